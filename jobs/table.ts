@@ -30,6 +30,8 @@ export interface JobContext {
   readonly flushResponseHits: () => Promise<void>
   /** Looks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
+  /** Looks whether other nodes have changed keys of zones. */
+  readonly lookAtZoneKeys: () => Promise<void>
   /** Goes on with what reaches nodes in waves. */
   readonly lookAtDelivery: () => Promise<void>
   /** Tells other nodes how this one is. */
@@ -76,6 +78,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // With its jitter within the five seconds in which every node has them.
     periodMs: 4_000,
     run: (context) => context.lookAtDynamicDns(),
+  },
+  {
+    name: 'look-at-zone-keys',
+    periodMs: 10_000,
+    run: (context) => context.lookAtZoneKeys(),
   },
   {
     name: 'flush-response-hits',

@@ -8,7 +8,7 @@ import { foldName, formatName, parseName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { readSecrets } from '#node/data/secrets.ts'
-import { keyFolder, readStoredKeys, storeKey } from '#server/signing/key-store.ts'
+import { keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
 import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
@@ -17,10 +17,10 @@ const usage = `Usage: gslbd dnssec keygen ZONE [--algorithm NAME] [--settings FI
        gslbd dnssec status [--settings FILE]
 
 Keys of signed zones stand in the folder "${keyFolder}" of the data directory, as files of BIND;
-with GSLB_SECRET_KEY set, private keys are sealed by it. Nodes with the same zones need the same
-files. A key that another server has made is copied there. keygen makes a key, and ds prints the
-DS record that goes to the parent of the zone: after all nodes have the key. status lists the
-keys, and what is wrong with them.
+with GSLB_SECRET_KEY set, private keys are sealed by it, and a control node takes them into its
+database when it starts: other nodes get them from there. A key that another server has made is
+copied to the folder. keygen makes a key, and ds prints the DS record that goes to the parent of
+the zone: after all nodes have the key. status lists the keys, and what is wrong with them.
 
   --algorithm NAME  ${signingAlgorithms.map(({ name }) => name).join(' or ')} (default the first)
   --settings FILE   gslbd.yaml of the node
@@ -58,9 +58,14 @@ export const dnssec: Command = {
 }
 
 interface Place {
+  readonly dataDir: string
+  /** Has key files. */
   readonly directory: string
   readonly secretKey: Uint8Array | null
 }
+
+/** A copy that cannot be read is as none: the node itself says so. */
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** @returns a sentence where the settings or the environment cannot be used */
 async function placeOf(file: string | undefined, io: Io): Promise<Place | string> {
@@ -69,21 +74,21 @@ async function placeOf(file: string | undefined, io: Io): Promise<Place | string
   if (!settings.ok) return settings.error.join('\n')
   const secrets = readSecrets(io.env)
   if (!secrets.ok) return `gslbd dnssec: ${secrets.error}`
-  const directory = join(settings.value.dataDir, keyFolder)
-  return { directory, secretKey: secrets.value.secretKey }
+  const { dataDir } = settings.value
+  return { dataDir, directory: join(dataDir, keyFolder), secretKey: secrets.value.secretKey }
 }
 
 function keygen(
   zone: Uint8Array,
   algorithmName: string | undefined,
-  { directory, secretKey }: Place,
+  { directory, dataDir, secretKey }: Place,
   io: Io,
 ): Exit {
   const algorithm = signingAlgorithms.find(
     (one) => one.name === (algorithmName ?? signingAlgorithms[0]!.name),
   )
   if (algorithm === undefined) throw new UsageError(`there is no algorithm "${algorithmName}" here`)
-  const { found, faults } = readStoredKeys(directory, secretKey)
+  const { found, faults } = readAllKeys(dataDir, secretKey, quiet)
   const name = formatName(zone)
   if (found.has(name) || faults.has(name)) {
     const what = `${directory} has a key of ${name} already: move it away if another is to sign`
@@ -99,8 +104,8 @@ function keygen(
   return Exit.Ok
 }
 
-function ds(zone: Uint8Array, { directory, secretKey }: Place, io: Io): Exit {
-  const { found, faults } = readStoredKeys(directory, secretKey)
+function ds(zone: Uint8Array, { directory, dataDir, secretKey }: Place, io: Io): Exit {
+  const { found, faults } = readAllKeys(dataDir, secretKey, quiet)
   const name = formatName(zone)
   const key = found.get(name)
   if (key !== undefined) {
@@ -117,8 +122,8 @@ function dsLine({ zone, key }: KeyOfZone): string {
   return `${formatName(zone)} IN DS ${rdata}`
 }
 
-function status({ directory, secretKey }: Place, io: Io): Exit {
-  const { found, faults } = readStoredKeys(directory, secretKey)
+function status({ directory, dataDir, secretKey }: Place, io: Io): Exit {
+  const { found, faults } = readAllKeys(dataDir, secretKey, quiet)
   for (const [name, { key }] of found) io.out(`${name} ${key.algorithm.name} ${key.tag}\n`)
   for (const fault of faults.values()) io.err(`${fault}\n`)
   if (found.size + faults.size > 0) return faults.size === 0 ? Exit.Ok : Exit.ErrorsFound

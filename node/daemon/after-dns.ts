@@ -15,6 +15,7 @@ import type {
   HasDynamicDns,
   HasJournals,
   HasKey,
+  HasKeyVault,
   HasNode,
   HasRecords,
   HasCookies,
@@ -25,7 +26,7 @@ import type {
   HasGit,
 } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
-import { listenForBackupRequests, lookAtDynamicDns } from './state.ts'
+import { listenForBackupRequests, lookAtDatabase } from './state.ts'
 import { parentDsPathOf, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -34,12 +35,19 @@ import { ok } from '#lib/result.ts'
 type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasJournals
 
 /** The outputs of the parts before: the node answers DNS. */
-type Answering = Given & OfState & HasRegressions & HasRedirects & HasCookies & HasNode & HasDnsPort
+type Answering = Given &
+  OfState &
+  HasKeyVault &
+  HasRegressions &
+  HasRedirects &
+  HasCookies &
+  HasNode &
+  HasDnsPort
 
 /** Adds the parts in their order; a stop runs in reverse. */
 export const following = (chain: PartChain<Answering>) =>
   chain
-    .with(lookAtDynamicDns)
+    .with(lookAtDatabase)
     .with(makeRepository)
     .with(createGit)
     .with(shareCommitNews)

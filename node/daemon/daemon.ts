@@ -34,7 +34,13 @@ import type {
 } from '#node/parts/part-outputs.ts'
 import { WriteGate } from '#node/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
-import { keepDynamicDns, keepJournals, keepRecords, openSharedState } from './state.ts'
+import {
+  keepDynamicDns,
+  keepJournals,
+  keepRecords,
+  keepZoneKeys,
+  openSharedState,
+} from './state.ts'
 
 export interface Daemon {
   /** null: the node answers no DNS. */
@@ -73,6 +79,7 @@ const answering = (chain: PartChain<Opened>) =>
   chain
     .with(keepRecords)
     .with(keepDynamicDns)
+    .with(keepZoneKeys)
     .with(keepJournals)
     .with(createRegressions)
     .with(createRedirects)

@@ -15,7 +15,7 @@ import {
 import { watchMissingGeo } from '#server/node/missing-geo.ts'
 import { createGeo, threadsOf } from '#node/compose/dns.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
-import { createZoneKeys } from '#node/compose/zone-keys.ts'
+import { createZoneKeys } from '#node/signing/zone-keys.ts'
 import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createNodeJournal } from '#node/past/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'
@@ -45,6 +45,7 @@ import type {
   HasDnsPort,
   HasDynamicDns,
   HasKey,
+  HasKeyVault,
   HasNode,
   HasRecords,
   HasRedirects,
@@ -52,7 +53,7 @@ import type {
   HasShared,
 } from '#node/parts/part-outputs.ts'
 
-type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns
+type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasKeyVault
 type Needs = Given & OfState & HasRegressions & HasRedirects & HasCookies
 
 export const openCookies = (have: Given & HasDataDir): Outcome<HasCookies> => {
@@ -82,7 +83,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   const queryLog = startQueryLog(settings, log)
   const samples = samplesOf(settings)
   const rateLimit = createRateLimit(settings, log)
-  const signing = createZoneKeys(settings, dataDir.path, env, log)
+  const signing = createZoneKeys(settings, dataDir.path, env, log, have.keyVault.vault)
   const node = new DnsNode({
     createThreads: have.createThreads,
     threads: {

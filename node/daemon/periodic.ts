@@ -19,6 +19,7 @@ import type {
   HasDynamicDns,
   HasGit,
   HasJournals,
+  HasKeyVault,
   HasLicence,
   HasNode,
   HasRecords,
@@ -27,7 +28,7 @@ import type {
 import type { Log } from '#lib/log.ts'
 import type { NodeStatus } from '#server/node/node-status.ts'
 
-type OfState = HasDataDir & HasRecords & HasDynamicDns & HasJournals
+type OfState = HasDataDir & HasRecords & HasDynamicDns & HasJournals & HasKeyVault
 type OfAnswers = HasNode & HasRedirects & HasGit & HasCommitNews & HasDomains
 type OfFleet = HasCluster & HasDelivery & HasAlerts & HasApi & HasLicence
 type Needs = Given & OfState & OfAnswers & OfFleet
@@ -64,6 +65,7 @@ function contextOf(have: Needs): JobContext {
     },
     collectOldBundles: async () => void store.collect(),
     lookAtDynamicDns: have.lookAtDynamicDns,
+    lookAtZoneKeys: () => have.keyVault.look(),
     lookAtAlerts: () => have.alerts.keeper.look(),
     verifyDomains: have.verifyDomains,
     forgetOldMeasurements: () => rum.sweep(),

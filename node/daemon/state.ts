@@ -2,6 +2,7 @@
 // (the database), with the TSIG keys and TXT records.
 import { join } from 'node:path'
 import { startDynamicDns } from '#node/compose/dynamic-dns.ts'
+import { startKeyVault } from '#node/signing/key-vault.ts'
 import { JournalKeeper } from '#node/past/journal-keeper.ts'
 import { openBackupSocket } from '#node/stores/backup-socket.ts'
 import { createNodeRecords } from '#node/stores/records.ts'
@@ -13,6 +14,7 @@ import type {
   HasDataDir,
   HasDynamicDns,
   HasJournals,
+  HasKeyVault,
   HasRecords,
   HasShared,
 } from '#node/parts/part-outputs.ts'
@@ -79,9 +81,17 @@ export const keepDynamicDns = async (have: Given & HasRecords): Promise<Outcome<
   return ok({ gives: { dynamicDns, lookAtDynamicDns: look, followDynamicDns: follow }, stop })
 }
 
-/** Started when the local copy is in force, since this opens the database. */
-export const lookAtDynamicDns = ({ followDynamicDns }: HasDynamicDns): Outcome => {
-  followDynamicDns()
+export const keepZoneKeys = (have: Given & HasRecords): Outcome<HasKeyVault> => {
+  const { settings, log, env, records } = have
+  const { state } = records
+  const keyVault = startKeyVault({ settings, env, state, clock: systemClock, log })
+  return ok({ gives: { keyVault }, stop: keyVault.stop })
+}
+
+/** Started when the local copies are in force, since this opens the database. */
+export const lookAtDatabase = (have: HasDynamicDns & HasKeyVault): Outcome => {
+  have.followDynamicDns()
+  have.keyVault.follow()
   return ok({ gives: {} })
 }
 

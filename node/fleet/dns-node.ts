@@ -14,7 +14,7 @@ import { startCookies } from '#node/compose/cookies.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
-import { createZoneKeys } from '#node/compose/zone-keys.ts'
+import { createZoneKeys } from '#node/signing/zone-keys.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
 import type { NodeStart } from '#node/parts/part.ts'
@@ -92,7 +92,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const { samples, queryLog, rateLimit } = watchers
   const cookies = startCookies({ ...given, dataDir: dataDir.value, clock: systemClock })
   if (!cookies.ok) return cookies
-  const signing = createZoneKeys(settings, dirPath, env, log)
+  const signing = createZoneKeys(settings, dirPath, env, log, null)
   const node = new DnsNode({
     ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value) },
     ...{ store, trusted, ...fed, signing, usedMax: 0, clock: systemClock, log },

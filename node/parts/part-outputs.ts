@@ -3,6 +3,7 @@ import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
+import type { NodeKeyVault } from '#node/signing/key-vault.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
 import type { ClusterView } from '#api/ports/cluster-view.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
@@ -62,6 +63,11 @@ export interface HasDynamicDns {
   readonly dynamicDns: DynamicDns
   readonly lookAtDynamicDns: () => Promise<void>
   readonly followDynamicDns: () => void
+}
+
+export interface HasKeyVault {
+  /** Keys of zones, in the database. */
+  readonly keyVault: NodeKeyVault
 }
 
 export interface HasJournals {

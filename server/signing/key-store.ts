@@ -4,11 +4,14 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindKeyFiles, readBindKey } from '#dns/dnssec/key-files.ts'
 import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
-import { foldName, formatName } from '#dns/name.ts'
+import { zoneKeyOf } from '#dns/dnssec/key-record.ts'
+import { foldName, formatName, parseName } from '#dns/name.ts'
 import { writeDurably } from '#lib/durable-file.ts'
+import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { seal, unseal } from '#lib/secret-box.ts'
+import { createKeyCopy, keyCopyFile } from './key-copy.ts'
 
 /** Inside the data directory. */
 export const keyFolder = 'dnssec'
@@ -44,6 +47,22 @@ export function readStoredKeys(directory: string, secretKey: Uint8Array | null):
   }
   // What is doubtful signs nothing.
   for (const name of faults.keys()) found.delete(name)
+  return { found, faults }
+}
+
+/** Keys in the copy that a node has of its database go before files. */
+export function readAllKeys(dataDir: string, secretKey: Uint8Array | null, log: Log): StoredKeys {
+  const files = readStoredKeys(join(dataDir, keyFolder), secretKey)
+  if (secretKey === null) return files
+  const copied = createKeyCopy(join(dataDir, keyCopyFile), secretKey, log).read()?.records ?? []
+  const [found, faults] = [new Map(files.found), new Map(files.faults)]
+  for (const record of copied) {
+    const key = record.role === 'zsk' ? undefined : zoneKeyOf(record)
+    const zone = parseName(record.zone)
+    if (key === undefined || !zone.ok) continue
+    found.set(record.zone, { zone: zone.value, key })
+    faults.delete(record.zone)
+  }
   return { found, faults }
 }
 

@@ -5,20 +5,26 @@ import { signedZones } from '#bundle/load/zone-signing.ts'
 import type { SignedZone } from '#bundle/load/zone-signing.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
+import { keyUses, recordOfKey } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { DigestType, dsRdata, generateZoneKey } from '#dns/dnssec/zone-key.ts'
-import { formatName } from '#dns/name.ts'
+import type { ZoneKey } from '#dns/dnssec/zone-key.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
-import { everyUse, packKeys } from '#answer/signing/signing-keys.ts'
-import type { HandedSigning } from '#answer/signing/signing-keys.ts'
+import { everyUse, KeyUse, packKeys } from '#answer/signing/signing-keys.ts'
+import type { HandedKey, HandedSigning } from '#answer/signing/signing-keys.ts'
+import type { KeySource } from './key-source.ts'
 import { readStoredKeys, storeKey } from './key-store.ts'
 import type { StoredKeys } from './key-store.ts'
 
 export interface ZoneKeysParts {
+  /** Files of BIND: for zones of which the source has no keys. */
   readonly directory: string
+  /** Left out: there are the files alone. */
+  readonly source?: KeySource | null
   /** What GSLB_SECRET_KEY says; null: not set. */
   readonly secretKey: Uint8Array | null
   /** False: other nodes answer the same zones, and one key is given to all. */
@@ -36,7 +42,7 @@ const lookTicks = 10
 export class ZoneKeys {
   readonly #parts: ZoneKeysParts
   #zones: readonly SignedZone[] = []
-  #used: readonly KeyOfZone[] = []
+  #used: readonly UsedZone[] = []
   #missing: readonly string[] = []
   #handed: HandedSigning | null = null
   #signatures: SharedArrayBuffer | undefined
@@ -46,6 +52,9 @@ export class ZoneKeys {
 
   constructor(parts: ZoneKeysParts) {
     this.#parts = parts
+    parts.source?.onChange(() => {
+      if (this.#zones.length > 0 && this.#take()) this.#onChange()
+    })
   }
 
   /** @param handler called when other keys are there; it asks for them again */
@@ -68,7 +77,8 @@ export class ZoneKeys {
     if (!this.#zones.some((zone) => zone.name === name)) return undefined
     const { print } = rdataTypeOf(RrType.DS)
     return this.#used
-      .filter(({ zone }) => formatName(zone).toLowerCase() === name)
+      .filter(({ zone }) => zone === name)
+      .flatMap(({ keys }) => keys.filter(({ use }) => (use & KeyUse.SignsKeys) !== 0))
       .flatMap(({ zone, key }) => digests.map((digest) => print(dsRdata(zone, key, digest))))
   }
 
@@ -102,26 +112,24 @@ export class ZoneKeys {
 
   /** @returns whether the keys are others than before */
   #take(): boolean {
-    const { directory, log } = this.#parts
-    const known = new Map(this.#used.map((one) => [formatName(one.zone).toLowerCase(), one]))
-    const isThere = (zone: SignedZone): boolean => hasAlgorithm(known.get(zone.name), zone)
-    const stored = this.#zones.every(isThere) ? undefined : this.#read()
-    const used: KeyOfZone[] = []
+    const { log } = this.#parts
+    const known = new Map(this.#used.map((one) => [one.zone, one]))
+    let stored: StoredKeys | undefined
+    const files = (): StoredKeys => (stored ??= this.#read())
+    const used: UsedZone[] = []
     const missing: string[] = []
+    let areAllAwaited = true
     for (const zone of this.#zones) {
-      const key = isThere(zone) ? known.get(zone.name) : stored?.found.get(zone.name)
-      const fault = isThere(zone) ? undefined : stored?.faults.get(zone.name)
-      if (key !== undefined && hasAlgorithm(key, zone)) {
-        used.push(key)
-        continue
+      const found = this.#usedOf(zone, known.get(zone.name), files)
+      if ('keys' in found) used.push(found)
+      else {
+        missing.push(found.fault)
+        areAllAwaited &&= found.isAwaited
       }
-      const made = key === undefined && fault === undefined ? this.#made(zone) : undefined
-      if (made !== undefined) used.push(made)
-      else missing.push(fault ?? faultOf(zone, key, directory))
     }
     const isOther =
       used.length !== this.#used.length || used.some((one, i) => one !== this.#used[i])
-    if (missing.length > 0 && missing.join() !== this.#missing.join()) {
+    if (!areAllAwaited && missing.join() !== this.#missing.join()) {
       log.error({ missing }, 'zones that are to be signed have no key: they are answered SERVFAIL')
     }
     this.#missing = missing
@@ -129,6 +137,32 @@ export class ZoneKeys {
     const number = (this.#handed?.number ?? this.#number) + (isOther ? 1 : 0)
     if (isOther || this.#handed === null) this.#hand(number)
     return isOther
+  }
+
+  #usedOf(
+    zone: SignedZone,
+    before: UsedZone | undefined,
+    files: () => StoredKeys,
+  ): UsedZone | MissingKeys {
+    const { source, directory } = this.#parts
+    const { name, wire } = zone
+    const records = source?.keys().get(name)
+    if (records !== undefined) {
+      if (before?.from === records) return before
+      const keys = handedKeys(wire, records)
+      if (canSign(keys)) return { zone: name, from: records, keys }
+      return missed(`no key of ${name} in ${source?.place} signs now: begin a rollover`)
+    }
+    const sourceFault = source?.faults().get(name)
+    if (sourceFault !== undefined) return missed(sourceFault)
+    if (before !== undefined && isOfAlgorithm(before.from, zone)) return before
+    const { found, faults } = files()
+    const [key, fault] = [found.get(name), faults.get(name)]
+    if (isOfAlgorithm(key, zone)) return ofFile(name, key)
+    if (key !== undefined || fault !== undefined) {
+      return missed(fault ?? faultOf(zone, key, directory))
+    }
+    return this.#made(zone)
   }
 
   /** A folder that cannot be read may have every key: none is made. */
@@ -147,28 +181,84 @@ export class ZoneKeys {
   #hand(number: number): void {
     this.#number = Math.max(number, 1)
     const signatures = this.#signatures!
-    const keys = packKeys(this.#used.map((key) => ({ ...key, use: everyUse })))
+    const keys = packKeys(this.#used.flatMap(({ keys: ofZone }) => ofZone))
     this.#handed = this.#used.length === 0 ? null : { number: this.#number, keys, signatures }
   }
 
-  #made(zone: SignedZone): KeyOfZone | undefined {
-    const { directory, secretKey, clock, log, mayGenerate } = this.#parts
+  #made(zone: SignedZone): UsedZone | MissingKeys {
+    const { directory, secretKey, clock, log, mayGenerate, source } = this.#parts
     const algorithm = signingAlgorithm(zone.algorithm)
-    if (!mayGenerate || algorithm === undefined) return undefined
+    if (!mayGenerate || algorithm === undefined) {
+      const place = source?.makeFirst === null ? `neither ${source.place} nor ` : ''
+      return missed(
+        place === ''
+          ? faultOf(zone, undefined, directory)
+          : `${place}${directory} has a key of ${zone.name}`,
+      )
+    }
+    const makeFirst = source?.makeFirst ?? null
+    if (makeFirst !== null) {
+      makeFirst(() => firstRecord(zone.name, generateZoneKey(algorithm), clock.nowMs()))
+      return { fault: `${source?.place} has no key of ${zone.name} yet`, isAwaited: true }
+    }
     const key = { zone: zone.wire, key: generateZoneKey(algorithm) }
     try {
       const path = storeKey(directory, key, secretKey, clock.nowMs())
       log.info({ zone: zone.name, path }, 'made a key to sign the zone with: see "gslbd dnssec ds"')
-      return key
+      return ofFile(zone.name, key)
     } catch (error) {
       log.error({ err: error, zone: zone.name }, 'a key to sign the zone with cannot be stored')
-      return undefined
+      return missed(faultOf(zone, undefined, directory))
     }
   }
 }
 
-function hasAlgorithm(found: KeyOfZone | undefined, { algorithm }: SignedZone): boolean {
-  return found?.key.algorithm.number === algorithm
+/** A zone, and the keys that it is answered with. */
+interface UsedZone {
+  readonly zone: string
+  /** What the keys were made of: while it is the same, so are they. */
+  readonly from: readonly KeyRecord[] | KeyOfZone
+  readonly keys: readonly HandedKey[]
+}
+
+interface MissingKeys {
+  /** A sentence. */
+  readonly fault: string
+  /** It comes by itself. */
+  readonly isAwaited: boolean
+}
+
+const missed = (fault: string): MissingKeys => ({ fault, isAwaited: false })
+
+const ofFile = (zone: string, key: KeyOfZone): UsedZone => ({
+  ...{ zone, from: key },
+  keys: [{ ...key, use: everyUse }],
+})
+
+function handedKeys(zone: Uint8Array, records: readonly KeyRecord[]): HandedKey[] {
+  return keyUses(records)
+    .filter(({ use }) => use !== 0)
+    .map(({ record, use }) => {
+      return { zone, key: { rdata: record.publicKey, privateKey: record.secret }, use }
+    })
+}
+
+function canSign(keys: readonly HandedKey[]): boolean {
+  const has = (bit: number): boolean => keys.some(({ use }) => (use & bit) !== 0)
+  return has(KeyUse.SignsRecords) && has(KeyUse.SignsKeys)
+}
+
+/** A key that signs all of a zone from now on, as the parent hears by CDS. */
+export function firstRecord(zone: string, key: ZoneKey, nowMs: number): KeyRecord {
+  const times = { createdMs: nowMs, publishedMs: nowMs, activeMs: nowMs, dsSubmittedMs: nowMs }
+  return recordOfKey(zone, key, 'csk', times)
+}
+
+function isOfAlgorithm(
+  found: UsedZone['from'] | undefined,
+  { algorithm }: SignedZone,
+): found is KeyOfZone {
+  return found !== undefined && 'key' in found && found.key.algorithm.number === algorithm
 }
 
 function faultOf(zone: SignedZone, key: KeyOfZone | undefined, directory: string): string {

@@ -10,7 +10,7 @@ import type { Sql } from '../database/sql.ts'
 import type { Db, ZoneKeysTable } from '../database/tables.ts'
 
 /** Nodes listen on it; what a notice says is that there is something to look at. */
-const zoneKeysChannel = 'gslbd_zone_keys'
+export const zoneKeysChannel = 'gslbd_zone_keys'
 
 export function createSqlZoneKeys(database: Sql): ZoneKeyStore {
   return {

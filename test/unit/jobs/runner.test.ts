@@ -30,6 +30,7 @@ function create(
       lookAtDatabase: async () => undefined,
       lookAtAlerts: async () => undefined,
       lookAtDynamicDns: async () => undefined,
+      lookAtZoneKeys: async () => undefined,
       flushResponseHits: async () => undefined,
       reconcileRedirects: () => undefined,
       announceNode: () => undefined,
@@ -197,6 +198,7 @@ describe('the table', () => {
       flushUsage: async () => void calls.push('usage'),
       lookAtDatabase: async () => void calls.push('database'),
       lookAtDynamicDns: async () => void calls.push('dynamic DNS'),
+      lookAtZoneKeys: async () => void calls.push('zone keys'),
       lookAtAlerts: async () => void calls.push('alerts'),
       flushResponseHits: async () => void calls.push('hits'),
       backUp: async () => void calls.push('backup'),
@@ -222,6 +224,7 @@ describe('the table', () => {
       'load',
       'trim',
       'usage',
+      'zone keys',
     ])
   })
 

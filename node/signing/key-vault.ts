@@ -1,0 +1,92 @@
+// Composes the keys of zones on a control node: the database, its copy, and news of other nodes.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { readSecrets } from '#node/data/secrets.ts'
+import type { NodeState } from '#node/stores/state.ts'
+import { importKeyFolder } from '#server/signing/import-folder.ts'
+import { createKeyCopy, keyCopyFile } from '#server/signing/key-copy.ts'
+import { keyFolder } from '#server/signing/key-store.ts'
+import { KeyVault } from '#server/signing/key-vault.ts'
+import type { Settings } from '#settings/settings.ts'
+import { listenForChanges } from '#state/sql/change-listener.ts'
+import type { ChangeListener } from '#state/sql/change-listener.ts'
+import { zoneKeysChannel } from '#state/sql/dnssec/zone-keys.ts'
+import type { Io } from '#system/process/command.ts'
+
+interface NodeKeyVaultParts {
+  readonly settings: Pick<Settings, 'dataDir'> & {
+    readonly database: Pick<Settings['database'], 'url'>
+  }
+  readonly env: Io['env']
+  readonly state: Pick<NodeState, 'persistent' | 'exists'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface NodeKeyVault {
+  /** null: without GSLB_SECRET_KEY keys are files alone. */
+  readonly vault: KeyVault | null
+  /** Takes what other nodes have written, and key files that the database has not taken yet. */
+  readonly look: () => Promise<void>
+  /** Opens the database where there is something to look for, and listens to it. */
+  readonly follow: () => void
+  readonly stop: () => Promise<void>
+}
+
+/** What the copy has is in force when it returns. */
+export function startKeyVault(parts: NodeKeyVaultParts): NodeKeyVault {
+  const { settings, env, state, clock, log } = parts
+  // The start has refused secrets that cannot be read.
+  const secrets = readSecrets(env)
+  const secretKey = secrets.ok ? secrets.value.secretKey : null
+  if (secretKey === null) return filesAlone
+  const { url } = settings.database
+  const copy = createKeyCopy(join(settings.dataDir, keyCopyFile), secretKey, log)
+  const vault = new KeyVault({ store: state.persistent.zoneKeys, copy, secretKey, clock, log })
+  vault.start()
+  const directory = join(settings.dataDir, keyFolder)
+  let isImported = false
+  let hasLooked = false
+  const look = async (): Promise<void> => {
+    if (!isImported && hasFiles(directory)) {
+      isImported = await importKeyFolder({
+        ...{ directory, secretKey, vault, nowMs: clock.nowMs(), log },
+      })
+    } else isImported = true
+    // Nobody else writes into the embedded database, and it is not made to be looked at.
+    if (url === '' && (hasLooked || !state.exists())) return
+    hasLooked = await vault.refresh()
+  }
+  let listener: ChangeListener | undefined
+  return {
+    vault,
+    look,
+    follow: () => {
+      const news = (): void => void look()
+      assert(listener === undefined, 'the database is listened to once')
+      if (url !== '') listener = listenForChanges(url, zoneKeysChannel, news, systemAfter)
+      // Not waited for: opening a database takes seconds.
+      news()
+    },
+    stop: async () => listener?.close(),
+  }
+}
+
+const filesAlone: NodeKeyVault = {
+  vault: null,
+  look: () => Promise.resolve(),
+  follow: () => undefined,
+  stop: () => Promise.resolve(),
+}
+
+function hasFiles(directory: string): boolean {
+  try {
+    return readdirSync(directory).some((name) => name.endsWith('.key'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,228 @@
+// The keys of zones on a control node: what the database has, in memory, and a copy of it on the
+// disk. Each change is a compare-and-swap, so that two control nodes never do the same thing twice.
+import { assert } from '#lib/assert.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import type { ZoneKeySet, ZoneKeysState, ZoneKeyStore } from '#state/ports/zone-keys.ts'
+import type { KeyCopy } from './key-copy.ts'
+import { byZone } from './key-set.ts'
+import type { KeySet } from './key-set.ts'
+import type { KeySource } from './key-source.ts'
+import { openedKeys, sealedKey } from './sealed-keys.ts'
+
+export interface KeyVaultParts {
+  readonly store: ZoneKeyStore
+  readonly copy: KeyCopy
+  /** 32 octets of GSLB_SECRET_KEY. */
+  readonly secretKey: Uint8Array
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly log: Log
+}
+
+export interface VaultFault {
+  /** `refused`: the change itself says why not. `contended`: others changed it again and again. */
+  readonly code: 'refused' | 'contended' | 'unreadable' | StoreFailure<'too-many-keys'>['code']
+  readonly message: string
+}
+
+/** @returns the keys that the zone is to have; errors: a sentence why there is no change */
+export type KeyChange = (before: readonly KeyRecord[]) => Result<readonly KeyRecord[], string>
+
+/** Each lost race is another node that has done something. */
+const triesMax = 5
+
+interface KnownZone {
+  readonly version: number
+  readonly records: readonly KeyRecord[]
+}
+
+export class KeyVault implements KeySource {
+  readonly place = 'the database'
+  readonly #parts: KeyVaultParts
+  readonly #handlers = new Set<() => void>()
+  #revision = 0
+  #zones: ReadonlyMap<string, KnownZone> = new Map()
+  #keys: ReadonlyMap<string, readonly KeyRecord[]> = new Map()
+  #faults: ReadonlyMap<string, string> = new Map()
+  /** Looks and changes follow each other. */
+  #turns: Promise<unknown> = Promise.resolve()
+  readonly #making = new Set<string>()
+  #isRead = false
+  #isAway = false
+
+  constructor(parts: KeyVaultParts) {
+    this.#parts = parts
+  }
+
+  /** Takes what the copy has: the database may be away, and is opened later. */
+  start(): void {
+    const copied = this.#parts.copy.read()
+    if (copied === undefined) return
+    this.#revision = copied.revision
+    this.#keys = byZone(copied.records)
+  }
+
+  keys(): ReadonlyMap<string, readonly KeyRecord[]> {
+    return this.#keys
+  }
+
+  faults(): ReadonlyMap<string, string> {
+    return this.#faults
+  }
+
+  onChange(handler: () => void): void {
+    this.#handlers.add(handler)
+  }
+
+  /** What nodes are given. Errors: a sentence; they keep what they have. */
+  set(): Result<KeySet, string> {
+    const [fault] = this.#faults.values()
+    if (fault !== undefined) return err(fault)
+    return ok({ revision: this.#revision, records: [...this.#keys.values()].flat() })
+  }
+
+  /** Takes what other nodes have written. @returns false: the store cannot be reached */
+  refresh(): Promise<boolean> {
+    return this.#inTurn(async () => (await this.#look()) === null)
+  }
+
+  /** Durable, and in force on this node, when it resolves. */
+  change(zone: string, change: KeyChange): Promise<Result<readonly KeyRecord[], VaultFault>> {
+    return this.#inTurn(() => this.#change(zone, change))
+  }
+
+  readonly makeFirst = (make: () => KeyRecord): void => {
+    const record = make()
+    const { zone } = record
+    if (this.#making.has(zone)) return
+    this.#making.add(zone)
+    const { log } = this.#parts
+    const isFirst: KeyChange = (before) => (before.length > 0 ? ok(before) : ok([record]))
+    void this.change(zone, isFirst).then((made) => {
+      this.#making.delete(zone)
+      if (!made.ok) {
+        log.error({ zone, reason: made.error.message }, 'a key to sign the zone with is not made')
+      } else if (made.value.includes(record)) {
+        log.info({ zone, tag: record.tag }, 'made a key to sign the zone with')
+      }
+    })
+  }
+
+  async #change(
+    zone: string,
+    change: KeyChange,
+  ): Promise<Result<readonly KeyRecord[], VaultFault>> {
+    const { store, secretKey, clock } = this.#parts
+    if (!this.#isRead) {
+      const failure = await this.#look()
+      if (failure !== null) return err(failure)
+    }
+    for (let tries = 0; tries < triesMax; tries++) {
+      const fault = this.#faults.get(zone)
+      if (fault !== undefined) return err({ code: 'unreadable', message: fault })
+      const known = this.#zones.get(zone)
+      const before = known?.records ?? []
+      const after = change(before)
+      if (!after.ok) return err({ code: 'refused', message: after.error })
+      if (after.value === before) return ok(before)
+      const isOfZone = after.value.every((record) => record.zone === zone)
+      assert(isOfZone, 'a change of one zone has keys of that zone')
+      const keys = after.value.map((record) => sealedKey(record, secretKey))
+      const swapped = await store.swap(zone, known?.version ?? 0, keys, clock.nowMs())
+      if (swapped.ok) {
+        const failure = await this.#look()
+        // It is stored: what others did meanwhile is read later.
+        if (failure !== null) this.#takeOwn(zone, swapped.value, after.value)
+        return ok(after.value)
+      }
+      const { code, message } = swapped.error
+      if (code !== 'changed-meanwhile') return err({ code, message })
+      const failure = await this.#look()
+      if (failure !== null) return err(failure)
+    }
+    const message = `The keys of ${zone} were changed by others ${triesMax} times meanwhile.`
+    return err({ code: 'contended', message })
+  }
+
+  /** @returns null: what the store has is known */
+  async #look(): Promise<StoreFailure | null> {
+    const { store, log } = this.#parts
+    const revision = await store.revision()
+    if (!revision.ok) return this.#lost(revision.error)
+    if (!this.#isRead || revision.value !== this.#revision) {
+      const loaded = await store.load()
+      if (!loaded.ok) return this.#lost(loaded.error)
+      this.#adopt(loaded.value)
+    }
+    if (this.#isAway) log.info({}, 'the database with the keys of zones is there again')
+    this.#isAway = false
+    return null
+  }
+
+  #lost(failure: StoreFailure): StoreFailure {
+    const { log } = this.#parts
+    if (!this.#isAway) log.warn({ reason: failure.message }, 'keys of zones stay as they are')
+    this.#isAway = true
+    return failure
+  }
+
+  #adopt({ revision, zones }: ZoneKeysState): void {
+    const { secretKey, log } = this.#parts
+    const known = new Map<string, KnownZone>()
+    const faults = new Map<string, string>()
+    for (const set of zones) {
+      const records = openedKeys(set, secretKey)
+      if (!records.ok) faults.set(set.zone, records.error)
+      else
+        known.set(set.zone, { version: set.version, records: this.#unchanged(set, records.value) })
+    }
+    const said = [...faults.values()]
+    if (said.length > 0) log.error({ zones: said.length, first: said[0] }, unusable)
+    this.#isRead = true
+    this.#take(revision, known, faults)
+  }
+
+  /** The same objects where nothing has changed: what was made of them stays good. */
+  #unchanged({ zone, version }: ZoneKeySet, records: readonly KeyRecord[]): readonly KeyRecord[] {
+    const before = this.#zones.get(zone)
+    return before?.version === version ? before.records : records
+  }
+
+  #takeOwn(zone: string, version: number, records: readonly KeyRecord[]): void {
+    const known = new Map(this.#zones)
+    if (records.length === 0) known.delete(zone)
+    else known.set(zone, { version, records })
+    // Not the new revision: the next look reads what others have done.
+    this.#take(this.#revision, known, this.#faults)
+  }
+
+  #take(
+    revision: number,
+    zones: ReadonlyMap<string, KnownZone>,
+    faults: ReadonlyMap<string, string>,
+  ): void {
+    this.#revision = revision
+    this.#zones = zones
+    this.#faults = faults
+    this.#keys = new Map([...zones].map(([zone, { records }]) => [zone, records]))
+    const set = this.set()
+    if (set.ok) this.#parts.copy.write(set.value)
+    for (const handler of this.#handlers) handler()
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#turns
+    const done = (async () => {
+      await before
+      return await work()
+    })()
+    this.#turns = done.catch(() => undefined)
+    return await done
+  }
+}
+
+const unusable = 'keys of zones in the database cannot be used'

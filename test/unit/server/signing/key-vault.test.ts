@@ -1,0 +1,150 @@
+// The keys of zones on a control node: shared by the database, kept without it, never made twice.
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { recordOfKey } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord, KeyTimes } from '#dns/dnssec/key-record.ts'
+import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { err, ok } from '#lib/result.ts'
+import { importKeyFolder } from '#server/signing/import-folder.ts'
+import { createKeyCopy } from '#server/signing/key-copy.ts'
+import { storeKey } from '#server/signing/key-store.ts'
+import { KeyVault } from '#server/signing/key-vault.ts'
+import { sealedKey } from '#server/signing/sealed-keys.ts'
+import type { ZoneKeyStore } from '#state/ports/zone-keys.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const zone = 'example.org.'
+const secretKey = Buffer.alloc(32, 7)
+const algorithm = signingAlgorithm(13)!
+const made = (times: Partial<KeyTimes> = {}, name = zone): KeyRecord =>
+  recordOfKey(name, generateZoneKey(algorithm), 'csk', { createdMs: 1, ...times })
+
+let directory = ''
+beforeEach(() => (directory = makeTempDir('vault')))
+afterEach(() => removeTempDir(directory))
+
+describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter) => {
+  const state = useState(adapter)
+  const said: string[] = []
+  const log = {
+    info: () => undefined,
+    warn: (_fields: unknown, text: string) => void said.push(text),
+    error: (fields: unknown) => void said.push(JSON.stringify(fields)),
+  }
+  beforeEach(() => void said.splice(0))
+
+  function vault(more: { store?: ZoneKeyStore; secretKey?: Uint8Array; file?: string } = {}) {
+    const { store = state().zoneKeys, secretKey: key = secretKey, file = 'copy' } = more
+    const copy = createKeyCopy(join(directory, file), key, log)
+    const clock = { nowMs: () => 5_000 }
+    const opened = new KeyVault({ store, copy, secretKey: key, clock, log })
+    opened.start()
+    return opened
+  }
+
+  test('are the same on each node, as soon as it looks', async () => {
+    const [one, other] = [vault(), vault({ file: 'other' })]
+    let changes = 0
+    other.onChange(() => changes++)
+    const record = made()
+    expect(await one.change(zone, () => ok([record]))).toEqual({ ok: true, value: [record] })
+    expect(one.keys().get(zone)).toEqual([record])
+    expect(await other.refresh()).toBe(true)
+    expect(other.keys().get(zone)).toEqual([record])
+    expect(await other.refresh()).toBe(true)
+    expect(changes).toBe(1)
+    expect(other.set()).toEqual(one.set())
+  })
+
+  test('are made once, whoever of several nodes asks for them at once', async () => {
+    const nodes = Array.from({ length: 4 }, (_, i) => vault({ file: `copy-${i}` }))
+    for (const node of nodes) {
+      node.makeFirst(made)
+      node.makeFirst(made)
+    }
+    await waitUntil('all nodes have a key', () => nodes.every((node) => node.keys().has(zone)))
+    const tags = nodes.map((node) =>
+      node
+        .keys()
+        .get(zone)
+        ?.map(({ tag }) => tag),
+    )
+    expect(new Set(tags.map(String)).size).toBe(1)
+    expect(tags[0]).toHaveLength(1)
+  })
+
+  test('a change that lost a race is made again, of what won it', async () => {
+    const [one, other] = [vault(), vault({ file: 'other' })]
+    await one.change(zone, () => ok([made()]))
+    await other.refresh()
+    const begin = (before: readonly KeyRecord[]) =>
+      before.length > 1 ? err('one is under way') : ok([...before, made()])
+    const rolled = await Promise.all([one.change(zone, begin), other.change(zone, begin)])
+    const codes = rolled.map((done) => (done.ok ? 'rolled' : done.error.code))
+    expect(codes.toSorted()).toEqual(['refused', 'rolled'])
+    await one.refresh()
+    expect(one.keys().get(zone)).toHaveLength(2)
+  })
+
+  test('are there without the database after a start, from a copy that nobody reads', async () => {
+    const record = made()
+    await vault().change(zone, () => ok([record]))
+    const path = join(directory, 'copy')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const secret = Buffer.from(record.secret!).toString('base64')
+    expect(readFileSync(path, 'utf8')).not.toContain(secret)
+    const away = async () => err({ code: 'store-away', message: 'It is away.' } as const)
+    const later = vault({ store: { revision: away, load: away, swap: away } })
+    expect(later.keys().get(zone)).toEqual([record])
+    expect(await later.refresh()).toBe(false)
+    expect(await later.change(zone, () => ok([]))).toMatchObject({ error: { code: 'store-away' } })
+    expect(later.keys().get(zone)).toEqual([record])
+  })
+
+  test('are of no use with another secret key, are not overwritten, and it is said', async () => {
+    await vault().change(zone, () => ok([made()]))
+    const wrong = vault({ secretKey: Buffer.alloc(32), file: 'other' })
+    await wrong.refresh()
+    expect(wrong.keys().size).toBe(0)
+    const why = /keys of example.org. were stored under another GSLB_SECRET_KEY/
+    expect(wrong.faults().get(zone)).toMatch(why)
+    expect(said.join()).toMatch(why)
+    const fault = { ok: false, error: { code: 'unreadable' } }
+    expect(await wrong.change(zone, () => ok([made()]))).toMatchObject(fault)
+    // Nodes would take it as the end of all keys.
+    expect(wrong.set().ok).toBe(false)
+  })
+
+  test('that another server signs with have no private half here', async () => {
+    const foreign = { ...made(), secret: null }
+    await vault().change(zone, () => ok([made(), foreign]))
+    const later = vault()
+    await later.refresh()
+    expect(later.keys().get(zone)?.[1]).toEqual(foreign)
+    expect(sealedKey(foreign, secretKey).secretCiphertext).toBeNull()
+  })
+
+  test('of the folder are taken once; others that are there stay, which is said', async () => {
+    const folder = join(directory, 'dnssec')
+    const own = { zone: wireName(zone), key: generateZoneKey(algorithm) }
+    storeKey(folder, own, secretKey, 0)
+    const opened = vault()
+    const take = () =>
+      importKeyFolder({ directory: folder, secretKey, vault: opened, nowMs: 9, log })
+    expect(await take()).toBe(true)
+    expect(await take()).toBe(true)
+    const inUse = { publishedMs: 9, activeMs: 9, dsSubmittedMs: 9, retiredMs: null }
+    expect(opened.keys().get(zone)).toMatchObject([{ tag: own.key.tag, times: inUse }])
+    expect(said).toEqual([])
+    const record = made()
+    await opened.change(zone, () => ok([record]))
+    expect(await take()).toBe(true)
+    expect(said).toEqual([expect.stringContaining('has other keys of example.org. than')])
+    expect(opened.keys().get(zone)).toEqual([record])
+  })
+})
