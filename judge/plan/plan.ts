@@ -16,6 +16,7 @@ import { changesOf } from './changes.ts'
 import { Comparer } from './compare.ts'
 import type { MovementLimits, PlaceNames } from './movement.ts'
 import { MostOfCountries } from './places.ts'
+import { signingChanges } from '#judge/simulate/signing.ts'
 import { findDifferences, tenantsOfName } from '#judge/rows/names.ts'
 import type { Differences } from '#judge/rows/names.ts'
 import { laterChanges } from '#judge/rows/later.ts'
@@ -121,6 +122,7 @@ export function makePlan(request: PlanRequest): Plan {
   const isScripted = [base, head].some(({ bundle }) => scriptBodiesOf(bundle).length > 0)
   if (scripts === null && isScripted)
     warnings.add('scripts are not run: their steps change nothing')
+  for (const sentence of signingChanges(base.bundle, head.bundle)) warnings.add(sentence)
   const later = laterChanges(base.bundle, head.bundle, differences, totals.names).filter(
     // Changes of settings and redirects have no tenant: only a viewer of everything sees them.
     ({ tenant }) => viewer === null || tenant === viewer.tenant,

@@ -4,6 +4,7 @@ import type { MemberStanding } from '#routing/choose/explain.ts'
 import type { SimulatedOverlay } from './overlays.ts'
 import type { SimulatedMember, SimulatedService } from './service.ts'
 import { placeText } from './place.ts'
+import { signingText } from './signing.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface SimulationHeading {
@@ -32,7 +33,7 @@ const standings: Readonly<Record<MemberStanding, string>> = {
 }
 
 export function printSimulation(heading: SimulationHeading, simulation: Simulation): string {
-  const { rule, service, referral } = simulation
+  const { rule, service, referral, signing } = simulation
   // Rules are evaluated before the name is looked up.
   const isByName = rule === null || rule.action === 'passthru'
   const isAlias = (text: string): boolean => isByName && /^\S+ \d+ IN [CD]NAME /.test(text)
@@ -52,6 +53,7 @@ export function printSimulation(heading: SimulationHeading, simulation: Simulati
     row('answer', answerText(simulation, heading.type)),
     ...(typeof service?.pick === 'string' ? [] : others.map((text) => row('', text))),
     ...(referral?.records.map((text) => row('', text)) ?? []),
+    ...(signing === null ? [] : [row('signed', signingText(signing))]),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -26,6 +26,8 @@ import { nameOfNode, nameOfZone } from '#routing/print/bundle-json.ts'
 import type { SimulatedClient, SimulatedQuestion } from './question.ts'
 import { explainService } from './service.ts'
 import type { SimulatedService } from './service.ts'
+import { signingOf } from './signing.ts'
+import type { SimulatedSigning } from './signing.ts'
 
 export interface Simulation {
   readonly rcode: string
@@ -50,6 +52,8 @@ export interface Simulation {
   readonly service: SimulatedService | null
   /** Scope in the client subnet of the reply; null: the question has no client subnet. */
   readonly ecsScope: number | null
+  /** null: the zone is not signed. */
+  readonly signing: SimulatedSigning | null
 }
 
 /** Room for the largest message and its OPT record. */
@@ -105,6 +109,7 @@ export function simulate(
   const alias = aliasService(bundle, qname, message, answerCount)
   const ofLast = last.node < 0 ? -1 : serviceOfNode(bundle, last.node)
   const service = isAnswered ? -1 : (alias?.service ?? ofLast)
+  const referral = referralOf(message, answerCount)
   const own = {
     rcode,
     rule,
@@ -114,9 +119,10 @@ export function simulate(
     texts: last.texts,
     answerCount,
     records: answerRecords(message, answerCount),
-    referral: referralOf(message, answerCount),
+    referral,
     tenant: tenantOfNode(bundle, node),
     ecsScope: question.client === null ? null : ecsScope,
+    signing: signingOf(bundle, zone, { rcode, rule, referral, answerCount }),
   }
   if (service < 0) return { ...own, service: null }
   if (alias !== undefined && alias.record < 0 && Buffer.compare(alias.name, qname) !== 0) {

@@ -122,9 +122,10 @@ function isOf(tenant: string, name: string, both: readonly string[]): boolean {
 }
 
 /** The answer in the form of the API. */
-export function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Simulation) {
+export function shownAnswer(answered: Simulation) {
+  const { rcode, rule, zone, match, owner, records, ecsScope, signing } = answered
   return {
-    ...{ rcode, zone, match, owner, records, scope: ecsScope },
+    ...{ rcode, zone, match, owner, records, scope: ecsScope, signing },
     rule: rule && {
       triggerType: rule.triggerType,
       triggerValue: rule.trigger.replace(/\.$/, ''),

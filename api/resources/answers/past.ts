@@ -54,7 +54,7 @@ export const PastAnswer = Type.Object(
     notes: Type.Array(Type.String(), { description: 'What is not known of then' }),
     ...{ rcode: properties.rcode, rule: properties.rule, zone: properties.zone },
     ...{ match: properties.match, owner: properties.owner, records: properties.records },
-    ...{ scope: properties.scope, service: properties.service },
+    ...{ scope: properties.scope, signing: properties.signing, service: properties.service },
     text: Type.String({ description: 'The same for people, as `gslbd why` prints it' }),
   },
   { title: 'PastAnswer' },

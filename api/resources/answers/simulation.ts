@@ -108,6 +108,16 @@ const Rule = Type.Object({
   source: Type.String(),
 })
 
+const Signing = Type.Object({
+  zone: Type.String({ description: 'Its keys sign' }),
+  algorithm: Type.String(),
+  proof: Type.Enum(['records', 'no-such-name', 'no-data', 'delegation', 'nothing', 'unknown'], {
+    description:
+      'What a resolver that validates is proved. `no-such-name`: by NOERROR and the type NXNAME; ' +
+      '`nothing`: a response rule answers without signatures, which gives SERVFAIL',
+  }),
+})
+
 const Overlay = Type.Object({
   kind: Type.String(),
   name: Type.String(),
@@ -134,6 +144,7 @@ export const Simulation = Type.Object(
     scope: nullable(
       Type.Integer({ description: 'Of the answer to a subnet; null: none was sent' }),
     ),
+    signing: nullable(Signing),
     service: nullable(Service),
     overlays: Type.Array(Overlay, { description: 'Rollouts and windows of its pool at that time' }),
   },
