@@ -39,6 +39,20 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    ignores: ['test/**', 'bench/**'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          name: 'node:http',
+          allowTypeImports: true,
+          message:
+            "use process.getBuiltinModule('node:http'): an import loads fetch and WebSocket, too",
+        },
+      ],
+    },
+  },
   { files: ['**/*.config.{js,ts}'], rules: { 'no-restricted-syntax': 'off' } },
   { files: ['**/*.js'], ...tseslint.configs.disableTypeChecked },
 )

@@ -1,5 +1,5 @@
 // A demo web server: `node demo-backend.ts ADDRESS PORT`. It ends when its standard input does.
-import { createServer } from 'node:http'
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** 200 for /healthz and its own name for /, until it is told to be down. */
 function serve(address: string, port: number): void {

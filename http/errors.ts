@@ -1,11 +1,12 @@
 // The error format of the API, `{"error": …}`, for refusals of every layer.
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#lib/log.ts'
 import { patchTypes } from './body.ts'
 import { apiLimits } from './limits.ts'
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 export interface ErrorBody {
   readonly error: string

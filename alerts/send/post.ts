@@ -1,6 +1,5 @@
 // Posts JSON to an address that somebody else wrote: checked addresses, TLS, no redirect, one
 // deadline, a bounded answer.
-import { request as requestHttp } from 'node:http'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
@@ -14,6 +13,8 @@ import { version } from '#lib/version.ts'
 import { sendLimits } from './limits.ts'
 import { openAddresses } from './open-addresses.ts'
 import type { LookUp } from './open-addresses.ts'
+
+const { request: requestHttp } = process.getBuiltinModule('node:http')
 
 /** How messages reach others; the composition sets it. */
 export interface Way {

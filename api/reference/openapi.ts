@@ -1,5 +1,4 @@
 // Generates the OpenAPI 3.1 document from the table of routes.
-import { STATUS_CODES } from 'node:http'
 import type { TSchema } from '#lib/schema/type.ts'
 import { version } from '#lib/version.ts'
 import { patchTypes } from '#http/body.ts'
@@ -20,6 +19,8 @@ import {
   takesDryRun,
 } from '#api/route/answer-headers.ts'
 import { curlSampleOf } from './curl-sample.ts'
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,6 @@
 // The WebSocket handshake (RFC 6455 section 4). It goes through the table of routes like any other
 // request; an answer of 101 upgrades the connection.
-import { ServerResponse } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
@@ -10,6 +9,8 @@ import type { WebSocket } from 'ws'
 import { refuseSocket } from '#http/errors.ts'
 import type { FeedSocket } from '#http/feed-socket.ts'
 import { apiLimits } from '#http/limits.ts'
+
+const http = process.getBuiltinModule('node:http')
 
 /** Where a handshake is possible; anywhere else `Upgrade` means nothing (RFC 9110 section 7.8). */
 export const feedPath = '/api/v1/ws'
@@ -55,7 +56,7 @@ export class Handshakes {
       // HTTP has let go of it: without this, a client that breaks off would end the process.
       socket.on('error', () => socket.destroy())
       handshakes.set(request, { socket, head })
-      const response = new ServerResponse(request)
+      const response = new http.ServerResponse(request)
       response.shouldKeepAlive = false
       response.assignSocket(socket)
       response.on('finish', () => socket.end(() => socket.destroy()))

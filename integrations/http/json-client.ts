@@ -1,5 +1,4 @@
 // Asks an HTTP API of another server for JSON, in bounded time and memory.
-import { request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
@@ -7,6 +6,8 @@ import { boundedBytes } from '#lib/bounded-body.ts'
 import { parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+
+const { request: httpRequest } = process.getBuiltinModule('node:http')
 
 export interface JsonRequest {
   readonly url: string
