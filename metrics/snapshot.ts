@@ -88,14 +88,20 @@ export interface TcpSnapshot extends ConnectionSnapshot {
 }
 
 export interface SecureSnapshot {
-  readonly tls: ConnectionSnapshot & {
-    readonly queries: number
-    /** Completed ones, and how many of them resumed a session. */
-    readonly handshakes: number
-    readonly resumed: number
-    readonly handshakesFailed: number
-  }
+  readonly tls: SecureConnectionSnapshot
+  /** DNS over HTTPS; undefined: there is none. */
+  readonly https?: SecureConnectionSnapshot | undefined
+  /** Requests by what became of them. */
+  readonly requests?: Readonly<Record<string, number>> | undefined
   readonly certificate: { readonly expiresAtMs: number }
+}
+
+export interface SecureConnectionSnapshot extends ConnectionSnapshot {
+  readonly queries: number
+  /** Completed ones, and how many of them resumed a session. */
+  readonly handshakes: number
+  readonly resumed: number
+  readonly handshakesFailed: number
 }
 
 export interface ConnectionSnapshot {

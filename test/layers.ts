@@ -484,7 +484,7 @@ export const pure: readonly PurityRule[] = [
   },
   {
     from: 'server/threads/stream-worker.ts',
-    node: [...answering, 'net', 'dgram', 'timers/promises', 'fs', 'tls'],
+    node: [...answering, 'net', 'dgram', 'timers/promises', 'fs', 'tls', 'http2'],
     packages: [],
   },
 ]

@@ -62,6 +62,9 @@ export function threadsOf(
 
 function tlsOf({
   tls: { port, certFile, keyFile },
+  https,
 }: Settings['dns']): Pick<ThreadGroupParts, 'tls'> {
-  return certFile === undefined || keyFile === undefined ? {} : { tls: { port, certFile, keyFile } }
+  if (certFile === undefined || keyFile === undefined) return {}
+  const overHttps = https.enabled ? { https: { port: https.port, path: https.path } } : {}
+  return { tls: { port, certFile, keyFile, ...overHttps } }
 }

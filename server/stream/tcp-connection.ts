@@ -1,5 +1,5 @@
 // One TCP connection, plain or with TLS: parses messages, answers them, and reads no faster than
-// the client does.
+// the client does. Requests of HTTP it leaves to https-session.ts.
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { SecureContext } from 'node:tls'
@@ -49,6 +49,31 @@ export interface TcpStats {
   failures: number
 }
 
+/** What is said on a connection in place of messages that follow each other. */
+export interface Conversation {
+  /** Nothing is half read or unsent. */
+  readonly isIdle: boolean
+  /** Lets answers under way go out, then ends. */
+  readonly finish: () => void
+  /** Closes a connection whose answers have gone out, when its client has had time to do so. */
+  readonly leave: (nowMs: number) => void
+  /** Closes the connection when one of its times is over. */
+  readonly expire: (nowMs: number) => void
+}
+
+export interface ConversationParts {
+  readonly socket: TLSSocket
+  /** Under TLS: it counts what comes. */
+  readonly plain: Socket
+  readonly client: TcpClient
+  readonly shared: TcpShared
+  /** A request was answered. */
+  readonly onActive: () => void
+}
+
+/** Begins HTTP where the handshake is done; see https-session.ts. */
+export type BeginHttps = (parts: ConversationParts) => Conversation
+
 /** What the connections of one server share. They run in turn, so one buffer each is enough. */
 export interface TcpShared {
   readonly answer: AnswerStream
@@ -59,6 +84,8 @@ export interface TcpShared {
   readonly limits: TcpLimits
   /** With what TLS begins on a connection; undefined: there is none. */
   readonly secure: (() => SecureContext | undefined) | undefined
+  /** undefined: messages follow each other, without HTTP. */
+  readonly https: BeginHttps | undefined
   readonly nowMs: () => number
   /** Called when the connection completed a message: it is now the youngest. */
   readonly onActive: (connection: TcpConnection) => void
@@ -71,8 +98,8 @@ export interface TcpShared {
 }
 
 const never = -1
-/** RFC 7858 names no protocol; RFC 9103 section 7.1 does. */
-const alpn = 'dot'
+/** RFC 7858 names no protocol; RFC 9103 section 7.1 does. RFC 8484 section 5.2 wants HTTP/2. */
+const alpn = { tls: 'dot', https: 'h2' } as const
 
 export class TcpConnection {
   #socket: Socket
@@ -94,6 +121,7 @@ export class TcpConnection {
   #finishedAtMs = never
 
   #isHandshaking = false
+  #session: Conversation | undefined
 
   /** @param start looks for a PROXY header; undefined: there are no proxies */
   constructor(
@@ -127,14 +155,14 @@ export class TcpConnection {
 
   /** From now on messages come through TLS. A handshake has the time of a message. */
   #startTls(): void {
-    const { secure, stats, nowMs } = this.#shared
+    const { secure, https, stats, nowMs } = this.#shared
     const plain = this.#socket
     plain.removeAllListeners('data').removeAllListeners('end')
     plain.on('error', () => undefined)
     const secureContext = secure?.()
     const options = {
       isServer: true,
-      ALPNProtocols: [alpn],
+      ALPNProtocols: [https === undefined ? alpn.tls : alpn.https],
       ...(secureContext && { secureContext }),
     }
     const socket = new TLSSocket(plain, options)
@@ -150,22 +178,36 @@ export class TcpConnection {
       if (socket.isSessionReused()) stats.resumed++
       this.#partialSinceMs = never
       this.#lastActiveMs = nowMs()
+      if (https !== undefined) this.#startHttps(socket, plain, https)
       if (this.#mustFinish) this.finish()
     })
     socket.once('close', () => {
       if (this.#isHandshaking) stats.handshakesFailed++
     })
-    this.#hear(socket)
+    if (https === undefined) this.#hear(socket)
+    else socket.on('error', () => undefined)
+  }
+
+  /** From now on requests come through HTTP/2. */
+  #startHttps(socket: TLSSocket, plain: Socket, https: BeginHttps): void {
+    const shared = this.#shared
+    // A client that named no protocol would speak another version.
+    if (socket.alpnProtocol !== alpn.https) return void socket.destroy()
+    const onActive = (): void => shared.onActive(this)
+    const client = this.#client
+    this.#session = https({ socket, plain, client, shared, onActive })
   }
 
   /** Nothing half read, nothing unsent. */
   get isIdle(): boolean {
+    if (this.#session !== undefined) return this.#session.isIdle
     return !this.#isWaiting && this.#finishedAtMs === never && this.#partialSinceMs === never
   }
 
   /** Lets answers under way go out, then closes our half. */
   finish(): void {
     this.#mustFinish = true
+    if (this.#session !== undefined) return this.#session.finish()
     if (this.#isWaiting || this.#finishedAtMs !== never) return
     this.#flush()
     this.#finishedAtMs = this.#shared.nowMs()
@@ -178,17 +220,19 @@ export class TcpConnection {
   finishWhenIdle(): void {
     this.#mustFinish = true
     if (this.#isHandshaking) this.socket.destroy()
-    else if (this.isIdle) this.finish()
+    else if (this.isIdle || this.#session !== undefined) this.finish()
   }
 
   /** Closes a connection whose answers have gone out, when its client has had time to do so. */
   leave(nowMs: number): void {
+    if (this.#session !== undefined) return this.#session.leave(nowMs)
     if (this.#finishedAtMs === never || !this.socket.writableFinished) return
     if (nowMs - this.#finishedAtMs >= this.#shared.limits.lingerMs) this.socket.destroy()
   }
 
   /** Closes the connection when one of its times is over. */
   expire(nowMs: number): void {
+    if (this.#session !== undefined) return this.#session.expire(nowMs)
     const { limits, stats } = this.#shared
     if (this.#finishedAtMs !== never) {
       if (nowMs - this.#finishedAtMs >= limits.writeTimeoutMs) this.socket.destroy()

@@ -11,7 +11,7 @@ import { whyNotListening } from '#system/sockets/listen-fault.ts'
 import { ConnectionStart } from './connection-start.ts'
 import type { TcpClient } from './connection-start.ts'
 import { TcpConnection } from './tcp-connection.ts'
-import type { AnswerStream, TcpShared, TcpStats } from './tcp-connection.ts'
+import type { AnswerStream, BeginHttps, TcpShared, TcpStats } from './tcp-connection.ts'
 import { ReplyBatchPool } from './tcp-framing.ts'
 import { tcpLimits, tcpMessageBytesMax } from './tcp-limits.ts'
 import type { TcpLimits } from './tcp-limits.ts'
@@ -28,6 +28,8 @@ export interface TcpServerParts {
   readonly portKey?: string
   /** With what TLS begins on each connection; left out: there is none. */
   readonly secure?: () => SecureContext | undefined
+  /** DNS over HTTPS; left out: there is none. */
+  readonly https?: BeginHttps
 }
 
 export interface TcpServer {
@@ -72,7 +74,7 @@ class Listener implements TcpServer {
   #closed: Promise<void> | undefined
   #onEmpty = (): void => undefined
 
-  constructor({ answer, monotonicMs, limits, gate, secure, portKey }: TcpServerParts) {
+  constructor({ answer, monotonicMs, limits, gate, secure, https, portKey }: TcpServerParts) {
     this.#portKey = portKey
     this.#gate = gate
     this.#shared = {
@@ -82,7 +84,7 @@ class Listener implements TcpServer {
       batches: new ReplyBatchPool(),
       stats: emptyStats(),
       limits: { ...tcpLimits, ...limits },
-      secure,
+      ...{ secure, https },
       nowMs: monotonicMs,
       onActive: (connection) => this.#makeYoungest(connection),
       onClient: (connection, named) => this.#name(connection, named),

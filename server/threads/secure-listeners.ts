@@ -2,6 +2,7 @@
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { HttpsCounts } from '#server/stream/https-request.ts'
 import type { TcpListening, TcpServer } from '#server/stream/tcp.ts'
 import { certificateLimits } from '#server/stream/tls-certificate.ts'
 import type { TlsCertificate } from '#server/stream/tls-certificate.ts'
@@ -13,7 +14,9 @@ export interface SecureListenersParts {
   readonly listenAddr: string
   readonly certificate: TlsCertificate
   /** The kinds that are on. */
-  readonly servers: Readonly<Partial<Record<SecureKind, TcpServer>>>
+  readonly servers: Readonly<{ tls: TcpServer; https?: TcpServer | undefined }>
+  /** What was asked over HTTPS. */
+  readonly requests: HttpsCounts
   readonly log: Log
   /** One listens that could not at first. */
   readonly onListening: (listening: SecureListening) => void
@@ -21,7 +24,9 @@ export interface SecureListenersParts {
   readonly againMs?: number
 }
 
-const names: Readonly<Record<SecureKind, string>> = { tls: 'DNS over TLS' }
+const names: Readonly<Record<SecureKind, string>> = {
+  ...{ tls: 'DNS over TLS', https: 'DNS over HTTPS' },
+}
 
 export class SecureListeners {
   readonly #parts: SecureListenersParts
@@ -52,9 +57,13 @@ export class SecureListeners {
   }
 
   get stats(): SecureStats {
-    const { certificate, servers } = this.#parts
-    const counts = this.#entries().map(([kind]) => [kind, { ...servers[kind]!.stats }] as const)
-    return { ...Object.fromEntries(counts), certificate: certificate.status } as SecureStats
+    const { certificate, servers, requests } = this.#parts
+    const { tls, https } = servers
+    return {
+      tls: { ...tls.stats },
+      ...(https === undefined ? {} : { https: { ...https.stats }, requests: { ...requests } }),
+      certificate: certificate.status,
+    }
   }
 
   async close(): Promise<void> {
@@ -63,7 +72,13 @@ export class SecureListeners {
   }
 
   #entries(): readonly (readonly [SecureKind, TcpServer])[] {
-    return Object.entries(this.#parts.servers) as [SecureKind, TcpServer][]
+    const { tls, https } = this.#parts.servers
+    return https === undefined
+      ? [['tls', tls]]
+      : [
+          ['tls', tls],
+          ['https', https],
+        ]
   }
 
   async #listen(

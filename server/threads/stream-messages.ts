@@ -17,13 +17,15 @@ import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 
 /** What listens with TLS. */
-export const secureKinds = ['tls'] as const
+export const secureKinds = ['tls', 'https'] as const
 export type SecureKind = (typeof secureKinds)[number]
 
 /** What listens now. */
 export type SecureListening = Readonly<Partial<Record<SecureKind, TcpListening>>>
 
 export interface TlsStart extends TlsFiles {
+  /** Path of DNS over HTTPS. */
+  readonly path: string
   readonly places: Readonly<Partial<Record<SecureKind, SecurePlace | undefined>>>
   /**
    * Without certificate or port the thread does not start. Else it serves the rest, and tries

@@ -28,14 +28,15 @@ export class StreamPlaces {
   tls(handed: HandedStream): TlsStart | undefined {
     const { tls } = this.#parts
     if (tls === undefined) return undefined
-    const { certFile, keyFile } = tls
+    const { certFile, keyFile, https } = tls
+    const path = https?.path ?? ''
     const places: Partial<Record<SecureKind, TlsStart['places'][SecureKind]>> = {}
     for (const kind of secureKinds) {
       const port = this.#bound.get(kind)?.port ?? this.#port(kind)
       if (port !== undefined) places[kind] = { port, handed: handed[kind] }
     }
     // One that has served goes on without what is lost with a thread.
-    return { certFile, keyFile, places, mustOpen: this.#bound.size === 0 }
+    return { certFile, keyFile, path, places, mustOpen: this.#bound.size === 0 }
   }
 
   /** What the thread listens to now. */
@@ -61,7 +62,8 @@ export class StreamPlaces {
   }
 
   #port(kind: Kind): number | undefined {
-    return kind === 'tcp' ? this.#parts.port : this.#parts.tls?.port
+    const { port, tls } = this.#parts
+    return { tcp: port, tls: tls?.port, https: tls?.https?.port }[kind]
   }
 
   #name(kind: Kind): string {

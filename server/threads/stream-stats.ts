@@ -1,4 +1,5 @@
 // Sums the counters of the stream thread over its restarts, so that no counter goes back.
+import type { HttpsCounts } from '#server/stream/https-request.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
 import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
@@ -6,6 +7,9 @@ import type { ExchangeStats } from './stream-exchange.ts'
 /** What comes through TLS. */
 export interface SecureStats {
   readonly tls: TcpStats
+  /** undefined: there is no DNS over HTTPS. */
+  readonly https?: TcpStats | undefined
+  readonly requests?: HttpsCounts | undefined
   readonly certificate: CertificateStatus
 }
 
@@ -42,6 +46,8 @@ export class StreamStats {
       tcp: sumOfTcp(tcp, now?.tcp),
       secure: secure && {
         tls: sumOfTcp(secure.tls, now?.secure?.tls),
+        https: secure.https && sumOfTcp(secure.https, now?.secure?.https),
+        requests: secure.requests && sum(secure.requests, now?.secure?.requests),
         certificate: now?.secure?.certificate ?? secure.certificate,
       },
       exchange: {

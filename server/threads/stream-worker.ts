@@ -17,6 +17,7 @@ import type { FromStream, StreamStart, TlsStart, ToStream } from './stream-messa
 import { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { createTap } from '#answer/query-log/query-tap.ts'
 import { ScriptClient } from '#answer/script/client.ts'
+import { noRequests } from '#server/stream/https-request.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
 import type { AnswerStream } from '#server/stream/tcp-connection.ts'
 import { TlsCertificate } from '#server/stream/tls-certificate.ts'
@@ -53,7 +54,6 @@ if (typeof libc !== 'string') {
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
 }
 
-tcpTx.handsOver = true
 udpTx.handsOver = true
 if (start.rateLimit !== undefined) {
   const { rateLimit, index, seed } = start
@@ -87,17 +87,27 @@ const server = createTcpServer({
   ...{ monotonicMs, limits: start.tcpLimits, gate },
   answer: (...parts) => answerStream(Carrier.Plain, ...parts),
 })
-const secure = start.tls && createSecure(start.tls)
+const secure = start.tls && (await createSecure(start.tls))
 
-function createSecure(tls: TlsStart): SecureListeners {
+async function createSecure(tls: TlsStart): Promise<SecureListeners> {
   const certificate = new TlsCertificate(tls, log, systemClock.nowMs)
   const shared = { monotonicMs, limits: start.tcpLimits, gate, secure: () => certificate.context }
   const overTls = createTcpServer({
     ...{ ...shared, portKey: 'dns.tls.port' },
     answer: (...parts) => answerStream(Carrier.Tls, ...parts),
   })
+  const requests = noRequests()
+  const https =
+    tls.places.https &&
+    createTcpServer({
+      ...{ ...shared, portKey: 'dns.https.port' },
+      // Loaded where it is on: HTTP/2 takes memory and time.
+      https: (await import('#server/stream/https-session.ts')).httpsAt(tls.path, requests),
+      answer: (...parts) => answerStream(Carrier.Https, ...parts),
+    })
   return new SecureListeners({
-    ...{ tls, listenAddr: start.listenAddr, certificate, servers: { tls: overTls }, log },
+    ...{ tls, listenAddr: start.listenAddr, certificate, log, requests },
+    servers: { tls: overTls, https },
     onListening: (listening) => post({ kind: 'secure', listening }),
   })
 }
@@ -109,6 +119,8 @@ function answerStream(
   // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
   tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
   tcpTx.carrier = carrier
+  // A reply over HTTP is one message, and whole: no transfer, no signature, no update.
+  tcpTx.handsOver = carrier !== Carrier.Https
   tcpTx.source = client.address
   tcpTx.tokens = bucket.take(1)
   const isTapped = tap.first(1) === 0

@@ -25,8 +25,11 @@ export interface ThreadGroupParts {
   readonly threads: number
   readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
-  /** DNS over TLS, at the same address. Left out: there is none. */
-  readonly tls?: TlsFiles & { readonly port: number }
+  /** DNS over TLS, and over HTTPS, at the same address. Left out: there is none. */
+  readonly tls?: TlsFiles & {
+    readonly port: number
+    readonly https?: { readonly port: number; readonly path: string }
+  }
   /** Networks of proxies, which send a PROXY header. Left out: there are none. */
   readonly proxies?: readonly Network[]
   readonly seed: number

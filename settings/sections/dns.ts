@@ -63,6 +63,27 @@ const tls = section(
   },
 )
 
+const https = section(
+  'DNS over HTTPS (RFC 8484), with the certificate of `dns.tls` and the limits of `dns.tcp`. ' +
+    '[More](../operations/dns-over-tls.md).',
+  {
+    enabled: boolean({
+      default: false,
+      description: 'Whether queries are taken over HTTP/2, besides those over TLS.',
+    }),
+    port: integer(0, 65_535, {
+      default: 443,
+      description: 'TCP port, at `dns.listenAddr`. 0 takes a free one and logs it.',
+    }),
+    path: text(256, {
+      default: '/dns-query',
+      pattern: '^/[A-Za-z0-9._~/-]*$',
+      'x-expected': 'the path of a URL, such as /dns-query',
+      description: 'Path of the resource; all others are 404.',
+    }),
+  },
+)
+
 const axfr = section(
   'Transfers of zones to secondary servers (RFC 5936, RFC 1996). ' +
     '[More](../operations/secondaries.md).',
@@ -221,6 +242,7 @@ export const dns = section('The DNS listener.', {
   cookies,
   tcp,
   tls,
+  https,
   axfr,
   rrl,
 })
@@ -228,7 +250,11 @@ export const dns = section('The DNS listener.', {
 /** What is on and lacks what it needs: sentences for the operator. */
 export function missingForTls({
   tls: { certFile, keyFile },
+  https,
 }: Static<typeof dns>): readonly string[] {
+  if (https.enabled && certFile === undefined && keyFile === undefined) {
+    return ['dns.https.enabled needs dns.tls.certFile and dns.tls.keyFile; write them']
+  }
   if ((certFile === undefined) === (keyFile === undefined)) return []
   const [missing, there] =
     certFile === undefined ? ['certFile', 'keyFile'] : ['keyFile', 'certFile']

@@ -9,7 +9,8 @@ export interface ListenerSockets {
   readonly descriptors: readonly number[]
 }
 
-export type ListenerKind = 'dns-udp' | 'dns-tcp' | 'dns-tls' | 'api' | 'redirect' | 'redirect-https'
+export type ListenerKind =
+  'dns-udp' | 'dns-tcp' | 'dns-tls' | 'dns-https' | 'api' | 'redirect' | 'redirect-https'
 
 export const listenerName = (kind: ListenerKind, listenAddr: string, port: number): ListenerName =>
   `${kind} ${listenAddr} ${port}`

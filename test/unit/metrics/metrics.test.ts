@@ -76,6 +76,11 @@ const running = {
         ...{ open: 4, accepted: 8, refused: 1, evicted: 0, queries: 40 },
         ...{ handshakes: 6, resumed: 2, handshakesFailed: 1 },
       },
+      https: {
+        ...{ open: 2, accepted: 3, refused: 0, evicted: 0, queries: 30 },
+        ...{ handshakes: 3, resumed: 1, handshakesFailed: 0 },
+      },
+      requests: { answered: 30, badRequest: 2, floods: 1 },
       certificate: { expiresAtMs: 1_800_000_000_000 },
     },
   },

@@ -31,6 +31,7 @@ function problems(text: string): readonly string[] {
 
 const cookies = { enabled: true, enforce: false, secretsFile: undefined }
 const poolDefaults = { connections: 8, statementTimeoutMs: 10_000, startupParameters: true }
+const https = { enabled: false, port: 443, path: '/dns-query' }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '', catalog: '' },
 }
@@ -71,7 +72,7 @@ describe('defaults', () => {
           ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [] },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
           ...{ domain: '', update: { zones: [] }, tsig: { keysFile: undefined }, cookies },
-          ...{ axfr: noTransfers, tls: expect.objectContaining({ port: 853 }) as object },
+          ...{ axfr: noTransfers, tls: expect.objectContaining({ port: 853 }) as object, https },
           rrl: expect.objectContaining({ enabled: false }) as object,
         },
         api: {
@@ -259,7 +260,7 @@ describe('a mistake is named with its place and its remedy', () => {
       'dns: 53',
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
         'threads, udpPayloadSize, nsid, versionBind, zoneVersion, tellsCommit, resolvers, ' +
-        'allowLocalTargets, domain, update, tsig, proxyProtocol, cookies, tcp, tls, axfr, rrl',
+        'allowLocalTargets, domain, update, tsig, proxyProtocol, cookies, tcp, tls, https, axfr, rrl',
     ],
     [
       'a list for the file',

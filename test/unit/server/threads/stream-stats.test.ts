@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { noRequests } from '#server/stream/https-request.ts'
 import { StreamStats } from '#server/threads/stream-stats.ts'
 import type { StreamCounts } from '#server/threads/stream-stats.ts'
 
@@ -35,5 +36,23 @@ test('counts go on where one thread follows another, gauges are of the one that 
   expect(stats.total?.exchange).toMatchObject({
     messages: { signed: 8, badKey: 3 },
     transfers: { running: 1, started: 8 },
+  })
+})
+
+test('counts of TLS and of requests go on, and the certificate is the one that serves now', () => {
+  const stats = new StreamStats()
+  const certificate = (expiresAtMs: number) => ({ fault: null, expiresAtMs, isEnding: false })
+  const secure = (count: number) => {
+    const { tcp } = counts(count)
+    const requests = { ...noRequests(), answered: count }
+    return { tls: tcp, https: tcp, requests, certificate: certificate(count) }
+  }
+  stats.take({ ...counts(5), secure: secure(5) })
+  stats.restart()
+  expect(stats.total?.secure).toMatchObject({ https: { open: 0, accepted: 5 } })
+  stats.take({ ...counts(2), secure: secure(2) })
+  expect(stats.total?.secure).toMatchObject({
+    ...{ tls: { open: 2, accepted: 7 }, https: { open: 2, queries: 7 } },
+    ...{ requests: { answered: 7, floods: 0 }, certificate: certificate(2) },
   })
 })
