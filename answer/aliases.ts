@@ -29,7 +29,7 @@ export function followCname(tx: Transaction, bundle: Bundle, node: number): bool
   const rrset = findRrset(bundle, node, RrType.CNAME)
   const before = tx.at
   const all = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
-  const written = signed(tx, zone, before, all)
+  const written = signed(tx, zone, before, all, node, rrset)
   if (written < 0) {
     tx.isTruncated = true
     return false
@@ -92,7 +92,7 @@ function writeDname(tx: Transaction, bundle: Bundle, node: number, rrset: number
   const owner = suffixOffset(tx, nodeNameBytes(bundle, node))
   const before = tx.at
   const all = writeRrset(tx, bundle, rrset, owner, 0)
-  const written = signed(tx, zoneOfNode(bundle, node), before, all)
+  const written = signed(tx, zoneOfNode(bundle, node), before, all, node, rrset)
   if (written < 0) return false
   tx.answerCount += written
   tx.dnameNode[tx.dnameCount++] = node

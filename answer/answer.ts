@@ -29,11 +29,12 @@ import { mark } from '#answer/counters/mark.ts'
 import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
-import { writeHinfo, writeMember } from './records.ts'
+import { partOfMember, writeHinfo, writeMember } from './records.ts'
 import { answerKeys, deny, failUnsigned, isKeyType } from './denial.ts'
 import { answerByRule } from './response-policy.ts'
 import { apexOffset, serialBaseOf, soaTtlSeconds } from './rrsets.ts'
-import { signed, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
+import { countAnswer, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
+import * as seam from '#answer/signing/signer.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { findRedirect, writeReferral } from './zone-cut.ts'
@@ -49,6 +50,7 @@ const { metaTypeMax, metaTypeMin, RrType } = rrtypes
 const { plainByCode } = ways
 const { firstPolicyCode } = routing
 const { V4: v4, V6: v6 } = routingQuery.Family
+const { unknownPart } = seam
 const { qnameEnd, Transport } = transaction
 const { Drop, Pass } = limits.Verdict
 
@@ -268,7 +270,8 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
   if (tx.qtype === RrType.ANY) return answerAny(tx, bundle, zone)
   const rrset = findRrset(dynamic, tx.dynamicNode, tx.qtype)
   if (rrset < 0) return negative(tx, bundle, zone, -1)
-  countAll(tx, zone, tx.at, writeRrset(tx, dynamic, rrset, tx.owner, 0))
+  const start = tx.at
+  countAnswer(tx, zone, start, writeRrset(tx, dynamic, rrset, tx.owner, 0), -1, unknownPart)
 }
 
 /** Names below the apex of a zone, or another one, that are all answered alike. */
@@ -348,13 +351,17 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
     if (!answerKeys(tx, bundle, zone)) negative(tx, bundle, zone, node)
     return
   }
+  const start = tx.at
   const { dynamic } = tx.view!
   if (qtype === RrType.TXT && dynamic !== undefined) {
     const text = findDynamicText(dynamic, bundle, node)
-    if (text >= 0) return countAll(tx, zone, tx.at, writeRrset(tx, dynamic, text, tx.owner, 0))
+    if (text >= 0) {
+      const written = writeRrset(tx, dynamic, text, tx.owner, 0)
+      return countAnswer(tx, zone, start, written, -1, unknownPart)
+    }
   }
   const rrset = findRrset(bundle, node, qtype)
-  if (rrset >= 0) return answerRrset(tx, bundle, rrset, zone)
+  if (rrset >= 0) return answerRrset(tx, bundle, node, rrset, zone)
   negative(tx, bundle, zone, node)
 }
 
@@ -368,14 +375,22 @@ function zoneAnswering(bundle: Bundle, node: number, qtype: number): number {
 
 /** RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP. */
 function answerAny(tx: Transaction, bundle: Bundle, zone: number): void {
-  count(tx, zone, tx.at, writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone)))
+  const start = tx.at
+  const isWritten = writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone))
+  countAnswer(tx, zone, start, isWritten ? 1 : -1, -1, unknownPart)
 }
 
 /** The rrset, and the addresses of its targets that we serve ourselves as far as they fit. */
-function answerRrset(tx: Transaction, bundle: Bundle, rrset: number, zone: number): void {
+function answerRrset(
+  tx: Transaction,
+  bundle: Bundle,
+  node: number,
+  rrset: number,
+  zone: number,
+): void {
   const start = tx.at
   const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
-  countAll(tx, zone, start, written)
+  countAnswer(tx, zone, start, written, node, rrset)
   if (written > 0 && (formBits[tx.qtype]! & FormBit.Target) !== 0) writeTargets(tx, bundle, false)
 }
 
@@ -393,6 +408,7 @@ function answerService(
   if (pool < 0) return negative(tx, bundle, zone, node)
   const ttlSeconds = nodeRow[row + NodeCell.TtlSeconds]!
   const code = nodeRow[row + NodeCell.Algorithm]!
+  const start = tx.at
   if (code < firstPolicyCode) {
     const query = tx.routing
     query.serviceIndex = service
@@ -401,15 +417,15 @@ function answerService(
     const member = plainByCode[code]!.select(tx.view!.state, query, tx.random)
     tx.member = member
     if (member >= 0) {
-      return count(tx, zone, tx.at, writeMember(tx, bundle, member, family, ttlSeconds))
+      const all = writeMember(tx, bundle, member, family, ttlSeconds) ? 1 : -1
+      return countAnswer(tx, zone, start, all, node, partOfMember(bundle, member))
     }
   } else {
     const policy = tx.view!.policies[code - firstPolicyCode]!
-    const start = tx.at
     const chosen = answerPolicy(tx, bundle, policy, service, pool, family, ttlSeconds)
     if (chosen !== 0) {
       tx.isAnyName ||= chosen > 1
-      countAll(tx, zone, start, chosen)
+      countAnswer(tx, zone, start, chosen, node, partOfMember(bundle, tx.chain.members[0]!))
       if (tx.aliasCount > 0 && tx.ecsScope > 0) keepFirstAlias(tx)
       return
     }
@@ -439,22 +455,6 @@ function negative(tx: Transaction, bundle: Bundle, zone: number, node: number): 
 
 function refuse(tx: Transaction): void {
   tx.rcode = Rcode.Refused
-}
-
-function count(tx: Transaction, zone: number, start: number, isWritten: boolean): void {
-  countAll(tx, zone, start, isWritten ? 1 : -1)
-}
-
-/**
- * Counts an rrset of the answer, and what signs it.
- *
- * @param start of its first record: the argument is read before the next one is written
- * @param written -1: not all records fit
- */
-function countAll(tx: Transaction, zone: number, start: number, written: number): void {
-  const all = signed(tx, zone, start, written)
-  if (all < 0) tx.isTruncated = true
-  else tx.answerCount += all
 }
 
 /** In the place of an answer beyond a rate limit: nothing that is longer than the query. */

@@ -9,7 +9,7 @@ import * as rrtypes from '#dns/rrtype.ts'
 import { findDynamicText } from './dynamic.ts'
 import { EdeText, explain } from './edns.ts'
 import { writeRdata } from './records.ts'
-import { signed, soaTtlSeconds, writeDenialSoa, writeNsecRecord } from './rrsets.ts'
+import { countAnswer, soaTtlSeconds, writeDenialSoa, writeNsecRecord } from './rrsets.ts'
 import * as seam from '#answer/signing/signer.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -17,7 +17,7 @@ import type { Transaction } from './transaction.ts'
 const { NodeFlag } = cells
 const { Rcode } = rcodes
 const { RrType } = rrtypes
-const { cannotSign } = seam
+const { cannotSign, unknownPart } = seam
 
 /**
  * NXDOMAIN or NODATA of a zone that is signed. For a client that validates the name exists, even
@@ -97,7 +97,7 @@ function answerProof(tx: Transaction, bundle: Bundle, zone: number): void {
   tx.answerCount += written
   if (tx.qtype === RrType.NSEC) return
   const end = tx.at
-  const signatures = tx.signer.sign(tx, zone, tx.owner, RrType.NSEC, start)
+  const signatures = tx.signer.signDenial(tx, zone, tx.owner, start, tx.qnameStart)
   if (signatures === cannotSign) tx.isUnsignable = true
   if (signatures < 0) tx.isTruncated = true
   // What is signed gives its place to what signs it.
@@ -129,9 +129,7 @@ export function answerKeys(tx: Transaction, bundle: Bundle, zone: number): boole
   while (all >= 0 && all < keys.length) {
     all = writeRdata(tx, tx.owner, qtype, ttlSeconds, keys[all]!) ? all + 1 : -1
   }
-  const written = signed(tx, zone, start, all)
-  if (written < 0) tx.isTruncated = true
-  else tx.answerCount += written
+  countAnswer(tx, zone, start, all, -1, unknownPart)
   return true
 }
 

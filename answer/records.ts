@@ -9,12 +9,14 @@ import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
 import { slotOffset } from '#routing/state/state.ts'
 import { mark } from '#answer/counters/mark.ts'
+import * as seam from '#answer/signing/signer.ts'
 import type { Transaction } from './transaction.ts'
 import { root, writeName } from './written-names.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { HeaderOffset, QClass } = header
 const { RrType } = rrtypes
+const { memberPart, unknownPart } = seam
 const { V4: v4 } = routingQuery.Family
 const { MemberFlag } = cells
 /** Flags of a member that has an address of its own are not above this. */
@@ -95,6 +97,12 @@ export function writeMember(
   const octets = isIpv4 ? bundle.memberAddress : bundle.memberAddress6
   const from = isIpv4 ? member * 4 : address6Row(bundle, member) * 16
   return writeAddress(tx, tx.owner, family, ttlSeconds, octets, from)
+}
+
+/** What is known of an rrset of one member: its address is in the bundle, or it may change. */
+export function partOfMember(bundle: Bundle, member: number): number {
+  const isPlain = !bundle.hasHostnames || bundle.memberFlags[member]! <= plainFlagsMax
+  return isPlain ? memberPart(member) : unknownPart
 }
 
 /** Writes a member with a host name: an alias, or the address that its slot has now. */

@@ -6,6 +6,7 @@ import { ResponseAction, ResponseBits } from '#bundle/format/response-rules.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
+import { unknownPart } from '#answer/signing/signer.ts'
 import { followWritten } from './aliases.ts'
 import { deny } from './denial.ts'
 import { EdeText, explain } from './edns.ts'
@@ -75,7 +76,7 @@ function followRule(
   // Below its own name, clients think of the names.
   tx.isAnyName ||= (bits & ResponseBits.Domain) !== 0
   const all = isWritten ? 1 : -1
-  const written = signing < 0 ? all : signed(tx, signing, start, all)
+  const written = signing < 0 ? all : signed(tx, signing, start, all, -1, unknownPart)
   if (written < 0) {
     tx.isTruncated = true
     return false

@@ -64,19 +64,58 @@ const pointer = 0xc000
  *
  * @param start of its first record in the reply's memory; the last one ends at `tx.at`
  * @param written how many records it has; -1: they do not fit
+ * @param node whose name the owner is, unless a wildcard stands for it
+ * @param part see `Signer.sign`
  * @returns the same with its signatures
  */
-export function signed(tx: Transaction, zone: number, start: number, written: number): number {
-  return tx.isDo && written > 0 ? withSignatures(tx, zone, start, written) : written
+export function signed(
+  tx: Transaction,
+  zone: number,
+  start: number,
+  written: number,
+  node: number,
+  part: number,
+): number {
+  return tx.isDo && written > 0 ? withSignatures(tx, zone, start, written, node, part) : written
 }
 
 /** Apart, so that an answer without DO is one piece of code without it. */
-function withSignatures(tx: Transaction, zone: number, start: number, written: number): number {
+function withSignatures(
+  tx: Transaction,
+  zone: number,
+  start: number,
+  written: number,
+  node: number,
+  part: number,
+): number {
   const { replyView, signer } = tx
   const owner = replyView.getUint16(start) ^ pointer
-  const signatures = signer.sign(tx, zone, owner, replyView.getUint16(start + 2), start)
+  const type = replyView.getUint16(start + 2)
+  return counted(tx, written, signer.sign(tx, zone, owner, type, start, node, part))
+}
+
+function counted(tx: Transaction, written: number, signatures: number): number {
   if (signatures === cannotSign) tx.isUnsignable = true
   return signatures < 0 ? -1 : written + signatures
+}
+
+/**
+ * Counts an rrset of the answer, and what signs it. The rest is as for `signed`.
+ *
+ * @param start of its first record: the argument is read before the next one is written
+ * @param written -1: not all records fit
+ */
+export function countAnswer(
+  tx: Transaction,
+  zone: number,
+  start: number,
+  written: number,
+  node: number,
+  part: number,
+): void {
+  const all = signed(tx, zone, start, written, node, part)
+  if (all < 0) tx.isTruncated = true
+  else tx.answerCount += all
 }
 
 /** Writes a record whose rdata stands in the bundle as in a message. */
@@ -258,7 +297,7 @@ export function writeDenialSoa(
   const start = tx.at
   const isWritten = writeNamed(tx, apex, RrType.SOA, ttlSeconds, rrsetData, rdata, end, apex)
   const all = isWritten ? 1 : -1
-  const written = isOfZone ? signed(tx, zone, start, all) : all
+  const written = isOfZone ? signed(tx, zone, start, all, bundle.zoneNode[zone]!, soa) : all
   if (written < 0) tx.isTruncated = true
   else tx.authorityCount += written
 }
@@ -284,7 +323,7 @@ export function writeNsecRecord(
   const start = tx.at
   if (!writeRrHeader(tx, owner, RrType.NSEC, ttlSeconds, bytes)) return -1
   copy(tx, rdata, 0, bytes)
-  return signed(tx, zone, start, 1)
+  return tx.isDo ? counted(tx, 1, tx.signer.signDenial(tx, zone, owner, start, name)) : 1
 }
 
 /**
@@ -332,7 +371,8 @@ function writeAddresses(
   // RFC 4035 section 2.2: addresses below a cut are not signed, whatever names them.
   const flags = nodeFlags(bundle, node)
   const isOfChild = (flags & (NodeFlag.Cut | NodeFlag.Below)) !== 0 && (flags & NodeFlag.Apex) === 0
-  const written = isGlue || isOfChild ? all : signed(tx, zoneOfNode(bundle, node), before, all)
+  const zone = zoneOfNode(bundle, node)
+  const written = isGlue || isOfChild ? all : signed(tx, zone, before, all, node, rrset)
   if (written >= 0) {
     tx.additionalCount += written
     return true

@@ -79,7 +79,8 @@ function proveCut(
   const rrset = findRrset(bundle, cut, RrType.DS)
   if (rrset >= 0) {
     const start = tx.at
-    return signed(tx, zone, start, writeRrset(tx, bundle, rrset, owner, 0))
+    const written = writeRrset(tx, bundle, rrset, owner, 0)
+    return signed(tx, zone, start, written, cut, rrset)
   }
   tx.nameTypes.begin(RrType.DS)
   tx.nameTypes.addNode(bundle, cut, false)

@@ -16,6 +16,7 @@ export const hot: readonly string[] = [
   'answer/signing/signer.ts',
   'answer/signing/name-types.ts',
   'answer/signing/rrset-digest.ts',
+  'answer/signing/digest-memo.ts',
   'answer/denial.ts',
   'answer/written-names.ts',
   'answer/aliases.ts',

@@ -10,9 +10,13 @@ const { FormBit, formBits } = rrsetFormat
 /** Octets with names in full; a message of 64 KiB of long names may have more. */
 const octetsMax = 262_144
 const recordsMax = 8_192
+/** Where the owner stands in `octets`: two words are before it. */
+export const ownerAt = 8
 /** Pointer, type, class, TTL, RDLENGTH. */
 const headerBytes = 12
 const ttlAt = 6
+/** Where another digest begins with a type, one of a denial has what is none. */
+const denialMark = 0x1_0000
 /** A message has no more of them in a row: each leads further to the front. */
 const pointersMax = 128
 
@@ -31,20 +35,23 @@ export class RrsetDigest {
   /** Octets in `octets`; -1: they are too many. */
   #end = 0
 
-  /** @returns false: it is larger than what can be signed here */
+  /**
+   * @param start of its first record in the reply @param end of the last one
+   * @returns false: it is larger than what can be signed here
+   */
   read(
     to: OpenReply,
     owner: number,
     type: number,
     start: number,
+    end: number,
     seed0: number,
     seed1: number,
   ): boolean {
-    const { replyView, at: end } = to
-    // Two words before the name.
-    this.#end = 8
+    const { replyView } = to
+    this.#end = ownerAt
     this.#copyName(to, to.replyStart + owner)
-    this.ownerBytes = this.#end - 8
+    this.ownerBytes = this.#end - ownerAt
     this.#fill()
     this.ttlSeconds = replyView.getUint32(start + ttlAt)
     this.#words[0] = type
@@ -58,6 +65,30 @@ export class RrsetDigest {
     }
     this.#digest(seed0, seed1)
     return true
+  }
+
+  /**
+   * The digest of an NSEC record of a compact denial, which is known by its owner, its types and
+   * its TTL. Nothing is read of it.
+   *
+   * @param name where the owner begins in `to.qname`
+   */
+  ofDenial(to: OpenReply, name: number, ttl: number, seed0: number, seed1: number): void {
+    const { qname, qnameWords } = to
+    const { types, count } = to.nameTypes
+    const words = this.#words
+    words[0] = denialMark | name
+    words[1] = ttl
+    let head = 0
+    let at = name
+    for (; (at & 3) !== 0; at++) head = (head << 8) | qname[at]!
+    words[2] = head
+    let end = 3
+    for (let word = at >> 2; word < qnameWords.length; word++) words[end++] = qnameWords[word]!
+    for (let i = 0; i < count; i++) words[end++] = types[i]!
+    halfSipHash(words, 0, end, seed0, seed1, this.#out)
+    this.digest0 = this.#out[0]!
+    this.digest1 = this.#out[1]!
   }
 
   #copyRecord(to: OpenReply, type: number, start: number, end: number): boolean {
@@ -104,6 +135,11 @@ export class RrsetDigest {
     return behind < 0 ? at : behind
   }
 
+  /** RFC 4034 section 3.1.3: neither the root nor a leading asterisk counts. */
+  labels(): number {
+    return labelsAt(this.octets, ownerAt)
+  }
+
   #fill(): void {
     while ((this.#end & 3) !== 0) this.octets[this.#end++] = 0
   }
@@ -131,6 +167,13 @@ export class RrsetDigest {
     this.digest0 = sum0
     this.digest1 = sum1
   }
+}
+
+/** RFC 4034 section 3.1.3, for the name that begins at `start`. */
+export function labelsAt(octets: Uint8Array, start: number): number {
+  let labels = octets[start] === 1 && octets[start + 1] === 0x2a ? -1 : 0
+  for (let at = start; octets[at] !== 0; at += octets[at]! + 1) labels++
+  return labels
 }
 
 /** Rounds: one for each word and for their count, three before each half of the result. */

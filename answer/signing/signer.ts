@@ -1,4 +1,5 @@
 // The seam for signatures: what signs rrsets as they are answered.
+import type { NameTypes } from './name-types.ts'
 
 /** What a signer sees of the reply that is being written: its transaction. */
 export interface OpenReply {
@@ -13,6 +14,19 @@ export interface OpenReply {
   readonly isOverTcp: boolean
   /** A client has thought of the name, or of members several are drawn: there is no end of sets. */
   readonly isAnyName: boolean
+  /** The name that is answered for, at its end; the same in words. */
+  readonly qname: Uint8Array
+  readonly qnameWords: Uint32Array
+  /** What the NSEC record that was written last says. */
+  readonly nameTypes: NameTypes
+}
+
+/** In place of what is known of an rrset: it may be another one each time. */
+export const unknownPart = -1
+
+/** What is known of an rrset of one member: a row of the bundle's members. */
+export function memberPart(member: number): number {
+  return -2 - member
 }
 
 /** In place of a count: the zone is to be signed, and a key of it is not here. */
@@ -29,9 +43,25 @@ export interface Signer {
    * @param zone row of the zone in the bundle
    * @param owner offset of the owner name from the start of the message
    * @param start of the first record in `to.reply`; the last one ends at `to.at`
+   * @param node row of the one whose name is the owner
+   * @param part which of its rrsets, as the bundle has it: the row; or `memberPart`; `unknownPart`
    * @returns how many were written; -1: they do not fit; `cannotSign`
    */
-  sign(to: OpenReply, zone: number, owner: number, type: number, start: number): number
+  sign(
+    to: OpenReply,
+    zone: number,
+    owner: number,
+    type: number,
+    start: number,
+    node: number,
+    part: number,
+  ): number
+  /**
+   * The same for the NSEC record of a compact denial. RFC 9824.
+   *
+   * @param name where its owner begins in `to.qname`, whose types are in `to.nameTypes`
+   */
+  signDenial(to: OpenReply, zone: number, owner: number, start: number, name: number): number
   /**
    * Rdata of the records of a zone's keys.
    *
@@ -45,5 +75,6 @@ export interface Signer {
 export const noSigner: Signer = Object.freeze({
   signs: () => false,
   sign: () => 0,
+  signDenial: () => 0,
   keyRdata: () => undefined,
 })

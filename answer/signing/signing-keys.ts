@@ -83,6 +83,8 @@ export class SigningKey {
 export interface ZoneKeySet {
   /** In wire form and lower case. */
   readonly zone: Uint8Array
+  /** The same in words, the most significant octet first. */
+  readonly zoneWords: Int32Array
   /** What signs records, and what signs those of keys. */
   readonly ofRecords: readonly SigningKey[]
   readonly ofKeys: readonly SigningKey[]
@@ -163,7 +165,9 @@ function unpackZone(octets: Buffer): ZoneKeySet {
     at = end
   }
   const rdataOf = octets[5] === 1 ? noDs : dsOf(zone, wanted)
-  return { zone, ofRecords, ofKeys, rdataOf: { ...rdataOf, [RrType.DNSKEY]: published } }
+  const zoneWords = new Int32Array(Math.ceil(zone.length / 4))
+  for (const [i, octet] of zone.entries()) zoneWords[i >> 2]! |= octet << (24 - (i & 3) * 8)
+  return { zone, zoneWords, ofRecords, ofKeys, rdataOf: { ...rdataOf, [RrType.DNSKEY]: published } }
 }
 
 type RdataOf = Readonly<Record<number, readonly Uint8Array[]>>

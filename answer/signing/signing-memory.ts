@@ -1,6 +1,7 @@
 // Makes the signer of each view of a thread; what is large or slow to make goes from one to the
 // next.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { DigestMemo } from './digest-memo.ts'
 import { RrsetDigest } from './rrset-digest.ts'
 import { SignatureTable } from './signature-table.ts'
 import type { Signer } from './signer.ts'
@@ -11,6 +12,7 @@ import { KeylessSigner, ZoneSigner } from './zone-signer.ts'
 export class SigningMemory {
   readonly #keys = new KeyMemory()
   #digest: RrsetDigest | undefined
+  #memo: DigestMemo | undefined
   #table: SignatureTable | undefined
 
   /** @param handed null: there are no keys */
@@ -25,6 +27,8 @@ export class SigningMemory {
     // A node has one memory of signatures for as long as it runs.
     this.#table ??= new SignatureTable(handed.signatures)
     this.#digest ??= new RrsetDigest()
-    return { signer: new ZoneSigner(bundle, zones, this.#table, this.#digest), isSigning: true }
+    this.#memo ??= new DigestMemo()
+    const parts = { table: this.#table, digest: this.#digest, memo: this.#memo }
+    return { signer: new ZoneSigner(bundle, zones, parts), isSigning: true }
   }
 }

@@ -3,8 +3,10 @@ import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import { hashName, sameOctets } from '#dns/name.ts'
-import { labelsOf, rrsigFixedBytes, signRrset } from '#dns/dnssec/rrsig.ts'
+import { rrsigFixedBytes, signRrset } from '#dns/dnssec/rrsig.ts'
 import * as rrtypes from '#dns/rrtype.ts'
+import type { DigestMemo } from './digest-memo.ts'
+import { labelsAt, ownerAt } from './rrset-digest.ts'
 import type { RrsetDigest } from './rrset-digest.ts'
 import { signatureBytes } from './signature-table.ts'
 import type { SignatureTable } from './signature-table.ts'
@@ -15,7 +17,7 @@ import type { SigningKey, ZoneKeySet } from './signing-keys.ts'
 // Constants of this file, for the reason that answer.ts gives.
 const { NodeCell, NodeFlag } = cells
 const { RrType } = rrtypes
-const { cannotSign } = seam
+const { cannotSign, unknownPart } = seam
 
 /**
  * Seconds. The time is cut into periods, which begin at another moment for each rrset, so that not
@@ -29,26 +31,45 @@ export const validity = {
   total: 604_800,
 } as const
 
+/** Pointer, type, class, TTL, RDLENGTH. */
 const headerBytes = 12
+const ttlAt = 6
+/** SOA ends with five numbers; the serial is the first. */
+const serialFromEnd = 20
+
+/** What a thread has for all its views. */
+export interface SignerParts {
+  readonly table: SignatureTable
+  readonly digest: RrsetDigest
+  readonly memo: DigestMemo
+}
 
 export class ZoneSigner implements Signer {
   readonly #bundle: Bundle
   readonly #zones: readonly ZoneKeySet[]
   readonly #table: SignatureTable
   readonly #digest: RrsetDigest
+  readonly #memo: DigestMemo
+  /** Its number for the memo. */
+  readonly #view: number
   /** By zone: 1 + row in `#zones`. */
   readonly #keysOfZone: Int32Array
+  // The rrset that is being signed: its digest, labels of its owner, and where it is.
+  #digest0 = 0
+  #digest1 = 0
+  #labels = 0
+  #owner = 0
+  #type = 0
+  #start = 0
+  #end = 0
 
-  constructor(
-    bundle: Bundle,
-    zones: readonly ZoneKeySet[],
-    table: SignatureTable,
-    digest: RrsetDigest,
-  ) {
+  constructor(bundle: Bundle, zones: readonly ZoneKeySet[], { table, digest, memo }: SignerParts) {
     this.#bundle = bundle
     this.#zones = zones
     this.#table = table
     this.#digest = digest
+    this.#memo = memo
+    this.#view = memo.adopt(bundle.counts.nodes)
     this.#keysOfZone = new Int32Array(bundle.counts.zones)
     for (const [i, { zone }] of zones.entries()) {
       const row = signedZoneNamed(bundle, zone)
@@ -69,88 +90,134 @@ export class ZoneSigner implements Signer {
     return row === 0 ? undefined : this.#zones[row - 1]
   }
 
-  sign(to: OpenReply, zone: number, owner: number, type: number, start: number): number {
-    if (!this.signs(zone)) return 0
-    const ofZone = this.#keysOf(zone)
-    if (ofZone === undefined) return cannotSign
-    const keys = isOfKeys(type) ? ofZone.ofKeys : ofZone.ofRecords
-    if (keys.length === 0) return cannotSign
-    const table = this.#table
-    const digest = this.#digest
-    if (!digest.read(to, owner, type, start, table.seed0, table.seed1)) return cannotSign
-    for (let i = 0; i < keys.length; i++) {
-      if (!this.#signBy(to, ofZone.zone, keys[i]!, type, start)) return -1
-    }
-    return keys.length
+  sign(
+    to: OpenReply,
+    zone: number,
+    owner: number,
+    type: number,
+    start: number,
+    node: number,
+    part: number,
+  ): number {
+    const keys = this.#keysOf(zone)
+    if (keys === undefined) return this.signs(zone) ? cannotSign : 0
+    this.#place(to, owner, type, start)
+    if (!this.#identify(to, node, to.isAnyName ? unknownPart : part)) return cannotSign
+    return this.#signBy(to, keys, isOfKeys(type) ? keys.ofKeys : keys.ofRecords)
   }
 
-  /** Writes one RRSIG record of what was read. @returns false: it does not fit */
-  #signBy(to: OpenReply, zone: Uint8Array, key: SigningKey, type: number, start: number): boolean {
-    const rdataBytes = rrsigFixedBytes + zone.length + signatureBytes
-    if (to.at + headerBytes + rdataBytes > to.recordsEnd) return false
-    const table = this.#table
-    const digest1 = this.#digest.digest1
-    const digest0 = this.#digest.digest0 ^ key.salt
-    const inception = inceptionAt(table.nowSeconds, digest1)
-    if (!table.find(digest0, digest1, inception, to.isAnyName)) {
-      // Truncated, the client comes by TCP, whose connections are bounded.
-      if (to.isAnyName && !to.isOverTcp && !table.takeOne()) return false
-      this.#make(zone, key, type, inception)
-      table.keep(digest0, digest1, inception, to.isAnyName)
+  signDenial(to: OpenReply, zone: number, owner: number, start: number, name: number): number {
+    const keys = this.#keysOf(zone)
+    if (keys === undefined) return this.signs(zone) ? cannotSign : 0
+    this.#place(to, owner, RrType.NSEC, start)
+    const digest = this.#digest
+    const { seed0, seed1 } = this.#table
+    digest.ofDenial(to, name, to.replyView.getInt32(start + ttlAt), seed0, seed1)
+    this.#digest0 = digest.digest0
+    this.#digest1 = digest.digest1
+    this.#labels = labelsAt(to.qname, name)
+    return this.#signBy(to, keys, keys.ofRecords)
+  }
+
+  #place(to: OpenReply, owner: number, type: number, start: number): void {
+    this.#owner = owner
+    this.#type = type
+    this.#start = start
+    this.#end = to.at
+  }
+
+  /**
+   * Finds the digest of the rrset, which is remembered where it is known which one it is.
+   *
+   * @returns false: it is larger than what can be signed here
+   */
+  #identify(to: OpenReply, node: number, part: number): boolean {
+    const { replyView, at } = to
+    const type = this.#type
+    const ttlSeconds = replyView.getInt32(this.#start + ttlAt)
+    const serial = type === RrType.SOA ? replyView.getInt32(at - serialFromEnd) : 0
+    const memo = this.#memo
+    if (part === unknownPart || !memo.find(this.#view, node, part, type, ttlSeconds, serial)) {
+      if (!this.#read(to)) return false
+      memo.digest0 = this.#digest.digest0
+      memo.digest1 = this.#digest.digest1
+      memo.labels = this.#digest.labels()
+      if (part !== unknownPart) memo.keep(this.#view, node, part, type, ttlSeconds, serial)
     }
-    this.#write(to, zone, key, type, start, inception)
+    this.#digest0 = memo.digest0
+    this.#digest1 = memo.digest1
+    this.#labels = memo.labels
     return true
   }
 
-  #write(
+  #read(to: OpenReply): boolean {
+    const { seed0, seed1 } = this.#table
+    return this.#digest.read(to, this.#owner, this.#type, this.#start, this.#end, seed0, seed1)
+  }
+
+  /** Writes a signature by each key. @returns as `sign` */
+  #signBy(to: OpenReply, ofZone: ZoneKeySet, keys: readonly SigningKey[]): number {
+    const table = this.#table
+    const { isAnyName, replyView } = to
+    const digest1 = this.#digest1
+    const inception = inceptionAt(table.nowSeconds, digest1)
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!
+      const digest0 = this.#digest0 ^ key.salt
+      const at = this.#writeHead(to, ofZone, key, inception)
+      if (at < 0) return -1
+      if (!table.copy(digest0, digest1, inception, isAnyName, replyView, at)) {
+        // Truncated, the client comes by TCP, whose connections are bounded.
+        if (isAnyName && !to.isOverTcp && !table.takeOne()) return -1
+        if (!this.#read(to)) return cannotSign
+        const signature = this.#make(ofZone.zone, key, inception)
+        for (let octet = 0; octet < signatureBytes; octet++)
+          to.reply[at + octet] = signature[octet]!
+        table.keep(digest0, digest1, inception, isAnyName, signature)
+      }
+      to.at = at + signatureBytes
+    }
+    return keys.length === 0 ? cannotSign : keys.length
+  }
+
+  /** An RRSIG record up to its signature. @returns where that begins; -1: it does not fit */
+  #writeHead(
     to: OpenReply,
-    zone: Uint8Array,
+    { zone, zoneWords }: ZoneKeySet,
     key: SigningKey,
-    type: number,
-    start: number,
     inception: number,
-  ): void {
-    const { reply, replyView, at } = to
-    const { octets } = this.#table
-    replyView.setInt32(at, replyView.getInt32(start))
-    replyView.setUint16(at + 2, RrType.RRSIG)
-    replyView.setInt32(at + 4, replyView.getInt32(start + 4))
-    replyView.setInt32(at + 8, replyView.getInt32(start + 8))
-    replyView.setUint16(at + 10, rrsigFixedBytes + zone.length + signatureBytes)
+  ): number {
+    const { replyView, at } = to
+    const start = this.#start
     const rdata = at + headerBytes
-    replyView.setUint16(rdata, type)
-    reply[rdata + 2] = key.algorithm
-    reply[rdata + 3] = this.#labels()
-    replyView.setUint32(rdata + 4, this.#digest.ttlSeconds)
+    const nameAt = rdata + rrsigFixedBytes
+    const end = nameAt + zone.length
+    if (end + signatureBytes > to.recordsEnd) return -1
+    replyView.setInt32(at, (replyView.getUint16(start) << 16) | RrType.RRSIG)
+    replyView.setInt32(at + 4, replyView.getInt32(start + 4))
+    replyView.setUint16(at + 8, replyView.getUint16(start + 8))
+    replyView.setUint16(at + 10, end + signatureBytes - rdata)
+    replyView.setInt32(rdata, (this.#type << 16) | (key.algorithm << 8) | this.#labels)
+    replyView.setInt32(rdata + 4, replyView.getInt32(start + ttlAt))
     replyView.setInt32(rdata + 8, (inception + validity.total) | 0)
     replyView.setInt32(rdata + 12, inception)
     replyView.setUint16(rdata + 16, key.tag)
-    let end = rdata + rrsigFixedBytes
-    for (let i = 0; i < zone.length; i++) reply[end++] = zone[i]!
-    for (let i = 0; i < signatureBytes; i++) reply[end++] = octets[i]!
-    to.at = end
+    // Octets beyond the name are the signature's, which is written next.
+    for (let i = 0; i < zoneWords.length; i++) replyView.setInt32(nameAt + i * 4, zoneWords[i]!)
+    return end
   }
 
-  /** RFC 4034 section 3.1.3: neither the root nor a leading asterisk counts. */
-  #labels(): number {
-    const { octets } = this.#digest
-    let labels = octets[nameAt] === 1 && octets[nameAt + 1] === 0x2a ? -1 : 0
-    for (let at = nameAt; octets[at] !== 0; at += octets[at]! + 1) labels++
-    return labels
-  }
-
-  /** Signs what was read, into the octets of the table. */
-  #make(zone: Uint8Array, key: SigningKey, type: number, inception: number): void {
+  /** Signs what was read. */
+  #make(zone: Uint8Array, key: SigningKey, inception: number): Uint8Array {
     const { octets, ownerBytes, recordAt, recordCount, ttlSeconds } = this.#digest
-    const owner = octets.slice(nameAt, nameAt + ownerBytes)
+    const owner = octets.slice(ownerAt, ownerAt + ownerBytes)
     const rdata = Array.from(recordAt.subarray(0, recordCount), (at) =>
       octets.slice(at + 2, at + 2 + ((octets[at]! << 8) | octets[at + 1]!)),
     )
     const times = { inception, expiration: inception + validity.total }
-    const labels = labelsOf(owner)
-    const rrset = { owner, type, ttlSeconds, rdata, labels }
+    const rrset = { owner, type: this.#type, ttlSeconds, rdata }
     const signed = signRrset(rrset, zone, key.key, times)
-    this.#table.octets.set(signed.subarray(signed.length - signatureBytes))
+    return signed.subarray(signed.length - signatureBytes)
   }
 }
 
@@ -170,6 +237,10 @@ export class KeylessSigner implements Signer {
     return isSigned(this.#bundle, zone) ? cannotSign : 0
   }
 
+  signDenial(_to: OpenReply, zone: number): number {
+    return isSigned(this.#bundle, zone) ? cannotSign : 0
+  }
+
   keyRdata(): undefined {
     return undefined
   }
@@ -183,9 +254,6 @@ function isOfKeys(type: number): boolean {
 function isSigned(bundle: Bundle, zone: number): boolean {
   return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
 }
-
-/** Where the owner stands in the octets of a digest. */
-const nameAt = 8
 
 /** When a signature begins that is made for an rrset now; seconds since 1970, as 32 bits. */
 function inceptionAt(nowSeconds: number, digest: number): number {

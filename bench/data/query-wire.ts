@@ -7,8 +7,11 @@ export interface QueryOptions {
   readonly type?: number
   /** Default IN. */
   readonly class?: number
-  /** Adds an OPT record; `ecs` puts a client subnet, 198.51.100.0/24, into it. */
-  readonly edns?: 'plain' | 'ecs'
+  /**
+   * Adds an OPT record; `ecs` puts a client subnet, 198.51.100.0/24, into it, `do` asks for
+   * signatures.
+   */
+  readonly edns?: 'plain' | 'ecs' | 'do'
 }
 
 /** @param qname labels of ASCII, with or without the final dot */
@@ -25,10 +28,11 @@ export function encodeQuery(qname: string, options: QueryOptions = {}): Uint8Arr
   return Buffer.concat([header, ...name, tail, optRecord(options.edns)])
 }
 
-/** RFC 6891: root, type 41, payload size 1232, no flags. RFC 7871: family 1, 24 bits. */
+/** RFC 6891: root, type 41, payload size 1232. RFC 7871: family 1, 24 bits. */
 function optRecord(edns: QueryOptions['edns']): Uint8Array {
   if (edns === undefined) return Buffer.alloc(0)
   const ecs = [0, 8, 0, 7, 0, 1, 24, 0, 198, 51, 100]
   const rdata = edns === 'ecs' ? ecs : []
-  return Buffer.from([0, 0, 41, 0x04, 0xd0, 0, 0, 0, 0, 0, rdata.length, ...rdata])
+  const flags = edns === 'do' ? 0x80 : 0
+  return Buffer.from([0, 0, 41, 0x04, 0xd0, 0, 0, flags, 0, 0, rdata.length, ...rdata])
 }

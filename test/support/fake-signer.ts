@@ -77,6 +77,10 @@ export class FakeSigner implements Signer {
     return undefined
   }
 
+  signDenial(): number {
+    return 0
+  }
+
   sign(to: OpenReply, zone: number, owner: number, type: number, start: number): number {
     if (zone !== this.#zone) return 0
     const { reply, replyView } = to

@@ -24,35 +24,52 @@ export interface Answering {
   readonly at: (seconds: number) => void
   /** Other keys from now on. */
   readonly take: (keys: SharedArrayBuffer) => void
+  /** Another bundle from now on. */
+  readonly serve: (bundle: Bundle) => void
+  /** What the node adds to SOA serials from now on. */
+  readonly addSerial: (serial: number) => void
 }
 
 /** @param keys what `packKeys` gives; none: no zone can be signed */
 export function answering(
-  bundle: Bundle,
-  keys: SharedArrayBuffer = packKeys([]),
+  first: Bundle,
+  firstKeys: SharedArrayBuffer = packKeys([]),
   udpPayloadSize = 4_096,
 ): Answering {
   const settings = { nsid: '', versionBind: '', tcpIdleTimeoutMs: 0, udpPayloadSize }
   const tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
   const signatures = createSignatureMemory(nowSeconds)
-  const routing = createRoutingState(bundle, 1).buffers
   const memory = new SigningMemory()
-  let number = 0
-  const take = (handed: SharedArrayBuffer): void => {
+  let [bundle, keys] = [first, firstKeys]
+  let [number, keyNumber] = [0, 1]
+  let state = createRoutingState(bundle, 1)
+  const adopt = (): void => {
     const { bytes, digest } = bundle
-    const signing = { number: ++number, keys: handed, signatures }
-    const tables = noRoutingTables
-    const generation = { number, bundle: bytes, digest, routing, tables, signing }
+    const signing = { number: keyNumber, keys, signatures }
+    const [routing, tables] = [state.buffers, noRoutingTables]
+    const generation = { number: ++number, bundle: bytes, digest, routing, tables, signing }
     tx.adopt(createServingView(generation, { signing: memory }))
   }
-  take(keys)
+  adopt()
   const slot = new Uint8Array(65_535)
   const reply = (packet: Uint8Array): number => {
     for (let i = 0; i < packet.length; i++) slot[i] = packet[i]!
     return answer(tx, slot, 0, packet.length, slot, 0, slot.length)
   }
   return {
-    take,
+    take: (handed) => {
+      keys = handed
+      keyNumber++
+      adopt()
+    },
+    serve: (other) => {
+      bundle = other
+      state = createRoutingState(bundle, 1)
+      adopt()
+    },
+    addSerial: (serial) => {
+      state.soaSerial[0] = serial
+    },
     at: (seconds) => setSignatureTime(signatures, seconds),
     repeat: (packet, times) => {
       for (let i = 0; i < times; i++) reply(packet)
