@@ -63,5 +63,4 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   'state/sql/dnssec': ['contract/state/zone-keys.test.ts'],
   'state/sql/migrations': ['unit/state/sql.test.ts', 'unit/state/stores-page.test.ts'],
   'why/query-log': ['unit/why/replay.test.ts', 'unit/why/recorded-hour.test.ts'],
-  'zones/transfer': ['unit/server/transfer.test.ts', 'unit/server/transfer-limits.test.ts'],
 }

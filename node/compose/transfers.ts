@@ -14,9 +14,9 @@ import type { TransferSettings } from '#zones/transfer/transfers.ts'
 type Dns = Settings['dns']
 
 export function transfersOf({ axfr }: Dns): TransferSettings {
-  const { enabled, requireTsig, allow } = axfr
+  const { enabled, requireTsig, allow, zonemd } = axfr
   const catalog = wireOf(axfr.catalog)[0]
-  return { enabled, requireTsig, allow: allow.flatMap(networksOf), catalog }
+  return { enabled, requireTsig, allow: allow.flatMap(networksOf), catalog, zonemd }
 }
 
 /** Ignores texts that are no networks: the settings were checked. */

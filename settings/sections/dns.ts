@@ -116,6 +116,12 @@ const axfr = section(
         'Name of a catalog zone (RFC 9432), from which secondary servers learn which zones there ' +
         'are. Empty: none.',
     }),
+    zonemd: boolean({
+      default: false,
+      description:
+        'Whether each zone is transferred with a digest of its records (ZONEMD, RFC 8976), by ' +
+        'which secondary servers find what was changed or left out on its way.',
+    }),
   },
 )
 

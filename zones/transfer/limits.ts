@@ -21,5 +21,8 @@ export const transferLimits: TransferLimits = Object.freeze({
   olderTextsMax: 16,
 })
 
+/** Records of a zone that are kept in memory, some 300 octets each, while its digest is made. */
+export const digestedRecordsMax = 250_000
+
 /** Nodes that a transfer looks at before other work of its thread gets a turn. */
 export const nodesPerTurn = 2_048

@@ -13,6 +13,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { catalogRecords, catalogSoa } from './catalog-zone.ts'
 import { transferLimits } from './limits.ts'
 import type { TransferLimits } from './limits.ts'
+import { digestedRecords } from './zone-digests.ts'
 import { serialOf, soaRecord, zoneRecords } from './zone-records.ts'
 import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
@@ -26,6 +27,8 @@ export interface TransferSettings {
   readonly allow: readonly Network[]
   /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
   readonly catalog?: Uint8Array | undefined
+  /** Whether zones are sent with a digest. RFC 8976. */
+  readonly zonemd?: boolean
 }
 
 export interface TransferKey {
@@ -130,7 +133,8 @@ export class Transfers {
   #find(source: ZoneSource, request: TransferRequest): FoundZone | undefined {
     const { zone, message, questionEnd } = request
     if (zone >= 0) {
-      return { soa: soaRecord(source, zone), records: () => zoneRecords(source, zone) }
+      const recordsOf = this.#settings.zonemd === true ? digestedRecords : zoneRecords
+      return { soa: soaRecord(source, zone), records: () => recordsOf(source, zone) }
     }
     const { catalog } = this.#settings
     if (catalog === undefined || !this.asksCatalog(message, questionEnd)) return undefined

@@ -1,12 +1,15 @@
 // One generation of what is served, as transfers read it: it stays as it is until the last of them
 // is done, whatever is published meanwhile.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import type { DigestedRecord } from '#dns/dnssec/zone-digest.ts'
 
 /** Its bundles are to be asked for anew after each pause: `moveTo` replaces them. */
 export class ZoneSource {
   #bundle: Bundle
   #dynamic: Bundle | undefined
   readonly serial: number
+  /** ZONEMD records by row in `zoneNode`: of these bundles and this serial. */
+  readonly digests = new Map<number, DigestedRecord>()
   #users = 0
   #isOver = false
 
