@@ -33,7 +33,8 @@ const cookies = { enabled: true, enforce: false, secretsFile: undefined }
 const poolDefaults = { connections: 8, statementTimeoutMs: 10_000, startupParameters: true }
 const https = { enabled: false, port: 443, path: '/dns-query' }
 const noTransfers = {
-  ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '', catalog: '' },
+  ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
+  ...{ catalog: '', zonemd: false },
 }
 const noSources = {
   ...{ urls: [], channel: 'main', pollMs: 5_000 },
