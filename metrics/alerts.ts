@@ -1,11 +1,9 @@
 // Metrics of alerts: what begins and ends, and messages to channels.
-import type { MetricRow } from './samples.ts'
+import type { MetricRows } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const alertRows: readonly MetricRow[] = [
-  {
-    name: 'gslbd_alerts_total',
-    type: 'counter',
+export const alertRows: MetricRows = {
+  gslbd_alerts_total: {
     help: 'Alerts that this node has `opened` and `resolved` for the cluster.',
     labels: ['event'],
     read: ({ alerts }) =>
@@ -16,15 +14,11 @@ export const alertRows: readonly MetricRow[] = [
             labels: { event },
           })),
   },
-  {
-    name: 'gslbd_alert_findings',
-    type: 'gauge',
+  gslbd_alert_findings: {
     help: 'What this node finds wrong now.',
     read: ({ alerts }) => alerts?.findings,
   },
-  {
-    name: 'gslbd_alert_messages_total',
-    type: 'counter',
+  gslbd_alert_messages_total: {
     help:
       'Messages of alerts by this node, by kind of channel: `sent`, or `failed` (tried again ' +
       'where that may help). Alert on failures by another way.',
@@ -37,4 +31,4 @@ export const alertRows: readonly MetricRow[] = [
         })),
       ),
   },
-]
+}

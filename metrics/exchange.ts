@@ -1,6 +1,6 @@
 // Metrics of transfers, updates, NOTIFY and signed messages.
 import { bounded } from './samples.ts'
-import type { MetricRow, Sample } from './samples.ts'
+import type { MetricRows, Sample } from './samples.ts'
 
 /** What an update may end with; another one is counted as `other`. RFC 2136 section 2.2. */
 const updateRcodes =
@@ -9,25 +9,19 @@ const updateRcodes =
   )
 
 /** Rows of the metrics table. */
-export const exchangeRows: readonly MetricRow[] = [
-  {
-    name: 'gslbd_transfers_total',
-    type: 'counter',
+export const exchangeRows: MetricRows = {
+  gslbd_transfers_total: {
     help:
       'Requests for a zone: `started` ones get all of it, `current` ones its SOA alone, ' +
       '`refused` ones an error; `ended` ones were cut off.',
     labels: ['result'],
     read: ({ exchange: { transfers } }) => byResult({ ...transfers }),
   },
-  {
-    name: 'gslbd_transfers_running',
-    type: 'gauge',
+  gslbd_transfers_running: {
     help: 'Transfers of zones under way.',
     read: ({ exchange: { transfersRunning } }) => transfersRunning,
   },
-  {
-    name: 'gslbd_updates_total',
-    type: 'counter',
+  gslbd_updates_total: {
     help: 'Updates with a valid signature (RFC 2136), by their response code.',
     labels: ['rcode'],
     read: ({ exchange: { updates } }) =>
@@ -36,25 +30,21 @@ export const exchangeRows: readonly MetricRow[] = [
         labels: { rcode },
       })),
   },
-  {
-    name: 'gslbd_notify_total',
-    type: 'counter',
+  gslbd_notify_total: {
     help:
       'NOTIFY messages that were `sent`, again included, and what became of them: ' +
       '`acknowledged`, or `failed` after the last try. Alert on failed ones.',
     labels: ['result'],
     read: ({ exchange: { notify } }) => byResult({ ...notify }),
   },
-  {
-    name: 'gslbd_signed_messages_total',
-    type: 'counter',
+  gslbd_signed_messages_total: {
     help:
       'Messages with a TSIG record (RFC 8945), by what was found of it. `repeated` are updates ' +
       'that came before; all others but `valid` fail.',
     labels: ['result'],
     read: ({ exchange: { signedMessages } }) => byResult({ ...signedMessages }),
   },
-]
+}
 
 function byResult(counts: Readonly<Record<string, number>>): Sample[] {
   return Object.entries(counts).map(([result, value]) => ({ value, labels: { result } }))

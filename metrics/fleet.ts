@@ -1,22 +1,18 @@
 // Metrics of bundles that travel: what this node gives, and what it pulls.
 import { shownPhases } from '#api/ports/deliveries.ts'
-import type { MetricRow } from './samples.ts'
+import type { MetricRows } from './samples.ts'
 
 /** Rows of the metrics table. */
 const nodeStates = ['adopted', 'waiting', 'refused', 'silent'] as const
 
-export const fleetRows: readonly MetricRow[] = [
-  {
-    name: 'gslbd_bundle_pulls_total',
-    type: 'counter',
+export const fleetRows: MetricRows = {
+  gslbd_bundle_pulls_total: {
     help: 'Questions to bundle sources, by how they ended: `activated`, `unchanged`, or a fault.',
     labels: ['result'],
     read: ({ pull }) =>
       Object.entries(pull?.pulls ?? {}).map(([result, value]) => ({ value, labels: { result } })),
   },
-  {
-    name: 'gslbd_bundle_source_up',
-    type: 'gauge',
+  gslbd_bundle_source_up: {
     help: 'Whether the last question to a bundle source ended well, by its place in the list.',
     labels: ['source'],
     read: ({ pull }) =>
@@ -25,67 +21,47 @@ export const fleetRows: readonly MetricRow[] = [
         labels: { source: String(source) },
       })),
   },
-  {
-    name: 'gslbd_bundle_contact_age_seconds',
-    type: 'gauge',
+  gslbd_bundle_contact_age_seconds: {
     help: 'Since a bundle source last gave a record that holds.',
     read: ({ pull }) => pull?.contactSecondsAgo,
   },
-  {
-    name: 'gslbd_bundle_pulled_bytes_total',
-    type: 'counter',
+  gslbd_bundle_pulled_bytes_total: {
     help: 'Octets of records and bundles as they came from sources.',
     read: ({ pull }) => pull?.wireBytes,
   },
-  {
-    name: 'gslbd_bundle_deltas_total',
-    type: 'counter',
+  gslbd_bundle_deltas_total: {
     help: 'Deltas from sources: `used`, or `useless`, after which the whole bundle was fetched.',
     labels: ['result'],
     read: ({ pull }) =>
       Object.entries(pull?.deltas ?? {}).map(([result, value]) => ({ value, labels: { result } })),
   },
-  {
-    name: 'gslbd_bundle_waiting_nodes',
-    type: 'gauge',
+  gslbd_bundle_waiting_nodes: {
     help: 'Requests of other nodes that wait for a new channel record.',
     read: ({ given }) => given?.waiting,
   },
-  {
-    name: 'gslbd_bundle_transfers_running',
-    type: 'gauge',
+  gslbd_bundle_transfers_running: {
     help: 'Bundles that are being sent to other nodes.',
     read: ({ given }) => given?.sending,
   },
-  {
-    name: 'gslbd_bundle_turned_away_total',
-    type: 'counter',
+  gslbd_bundle_turned_away_total: {
     help: 'Requests of other nodes that were answered 503 because too many came at once.',
     read: ({ given }) => given?.turnedAway,
   },
-  {
-    name: 'gslbd_fleet_nodes',
-    type: 'gauge',
+  gslbd_fleet_nodes: {
     help: 'Nodes that have told of themselves within a day.',
     read: ({ fleet }) => fleet?.nodes,
   },
-  {
-    name: 'gslbd_fleet_unknown_nodes',
-    type: 'gauge',
+  gslbd_fleet_unknown_nodes: {
     help: 'Nodes that tell of themselves, and are not listed or have not signed it.',
     read: ({ fleet }) => fleet?.strangers,
   },
-  {
-    name: 'gslbd_fleet_drifting_nodes',
-    type: 'gauge',
+  gslbd_fleet_drifting_nodes: {
     help: 'Nodes by what is wrong with them; the words of `drift` in GET /api/v1/cluster/nodes.',
     labels: ['kind'],
     read: ({ fleet }) =>
       Object.entries(fleet?.drift ?? {}).map(([kind, value]) => ({ value, labels: { kind } })),
   },
-  {
-    name: 'gslbd_delivery_phase',
-    type: 'gauge',
+  gslbd_delivery_phase: {
     help: '1 for the phase of the delivery; the words of GET /api/v1/deliveries.',
     labels: ['phase'],
     read: ({ fleet }) =>
@@ -96,9 +72,7 @@ export const fleetRows: readonly MetricRow[] = [
             labels: { phase },
           })),
   },
-  {
-    name: 'gslbd_delivery_nodes',
-    type: 'gauge',
+  gslbd_delivery_nodes: {
     help: 'Nodes of the waves that have begun: adopted, waiting, refused or silent.',
     labels: ['wave', 'state'],
     read: ({ fleet }) =>
@@ -109,4 +83,4 @@ export const fleetRows: readonly MetricRow[] = [
         })),
       ),
   },
-]
+}

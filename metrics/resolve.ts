@@ -1,11 +1,9 @@
 // The metrics of host names: what they resolve to, and how old what is answered may be.
-import type { MetricRow } from './samples.ts'
+import type { MetricRows } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const resolveRows: readonly MetricRow[] = [
-  {
-    name: 'gslbd_resolve_hostnames',
-    type: 'gauge',
+export const resolveRows: MetricRows = {
+  gslbd_resolve_hostnames: {
     help:
       'Host names of members that are looked up: `stale` ones do not resolve and keep their last ' +
       'good addresses, `unresolved` ones have none.',
@@ -13,18 +11,14 @@ export const resolveRows: readonly MetricRow[] = [
     read: ({ resolve: { hostnames } }) =>
       Object.entries(hostnames).map(([state, value]) => ({ value, labels: { state } })),
   },
-  {
-    name: 'gslbd_resolve_age_seconds',
-    type: 'gauge',
+  gslbd_resolve_age_seconds: {
     help: 'Since the addresses of the host name that is worst off were found. Alert above 600.',
     read: ({ resolve: { ageSeconds } }) => ageSeconds,
   },
-  {
-    name: 'gslbd_resolve_failures_total',
-    type: 'counter',
+  gslbd_resolve_failures_total: {
     help: 'Lookups of host names that gave no address to answer, by reason.',
     labels: ['reason'],
     read: ({ resolve: { failures } }) =>
       Object.entries(failures).map(([reason, value]) => ({ value, labels: { reason } })),
   },
-]
+}

@@ -17,25 +17,33 @@ export interface Metric {
   readonly read: (snapshot: MetricsSnapshot) => readonly Sample[]
 }
 
-/** A metric as it is written down. */
-export interface MetricRow extends Omit<Metric, 'labels' | 'read'> {
+/** A row of the table: what the name of a metric does not tell. */
+export interface MetricRow {
+  readonly help: string
   readonly labels?: readonly string[]
-  /** A value alone has no labels; null and undefined: it is not known yet. */
+  /** Left out: a counter where the name ends in `_total`, else a gauge. */
+  readonly type?: 'histogram'
+  /** A plain value has no labels; null and undefined: the value is not known yet. */
   readonly read: (snapshot: MetricsSnapshot) => Reading
 }
 
+/** Rows by the name of their metric. */
+export type MetricRows = Readonly<Record<string, MetricRow>>
+
 export type Reading = number | boolean | null | undefined | readonly Sample[]
 
-export const metricOf = ({ labels = [], read, ...row }: MetricRow): Metric => ({
-  ...{ ...row, labels },
-  read: (snapshot) => {
-    const found = read(snapshot)
-    if (found === null || found === undefined) return []
-    return typeof found === 'object' ? found : [{ value: Number(found), labels: {} }]
-  },
-})
+export const metricsOf = (rows: MetricRows): readonly Metric[] =>
+  Object.entries(rows).map(([name, { help, labels = [], type, read }]) => ({
+    ...{ name, help, labels },
+    type: type ?? (name.endsWith('_total') ? 'counter' : 'gauge'),
+    read: (snapshot) => {
+      const found = read(snapshot)
+      if (found === null || found === undefined) return []
+      return typeof found === 'object' ? found : [{ value: Number(found), labels: {} }]
+    },
+  }))
 
-/** Unknown names are added up under `other`. */
+/** Adds up the counts of unknown names under `other`. */
 export function bounded(
   counts: Readonly<Record<string, number>>,
   names: readonly string[],

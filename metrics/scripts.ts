@@ -1,12 +1,10 @@
 // Metrics of script steps.
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
-import type { MetricRow } from './samples.ts'
+import type { MetricRows } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const scriptRows: readonly MetricRow[] = [
-  {
-    name: 'gslbd_script_steps_total',
-    type: 'counter',
+export const scriptRows: MetricRows = {
+  gslbd_script_steps_total: {
     help: 'Script steps, by how they ended; all but `done` left the candidates as they were.',
     labels: ['result'],
     read: ({ threads }) =>
@@ -15,16 +13,12 @@ export const scriptRows: readonly MetricRow[] = [
         labels: { result },
       })),
   },
-  {
-    name: 'gslbd_scripts_benched',
-    type: 'gauge',
+  gslbd_scripts_benched: {
     help: 'Scripts left out for a while because they used up their time again and again.',
     read: ({ scripts }) => scripts.benched,
   },
-  {
-    name: 'gslbd_script_threads_killed_total',
-    type: 'counter',
+  gslbd_script_threads_killed_total: {
     help: 'Script threads that did not come back from a native function and were replaced.',
     read: ({ scripts }) => scripts.killed,
   },
-]
+}

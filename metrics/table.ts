@@ -1,4 +1,4 @@
-// The table of metrics. Adding one means one row here and one field of the snapshot.
+// Lists the metrics. Adding one means a row, here or in the file of its topic, and a snapshot field.
 import type { GitopsSnapshot, MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { alertRows } from './alerts.ts'
 import { anycastRows } from './anycast.ts'
@@ -6,8 +6,8 @@ import { journalRows } from './journal.ts'
 import { healthRows } from './health.ts'
 import { exchangeRows } from './exchange.ts'
 import { fleetRows } from './fleet.ts'
-import { bounded, metricOf } from './samples.ts'
-import type { Metric, MetricRow, Reading, Sample } from './samples.ts'
+import { bounded, metricsOf } from './samples.ts'
+import type { Metric, MetricRow, MetricRows, Reading, Sample } from './samples.ts'
 import { queryLogRows } from './query-log.ts'
 import { redirectRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
@@ -36,10 +36,8 @@ const perThread = (read: (thread: ThreadSnapshot) => number) => (snapshot: Metri
     labels: { thread: String(thread.thread) },
   }))
 
-const queries: readonly MetricRow[] = [
-  {
-    name: 'gslbd_dns_queries_total',
-    type: 'counter',
+const queries: MetricRows = {
+  gslbd_dns_queries_total: {
     help: 'Queries received, by transport.',
     labels: ['transport'],
     read: ({ threads }) => [
@@ -47,62 +45,44 @@ const queries: readonly MetricRow[] = [
       { value: total(threads, ({ tcpQueries }) => tcpQueries), labels: { transport: 'tcp' } },
     ],
   },
-  {
-    name: 'gslbd_dns_responses_total',
-    type: 'counter',
+  gslbd_dns_responses_total: {
     help: 'Responses sent, by response code.',
     labels: ['rcode'],
     read: ({ threads }) => sumBy(threads, 'byRcode', 'rcode'),
   },
-  {
-    name: 'gslbd_dns_responses_by_type_total',
-    type: 'counter',
+  gslbd_dns_responses_by_type_total: {
     help: 'Responses sent, by the type that was asked for.',
     labels: ['qtype'],
     read: ({ threads }) => sumBy(threads, 'byType', 'qtype'),
   },
-  {
-    name: 'gslbd_dns_dropped_total',
-    type: 'counter',
+  gslbd_dns_dropped_total: {
     help: 'Packets that got no response: responses, fragments of a header.',
     read: ({ threads }) => total(threads, ({ dropped }) => dropped),
   },
-  {
-    name: 'gslbd_dns_truncated_total',
-    type: 'counter',
+  gslbd_dns_truncated_total: {
     help: 'Responses with TC set, whose client asks again over TCP.',
     read: ({ threads }) => total(threads, ({ truncated }) => truncated),
   },
-  {
-    name: 'gslbd_dns_no_candidate_total',
-    type: 'counter',
+  gslbd_dns_no_candidate_total: {
     help: 'Responses without a record because no member of the pool could answer.',
     read: ({ threads }) => total(threads, ({ noCandidate }) => noCandidate),
   },
-  {
-    name: 'gslbd_dns_send_errors_total',
-    type: 'counter',
+  gslbd_dns_send_errors_total: {
     help: 'Responses that the kernel did not take.',
     read: ({ threads }) => total(threads, ({ sendErrors }) => sendErrors),
   },
-  {
-    name: 'gslbd_dns_proxy_headers_total',
-    type: 'counter',
+  gslbd_dns_proxy_headers_total: {
     help:
       'Datagrams and connections by their PROXY header, where dns.proxyProtocol names proxies: ' +
       "taken as the client's, the proxy's own, or refused as missing, malformed, of a stranger.",
     labels: ['outcome'],
     read: ({ threads }) => sumBy(threads, 'byProxyOutcome', 'outcome'),
   },
-  {
-    name: 'gslbd_dns_over_limit_total',
-    type: 'counter',
+  gslbd_dns_over_limit_total: {
     help: 'Queries answered SERVFAIL because they were more a second than the licence permits.',
     read: ({ threads }) => total(threads, ({ overLimit }) => overLimit),
   },
-  {
-    name: 'gslbd_dns_cookies_total',
-    type: 'counter',
+  gslbd_dns_cookies_total: {
     help:
       'Queries by what they say of DNS cookies: `none`, `malformed`, `client` (it has none of ' +
       'ours yet), `valid`, `expired` or `invalid`.',
@@ -113,12 +93,10 @@ const queries: readonly MetricRow[] = [
         labels: { cookie },
       })),
   },
-]
+}
 
-const rateLimits: readonly MetricRow[] = [
-  {
-    name: 'gslbd_dns_rate_limited_total',
-    type: 'counter',
+const rateLimits: MetricRows = {
+  gslbd_dns_rate_limited_total: {
     help:
       'Answers beyond a limit of `dns.rrl`, by class: `drop`: not sent; `slip`: sent empty, with ' +
       'TC; `would`: sent all the same, for a dry run.',
@@ -129,23 +107,19 @@ const rateLimits: readonly MetricRow[] = [
         labels: { class: name, action },
       })),
   },
-  {
-    name: 'gslbd_dns_rate_limit_crowded_total',
-    type: 'counter',
+  gslbd_dns_rate_limit_crowded_total: {
     help:
       'Answers for which `dns.rrl` had no bucket of their own: where it rises, ' +
       '`dns.rrl.tableSize` is too small.',
     read: ({ threads }) => threads.reduce((sum, { rateCrowded }) => sum + rateCrowded, 0),
   },
-]
+}
 
 /** A label for each source of response rules would be as many series as people write files. */
 const sourcesMax = 100
 
-const responseRules: readonly MetricRow[] = [
-  {
-    name: 'gslbd_response_rule_hits_total',
-    type: 'counter',
+const responseRules: MetricRows = {
+  gslbd_response_rule_hits_total: {
     help: 'Questions that a response rule answered or let pass, by the source of the rule.',
     labels: ['source'],
     read: ({ responseRules: hits }) => {
@@ -155,42 +129,32 @@ const responseRules: readonly MetricRow[] = [
       return rest === 0 ? samples : [...samples, { value: rest, labels: { source: 'other' } }]
     },
   },
-]
+}
 
-const threads: readonly MetricRow[] = [
-  {
-    name: 'gslbd_thread_queries_total',
-    type: 'counter',
+const threads: MetricRows = {
+  gslbd_thread_queries_total: {
     help: 'Queries received, by responder thread. Uneven: the kernel spreads clients unevenly.',
     labels: ['thread'],
     read: perThread(({ udpQueries, tcpQueries }) => udpQueries + tcpQueries),
   },
-  {
-    name: 'gslbd_thread_batches_total',
-    type: 'counter',
+  gslbd_thread_batches_total: {
     help: 'UDP receive calls that brought packets; queries by batch is how full they are.',
     labels: ['thread'],
     read: perThread(({ batches }) => batches),
   },
-  {
-    name: 'gslbd_thread_busy_ratio',
-    type: 'gauge',
+  gslbd_thread_busy_ratio: {
     help: 'Part of the last sampling period that the responder worked, 0 to 1.',
     labels: ['thread'],
     read: perThread(({ busyRatio }) => busyRatio),
   },
-]
+}
 
-const tcp: readonly MetricRow[] = [
-  {
-    name: 'gslbd_tcp_connections',
-    type: 'gauge',
+const tcp: MetricRows = {
+  gslbd_tcp_connections: {
     help: 'Open DNS connections.',
     read: ({ tcp }) => tcp.open,
   },
-  {
-    name: 'gslbd_tcp_connection_events_total',
-    type: 'counter',
+  gslbd_tcp_connection_events_total: {
     help: 'DNS connections that were accepted, refused, or closed to make room for newer ones.',
     labels: ['event'],
     read: ({ tcp: { accepted, refused, evicted } }) =>
@@ -199,44 +163,34 @@ const tcp: readonly MetricRow[] = [
         labels: { event },
       })),
   },
-]
+}
 
-const feed: readonly MetricRow[] = [
-  {
-    name: 'gslbd_feed_clients',
-    type: 'gauge',
+const feed: MetricRows = {
+  gslbd_feed_clients: {
     help: 'Clients of the WebSocket feed that are connected to this node.',
     read: ({ feedClients }) => feedClients,
   },
-]
+}
 
-const overlays: readonly MetricRow[] = [
-  {
-    name: 'gslbd_rollouts',
-    type: 'gauge',
+const overlays: MetricRows = {
+  gslbd_rollouts: {
     help: 'Rollouts of the active bundle, by the state that they are in on this node.',
     labels: ['state'],
     read: ({ overlays: { rollouts } }) => byState(rollouts, known.rollout),
   },
-  {
-    name: 'gslbd_rollout_regressions_total',
-    type: 'counter',
+  gslbd_rollout_regressions_total: {
     help: 'Rollouts that this node has rolled back because of what it measured. Alert on it.',
     read: ({ overlays: { regressions } }) => regressions,
   },
-  {
-    name: 'gslbd_maintenance_windows',
-    type: 'gauge',
+  gslbd_maintenance_windows: {
     help: 'Maintenance windows of the active bundle, by state.',
     labels: ['state'],
     read: ({ overlays: { windows } }) => byState(windows, known.window),
   },
-]
+}
 
-const geo: readonly MetricRow[] = [
-  {
-    name: 'gslbd_geo_database_build_timestamp_seconds',
-    type: 'gauge',
+const geo: MetricRows = {
+  gslbd_geo_database_build_timestamp_seconds: {
     help: 'When the database in use was made, by its setting. Alert on its age.',
     labels: ['setting'],
     read: ({ geo: files }) =>
@@ -244,75 +198,55 @@ const geo: readonly MetricRow[] = [
         buildEpoch === null ? [] : [{ value: buildEpoch, labels: { setting } }],
       ),
   },
-  {
-    name: 'gslbd_geo_database_networks',
-    type: 'gauge',
+  gslbd_geo_database_networks: {
     help: 'Networks in the database in use; 0: none.',
     labels: ['setting'],
     read: ({ geo: files }) =>
       files.map(({ setting, networks }) => ({ value: networks, labels: { setting } })),
   },
-  {
-    name: 'gslbd_geo_database_broken',
-    type: 'gauge',
+  gslbd_geo_database_broken: {
     help: '1 when the file as it is now cannot be used. What was loaded before it is. Alert on it.',
     labels: ['setting'],
     read: ({ geo: files }) =>
       files.map(({ setting, isBroken }) => ({ value: isBroken ? 1 : 0, labels: { setting } })),
   },
-]
+}
 
-const bundle: readonly MetricRow[] = [
-  {
-    name: 'gslbd_bundle_info',
-    type: 'gauge',
+const bundle: MetricRows = {
+  gslbd_bundle_info: {
     help: 'The active bundle by its SHA-256; always 1. Nodes that agree show the same.',
     labels: ['digest'],
     read: ({ bundle: { digest } }) => (digest === '' ? [] : [{ value: 1, labels: { digest } }]),
   },
-  {
-    name: 'gslbd_bundle_seq',
-    type: 'gauge',
+  gslbd_bundle_seq: {
     help: 'Position of the active bundle in the channel of this node; 0 before the first.',
     read: ({ bundle }) => bundle.seq,
   },
-  {
-    name: 'gslbd_soa_serial',
-    type: 'gauge',
+  gslbd_soa_serial: {
     help: 'Serial of the SOA records, the same on all nodes that serve the same commit.',
     read: ({ bundle }) => bundle.serial,
   },
-  {
-    name: 'gslbd_bundle_age_seconds',
-    type: 'gauge',
+  gslbd_bundle_age_seconds: {
     help: 'Time since the channel record of the active bundle was issued.',
     read: ({ bundle }) => bundle.ageSeconds,
   },
-  {
-    name: 'gslbd_bundle_expired',
-    type: 'gauge',
+  gslbd_bundle_expired: {
     help: '1 when the channel record is past its expiry. The node serves on; find out why.',
     read: ({ bundle }) => bundle.expired,
   },
-  {
-    name: 'gslbd_bundle_swaps_total',
-    type: 'counter',
+  gslbd_bundle_swaps_total: {
     help: 'Bundles that the responders changed to.',
     read: ({ bundle }) => bundle.swaps,
   },
-  {
-    name: 'gslbd_bundle_swap_seconds_total',
-    type: 'counter',
+  gslbd_bundle_swap_seconds_total: {
     help: 'Time of all swaps, each from its publication until the last responder acknowledged it.',
     read: ({ bundle }) => bundle.swapSecondsTotal,
   },
-  {
-    name: 'gslbd_bundle_last_swap_seconds',
-    type: 'gauge',
+  gslbd_bundle_last_swap_seconds: {
     help: 'Time of the newest swap.',
     read: ({ bundle }) => bundle.swapSecondsLast,
   },
-]
+}
 
 /** No samples of a node that follows no repository. */
 const followed =
@@ -320,10 +254,8 @@ const followed =
   ({ gitops }) =>
     gitops === null ? null : read(gitops)
 
-const gitops: readonly MetricRow[] = [
-  {
-    name: 'gslbd_gitops_commit_info',
-    type: 'gauge',
+const gitops: MetricRows = {
+  gslbd_gitops_commit_info: {
     help: 'Commit by stage (head, accepted, active); always 1.',
     labels: ['stage', 'commit'],
     read: followed(({ head, accepted, active }) =>
@@ -332,36 +264,26 @@ const gitops: readonly MetricRow[] = [
       ),
     ),
   },
-  {
-    name: 'gslbd_gitops_sync_state',
-    type: 'gauge',
+  gslbd_gitops_sync_state: {
     help: '1 for the state that the repository is in, 0 for the others. Alert on `held`.',
     labels: ['state'],
     read: followed(({ sync }) =>
       syncStates.map((state) => ({ value: sync === state ? 1 : 0, labels: { state } })),
     ),
   },
-  {
-    name: 'gslbd_gitops_commit_to_active_seconds',
-    type: 'gauge',
+  gslbd_gitops_commit_to_active_seconds: {
     help: 'From the moment the newest accepted commit was seen until all responders used it.',
     read: followed(({ commitToActiveSeconds }) => commitToActiveSeconds),
   },
-  {
-    name: 'gslbd_gitops_contact_age_seconds',
-    type: 'gauge',
+  gslbd_gitops_contact_age_seconds: {
     help: 'Since the remote repository last answered. Alert above some polls.',
     read: followed(({ contactSecondsAgo }) => contactSecondsAgo),
   },
-  {
-    name: 'gslbd_gitops_loose_objects',
-    type: 'gauge',
+  gslbd_gitops_loose_objects: {
     help: 'Objects of the repository that no pack holds yet, about.',
     read: followed(({ looseObjects }) => looseObjects),
   },
-  {
-    name: 'gslbd_gitops_packings_total',
-    type: 'counter',
+  gslbd_gitops_packings_total: {
     help:
       'How often git has packed the repository (`done`), or could not (`failed`). `no-git` is 1 ' +
       'on a node without git.',
@@ -370,34 +292,34 @@ const gitops: readonly MetricRow[] = [
       Object.entries(packings).map(([outcome, value]) => ({ value, labels: { outcome } })),
     ),
   },
-]
+}
 
 export const metricRows: readonly Metric[] = Object.freeze(
   [
-    ...siteRows,
-    ...queries,
-    ...rateLimits,
-    ...timeRows,
-    ...responseRules,
-    ...scriptRows,
-    ...threads,
-    ...tcp,
-    ...feed,
-    ...exchangeRows,
-    ...queryLogRows,
-    ...redirectRows,
-    ...alertRows,
-    ...healthRows,
-    ...resolveRows,
-    ...overlays,
-    ...geo,
-    ...bundle,
-    ...gitops,
-    ...fleetRows,
-    ...tlsRows,
-    ...anycastRows,
-    ...journalRows,
-  ].map(metricOf),
+    siteRows,
+    queries,
+    rateLimits,
+    timeRows,
+    responseRules,
+    scriptRows,
+    threads,
+    tcp,
+    feed,
+    exchangeRows,
+    queryLogRows,
+    redirectRows,
+    alertRows,
+    healthRows,
+    resolveRows,
+    overlays,
+    geo,
+    bundle,
+    gitops,
+    fleetRows,
+    tlsRows,
+    anycastRows,
+    journalRows,
+  ].flatMap(metricsOf),
 )
 
 function byState(counts: Readonly<Record<string, number>>, states: readonly string[]): Sample[] {

@@ -1,10 +1,9 @@
 // The metric of how long answers take: a histogram over the queries that were timed.
-import type { MetricRow, Sample } from './samples.ts'
+import type { MetricRows, Sample } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const timeRows: readonly MetricRow[] = [
-  {
-    name: 'gslbd_dns_answer_seconds',
+export const timeRows: MetricRows = {
+  gslbd_dns_answer_seconds: {
     type: 'histogram',
     help:
       'From the receipt of a batch of UDP queries until its answers are sent, for each query of ' +
@@ -33,4 +32,4 @@ export const timeRows: readonly MetricRow[] = [
       ]
     },
   },
-]
+}

@@ -76,4 +76,4 @@ export const tlsRows: readonly MetricRow[] = [
     help: 'When the certificate of DNS over TLS and over HTTPS expires, in seconds since 1970.',
     read: ({ tcp: { secure } }) => secure && secure.certificate.expiresAtMs / 1_000,
   },
-]
+}
