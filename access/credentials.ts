@@ -2,7 +2,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
 
 export const sessionCookie = 'gslb_session'
-/** Says that a login comes back to the browser in which it began. */
+/** Binds a login to the browser in which it began. */
 export const loginCookie = 'gslb_login'
 
 /** The `Bearer` credential (RFC 6750 section 2.1); null: there is none. */
@@ -24,7 +24,7 @@ function cookieOf(cookies: string | undefined, name: string): string | null {
   return value === undefined || value === '' ? null : value
 }
 
-/** @param ttlMs the life of the session; 0 removes the cookie */
+/** @param ttlMs life of the session; 0 removes the cookie */
 export function setSessionCookie(token: string, ttlMs: number, isSecure: boolean): string {
   return stringifySetCookie({
     name: sessionCookie,
@@ -37,7 +37,7 @@ export function setSessionCookie(token: string, ttlMs: number, isSecure: boolean
   })
 }
 
-/** Lax: the identity provider's page, of another site, sends the browser back to us. */
+/** Lax, since the page of the identity provider, another site, sends the browser back. */
 export function setLoginCookie(token: string, ttlMs: number, isSecure: boolean): string {
   return stringifySetCookie({
     name: loginCookie,

@@ -1,4 +1,4 @@
-// The table of permissions, and what the built-in roles grant.
+// Lists the permissions, and those of the built-in roles.
 
 /** Every permission, as roles name it. */
 export const permissions = [
@@ -52,7 +52,7 @@ export function isPermission(text: string): text is Permission {
   return known.has(text)
 }
 
-/** They reach the whole node or all tenants, so no role of one tenant has them. */
+/** Permissions that affect the whole node or all tenants: no role of a tenant has them. */
 const systemOnly: ReadonlySet<Permission> = new Set<Permission>([
   'tenant:read',
   'tenant:write',
@@ -70,8 +70,8 @@ export const builtInRoleNames = ['tenant_admin', 'operator', 'viewer'] as const
 export type BuiltInRole = (typeof builtInRoleNames)[number]
 
 /**
- * An operator deletes what it writes; reads of the node's own state are for every role; writes that
- * outlive a service (keys of zones, licence, roles, history) are the tenant administrator's.
+ * An operator deletes what it writes; every role reads the node's state; writes that outlive a
+ * service (zone keys, licence, roles, history) are the tenant administrator's.
  */
 export const builtInRoles: Readonly<Record<BuiltInRole, readonly Permission[]>> = Object.freeze({
   tenant_admin: permissions.filter((atom) => !systemOnly.has(atom)),

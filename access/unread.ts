@@ -1,4 +1,4 @@
-// The reply 503 until the accepted configuration has been read.
+// Makes the 503 reply while the accepted configuration is not read.
 import type { ConfigView } from '#config/view.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
@@ -9,7 +9,7 @@ import type { Reply } from '#http/reply.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import type { Tenants } from './tenants.ts'
 
-/** Commits, hex, and why the newest one is not read; null: there is none. */
+/** Commits in hex, and why the newest one is not read; null: there is none. */
 interface ReadCommits {
   readonly accepted: string | null
   readonly active: string | null
@@ -20,14 +20,14 @@ export interface ViewParts {
   readonly view: { readonly gitops: () => ReadCommits }
 }
 
-/** Why nobody can say yet what a credential is worth. */
+/** Why the validity of a credential is not known yet. */
 export type Obstacle = StoreFailure | { readonly code: 'config-unread' }
 
 export function obstacleReply(ports: ViewParts, obstacle: Obstacle): Reply {
   return obstacle.code === 'config-unread' ? unreadReply(ports, null) : storeFailed(obstacle)
 }
 
-/** @param viewer null: nobody knows who asks, and nothing is said of the commit */
+/** @param viewer null: the caller is unknown, and is told nothing of the commit */
 export function unreadReply({ view }: ViewParts, viewer: Viewer | null): Reply {
   const { reason, ...commits } = view.gitops()
   const { readingSeconds, unreadableSeconds } = apiLimits.retryAfter
@@ -40,7 +40,7 @@ export function unreadReply({ view }: ViewParts, viewer: Viewer | null): Reply {
   return later(503, sentence, reason === null ? readingSeconds : unreadableSeconds)
 }
 
-/** The reason may speak of files that are not for everybody's eyes, as in gitops/status. */
+/** The reason may name files that not everybody may see, as in gitops/status. */
 const whomToAsk = '; the administrator of the system sees the reason in /api/v1/gitops/status'
 
 function reasonOf({ code, message }: NonNullable<ReadCommits['reason']>): string {
@@ -52,7 +52,7 @@ function commitOf({ accepted, active }: Omit<ReadCommits, 'reason'>): string {
   return commit === null ? '' : ` of commit ${commit.slice(0, 10)}`
 }
 
-/** The tenant `default` is there without any configuration. */
+/** The tenant `default` exists without any configuration. */
 export function tenantPresence(
   { config, tenants }: { readonly config: ConfigView; readonly tenants: Tenants },
   id: string,

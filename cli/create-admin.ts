@@ -17,7 +17,7 @@ export interface Answers {
   readonly password: string
 }
 
-/** Errors: a sentence. Nothing is asked when there is an account already. */
+/** Errors: a sentence. Asks nothing when there is an account. */
 export async function createAdmin(
   settings: Settings,
   ask: () => Promise<Answers>,
@@ -51,13 +51,13 @@ async function createFirst(
     passwordHash: hash.value,
     createdAtMs: nowMs,
   }
-  // This works where all were deleted, too: a person who can run it has the machine.
+  // Also allowed when all accounts were deleted: the person controls the machine.
   const created = await users.createFirst(account, 'those-left')
   if (created.ok) return ok(`${email} is system administrator`)
   return err(created.error.code === 'not-first' ? exists : created.error.message)
 }
 
-/** From a terminal, without showing the password; from a pipe, one line each. */
+/** Asks at a terminal without showing the password; reads lines of a pipe. */
 export async function askOnTerminal(): Promise<Answers> {
   let isHidden = false
   const output = new Writable({

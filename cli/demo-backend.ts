@@ -1,7 +1,7 @@
 // A demo web server: `node demo-backend.ts ADDRESS PORT`. It ends when its standard input does.
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** 200 for /healthz and its own name for /, until it is told to be down. */
+/** Answers 200 for /healthz and its name for /, unless it was set to be down. */
 function serve(address: string, port: number): void {
   let isUp = true
   const server = createServer(({ method, url }, response) => {

@@ -1,4 +1,5 @@
-// The demo web servers that `npm start` probes: a process each, so that a reader can stop one.
+// Starts the demo web servers that `npm start` probes, each in a process of its own, so that a
+// reader can stop one.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,12 +11,12 @@ export interface DemoBackend {
   readonly address: string
   readonly port: number
   readonly pid: number
-  /** What to type to stop this one, and to bring it back. */
+  /** Commands that stop this one and bring it back. */
   readonly hint: string
 }
 
 export interface DemoBackends {
-  /** In the order of the addresses that were asked for. */
+  /** In the order of the given addresses. */
   readonly backends: readonly DemoBackend[]
   /** Ends those that still run. */
   readonly stop: () => Promise<void>
@@ -24,9 +25,8 @@ export interface DemoBackends {
 const startMsMax = 10_000
 
 /**
- * Starts one server per address; each ends with this process, even when that is killed.
- *
- * Errors: a sentence that names the address and the cause; what was started is then ended.
+ * Starts one server for each address; each ends with this process, even when that is killed.
+ * Errors: a sentence with address and cause; started servers are ended then.
  */
 export async function startDemoBackends(
   addresses: readonly string[],
@@ -52,15 +52,15 @@ export async function startDemoBackends(
 
 function startChild(address: string, port: number): ChildProcess {
   const script = fileURLToPath(new URL('./demo-backend.ts', import.meta.url))
-  // The pipe to stdin is the life line: the kernel closes it whatever way this process ends.
+  // The kernel closes the pipe to stdin however this process ends, which ends the server.
   return spawn(process.execPath, [script, address, String(port)], {
     stdio: ['pipe', 'pipe', 'ignore'],
-    // The terminal's signals reach only this process, which ends the children itself.
+    // The terminal's signals reach only this process, which ends the servers itself.
     detached: true,
   })
 }
 
-/** @returns what went wrong, or undefined once the child has said that it listens. */
+/** @returns what went wrong; undefined: the server listens */
 async function untilListening(child: ChildProcess): Promise<string | undefined> {
   const patience = AbortSignal.timeout(startMsMax)
   const words = once(child.stdout!, 'data', { signal: patience })
@@ -84,7 +84,7 @@ async function untilListening(child: ChildProcess): Promise<string | undefined> 
 async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const exited = once(child, 'exit')
-  // SIGKILL also ends a child that a reader has stopped with SIGSTOP.
+  // SIGKILL also ends a server that a reader has stopped with SIGSTOP.
   child.kill('SIGKILL')
   await exited
 }

@@ -18,10 +18,7 @@ export interface SentRecord {
 export interface BundleFeedParts {
   /** The stored record; undefined: there is no bundle yet, or no record can be read. */
   readonly stored: () => SignedChannelRecord | undefined
-  /**
-   * The record for a node during a delivery in waves. null: the stored one. undefined: it is not
-   * known yet.
-   */
+  /** The record for a node during a delivery. null: the stored one. undefined: not known yet. */
   readonly inWaves?: (node: NodeName | undefined) => SignedChannelRecord | null | undefined
   /** Longest wait of a node: nodes of the current wave report often. */
   readonly waitMsFor?: (node: NodeName | undefined) => number

@@ -70,10 +70,7 @@ const everyNode: NodeJudge = {
 
 interface Entry {
   readonly report: NodeReport
-  /**
-   * True: its node signed it, or it is a control node's, which only reports through the shared
-   * store.
-   */
+  /** True: its node signed it, or a control node shared it through the store. */
   readonly isVouched: boolean
   /** By the monotonic clock: of its first report, and of this one. */
   readonly firstAtMs: number

@@ -370,10 +370,7 @@ export class Puller {
     this.#refusals = [...this.#refusals, refused].slice(-reportLimits.refusalsMax)
   }
 
-  /**
-   * Announces the stop, so that the node is not missed. A source that does not hear of it will miss
-   * the node.
-   */
+  /** Announces the stop to the sources, so that the node is not missed. */
   async #leave(): Promise<void> {
     const { report, channel, token, sealed = asIs } = this.#parts
     const source = this.#sources.all.find(({ takesReports }) => takesReports)

@@ -7,9 +7,6 @@ export const channelPath = (name: string): string => `bundles/channels/${name}`
 export const deltaPath = (from: string, to: string): string => `bundles/deltas/${to}/${from}`
 /** Path to which agents send their findings. */
 export const agentReportPath = 'bundles/health'
-/**
- * Header of a record's response: digest of a bundle that the node is to compute with beside its
- * own.
- */
+/** Response header: digest of a bundle that the node is to compute with beside its own. */
 export const shadowHeader = 'gslb-shadow'
 export const bundlePath = (digest: string): string => `bundles/${digest}`

@@ -90,10 +90,7 @@ export const gitLimits = {
   remoteLockPausesMs: [40, 80, 160, 320, 640, 1_280],
   /** How long the status shows a write that failed by a bug. */
   faultShownMs: 3_600_000,
-  /**
-   * Pause between two re-reads of the accepted commit after such a write: many requests may cause
-   * it.
-   */
+  /** Pause between re-reads of the accepted commit after such writes, which may be many. */
   startOverPauseMs: 60_000,
   /** For so long after objects were checked for presence, they are not checked again. */
   inspectPauseMs: 1_000,

@@ -36,10 +36,7 @@ export const healthLimits = {
   webhookAddressesMax: 16,
   /** Processes of script checks at the same time; a probe beyond waits, within its own time. */
   scriptsInFlightMax: 32,
-  /**
-   * Shortest interval of sweeps for processes that ended scripts have left, for all scripts at
-   * once.
-   */
+  /** Shortest interval of sweeps for processes left by ended scripts, for all scripts together. */
   scriptSweepEveryMs: 500,
   /** Time for one sweep: processes that it has not found stay. */
   scriptSweepMs: 1_000,

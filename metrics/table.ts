@@ -1,4 +1,4 @@
-// Lists the metrics. Adding one means a row, here or in the file of its topic, and a snapshot field.
+// Lists the metrics. Adding one means a row, here or in the file of its topic, and its snapshot.
 import type { GitopsSnapshot, MetricsSnapshot, ThreadSnapshot } from './snapshot.ts'
 import { alertRows } from './alerts.ts'
 import { anycastRows } from './anycast.ts'

@@ -45,10 +45,7 @@ export function runNode(node: NodeRun): Promise<Result<Ending, string>> {
   return runUntilSignal(start, node.log, node.reread, patienceMs)
 }
 
-/**
- * Where addresses are announced, a stop first waits for the routers, or for a BGP daemon that does
- * not answer.
- */
+/** Time of a stop for routers to react, and for a BGP daemon that does not answer. */
 const drainMsOf = ({ anycast }: Settings): number =>
   anycast.driver === 'none' ? 0 : 2 * anycast.drainMs
 

@@ -13,13 +13,13 @@ import { unreadReply } from '#access/unread.ts'
 import { isWebhook } from './webhook.ts'
 
 /**
- * Says who may call: `public`, no credential looked at; `any`, every valid credential; `session`,
- * one that belongs to a user; `system`, a system administrator; or every caller with that
- * permission.
+ * Says who may call. `public`: anybody, without a credential; `any`: every valid credential;
+ * `session`: one that belongs to a user; `system`: a system administrator; else every caller with
+ * that permission.
  */
 export type Needs = 'public' | 'any' | 'session' | 'system' | Permission
 
-/** As a row of the table has it. */
+/** The columns of a route that decide access. */
 export interface Asked {
   readonly needs: Needs
   readonly withoutConfig?: true
@@ -36,15 +36,15 @@ export interface AccessParts {
 
 export interface Admitted {
   readonly caller: Caller
-  /** The session token of a cookie that was taken; null: it was no cookie. */
+  /** Token of an accepted session cookie; null: another credential was used. */
   readonly cookieToken: string | null
-  /** A webhook, whose signature can be looked at when its body is here. */
+  /** True for a webhook, whose signature is checked when its body has arrived. */
   readonly isUnproven?: true
-  /** Why it is known who asks, and they may not; null: they may. */
+  /** Why a known caller may not call; null: it may. */
   readonly refusal: Reply | null
 }
 
-/** Nobody: for public routes, whose handlers look at no caller. */
+/** The caller of public routes, whose handlers look at no caller. */
 const nobody: Caller = Object.freeze<Caller>({
   kind: 'user',
   tenant: '',
@@ -56,7 +56,7 @@ const nobody: Caller = Object.freeze<Caller>({
   keyHash: null,
 })
 
-/** @returns who it is and whether they may, or the refusal of a credential */
+/** @returns the caller and whether it may call, or the refusal of its credential */
 export async function admit(
   request: FastifyRequest,
   asked: Asked,
@@ -84,14 +84,18 @@ export async function admit(
   }
 }
 
-/** A secret that opens a few routes to programs, and names nobody. */
+/** Whether the token opens this route to a program; it identifies nobody. */
 function hasTokenFor(asked: Asked, bearer: string | null, auth: AuthPolicy): boolean {
   if (bearer === null) return false
   if (asked.withBundleToken === true) return auth.bundleToken?.matches(bearer) === true
   return asked.withMetricsToken === true && auth.metricsToken?.matches(bearer) === true
 }
 
-/** Only who may ask is told. @param viewer null: of a public route */
+/**
+ * Tells callers with the permission why it is too early.
+ *
+ * @param viewer null: of a public route
+ */
 function tooEarly(
   { withoutConfig }: Asked,
   ports: AccessParts['ports'],
@@ -107,7 +111,7 @@ function credentialsOf(request: FastifyRequest): Credentials {
   }
 }
 
-/** Why who is known may not; null: they may. */
+/** Why a known caller may not call; null: it may. */
 export function refusalOf({ needs, ofPlatform }: Asked, caller: Caller): Reply | null {
   if (needs === 'public' || needs === 'any') return null
   if (needs === 'session') {

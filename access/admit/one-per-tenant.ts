@@ -3,7 +3,7 @@
 export class OnePerTenant {
   readonly #tenants = new Set<string>()
 
-  /** @returns what ends it; undefined: there is one already */
+  /** @returns the function that frees the place; undefined: the tenant has a request already */
   enter(tenant: string): (() => void) | undefined {
     if (this.#tenants.has(tenant)) return undefined
     this.#tenants.add(tenant)

@@ -5,18 +5,18 @@ import { networkOf } from '#access/auth/login-limits.ts'
 export interface BucketLimits {
   readonly perSecond: number
   readonly burst: number
-  /** Clients that are remembered at once. */
+  /** How many clients are remembered. */
   readonly sourcesMax: number
 }
 
-/** How often a table that is full is looked through for buckets that are. */
+/** Interval at which a full table is searched for full buckets. */
 const sweepMs = 1_000
 
-/** Counts an IPv6 /64 as one client: a host with one address there has them all. */
+/** Counts an IPv6 /64 as one client, since a host may use all its addresses. */
 export class SourceBuckets {
   readonly #limits: BucketLimits
   readonly #clock: Clock
-  /** When each bucket is full again: all there is to know of it. */
+  /** When each bucket is full again, which is its whole state. */
   readonly #fullAtMs = new Map<string, number>()
   #sweptAtMs = -Infinity
 
@@ -25,7 +25,11 @@ export class SourceBuckets {
     this.#clock = clock
   }
 
-  /** Takes a token. @returns 0, or the milliseconds until there is one */
+  /**
+   * Takes a token.
+   *
+   * @returns 0, or the milliseconds until there is one
+   */
   take(address: string): number {
     const { perSecond, burst, sourcesMax } = this.#limits
     const source = networkOf(address)

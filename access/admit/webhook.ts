@@ -1,4 +1,5 @@
-// Verifies webhooks of forges: what GitHub, GitLab, Gitea, Bitbucket send with a shared secret.
+// Verifies webhooks of forges, which GitHub, GitLab, Gitea and Bitbucket sign or mark by a shared
+// secret.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { AuthPolicy } from '#access/auth/policy.ts'
@@ -8,7 +9,7 @@ type Proof = (secret: string, body: Uint8Array) => string
 
 const hmac: Proof = (secret, body) => createHmac('sha256', secret).update(body).digest('hex')
 
-/** By header: its value where the sender has the secret. The first one counts. */
+/** By header: the value that a sender with the secret sends. The first header counts. */
 const proofs: Readonly<Record<string, Proof>> = Object.freeze({
   'x-hub-signature-256': (secret, body) => `sha256=${hmac(secret, body)}`,
   'x-hub-signature': (secret, body) => `sha256=${hmac(secret, body)}`,
@@ -21,12 +22,12 @@ export const unsignedWebhook = refused(
   'the webhook is not signed with GSLB_WEBHOOK_SECRET of this node; set the same secret in both',
 )
 
-/** Says of itself that it is one; without a secret there are none. */
+/** Whether a request presents itself as a webhook; without a secret none does. */
 export function isWebhook({ headers }: FastifyRequest, { webhookSecret }: AuthPolicy): boolean {
   return typeof webhookSecret === 'string' && proofIn(headers) !== undefined
 }
 
-/** @param request its body is bytes */
+/** @param request with its body as octets */
 export function isSigned({ headers, body }: FastifyRequest, auth: AuthPolicy): boolean {
   const { webhookSecret } = auth
   const proof = proofIn(headers)
@@ -36,7 +37,7 @@ export function isSigned({ headers, body }: FastifyRequest, auth: AuthPolicy): b
   return typeof shown === 'string' && isSame(proof.make(webhookSecret, bytes), shown)
 }
 
-/** In the same time wherever they differ. */
+/** Compares in constant time. */
 function isSame(expected: string, shown: string): boolean {
   const hashOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
   return timingSafeEqual(hashOf(expected), hashOf(shown))

@@ -1,4 +1,4 @@
-// Authenticates a request: finds the caller that a session cookie or a bearer token stands for.
+// Authenticates a request: finds the caller of a session cookie or a bearer token.
 import { permissions } from '#access/permissions.ts'
 import type { Permission } from '#access/permissions.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
@@ -28,7 +28,9 @@ export interface Authenticated {
   readonly by: 'cookie' | 'bearer' | 'nothing'
 }
 
-/** Which credential it was, without the credential: session and key are SHA-256, hex. */
+/**
+ * Identifies the credential without revealing it: hashes of sessions and keys are SHA-256 in hex.
+ */
 export type CredentialMark = 'dev' | 'system' | `session:${string}` | `key:${string}`
 
 export function credentialMark({ kind, sessionHash, keyHash }: Caller): CredentialMark {
@@ -45,7 +47,7 @@ export interface AuthenticatorParts extends ViewParts {
   readonly config: ConfigView
 }
 
-/** A session token: 32 random bytes, base64url. No other text is looked up. */
+/** The form of a session token, 32 random octets in base64url. No other text is looked up. */
 const sessionTokenForm = /^[A-Za-z0-9_-]{43}$/
 const tenantKeyForm = /^[0-9a-f]{64}$/i
 
@@ -61,8 +63,8 @@ export class Authenticator {
   }
 
   /**
-   * @returns the caller, or the refusal: 401; 500 when a store that had to be asked is away; 503
-   * when it takes the configuration, and that has not been read
+   * @returns the caller, or a refusal: 401; 500 when a needed store is away; 503 when the
+   * configuration is needed and not read yet
    */
   async authenticate({ cookie, bearer }: Credentials): Promise<Authenticated | Reply> {
     const { systemKey } = this.#parts.auth
@@ -79,7 +81,7 @@ export class Authenticator {
       const found = await attempt()
       if (found === null) continue
       if ('kind' in found) return { caller: found, by }
-      // The system key, further down, works without any store.
+      // The system key, which is tried next, needs no store.
       obstacle = found
     }
     if (obstacle !== null) return obstacleReply(this.#parts, obstacle)
@@ -87,7 +89,7 @@ export class Authenticator {
     return { status: 401, body, headers: { 'www-authenticate': 'Bearer' } }
   }
 
-  /** Everybody is system administrator; a session that is presented only says who it is. */
+  /** Everybody is system administrator in dev mode; a session only adds the name. */
   async #inDevMode(token: string | null): Promise<Authenticated> {
     const found = token === null ? null : await this.#session(token)
     const user = found !== null && 'kind' in found ? found : null
@@ -100,14 +102,14 @@ export class Authenticator {
     return isKey ? systemCaller('system') : null
   }
 
-  /** The caller of a credential that was taken before; null: it is worth nothing any more. */
+  /** The caller of an accepted credential; null: it is no longer valid. */
   async callerOf(mark: CredentialMark): Promise<Caller | Obstacle | null> {
     const isDevMode = this.#parts.auth.systemKey === null
     if (mark === 'dev') return isDevMode ? systemCaller('dev') : null
     if (isDevMode) return null
     if (mark === 'system') return systemCaller('system')
     const [kind, hash = ''] = mark.split(':')
-    // To look is no request: the life of the session goes on as it was.
+    // This is no request of the user, so the session is not extended.
     return kind === 'session' ? this.#ofSession(hash, null) : this.#ofTenantKey(hash)
   }
 
@@ -126,7 +128,7 @@ export class Authenticator {
     if (!user.ok) return user.error
     if (user.value === null) return null
     const { userId, email, displayName, tenant, role } = user.value
-    // An account outlives its tenant, but opens nothing without it.
+    // An account may outlive its tenant, but is then not valid.
     const presence = tenantPresence(this.#parts, tenant)
     if (presence !== 'there') return presence === 'unread' ? unread : null
     const isSystemAdmin = isSystemAdministrator(tenant, role)
@@ -152,7 +154,7 @@ export class Authenticator {
   async #ofTenantKey(hash: string): Promise<Caller | Obstacle | null> {
     const found = await this.#parts.identities.tenantOfKey(hash)
     if (!found.ok) return found.error
-    // The key of a tenant that was deleted by a pull request is worth nothing.
+    // A pull request may have deleted the tenant of the key.
     const tenant = found.value
     const presence = tenant === null ? 'gone' : tenantPresence(this.#parts, tenant)
     if (tenant === null || presence === 'gone') return null

@@ -1,4 +1,4 @@
-// Decides who may make the first account: this machine, the system key, or the code of the log.
+// Decides who may make the first account: this machine, the system key, or the code in the log.
 import { randomBytes } from 'node:crypto'
 import { bearerOf } from '#access/credentials.ts'
 import { refused } from '#http/reply.ts'
@@ -8,12 +8,12 @@ import type { RequestFacts } from '#http/request-facts.ts'
 import { systemKey } from './policy.ts'
 import type { AuthPolicy, SystemKey } from './policy.ts'
 
-/** Without letters that are taken for others (Crockford's base 32): 100 bits in 20 of them. */
+/** Crockford's base 32, without letters that are mistaken for others: 20 of them have 100 bits. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 const groupCount = 4
 const groupLength = 5
 
-/** @returns as people read it: four groups with hyphens between them */
+/** @returns four groups with hyphens between them */
 export function newSetupCode(): string {
   const all = [...randomBytes(groupCount * groupLength)].map((byte) => letters[byte % 32])
   const groups = Array.from({ length: groupCount }, (_, i) =>
@@ -22,21 +22,21 @@ export function newSetupCode(): string {
   return groups.join('-')
 }
 
-/** In upper case, without hyphens and with spaces it is the same. */
+/** Upper case, spaces, and missing hyphens make no difference. */
 export function setupCodeOf(code: string): SystemKey {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s-]/g, '')
   const key = systemKey(plain(code))
   return { matches: (presented) => key.matches(plain(presented)) }
 }
 
-/** Without a system key every caller may do everything, so this needs no code, either. */
+/** Without a system key every caller may do everything, so no code is needed. */
 export function needsSetupCode(request: RequestFacts, { systemKey: key }: AuthPolicy): boolean {
   if (key === null) return false
   const bearer = bearerOf(request.header('authorization'))
   return !request.isDirectFromHere() && !(bearer !== null && key.matches(bearer))
 }
 
-/** @returns the refusal; null: this request may make the first account */
+/** @returns a refusal; null: this request may make the first account */
 export function setupRefusal(
   request: RequestFacts,
   auth: AuthPolicy,

@@ -1,5 +1,4 @@
-// Caches users and tenant keys for a few seconds, so that reads do not query the database each
-// time.
+// Caches users and tenant keys for seconds, so that not each read queries the database.
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -20,7 +19,7 @@ export interface UserIdentity {
 }
 
 export const identityLimits = {
-  /** How late another node may notice a change; this one notices at once. */
+  /** How late another node may notice a change; this node notices it at once. */
   keptMs: 5_000,
   entriesMax: 10_000,
 } as const
@@ -50,12 +49,12 @@ export class Identities {
     return this.#users.get(id, () => this.#lookUpUser(id))
   }
 
-  /** The tenant whose API key has this hash; null: none. */
+  /** The tenant whose API key has this hash; null: there is none. */
   tenantOfKey(hash: string): Looked<string> {
     return this.#tenants.get(hash, () => this.#stores.tenantKeys.findTenant(hash))
   }
 
-  /** After any change of a user, a role or a tenant's key. */
+  /** To be called after any change of a user, a role or a tenant's key. */
   forget(): void {
     this.#users.clear()
     this.#tenants.clear()
@@ -77,14 +76,14 @@ export class Identities {
 
 const builtIn: ReadonlyMap<string, readonly Permission[]> = new Map(Object.entries(builtInRoles))
 
-/** What an API key of a tenant may do. */
+/** Permissions of a tenant's API key. */
 export const tenantKeyPermissions: ReadonlySet<Permission> = new Set(builtInRoles.operator)
 
-/** Values that were found; what is not there is asked for each time. */
+/** A cache of found values; absent ones are looked up each time. */
 class Kept<T> {
   readonly #clock: Clock
   readonly #entries = new Map<string, { readonly value: T; readonly untilMs: number }>()
-  /** A value that was read before a `clear` must not be kept after it. */
+  /** Raised by `clear`: a value that was read before must not be cached after it. */
   #generation = 0
 
   constructor(clock: Clock) {

@@ -1,4 +1,4 @@
-// Rate limits of logins, against guessing.
+// Limits the rate of logins, against guessing.
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { ok } from '#lib/result.ts'
@@ -7,21 +7,22 @@ import type { LoginAttempts } from '#state/ports/login-attempts.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { emailKey } from '#state/ports/users.ts'
 
-/** Attempts per window; those of an account are forgotten when a login succeeds. */
+/** Attempts in a window; those of an account are forgotten when a login succeeds. */
 export const loginLimits = {
   windowMs: 15 * 60_000,
-  /** From one network, at one account; and codes of one enrolment. */
+  /** From one network at one account; also codes of one enrolment. */
   perPairMax: 10,
-  /** At one account, wherever from. Higher, or else anybody could lock anybody out. */
+  /** At one account from anywhere. It is high, so that nobody can lock an account easily. */
   perAccountMax: 100,
-  /** From one network, at whichever accounts, successful ones too. */
+  /** From one network at any accounts, successful attempts included. */
   perNetworkMax: 300,
 } as const
 
 /**
- * Milliseconds to wait; 0: go on. Counts this attempt, but one that is refused only where it is
- * refused: what somebody tries in excess at one account must not lock the network for others, nor
- * the account for all.
+ * Counts an attempt.
+ *
+ * @returns milliseconds to wait; 0: none. A refused attempt counts only where it was refused: too
+ * many attempts at one account must not lock the network for others, nor the account for all.
  */
 export async function countAttempt(
   attempts: LoginAttempts,
@@ -30,7 +31,7 @@ export async function countAttempt(
 ): Promise<Result<number, StoreFailure>> {
   const { windowMs, perPairMax, perAccountMax, perNetworkMax } = loginLimits
   const keys = keysOf(account, address)
-  // First of all, so that a network that is locked leaves no trace of made-up accounts.
+  // Counted first, so that a locked network leaves no trace of invented accounts.
   const before = await attempts.count(keys.network)
   if (!before.ok) return before
   if (before.value.count >= perNetworkMax) return ok(before.value.resetsInMs)
@@ -47,8 +48,9 @@ export async function countAttempt(
 }
 
 /**
- * Counts a try at enrolling an authenticator app, for the signed-in account alone, since the
- * network says nothing more. Milliseconds to wait; 0: go on.
+ * Counts a try at enrolling an authenticator app, by account, which is signed in.
+ *
+ * @returns milliseconds to wait; 0: none
  */
 export async function countEnrolment(
   attempts: LoginAttempts,
@@ -64,8 +66,10 @@ export async function forgetEnrolment(attempts: LoginAttempts, userId: string): 
 }
 
 /**
- * A login through the identity provider, which counts failures itself: here a network only cannot
- * begin them without end. Milliseconds to wait; 0: go on.
+ * Counts a login through the identity provider, which counts failures itself; here a network is
+ * kept from beginning logins without end.
+ *
+ * @returns milliseconds to wait; 0: none
  */
 export async function countBeginning(
   attempts: LoginAttempts,
@@ -76,7 +80,7 @@ export async function countBeginning(
   return ok(counted.value.count > loginLimits.perNetworkMax ? counted.value.resetsInMs : 0)
 }
 
-/** After a login that succeeded. A store that is away forgets by itself. */
+/** To be called after a successful login. A store that is away forgets by itself. */
 export async function forgetAttempts(
   attempts: LoginAttempts,
   account: string,
@@ -87,14 +91,14 @@ export async function forgetAttempts(
   await attempts.clear(keys.account)
 }
 
-/** Hashes: what is typed as an e-mail address is sometimes a password. */
+/** Hashed, since people sometimes type a password as e-mail address. */
 function keysOf(account: string, address: string) {
   const who = createHash('sha256').update(emailKey(account)).digest('base64url')
   const from = networkOf(address)
   return { network: `net:${from}`, pair: `pair:${who}:${from}`, account: `account:${who}` }
 }
 
-/** One customer has a whole /64 of IPv6. */
+/** A customer usually has a whole IPv6 /64. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -19,7 +19,7 @@ import { tokenHash } from './policy.ts'
 import { unseal } from '#lib/secret-box.ts'
 import { stepOfCode } from './totp.ts'
 
-/** What opens a session for a known account. */
+/** What is needed to open a session for a known account. */
 export interface SessionPorts extends Omit<AuthenticatorParts, 'identities'> {
   readonly users: Users
   readonly loginAttempts: LoginAttempts
@@ -50,10 +50,10 @@ export async function logIn(
   const verified = await ports.passwords.verify(password, user?.passwordHash ?? null)
   if (!verified.ok) return busy
   if (user === null || !verified.value) return refused(401, 'invalid credentials')
-  // Only who has the password learns of it.
+  // Only revealed to callers who know the password.
   const presence = tenantPresence(ports, user.tenantId)
   if (presence === 'unread') {
-    // A caller who has the password is not guessing, so the attempts are forgotten.
+    // A caller who knows the password does not guess, so attempts are forgotten.
     await forgetAttempts(ports.loginAttempts, email, request.address)
     return unreadReply(ports, null)
   }
@@ -90,7 +90,7 @@ export async function openSession(
   return session.ok ? ok({ token, expiresAtMs: session.value.expiresAtMs }) : session
 }
 
-/** @returns the refusal, or null when there is no second factor, or the code is its */
+/** @returns a refusal; null: there is no second factor, or the code is valid */
 async function secondFactor(
   { auth, users, clock }: SessionPorts,
   user: User,
@@ -108,7 +108,7 @@ async function secondFactor(
   const step = stepOfCode(secret.value, code, clock.nowMs())
   const wrong = refused(401, 'invalid TOTP code', { mfaRequired: true })
   if (step === null) return wrong
-  // A code that somebody looked over a shoulder is worth nothing once it was used.
+  // A code that somebody has seen is not valid a second time.
   const used = await users.useTotpStep(user.id, step)
   if (!used.ok) return storeFailed(used.error)
   return used.value ? null : wrong
@@ -119,5 +119,5 @@ export function tooMany(waitMs: number): Reply {
   return later(429, `too many attempts; try again in ${seconds} seconds`, seconds)
 }
 
-/** More passwords to check than this node keeps in line. */
+/** Too many passwords wait to be checked. */
 export const busy = later(503, 'too many logins at once; try again in a second', 1)

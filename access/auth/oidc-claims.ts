@@ -8,25 +8,25 @@ import { DisplayName, Email } from './user-json.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Settings under `auth.oidc` that decide who is let in, and as what. */
+/** Settings of `auth.oidc` that decide who is admitted, and in which role. */
 export interface OidcPolicy {
-  /** Empty: everybody has `defaultRole`. */
+  /** Empty: everybody gets `defaultRole`. */
   readonly roleClaim: string
   readonly roleMapping: Readonly<Record<string, BuiltInRole>>
   readonly defaultRole: BuiltInRole
-  /** Empty: all are. */
+  /** Empty: all domains. */
   readonly allowedDomains: readonly string[]
-  /** An address that the provider says nothing about is verified. */
+  /** True: an address counts as verified when the provider does not say. */
   readonly trustEmail: boolean
 }
 
 export interface OidcPerson {
   readonly email: string
-  /** Issuer, space and subject (OpenID Connect Core section 5.7): what never changes. */
+  /** Issuer, space and subject (OpenID Connect Core section 5.7), which never change. */
   readonly identity: string
-  /** The address is theirs; false: the provider says nothing about it, and is not trusted. */
+  /** False: the provider does not say so, and is not trusted. */
   readonly isVerified: boolean
-  /** Empty: there is none that fits. */
+  /** Empty: no suitable name was sent. */
   readonly displayName: string
   readonly role: BuiltInRole
 }
@@ -34,7 +34,7 @@ export interface OidcPerson {
 const faultsOfEmail = createCheck(Email, 'body')
 const faultsOfName = createCheck(DisplayName, 'body')
 
-/** Errors: a sentence for the person, who is not let in. */
+/** Errors: a sentence for the person, who is not admitted. */
 export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson, string> {
   const { iss, sub, email, email_verified: verified, name } = claims
   if (!isText(iss, issuerForm) || !isText(sub, subjectForm)) {
@@ -43,7 +43,7 @@ export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson,
   if (typeof email !== 'string' || faultsOfEmail(email).length > 0) {
     return err('the identity provider gives no e-mail address; it needs the scope "email"')
   }
-  // Some providers write it as a text.
+  // Some providers send the flag as text.
   if (verified === false || verified === 'false') {
     return err('the identity provider has not verified the e-mail address of this account')
   }
@@ -66,9 +66,9 @@ export const notKnownVerified =
   'the identity provider does not say that the e-mail address is verified; it must send ' +
   'email_verified, or the setting auth.oidc.trustEmail must trust it'
 
-/** An address, and so without a space. */
+/** An address, and so without spaces. */
 const issuerForm = /^\S{1,2000}$/
-/** OpenID Connect Core section 2 says how long it may be. */
+/** Length limit of OpenID Connect Core section 2. */
 const subjectForm = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 
 function isText(value: unknown, form: RegExp): value is string {
@@ -79,7 +79,7 @@ function domainOf(email: string): string {
   return domainKey(email.slice(email.lastIndexOf('@') + 1))
 }
 
-/** As the DNS would look it up; a name that it could not is a name of its own. */
+/** The form for DNS lookups; a name without one is compared as it is. */
 function domainKey(domain: string): string {
   return domainToASCII(domain) || domain.toLowerCase()
 }
@@ -95,7 +95,7 @@ export function roleOf(claims: Claims, policy: OidcPolicy): BuiltInRole {
   return (found === undefined ? undefined : roleMapping[found]) ?? defaultRole
 }
 
-/** `realm_access.roles` walks objects; a claim whose own name has dots is found by that first. */
+/** `realm_access.roles` walks objects; a claim whose own name has dots is tried first. */
 function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path]
   let value: unknown = claims

@@ -1,5 +1,5 @@
-// The OpenID Connect client. The protocol is that of openid-client: discovery, code flow with PKCE,
-// `state`, `nonce`, signed ID tokens.
+// Implements the OpenID Connect client by openid-client: discovery, code flow with PKCE, `state`,
+// `nonce`, signed ID tokens.
 import * as oidc from 'openid-client'
 import type { CustomFetch } from 'openid-client'
 import type { Clock } from '#lib/clock.ts'
@@ -14,14 +14,14 @@ export interface OidcSettings extends OidcPolicy {
   /** The issuer: https, or http on this machine. */
   readonly discoveryUrl: string
   readonly clientId: string
-  /** Do not log. */
+  /** Must not be logged. */
   readonly clientSecret: string
   readonly redirectUri: string
-  /** With `openid`. */
+  /** Includes `openid`. */
   readonly scopes: readonly string[]
 }
 
-/** What a login keeps between its two requests. Secrets: do not log. */
+/** What a login keeps between its two requests. Secrets, which must not be logged. */
 export interface OidcLogin {
   readonly state: string
   readonly nonce: string
@@ -45,13 +45,13 @@ export interface OidcBeginning {
 
 export interface OidcClient {
   readonly policy: OidcPolicy
-  /** @returns where to send the browser, and what to keep for its return */
+  /** @returns where to send the browser, and what to keep until its return */
   readonly begin: () => Promise<Result<OidcBeginning, OidcFault>>
-  /** @returns what userinfo says, with `iss` and `sub` of the ID token */
+  /** @returns the claims of userinfo, with `iss` and `sub` of the ID token */
   readonly finish: (answer: OidcAnswer, login: OidcLogin) => Promise<Result<Claims, OidcFault>>
 }
 
-/** A burst of logins asks once; new keys or addresses of the provider count soon. */
+/** A burst of logins fetches once; new keys or addresses of the provider apply soon. */
 const metadataKeptMs = 10_000
 
 export function createOidcClient(settings: OidcSettings, clock: Clock): OidcClient {
@@ -125,7 +125,7 @@ async function exchange(
   return { ...userinfo, iss, sub }
 }
 
-/** For one login: what is cached with it, the provider's keys above all, goes with it. */
+/** Made for one login, so that nothing cached with it, such as provider keys, outlives it. */
 function configurationOf(
   { clientId, clientSecret, discoveryUrl }: OidcSettings,
   metadata: oidc.ServerMetadata,
@@ -133,13 +133,13 @@ function configurationOf(
   const authentication = authenticationOf(clientSecret, metadata)
   const configuration = new oidc.Configuration(metadata, clientId, undefined, authentication)
   configuration[oidc.customFetch] = boundedFetch(AbortSignal.timeout(oidcLimits.loginMs))
-  // The code flow may trust TLS alone (OpenID Connect Core section 3.1.3.7); a signature is better.
+  // The code flow may rely on TLS (OpenID Connect Core section 3.1.3.7); a signature is better.
   oidc.enableNonRepudiationChecks(configuration)
   if (isOnThisMachine(discoveryUrl)) oidc.allowInsecureRequests(configuration)
   return configuration
 }
 
-/** Basic is the default of a provider that names none (OpenID Connect Discovery section 3). */
+/** Basic is the default (OpenID Connect Discovery section 3). */
 function authenticationOf(secret: string, metadata: oidc.ServerMetadata): oidc.ClientAuth {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const isBasic = methods.includes('client_secret_basic')
@@ -157,7 +157,7 @@ class Discovery {
     this.#clock = clock
   }
 
-  /** One request to the provider serves all callers who want the metadata at once. */
+  /** Callers who need the metadata at the same time share a request. */
   async metadata(): Promise<Result<oidc.ServerMetadata, OidcFault>> {
     const kept = this.#kept
     if (kept !== null && kept.untilMs > this.#clock.monotonicMs()) return ok(kept.metadata)
@@ -189,26 +189,26 @@ class Discovery {
 }
 
 const oidcLimits = {
-  /** Documents of a provider are a few kilobytes; one with very many keys has tens of them. */
+  /** Documents of a provider have a few kilobytes; with very many keys, tens of them. */
   bytesMax: 1024 * 1024,
-  /** What discovery may take, and then what the rest of a login may take. */
+  /** Time for discovery, and then for the rest of a login. */
   discoveryMs: 4_000,
   loginMs: 8_000,
 } as const
 
-/** The only place to which requests without TLS go. */
+/** Whether an address is on this machine: others need TLS. */
 function isOnThisMachine(url: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
 }
 
 /**
- * Sends requests to the identity provider: bounded in size, TLS unless on loopback.
+ * Sends requests to the identity provider: bounded in size, with TLS unless on loopback.
  *
- * @param deadline of a whole login; aborts whatever is on its way
+ * @param deadline of a whole login; aborts what is under way
  */
 export function boundedFetch(deadline: AbortSignal): CustomFetch {
   return async (url, options) => {
-    // What openid-client is allowed counts for every address that the provider names.
+    // openid-client would permit plain HTTP for every address that the provider names.
     if (new URL(url).protocol !== 'https:' && !isOnThisMachine(url)) {
       throw new TypeError('the provider names an address without TLS that is not on this machine')
     }

@@ -1,10 +1,10 @@
-// Errors of single sign-on: a status and a sentence for the person, and another for the log.
-// Neither holds a code, a token or a secret.
+// Defines the errors of single sign-on: a status, a sentence for the person, and a reason for the
+// log. None holds a code, a token or a secret.
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client'
 
 export interface OidcFault {
   readonly status: number
-  /** For the person. Nothing of it comes from outside. */
+  /** For the person, without any text from outside. */
   readonly sentence: string
   /** For the log. */
   readonly reason: string
@@ -33,7 +33,7 @@ export function faultOfLogin(error: unknown): OidcFault {
   return { ...kindOf(error), reason: reasonOf(error) }
 }
 
-/** Codes of openid-client for answers that are none, rather than ones that do not fit. */
+/** Codes of openid-client for broken answers, rather than wrong ones. */
 const awayCodes: ReadonlySet<string> = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -47,7 +47,7 @@ const awayCodes: ReadonlySet<string> = new Set([
 
 function kindOf(error: unknown): Omit<OidcFault, 'reason'> {
   if (error instanceof AuthorizationResponseError) return declined
-  // The code was used, is too old or not ours; any other refusal is about this server.
+  // The code was used, is too old or is not ours; other refusals concern this server.
   if (error instanceof ResponseBodyError) return error.error === 'invalid_grant' ? misfit : away
   if (error instanceof ClientError) return awayCodes.has(error.code ?? '') ? away : misfit
   return away
@@ -55,7 +55,7 @@ function kindOf(error: unknown): Omit<OidcFault, 'reason'> {
 
 const lengthMax = 200
 
-/** A cause may quote the request or the answer: of it only the code is used. */
+/** Only the code of a cause: it may quote the request or the answer. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const parts = [error.message, codeOf(error), codeOf(error.cause)]

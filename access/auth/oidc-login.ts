@@ -24,16 +24,16 @@ import type { OidcFault } from './oidc-faults.ts'
 import { tokenHash } from './policy.ts'
 
 export interface OidcPorts extends SessionPorts {
-  /** null: no single sign-on. */
+  /** null: there is no single sign-on. */
   readonly oidc: OidcClient | null
   readonly oidcNonces: OidcNonces
   readonly identities: Identities
   readonly log: Log
 }
 
-/** What is kept under `state`, as JSON. */
+/** Kept under `state`, as JSON. */
 interface KeptLogin extends Omit<OidcLogin, 'state'> {
-  /** Hash of the cookie in the browser where it began. */
+  /** Hash of the cookie in the browser that began the login. */
   readonly browser: string
 }
 
@@ -50,7 +50,7 @@ export async function beginLogin(
   const begun = await ports.oidc.begin()
   if (!begun.ok) return faulty(ports, begun.error)
   const { url, login } = begun.value
-  // A login that was begun in another tab stays good.
+  // A login that was begun in another tab stays valid.
   const known = loginTokenOf(request.header('cookie')) ?? ''
   const token = loginTokenForm.test(known) ? known : randomBytes(32).toString('base64url')
   const { state, nonce, verifier } = login
@@ -84,7 +84,7 @@ export async function finishLogin(
   if (!session.ok) return storeFailed(session.error)
   const { id: userId, email: userEmail, role } = user
   ports.log.info({ userId, userEmail, role }, 'login through the identity provider')
-  // The cookie of the login stays for its ten minutes: another tab may be on its way, too.
+  // The login's cookie stays for its ten minutes, since another tab may be logging in.
   const cookie = setSessionCookie(session.value.token, ports.auth.sessionTtlMs, request.isSecure)
   return { status: 302, headers: { location: '/', 'set-cookie': cookie } }
 }
@@ -105,7 +105,7 @@ function faulty({ log }: Pick<OidcPorts, 'log'>, { status, sentence, reason }: O
   return refused(status, sentence)
 }
 
-/** The account with the person's address, or a new one. Its role is what the provider says now. */
+/** The account with the person's address, or a new one, in the role that the provider gives now. */
 async function accountOf(ports: OidcPorts, person: OidcPerson): Promise<User | Reply> {
   const found = await ports.users.findByEmail(person.email)
   if (!found.ok) return storeFailed(found.error)
@@ -114,7 +114,7 @@ async function accountOf(ports: OidcPorts, person: OidcPerson): Promise<User | R
   if (made.ok) return made.value
   if (made.error.code === 'too-many-users') return refused(409, made.error.message)
   if (made.error.code !== 'email-taken') return storeFailed(made.error)
-  // By another login of the same person at this moment.
+  // Another login of the same person has just made it.
   const other = await ports.users.findByEmail(person.email)
   if (!other.ok) return storeFailed(other.error)
   return other.value === null ? refused(409, busy) : admitted(ports, other.value, person)
@@ -143,7 +143,7 @@ const isAnothers =
   'administrator to delete the account if that one is gone'
 
 async function admitted(ports: OidcPorts, user: User, person: OidcPerson): Promise<User | Reply> {
-  // The address opens an account once; after that the account is its identity's.
+  // The address identifies an account once; from then on its identity does.
   if (user.oidcIdentity === null && !person.isVerified) return refused(403, notKnownVerified)
   const presence = tenantPresence(ports, user.tenantId)
   if (presence === 'unread') return unreadReply(ports, null)

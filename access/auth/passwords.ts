@@ -1,18 +1,17 @@
-// Hashes and checks passwords with bcrypt, a few at a time: each takes a quarter of a second of
-// CPU.
+// Hashes and checks passwords with bcrypt, a few at a time: each takes 0.25 s of CPU.
 import { hash as bcryptHash, compare as bcryptCompare } from 'bcrypt'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 export const passwordLimits = {
   lengthMin: 8,
-  /** bcrypt looks at no more; a longer password would be cut off silently. */
+  /** bcrypt ignores further octets. */
   octetsMax: 72,
   atOnceMax: 2,
   waitingMax: 64,
 } as const
 
-/** `busy`: as many are waiting as may; trying again in a second helps. */
+/** `busy`: the queue is full; another try in a second may succeed. */
 export type PasswordFault = 'busy'
 
 export class Passwords {
@@ -30,7 +29,7 @@ export class Passwords {
     return this.#inTurn(() => bcryptHash(password, this.#cost))
   }
 
-  /** @param hash null: there is none; it takes as long as if there were one, and is false */
+  /** @param hash null: there is no account; takes as long, and is false */
   async verify(password: string, hash: string | null): Promise<Result<boolean, PasswordFault>> {
     const isLong = octets(password) > passwordLimits.octetsMax
     const against = hash ?? (await this.#decoyHash())
@@ -51,7 +50,7 @@ export class Passwords {
     if (this.#running < passwordLimits.atOnceMax) this.#running += 1
     else {
       if (this.#waiting.length >= passwordLimits.waitingMax) return err('busy')
-      // The work that ends hands its place over, so the count stays.
+      // Work that ends passes its place on, so the count stays.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
     try {
@@ -64,7 +63,7 @@ export class Passwords {
   }
 }
 
-/** @returns a sentence about a new password, or undefined when it will do */
+/** @returns what is wrong with a new password, in a sentence; undefined: nothing */
 export function passwordFault(password: string): string | undefined {
   const { lengthMin, octetsMax } = passwordLimits
   if (password.length < lengthMin) return `must have at least ${lengthMin} characters`

@@ -1,10 +1,10 @@
-// Checks that GSLB_SECRET_KEY is the key under which the accounts' TOTP secrets are stored.
+// Checks that GSLB_SECRET_KEY decrypts the stored TOTP secrets of accounts.
 import { ok } from '#lib/result.ts'
 import type { StoreCall } from '#state/ports/store-result.ts'
 import type { Users } from '#state/ports/users.ts'
 import { unseal } from '#lib/secret-box.ts'
 
-/** @returns what is wrong and what to do; null: there is no active secret that it cannot read */
+/** @returns what is wrong and what to do; null: every active secret can be read */
 export async function secretKeyFault(
   users: Pick<Users, 'totpCiphertexts'>,
   secretKey: Uint8Array | null,

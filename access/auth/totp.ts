@@ -1,12 +1,12 @@
-// One-time codes of an authenticator app: RFC 6238 with SHA-1, six digits, thirty seconds.
+// Implements one-time codes of authenticator apps: RFC 6238 with SHA-1, six digits, thirty seconds.
 import { Secret, TOTP } from 'otpauth'
 
 const periodSeconds = 30
-/** Steps before and after the present one, for clocks that differ. */
+/** Steps before and after the present one that are accepted, for clocks that differ. */
 const window = 1
 
 export interface Enrolment {
-  /** Base32. */
+  /** In base32. */
   readonly secret: string
   readonly uri: string
 }
@@ -16,19 +16,20 @@ export function newEnrolment(email: string): Enrolment {
   return { secret: secret.base32, uri: totpOf(secret, email).toString() }
 }
 
-/** A PNG as a data: URL. */
+/** A PNG as data: URL. */
 export async function qrCode(uri: string): Promise<string> {
-  // Loaded by the first one: an account asks once.
+  // Loaded on demand: an account asks once.
   const { toDataURL } = await import('qrcode')
   return toDataURL(uri, { type: 'image/png', errorCorrectionLevel: 'M' })
 }
 
 /**
- * @param secret base32
- * @returns the thirty-second step that the code belongs to, or null for a wrong code
+ * @param secret in base32
+ *
+ * @returns the step of thirty seconds that the code belongs to; null: it is wrong
  */
 export function stepOfCode(secret: string, code: string, nowMs: number): number | null {
-  // Digits of other scripts have more octets, which the comparison takes for a mistake of ours.
+  // Digits of other scripts have more octets, on which the comparison would throw.
   if (!/^[0-9]{6}$/.test(code)) return null
   const totp = totpOf(Secret.fromBase32(secret), '')
   const delta = totp.validate({ token: code, timestamp: nowMs, window })

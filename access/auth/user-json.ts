@@ -1,4 +1,4 @@
-// The JSON of a user: as clients read it, and as they may write it.
+// Defines the JSON of a user, as clients read and write it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { hiddenSigns, textPattern } from '#lib/text/patterns.ts'
@@ -7,7 +7,7 @@ import type { User } from '#state/ports/users.ts'
 import { passwordLimits } from './passwords.ts'
 import { UnixSeconds } from '#http/shapes.ts'
 
-/** No password, no secret: what is not named here is not sent. */
+/** Only fields that are named here are sent: no password and no secret. */
 export const UserJson = Type.Object(
   {
     id: Type.String(),
@@ -44,10 +44,10 @@ export const Email = Type.String({
   maxLength: userLimits.emailLengthMax,
   'x-expected': `an e-mail address of at most ${userLimits.emailLengthMax} characters`,
 })
-/** For a login: any text, so that a wrong one is a failed login and nothing else. */
+/** For a login: any text, so that a wrong one only fails the login. */
 export const AnyText = Type.String({
   maxLength: 1_024,
-  // What no database keeps in a text.
+  // Databases store no NUL in a text.
   pattern: '^[^\\u0000]*$',
   'x-expected': 'a text of at most 1024 characters, none of them U+0000',
 })

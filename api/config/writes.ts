@@ -155,8 +155,7 @@ export function saidIn({
 }
 
 /**
- * The reason of an override. Guardrails protect the whole installation, so only its administrators
- * may override.
+ * The reason of an override. Guardrails protect all, so only system administrators may override.
  */
 function overrideOf(
   { isSystemAdmin }: Caller,
@@ -291,10 +290,7 @@ const heldForOthers =
   'mended; what was accepted before goes on serving. Tell an administrator of the repository: ' +
   'GET /api/v1/gitops/status has the reason.'
 
-/**
- * Without the reason, which contains paths, hosts, keys or commands for the operator; the log has
- * it.
- */
+/** Without the reason, which has paths, hosts, keys or commands; the log has it. */
 function failedForOthers(code: WriteFailureCode, requestId: string): Reply {
   const isSure = code === 'not-trusted' || code === 'unreachable'
   const outcome = isSure

@@ -3,10 +3,7 @@ import type { Readable } from 'node:stream'
 import type { Result } from '#lib/result.ts'
 
 export interface Bundles {
-  /**
-   * Takes a report that a node sends with its request. undefined: the node does not count. Errors:
-   * a sentence.
-   */
+  /** Takes a report sent with a request. undefined: the node does not count. Errors: a sentence. */
   readonly told: (report: unknown) => Result<AskingNode | undefined, string>
   /**
    * Takes the findings of a probe agent. `instance` identifies this process, which remembers them.

@@ -38,8 +38,5 @@ export interface FeedTokenPort {
   readonly redeem: (token: string) => Promise<Result<CredentialMark, StoreFailure | null>>
 }
 
-/**
- * Whether the caller may follow the feed, which begins with a snapshot and continues with its
- * changes.
- */
+/** Whether the caller may follow the feed: a snapshot, then its changes. */
 export const mayFollow = (caller: Caller): boolean => maySee(caller, 'snapshot:read')

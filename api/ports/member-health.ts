@@ -62,10 +62,7 @@ export interface MemberHealthView {
   readonly node: string
   /** Health of a member; without probes and monitors it is healthy. */
   readonly of: (member: AskedMember) => KnownHealth
-  /**
-   * Calls `handler` with members whose health may have changed. Returns the function that
-   * unsubscribes.
-   */
+  /** Calls `handler` with members whose health may have changed. Returns what unsubscribes. */
   readonly onChange: (handler: (memberUids: readonly string[]) => void) => () => void
 }
 
@@ -87,10 +84,7 @@ export function unprobed(node: string, healthy = true, reason = '', sinceMs = 0)
   }
 }
 
-/**
- * Without scoring every probe counts as 1, which would be misread as the score of a member that is
- * down.
- */
+/** Without scoring a probe counts as 1, which is no score of a member that is down. */
 export function scoreOf(healthy: boolean, score = 1): number {
   return !healthy && score === 1 ? 0 : score
 }

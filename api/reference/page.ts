@@ -1,9 +1,6 @@
 // Makes the HTML of the reference page: Swagger UI over openapi.json, without any other host.
 
-/**
- * Scripts and styles are files of this node, none is inline, and no text is evaluated. No other
- * host is asked.
- */
+/** Scripts and styles are files of this node; nothing is inline, evaluated or from elsewhere. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -62,10 +62,7 @@ export interface Route {
   readonly summary: string
   /** Sentences about further effects. */
   readonly details?: string
-  /**
-   * Default: text of 1 to 255 characters for each `{name}` of the path. Left out: the path has no
-   * name.
-   */
+  /** Default: text of 1 to 255 characters for each `{name}` of the path, if there is one. */
   readonly params?: TSchema
   /** Left out: no query parameter is accepted. Texts are converted to numbers and booleans. */
   readonly query?: TSchema

@@ -23,7 +23,7 @@ export const anycast: Command = {
     const { positionals, values } = commandLine(args, { settings: { type: 'string' } })
     const [verb, ...rest] = positionals
     if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one too many`)
-    // Started by each node that announces, and by nobody else: it waits for the node to end.
+    // Started by each node that announces addresses: it waits for the node to end.
     if (verb === 'guard') return guard(io)
     if (verb !== 'status' && verb !== 'withdraw') throw new UsageError('write status or withdraw')
     return tell(verb, values.settings, io)
@@ -43,7 +43,7 @@ async function guard(io: Io): Promise<Exit> {
 }
 
 async function tell(verb: 'status' | 'withdraw', file: string | undefined, io: Io): Promise<Exit> {
-  // The guard needs none of it.
+  // Loaded on demand, since the guard does not need it.
   const { loadSettings } = await import('#settings/settings.ts')
   const { driverOf } = await import('#node/anycast/drivers.ts')
   const settings = loadSettings({ file, env: io.env, flags: {} })

@@ -53,7 +53,7 @@ export const attest: Command = {
   },
 }
 
-/** In a bare repository the refs are where the node looks, unless it is somebody's mirror. */
+/** In a bare repository the ref is where the node looks, unless the repository is a mirror. */
 function nextStep(refs: readonly string[], isBare: boolean, gitdir: string): string {
   if (isBare) return `In ${gitdir}:\n\n${refs.map((ref) => `  ${ref}\n`).join('')}`
   const refspecs = refs.map((ref) => `${ref}:${ref}`).join(' ')

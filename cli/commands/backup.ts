@@ -55,7 +55,7 @@ export const backup: Command = {
   },
 }
 
-/** By the node where one runs. Errors: a sentence. */
+/** Asks the node if one runs. Errors: a sentence. */
 async function take(settings: Settings, path: string): Promise<Result<AskedBackup, string>> {
   const { dataDir } = settings
   const holder = holderOf(dataDir)

@@ -21,7 +21,7 @@ dump      prints all that is in it as JSON
 Exit codes: 0 fine; 1 damaged; 2 wrong call or unreadable file; 4 not signed by a trusted key.`
 
 const actions = ['inspect', 'verify', 'dump'] as const
-/** Faults of the signature, not of the octets. */
+/** Faults of the signature; the octets are sound. */
 const trustFaults: readonly string[] = ['unsigned', 'unknown-key', 'bad-signature']
 
 export const bundle: Command = {
@@ -99,7 +99,7 @@ function signatureText(bundle: Bundle): string {
   return keyId === undefined ? 'none' : `by key ${keyId}, not checked here`
 }
 
-/** The key that the signature block names; undefined: not signed. */
+/** Id of the key in the signature block; undefined: the bundle is not signed. */
 function signingKeyId({ bytes }: Bundle): string | undefined {
   const block = Buffer.from(bytes.slice(bytes.length - layout.signatureBytes))
   const isSigned = block.toString('latin1', 0, 8) === layout.signatureMagic

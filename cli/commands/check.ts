@@ -57,7 +57,7 @@ export const check: Command = {
     const print = formatNamed(values.format)
     const checkPolicy = checkPolicyOf(values)
     const { format, pools, geoip, base } = values
-    // What a database or a commit says is not in the files.
+    // An outcome that depends on a database or a commit is not kept.
     const isKept = geoip === undefined && base === undefined
     const note = (line: string): void => io.err(`gslbd check: info: ${line}\n`)
     const memory = isKept ? new KeptOutcome(io.env, note) : undefined
@@ -114,7 +114,7 @@ async function compare(
   io: Io,
 ): Promise<Exit> {
   io.progress?.(`comparing with ${ref}`)
-  // Without a base nothing that reads Git is loaded.
+  // Loaded on demand: without a base, nothing reads Git.
   const base = await import('#cli/files/check-base.ts')
   const { createMovedBetween } = await import('#judge/effects/moved-between.ts')
   const { judgedWithout, missingDatabases } = await import('#judge/effects/unplaced.ts')
@@ -125,7 +125,7 @@ async function compare(
     for (const option of missingDatabases([before, now], values)) missing.add(option)
     return between(before, now)
   }
-  // Without a base, and without tests, no answer path is loaded.
+  // Loaded on demand: without base and tests there is no answer path.
   const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
   const compared = await base.compareWithBase(path, ref, after, {
     checkPolicy: checkPolicyOf(values),
@@ -136,7 +136,7 @@ async function compare(
   })
   if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
   const { isHeld, sentence, hasUncommitted } = compared.value
-  // What programs read has no place for it.
+  // Machine-readable output has no place for the text.
   const say = values.format === 'text' ? io.out : io.err
   if (sentence !== '') say(`${sentence}\n`)
   if (missing.size > 0) say(`${judgedWithout}give ${[...missing].join(' and ')}\n`)

@@ -1,4 +1,4 @@
-// `gslbd comment`: tells a hosting service what `gslbd review` found: one comment, one status.
+// `gslbd comment`: posts the result of `gslbd review` to a forge: one comment, one status.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { commentMark, commentMax } from '#cli/review/comment-body.ts'
@@ -133,7 +133,7 @@ function fail(io: Io, sentence: string): Exit {
   return Exit.ErrorsFound
 }
 
-/** The table of hosting services that take the comment and the status of a review. */
+/** Forges that take the comment and the status of a review. */
 const forges: Readonly<Record<string, Forge>> = Object.freeze({ github, gitlab })
 
 const patienceMs = 20_000
@@ -147,7 +147,7 @@ function caller(forge: Forge, apiUrl: string, token: string): Call {
       const response = await fetch(apiUrl + path, {
         method,
         headers,
-        // A redirect would send the token to whom it names.
+        // A redirect would send the token to its target.
         redirect: 'manual',
         signal: AbortSignal.timeout(patienceMs),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

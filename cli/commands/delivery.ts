@@ -1,4 +1,5 @@
-// `gslbd delivery`: how far a change has come in the fleet; pause, resume, promote and abort.
+// `gslbd delivery`: shows how far a change has come in the fleet; pauses, resumes, promotes or
+// aborts it.
 import { shownActions } from '#api/ports/deliveries.ts'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'

@@ -116,7 +116,7 @@ function ds(zone: Uint8Array, { directory, dataDir, secretKey }: Place, io: Io):
   return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${why}`)
 }
 
-/** SHA-256, which RFC 8624 section 3.3 wants: parents that take SHA-384 take it, too. */
+/** SHA-256, as RFC 8624 section 3.3 requires; parents that take SHA-384 take it, too. */
 function dsLine({ zone, key }: KeyOfZone): string {
   const rdata = rdataTypeOf(RrType.DS).print(dsRdata(zone, key, DigestType.Sha256))
   return `${formatName(zone)} IN DS ${rdata}`

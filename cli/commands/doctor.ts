@@ -1,4 +1,4 @@
-// `gslbd doctor`: looks for what keeps a node from working on this machine, and says what to do.
+// `gslbd doctor`: checks this machine for what would keep a node from working, and says what to do.
 import { parseArgs } from 'node:util'
 import { checks } from '#cli/doctor/checks.ts'
 import { bad } from '#cli/doctor/check.ts'
@@ -29,7 +29,7 @@ const options = {
   'data-dir': { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
-/** For one answer of the network. */
+/** Time for one answer of the network. */
 const patienceMs = 5_000
 
 export const doctor: Command = {
@@ -44,7 +44,7 @@ export const doctor: Command = {
     const zones = storedZones(settings.value.dataDir)
     const node = { settings: settings.value, env: io.env, zones, patienceMs }
     const findings: Named[] = []
-    // One after the other: ports are taken for a moment, and answers come from them.
+    // One after the other, since some checks take ports that others ask.
     for (const check of checks) {
       io.progress?.(`looking at ${check.name}`)
       for (const finding of await looked(check, node)) {
@@ -59,7 +59,7 @@ export const doctor: Command = {
   },
 }
 
-/** What one check cannot do must not hide what the others find. */
+/** A check that fails by itself must not hide the findings of others. */
 async function looked({ look }: Check, node: CheckedNode): Promise<readonly Finding[]> {
   try {
     return await look(node)

@@ -163,11 +163,11 @@ const fault = (exit: Exit, message: string): Result<never, Fault> => err({ exit,
 
 interface Source {
   readonly bundle: Bundle
-  /** None where a bundle is read. */
+  /** undefined: a bundle was read. */
   readonly rules: BundleModel['responseRules']
 }
 
-/** The diagnostics of a configuration with errors are printed. */
+/** Prints the diagnostics of a configuration with errors. */
 async function compiled(
   path: string,
   checkPolicy: HealthCheckPolicy,

@@ -1,4 +1,4 @@
-// `gslbd hook pre-receive`: what git runs in the node's own repository before it takes a push.
+// `gslbd hook pre-receive`: run by git in the node's own repository before it takes a push.
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readPushCheck } from '#node/push/install-hook.ts'
@@ -34,11 +34,11 @@ export const hook: Command = {
 
 interface Update {
   readonly ref: string
-  /** null: the ref goes. */
+  /** null: the ref is deleted. */
   readonly to: string | null
 }
 
-/** Lines of `OLD NEW REF`. */
+/** Parses lines of `OLD NEW REF`. */
 function updatesIn(input: string): readonly Update[] {
   return input.split('\n').flatMap((line): Update[] => {
     const [, to, ref] = line.split(' ')
@@ -60,12 +60,12 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
   const attestations = attestedBy(pushed)
   const incoming = variable(io.env, 'GIT_QUARANTINE_PATH') ?? null
   const push = { head: update.to, incoming, attestations }
-  // A process of its own has to read and compile every file first.
+  // Asked first: this process would have to read and compile every file.
   const told = await askNode(check.value.dataDir, push)
   const judgeHere = async () => (await import('#node/push/judge-in-hook.ts')).judgeHere
   const stop = told ?? (await (await judgeHere())(push, check.value, gitdir))
   if (typeof stop === 'string') return passUnjudged(io, stop)
-  // What cannot be read here may be readable for the node.
+  // The node may be able to read what this process cannot.
   if (stop.sync === 'unreachable') return passUnjudged(io, stop.reason)
   const lines = stop.diagnostics.map((diagnostic) => `${diagnostic.text}\n`)
   if (stop.sync !== 'held') {
@@ -79,7 +79,7 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
   return isGuarded ? Exit.Guardrail : Exit.ErrorsFound
 }
 
-/** What reasons advise suits commits that are in the repository already. */
+/** Replaces advice that is meant for commits in the repository. */
 const nothingPushed =
   'Nothing was pushed: these commits can still be changed (git commit --amend -S) and pushed again.'
 

@@ -123,7 +123,7 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
   return Exit.Ok
 }
 
-/** A function of its own: the octets of the file are not needed any more when it returns. */
+/** A function of its own, so that the octets of the file are freed when it returns. */
 function readSource(
   source: ImportSource,
   path: string,

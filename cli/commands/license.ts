@@ -117,7 +117,7 @@ function issue(values: IssueValues, io: Io): Exit {
   const payload = { tier, maxRps, iat, exp, id, cid, ...(iid === '' ? {} : { iid }) }
   const { privateKey } = key.value
   const token = issueToken(payload, privateKey)
-  // What no node would take is not given out.
+  // A token that no node would accept is not issued.
   const checked = readToken(token, createPublicKey(privateKey))
   if (!checked.ok) throw new UsageError(checked.error.message)
   io.out(`${token}\n`)
@@ -153,7 +153,7 @@ function lines({ tier, maxRps, iat, exp, id, cid, iid }: LicencePayload): string
     ['customer', cid === '' ? 'not said' : cid],
     ['for', iid === undefined ? 'any installation' : `the installation ${iid}`],
   ] as const
-  // Nobody has checked this token: control characters in it must not move the cursor.
+  // The token is not verified, so control characters are replaced.
   return rows
     .map(([name, text]) => `${name.padEnd(11)} ${text.replaceAll(/\p{C}/gu, '?')}\n`)
     .join('')

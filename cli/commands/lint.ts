@@ -1,5 +1,5 @@
-// `gslbd lint`: what nodes have counted about a configuration: what is unused, and TTLs that do
-// not fit.
+// `gslbd lint`: shows what nodes have counted about a configuration: unused objects, and TTLs that
+// do not fit.
 import { createCompiler } from '#compiler/compile.ts'
 import { formats } from '#diagnostics/print/formats.ts'
 import { summary } from '#diagnostics/print/text.ts'
@@ -90,7 +90,7 @@ async function atPlaces(
   const result = compiler.compile(files.value, { commit: '', nowMs: systemClock.nowMs() })
   io.out(formats[format]!(result))
   const isText = format === 'text'
-  // What programs read has no place for it.
+  // Machine-readable output has no place for the text.
   const tell = isText ? io.out : io.err
   for (const line of remarksOn(report)) tell(`${line}\n`)
   if (missing() > 0) tell(`${missing()} more that the node has are not in ${path}\n`)
@@ -99,7 +99,7 @@ async function atPlaces(
   return result.ok ? Exit.Ok : Exit.ErrorsFound
 }
 
-/** Without a configuration: as the node names them. */
+/** Without a configuration objects are named as by the node. */
 function asLines(report: UseReport): string {
   const lines: string[] = []
   const unused = report.unused.filter(({ note }) => note !== 'standby')

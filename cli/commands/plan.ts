@@ -131,7 +131,7 @@ export const planCommand: Command = {
         movedBetween: createMovedBetween(values),
       })
     }
-    // A caller who says how many may move means just that: going back is no excuse.
+    // A limit given on the command line has no exception for going back.
     const back = beyond === undefined || maxMoved !== null ? undefined : await goneBack()
     const stopped = scripts?.warnings() ?? []
     await scripts?.close()
@@ -170,7 +170,7 @@ function printerOf(format: string, answersMax: number, io: Io): (plan: Plan) => 
   }
 }
 
-/** From a file, or of a node; null: none is asked for. */
+/** Health from a file or a node; null: none was asked for. */
 async function healthOf(
   source: string | undefined,
   io: Io,
@@ -180,7 +180,7 @@ async function healthOf(
   return isUrl(source) ? await healthAt(source, io.env) : readHealth(source)
 }
 
-/** The same; null: addresses are the weights. */
+/** Traffic from a file or a node; null: addresses are weighed. */
 async function trafficOf(
   source: string | undefined,
   io: Io,
@@ -202,7 +202,7 @@ function instantsOf(texts: readonly string[] | undefined, nowMs: number): readon
   })
 }
 
-/** With all members up, and under the health that is given. */
+/** With all members up, and under the given health. */
 function momentsOf(
   instants: readonly number[],
   health: ReadonlyMap<string, AssumedHealth> | null,

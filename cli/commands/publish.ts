@@ -1,4 +1,4 @@
-// `gslbd publish`: writes the bundle that serves, or a compiled one, for any web server.
+// `gslbd publish`: writes the active bundle, or a compiled one, for any web server.
 import { signChannelRecord, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type {
   ChannelRecord,
@@ -73,7 +73,7 @@ export const publish: Command = {
 }
 
 interface Found extends Publication {
-  /** The record that the directory has. */
+  /** The record in the directory. */
   readonly before: ChannelRecord | undefined
 }
 
@@ -94,7 +94,7 @@ function dataDirOf(
   return values['data-dir'] ?? env['GSLB_DATA_DIR'] ?? './data'
 }
 
-/** What the node serves, or served last, as it signed it. */
+/** The bundle that the node serves, or served last, as the node signed it. */
 function ofDataDir(directory: string, dataDir: string): Result<readonly Found[], string> {
   const path = join(dataDir, 'keys', 'node.pem')
   if (!existsSync(path)) return err(`${dataDir} is no data directory of a node: it has no ${path}`)
@@ -102,7 +102,7 @@ function ofDataDir(directory: string, dataDir: string): Result<readonly Found[],
   if (!key.ok) return key
   const store = new BundleStore(dataDir)
   const delivery = new DeliveryFiles(dataDir, store)
-  // While changes come in waves: what has passed all of them.
+  // During a delivery in waves: the bundle that has passed all of them.
   const signed = delivery.passed() ?? store.record('active')
   const main = storedOf(directory, key.value, signed, (digest) => delivery.bundlePath(digest))
   if (main === undefined) return err(`${dataDir} has no bundle yet, or its record is damaged`)
@@ -110,12 +110,12 @@ function ofDataDir(directory: string, dataDir: string): Result<readonly Found[],
   const texts = new BundleStore(dataDir, textsDirectory)
   const textsRecord = texts.record('active')
   const ofTexts = storedOf(directory, key.value, textsRecord, (digest) => texts.bundlePath(digest))
-  // A node without an API publishes none.
+  // A node without an API serves no TXT bundle.
   if (ofTexts === undefined) return ok([main.value])
   return ofTexts.ok ? ok([main.value, ofTexts.value]) : ofTexts
 }
 
-/** @returns undefined: there is no record that holds */
+/** @returns undefined: there is no valid record */
 function storedOf(
   directory: string,
   key: SigningKey & TrustedKey,
@@ -174,7 +174,7 @@ function nextRecord(
   }
 }
 
-/** A record that this key did not sign does not count: nodes that trust the key refuse it. */
+/** A record by another key does not count: nodes that trust this key refuse it. */
 function recordIn(
   directory: string,
   channel: string,

@@ -1,4 +1,4 @@
-// `gslbd query-log print`: the records of a query log, as lines or as JSON.
+// `gslbd query-log print`: prints the records of a query log, as lines or as JSON.
 import { recordJson, recordLine } from '#why/query-log/print.ts'
 import { readQueryLog } from '#why/query-log/read-file.ts'
 import { commandLine, Exit, UsageError } from '#system/process/command.ts'

@@ -1,4 +1,4 @@
-// `gslbd redirects diff`: what would be changed on the servers of others that get redirects.
+// `gslbd redirects diff`: shows what would change on other servers that get redirects.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { redirectsOf } from '#bundle/format/bundle.ts'
@@ -56,7 +56,7 @@ export const redirectsCommand: Command = {
   },
 }
 
-/** @returns whether it differs, or nobody can say */
+/** @returns true when it differs, or that is unknown */
 async function show(
   target: RedirectTarget,
   wanted: readonly PushedRedirect[],
@@ -80,10 +80,10 @@ function textOf(name: string, count: number, { changes, skipped }: Plan): string
   return [`${name}: ${count} redirects, ${sum}`, ...lines.map((line) => `  ${line}`), ''].join('\n')
 }
 
-/** The signature was checked when the bundle was stored. */
+/** The signature was verified when the bundle was stored. */
 function stored(dataDir: string): Result<readonly RedirectModel[], string> {
   const none = err(`${dataDir} has no bundle yet; name a directory: PATH`)
-  // A store makes the directories that it lacks.
+  // Checked first, since a store creates missing directories.
   if (!existsSync(join(dataDir, 'node'))) return none
   const store = new BundleStore(dataDir)
   const { digest } = namedBy(store.record('active'))

@@ -101,7 +101,7 @@ async function restoreFile(
   io: Io,
 ): Promise<Result<readonly string[], string>> {
   io.progress?.(`reading ${path}`)
-  // Before a data directory is made for it.
+  // Checked before a data directory is made for it.
   const checked = await checkBackup(path)
   if (!checked.ok) return checked
   const backup = checked.value
@@ -136,7 +136,9 @@ function linesOf(
   ]
 }
 
-/** What was said and asked; 0: neither. Errors: a sentence for each node that says nothing. */
+/**
+ * The highest seq that was given or asked for; 0: neither. Errors: a sentence for each silent node.
+ */
 async function knownSeq({ ask, seqAfter = 0 }: Options, io: Io): Promise<Result<number, string>> {
   if (ask.length > 0) io.progress?.(`asking ${ask.join(', ')}`)
   const asked = await askNodes(ask)
@@ -145,7 +147,7 @@ async function knownSeq({ ask, seqAfter = 0 }: Options, io: Io): Promise<Result<
   return err(`${asked.error.join('\n')}\n${remedy}`)
 }
 
-/** Renumbers a data directory that is there. */
+/** Renumbers an existing data directory. */
 async function renumber(
   { dataDir }: Settings,
   options: Options,

@@ -1,4 +1,5 @@
-// `gslbd review`: everything that a reviewer of a change wants to know, in files for a forge.
+// `gslbd review`: works out everything that a reviewer wants to know, and writes it to files for a
+// forge.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderFault } from '#gitops/checkout/config-directory.ts'
@@ -79,7 +80,7 @@ interface PlanPlace {
   readonly out?: string | undefined
 }
 
-/** A comment has the plan below its table; here is what it comes to, and where it is in full. */
+/** A comment shows the plan below its table, so only the result and the place are named here. */
 function reviewSummary(
   { plan, base }: Review,
   { summary }: StepResult,
@@ -94,8 +95,9 @@ function reviewSummary(
 const fileNames = ['comment.md', 'gslbd.sarif', 'verdict.json', 'plan.html', 'plan.json'] as const
 
 /**
- * Takes away what the last review left, so that nobody takes it for this one. @returns a sentence
- * that says why nothing can be written there; undefined: it can.
+ * Removes the files of the last review, which might be taken for this one.
+ *
+ * @returns why nothing can be written there, in a sentence; undefined: it can
  */
 function outputFault(folder: string): string | undefined {
   const fault = makeOutputFolder(folder)

@@ -122,7 +122,7 @@ interface Values {
   readonly at?: string | undefined
 }
 
-/** @throws UsageError for what is no question */
+/** @throws UsageError when the words are no question */
 function questionOf(positionals: readonly string[], values: Values) {
   const [text, ...rest] = positionals
   if (text === undefined) throw new UsageError('give one name')
@@ -139,7 +139,7 @@ function questionOf(positionals: readonly string[], values: Values) {
   }
 }
 
-/** Hints at `--type`, since a user of `dig` writes the type behind the name. */
+/** Suggests `--type`, since users of `dig` write the type after the name. */
 function surplusText(word: string): string {
   const isType = Object.values(rrTypeNames).includes(word.toUpperCase())
   return `"${word}" is one too many: give one name${isType ? `, and --type ${word}` : ''}`
@@ -151,7 +151,7 @@ interface Sources {
   readonly health?: string | undefined
 }
 
-/** The bundle, and the state that a server has at that time under the given health. */
+/** The bundle, and the state of a server at that time under the given health. */
 async function prepare(sources: Sources, nowMs: number): Promise<Result<Side, Fault>> {
   if (sources.bundle !== undefined && sources.config !== undefined) {
     throw new UsageError('give --config or --bundle, not both')
@@ -180,7 +180,7 @@ function sideOf(bundle: Bundle, { health }: Sources, nowMs: number): Result<Side
   })
 }
 
-/** A configuration as a server would serve it. */
+/** A configuration in the form in which a server has it. */
 interface Side {
   readonly bundle: Bundle
   readonly state: RoutingState

@@ -48,7 +48,7 @@ export const start: Command = {
     if (!settings.ok) return failed(io, settings.error.join('\n'))
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     let servers: DemoBackends | undefined
-    // With the data directory held: of two starts, the second is told about the first.
+    // Runs when the data directory is held: of two starts, the second names the first.
     const prepare = async (): Promise<Result<null, string>> => {
       const started = await startDemoBackends(backends.addresses, backends.port)
       if (!started.ok) return started
@@ -93,8 +93,7 @@ function failed(io: Io, message: string): Exit {
 }
 
 /**
- * The defaults, but for what makes a first try work: loopback, API and health checks on, readable
- * lines.
+ * The defaults, with what a first try needs: loopback, API and health checks on, readable lines.
  */
 function quickstartSettings(
   dataDir: string | undefined,

@@ -1,4 +1,4 @@
-// `gslbd status`: a node, its Git, its bundle and the nodes beside it, in one screen.
+// `gslbd status`: shows a node, its Git, its bundle and the nodes beside it, in one screen.
 import { parseArgs } from 'node:util'
 import { Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'

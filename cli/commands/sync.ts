@@ -1,4 +1,4 @@
-// `gslbd sync`: has a node look at its branch now, waits for the look, and prints its verdict.
+// `gslbd sync`: makes a node look at its branch now, waits, and prints its verdict.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { endWith, Exit, UsageError } from '#system/process/command.ts'
@@ -66,7 +66,7 @@ async function statusAfterLook(
   return err(`the node has not looked within ${waitSeconds} s; see gslbd status, or its log`)
 }
 
-/** A look that began before may not have seen what was pushed. */
+/** An earlier look may not have seen what was pushed. */
 function hasLooked(status: unknown, askedAtMs: number): boolean {
   const isUnderWay = ['pending', 'starting'].includes(textAt(status, 'sync'))
   return !isUnderWay && (numberAt(status, 'lookedFromMs') ?? 0) >= askedAtMs

@@ -52,7 +52,7 @@ export const test: Command = {
     })
     const checkPolicy = checkPolicyOf(values)
     const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, { commit: '' })
-    // Whatever keeps it from being asked; failing cases are in the report.
+    // The tests could not be asked; failing cases are in the report.
     if (run === undefined && !result.ok) {
       io.err(printText(result))
       return Exit.ErrorsFound

@@ -1,4 +1,4 @@
-// `gslbd top`: what a node answers now, again and again.
+// `gslbd top`: shows what a node answers, again and again.
 import { parseArgs } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
 import { endWith, Exit, UsageError, variable } from '#system/process/command.ts'

@@ -84,7 +84,7 @@ function add(principal: string, key: string, { file }: Options, io: Io): Exit {
   return Exit.Ok
 }
 
-/** A private key named by mistake is not read further than its first line says. */
+/** Only the first line is read, in case a private key was named by mistake. */
 function readKeyFile(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'utf8')
@@ -138,7 +138,7 @@ function remove(who: string, { file, dataDir }: Options, io: Io): Exit {
   return Exit.Ok
 }
 
-/** A note for a key that signs API writes, of this node or of another that reads the file. */
+/** Warns about a key that signs API writes, of this node or of another with the file. */
 function noteOfNode(
   { principals, publicKey }: AllowedSigner,
   { file, dataDir }: Options,
@@ -156,7 +156,7 @@ function noteOfNode(
 const isSame = (key: AllowedSigner['publicKey'], own: OwnKey): boolean =>
   own.publicKey.raw.equals(key.raw)
 
-/** A principal, a fingerprint, or a key: its file or the line. */
+/** A principal, a fingerprint, or a key: its file or its line. */
 function whoIs(who: string): (signer: AllowedSigner) => boolean {
   const line = who.startsWith('ssh-') ? who : existsSync(who) ? readKeyFile(who) : undefined
   const key = line === undefined ? undefined : parsePublicKeyLine(line)
@@ -195,7 +195,7 @@ function reset({ dataDir }: Options, io: Io): Exit {
     io.out(`${path} does not exist: nothing was accepted yet\n`)
     return Exit.Ok
   }
-  // A running node would write its own state over this one.
+  // A running node would overwrite this state.
   const held = openDataDir(dataDir)
   if (!held.ok) return fail(io, held.error)
   try {
@@ -205,7 +205,7 @@ function reset({ dataDir }: Options, io: Io): Exit {
   }
 }
 
-/** By what a node makes at its first start, or a person before that. */
+/** Whether it has what a node makes at its first start, or a person before that. */
 function isDataDir(path: string): boolean {
   const marks = ['gitops/state.json', 'keys/node.pem', 'config.git', 'allowed_signers']
   return marks.some((mark) => existsSync(join(path, mark)))
@@ -213,7 +213,7 @@ function isDataDir(path: string): boolean {
 
 function forgetAccepted(path: string, io: Io): Exit {
   const state = loadState(path)
-  // The order of what was given out must go on: the node refuses a seq that it has passed.
+  // The seq continues, since nodes refuse one that they have passed.
   const order = state.ok ? state.value : emptyState
   try {
     saveState(path, { ...order, commit: '', tree: '', signer: '', serial: 0, earlier: [] })

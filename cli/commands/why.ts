@@ -174,7 +174,7 @@ async function reportOf(question: WhyQuestion, values: Values, io: Io) {
   const past = await lookBack({ dataDir, gitdirs, segments, directory, databases }, question)
   if (past.ok) return past
   const { reason, isGap } = past.error
-  // The journal is asked first: a node whose clock was ahead has records of such a time.
+  // Asked after the journal, since a node whose clock was ahead has records of later times.
   return err(isGap && question.atMs > systemClock.nowMs() ? aheadText(question.atMs) : reason)
 }
 
@@ -182,7 +182,7 @@ const aheadText = (atMs: number): string =>
   `${timeText(atMs)} (--at) is in the future, so there is no record of it yet: ` +
   '"gslbd simulate --at TIME" says what would be answered then'
 
-/** What is in the files of a node. Errors: sentences. */
+/** The files of a node. Errors: sentences. */
 function nodeOf(values: Values, io: Io) {
   const flags = { 'data-dir': values['data-dir'] }
   const settings = loadSettings({ file: values.settings, env: io.env, flags })
@@ -206,7 +206,7 @@ function gitdirsOf(
   return found.ok ? ok([...own, found.value.gitdir]) : err(`--repository: ${found.error}`)
 }
 
-/** @throws UsageError for what is no question */
+/** @throws UsageError when the words are no question */
 function questionOf(positionals: readonly string[], values: Values): WhyQuestion {
   const [text, ...rest] = positionals
   if (text === undefined || rest.length > 0) throw new UsageError('give one name')

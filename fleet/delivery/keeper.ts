@@ -41,10 +41,7 @@ export interface DeliveryKeeperParts {
   readonly kept: () => string | undefined
   /** Stores the state for the next start, with the bundles that it names. */
   readonly keep: (text: string, state: DeliveryState) => void
-  /**
-   * The bundle that this node compiled and stored, and its seq. undefined: there is none, or it is
-   * not read yet.
-   */
+  /** The bundle that this node compiled and stored, and its seq. undefined: none yet. */
   readonly made: () => { readonly made: Made; readonly seq: number } | undefined
   /** The plan in that commit. null: there is none. undefined: it is not known yet. */
   readonly plan: (commit: string) => DeliveryPlan | null | undefined

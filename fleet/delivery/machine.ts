@@ -15,10 +15,7 @@ import type { BegunWave, DeliveryState, Measure, Place, Verdict } from './state.
 /** A bundle that a control node has made. */
 export type Made = Omit<Place, 'seq'>
 
-/**
- * Records of a delivery begin here; those that control nodes make for themselves have lower
- * numbers.
- */
+/** Records of a delivery begin here; a control node's own have lower numbers. */
 const seqBase = 1_000_000_000
 
 /** @param topSeq the highest number that any node may have seen */
@@ -91,10 +88,7 @@ function given(state: DeliveryState, made: Made, nowMs: number): DeliveryState {
   return finished({ ...state, target, topSeq, waves: [], plan: null }, nowMs)
 }
 
-/**
- * Identifies which nodes are in which wave. How long a wave is held is left out, since that may
- * change.
- */
+/** Identifies which nodes are in which wave, whatever time a wave is held. */
 const nodesIn = (plan: DeliveryPlan | null): string =>
   JSON.stringify(plan?.waves.map(({ labels, percent }) => [labels, percent]))
 
@@ -177,10 +171,7 @@ export function look(
 
 const nodesOf = (count: number): string => (count === 1 ? '1 node' : `${count} nodes`)
 
-/**
- * How many nodes should adopt: refusing and silent nodes are not waited for, since their gates have
- * passed.
- */
+/** How many nodes should adopt; refusing and silent ones have passed their gates. */
 function expectedAdopters(
   { waves }: DeliveryState,
   wave: number,

@@ -22,10 +22,7 @@ export interface WavePlan {
   readonly percent: number | null
   /** Time from when all its nodes have the bundle to the next wave. */
   readonly holdMs: number
-  /**
-   * How long its nodes compute with the bundle before they take it, from when all do. 0: they do
-   * not.
-   */
+  /** How long its nodes compute with the bundle before they take it, from when all do. 0: not. */
   readonly shadowMs: number
 }
 
@@ -52,10 +49,7 @@ export const deliveryLimits = {
   adoptMs: 600_000,
   /** Age of reports that count at the end of a wave, unless nodes are asked to wait longer. */
   freshMs: 5_000,
-  /**
-   * Interval at which the deciding node confirms itself; after `takeOverMs` of silence another one
-   * decides.
-   */
+  /** Interval of the deciding node's beats; after `takeOverMs` of silence another decides. */
   beatMs: 5_000,
   takeOverMs: 15_000,
   /** The shortest wait that nodes of a wave are asked for: they report this often. */

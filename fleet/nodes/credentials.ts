@@ -83,10 +83,7 @@ export function isSignedBy(
 /** JSON keeps the order of fields. */
 const signedBytes = (report: object): Buffer => Buffer.from(domain + JSON.stringify(report))
 
-/**
- * Parses lines `NAME KEY label=value …`; lines that begin with `#` are skipped. Errors name the
- * line.
- */
+/** Parses lines `NAME KEY label=value …`, except comments after `#`. Errors name the line. */
 export function readNodeList(text: string): Result<ReadonlyMap<string, ListedNode>, string> {
   const nodes = new Map<string, ListedNode>()
   for (const [i, line] of text.split('\n').entries()) {

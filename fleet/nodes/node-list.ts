@@ -6,10 +6,7 @@ import { credentialLimits, isSignedBy, readNodeList } from './credentials.ts'
 import type { ListedNode } from './credentials.ts'
 import type { NodeReport } from './node-report.ts'
 
-/**
- * What to do with reports that no listed node has signed: `auto` counts them until a node is
- * listed.
- */
+/** Reports that no listed node signed: `auto` counts them until a node is listed. */
 export const unlistedWays = ['auto', 'count', 'ignore'] as const
 export type UnlistedWay = (typeof unlistedWays)[number]
 

@@ -112,8 +112,7 @@ const codeForm = /^[a-z0-9-]{1,40}$/
 const countMax = Number.MAX_SAFE_INTEGER
 
 /**
- * Reads the fields that it knows; others belong to newer versions. Errors: a sentence that names
- * the field.
+ * Reads the fields that it knows; others are of newer versions. Errors: a sentence with the field.
  */
 export function readNodeReport(value: unknown): Result<NodeReport, string> {
   if (!isFields(value)) return err('a report is a JSON object')

@@ -15,8 +15,7 @@ interface Node {
 
 export interface NewCommits {
   /**
-   * Oldest first. With wrong clocks it may hold ancestors of the accepted commit, never fewer than
-   * the new ones.
+   * Oldest first. With wrong clocks it may hold old commits as well, never fewer than the new ones.
    */
   readonly commits: readonly string[]
   /** False when the head does not have the accepted commit among its ancestors. */
@@ -119,10 +118,7 @@ export class CommitGraph {
     return later
   }
 
-  /**
-   * Whether `oid`, whose object may be absent, is in the history of `head`. Walks the whole
-   * history.
-   */
+  /** Whether `oid`, which may be absent, is in the history of `head`. Walks the whole history. */
   async #reaches(head: string, oid: string): Promise<Result<boolean, ObjectError>> {
     const all = new Set([head])
     for (const next of all) {

@@ -25,10 +25,7 @@ import { gitLimits } from '#gitops/limits.ts'
 
 const objectId = /^[0-9a-f]{40}$/
 
-/**
- * Allows what git-check-ref-format(1) allows, less what nobody uses: no spaces, no signs but `. _ -
- * /`.
- */
+/** As git-check-ref-format(1), less what nobody uses: no spaces, no signs but `. _ - /`. */
 export function isBranchName(name: string): boolean {
   if (!/^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/.test(name) || name === 'HEAD') return false
   return name.split('/').every((part) => part !== '' && !/^[.-]|\.$|\.\.|\.lock$/.test(part))
@@ -191,10 +188,7 @@ function giveUp(fd: number, mine: string): void {
   rmSync(mine, { force: true })
 }
 
-/**
- * Removes the lock of a process that was killed. It is renamed first, so that only one remover
- * wins.
- */
+/** Removes the lock of a dead process. It is renamed first, so that only one remover wins. */
 function removeStale(path: string): void {
   const ageMs =
     systemClock.nowMs() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity)

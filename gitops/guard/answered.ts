@@ -20,10 +20,7 @@ export interface AnsweredParts {
   readonly repairOf: (change: NamedChange, answered: Answered) => Promise<Repair | string>
 }
 
-/**
- * Answers for one change only, so that the cost of judging another change does not alter the
- * verdict.
- */
+/** Answers for one change, so that judging another does not use up its looks. */
 export class AnsweredCommits {
   readonly #parts: AnsweredParts
   readonly #known = new Map<string, boolean>()

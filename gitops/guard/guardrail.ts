@@ -229,10 +229,7 @@ class Judge {
     return typeof repair !== 'string'
   }
 
-  /**
-   * The commits named by the change, or by a trailer of a later commit, as an override may be.
-   * Newest first.
-   */
+  /** The commits named by the change, or by a trailer of a later commit. Newest first. */
   #namesFor(from: number, to: number): readonly string[] {
     const said = this.#line.slice(from + 1).toReversed()
     const names = said.flatMap(({ back }) => back)

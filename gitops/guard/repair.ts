@@ -139,10 +139,7 @@ const nothingAnswered =
   'nothing answered with these files within a day, or it has been taken back since'
 const meansOther = 'what is beyond the limit is not as it was then: other files have changed since'
 
-/**
- * The last state with the same files, if it has answered; undefined otherwise, also when it was
- * taken back.
- */
+/** The last state with these files, if it has answered and was not taken back; else undefined. */
 async function lastAlike(
   { paths, after, states, blobs }: Alteration,
   answered: Answered | undefined,

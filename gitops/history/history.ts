@@ -197,10 +197,7 @@ export class History implements ConfigHistory {
     }
   }
 
-  /**
-   * Lists the changes of objects. A file that moved is one object, unless it now belongs to another
-   * tenant.
-   */
+  /** Lists changes of objects; a moved file is one object, unless it went to another tenant. */
   async #changesIn(files: readonly ChangedFile[]): Promise<Changes> {
     const pairs = new Map<string, { before: ConfigEntry | null; after: ConfigEntry | null }>()
     let bytes = 0

@@ -22,10 +22,7 @@ export interface Named {
 
 export const committer = 'gslbd <node@gslbd>'
 
-/**
- * Formats a commit message. Each operation has its own group of trailers, readable by
- * git-interpret-trailers(1).
- */
+/** Formats a message; each operation has a group of trailers for git-interpret-trailers(1). */
 export function commitText(requests: readonly WriteRequest[], named: Named): CommitText {
   const told = requests.flatMap(({ operations: list }) => notableOperations(list, named))
   const [first] = told

@@ -33,10 +33,7 @@ export interface ConfigSource {
   readonly isLocal: boolean
   /** Moves the branch by compare-and-swap; all objects of the push are on disk before. */
   push(push: Push): Promise<Result<void, PushFailure>>
-  /**
-   * Checks whether a failed push would succeed now: writes its objects, and does not move the
-   * branch.
-   */
+  /** Whether a failed push would succeed now: writes its objects, and moves no branch. */
   checkPush(push: Push): Promise<Result<void, SourceError>>
   /** The store that `fetch` fills. */
   readonly driver: GitDriver

@@ -190,10 +190,7 @@ function httpEnvironment({ url, credentials, access }: Remote): GitProgram['env'
   }
 }
 
-/**
- * Options of ssh(1) and ssh_config(5). No settings are read, neither of a person nor of the
- * machine.
- */
+/** Options of ssh(1) and ssh_config(5). No settings of a person or the machine are read. */
 function sshEnvironment(
   { keyPath, knownHostsPath }: GitAccess,
   { idleMs }: RemoteLimits,

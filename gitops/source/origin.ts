@@ -82,10 +82,7 @@ export interface Commit {
   readonly message: string
 }
 
-/**
- * Writes a signed commit and moves the branch to it. Errors: a sentence; the branch has not moved
- * then.
- */
+/** Writes a signed commit, and moves the branch to it unless that fails. Errors: a sentence. */
 export async function commitSigned(
   driver: GitDriver,
   commit: Commit,

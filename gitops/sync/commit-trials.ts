@@ -20,10 +20,7 @@ export interface TrialParts {
 
 interface Trial {
   readonly commit: string
-  /**
-   * True when the commit was read before without a crash: the death of a process then proves
-   * nothing.
-   */
+  /** True: read before without a crash, so the death of a process proves nothing. */
   readonly isAccepted: boolean
   /** True while the commit is being read. */
   readonly isUnderWay: boolean

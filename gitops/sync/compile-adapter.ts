@@ -28,10 +28,7 @@ export function createCompilePort(
 ): RememberingCompiler {
   const create = () => createCompiler({ checkPolicy, policyTests })
   let compiler = create()
-  /**
-   * Set once a commit limits moved clients: the next commit may drop the limit, and is compared as
-   * well.
-   */
+  /** Set once a commit limits moved clients: one that drops the limit is compared as well. */
   let areMovesLimited = false
   return {
     has: (blobId) => compiler.has(blobId),
@@ -92,10 +89,7 @@ function firstOf(all: DiagnosticReport['diagnostics'], max: number): typeof all 
   return all.filter((one) => kept.has(one))
 }
 
-/**
- * The status has one line for each diagnostic: what a terminal shows below the message is joined to
- * it.
- */
+/** Joins to the message what a terminal shows below it: the status has one line for each. */
 function wholeHelp({ help, suggestion, places }: JsonDiagnostic): string {
   const hint = hintOf(suggestion, help)
   const others = places.slice(1).map(({ path, line, column }) => `${path}:${line}:${column}`)

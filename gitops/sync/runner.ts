@@ -50,10 +50,7 @@ export class Runner {
     this.#parts = parts
   }
 
-  /**
-   * Looks now; or once more after the look under way, which may have begun too early to see the
-   * change.
-   */
+  /** Looks now; or again after the look under way, which may have begun too early. */
   poke(): void {
     if (this.#isStopped) return
     this.#isPoked = true

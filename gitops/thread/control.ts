@@ -38,10 +38,7 @@ export interface GitopsControl {
   readonly stop: () => Promise<void>
   /** Looks at the branch now. */
   readonly poke: () => void
-  /**
-   * Sets how many probe agents pulling nodes accept; Infinity: all. Channel records carry the
-   * number.
-   */
+  /** Sets how many probe agents pulling nodes accept, by channel records; Infinity: all. */
   readonly permitAgents: (count: number) => void
   /**
    * Passes the databases that locate clients, in shared memory: first all, then each newer state.
@@ -57,10 +54,7 @@ export interface GitopsControl {
   readonly onPrepare: (handler: (bundle: Uint8Array) => void) => void
   /** Sets the handler of states, before `start`. `change` is '' or lines for the log. */
   readonly onStatus: (handler: (status: GitopsStatus, change: string) => void) => void
-  /**
-   * Sets the handler that is called when the thread is idle and has released its memory, before
-   * `start`.
-   */
+  /** Sets the handler that is called when the thread is idle and small again, before `start`. */
   readonly onRest: (handler: () => void) => void
   /** The active configuration, or an earlier one until it is active. */
   readonly config: ConfigView
@@ -74,10 +68,7 @@ export interface GitopsControl {
   readonly reload: (options: Partial<Omit<GitopsOptions, 'resume'>>) => Promise<void>
 }
 
-/**
- * How long a stop waits. A write would be lost; a first read that is cut off is repeated at the
- * next start.
- */
+/** How long a stop waits. A write would be lost; a first read is repeated at the next start. */
 const stopPatienceMs = { writing: 5_000, reading: 2_000 } as const
 const ignore = (): void => undefined
 const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
@@ -85,10 +76,7 @@ const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
 const firstLookMs = 2_000
 /** Pushes that wait for a verdict; further ones are judged by the process of their hook. */
 const pushesMax = 4
-/**
- * A worker that ran for so long works: after its next crash the pauses begin with the shortest
- * again.
- */
+/** A worker that ran for so long works: the pauses after crashes begin anew. */
 const stableMs = 60_000
 
 /** The part of a `Worker` that is used here. */

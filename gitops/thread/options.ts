@@ -38,10 +38,7 @@ export interface GitopsOptions {
   readonly heapMb?: number
   /** Health checks that this node permits; left out: none that need a permission. */
   readonly checkPolicy?: HealthCheckPolicy
-  /**
-   * How answers are judged; left out: no policy test runs, no client is counted, no effect is
-   * shown.
-   */
+  /** How answers are judged; left out: no test runs, no client counts, no effect is shown. */
   readonly judging?: Judging
   /** The bundle that the node activated last. */
   readonly resume: ServedPosition | null

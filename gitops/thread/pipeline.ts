@@ -92,10 +92,7 @@ const renewEveryMs = 60_000
 /** How long a stop waits for the commit under way. */
 const stopPatienceMs = 3_000
 
-/**
- * From so many files on, garbage is collected after a read: the work that follows takes as much
- * again.
- */
+/** From so many files on, garbage is collected after a read: later work takes as much again. */
 const filesBeforeCollect = 1_000
 
 /** Interval at which a source that could not be opened is tried again. A poke tries at once. */
@@ -313,10 +310,7 @@ async function keepAndPutAway(
   return keeping
 }
 
-/**
- * Drops the accepted commit from memory, as after a start: it is read again when something builds
- * on it.
- */
+/** Drops the accepted commit from memory; it is read again when something builds on it. */
 function putAway(
   kept: KeptCommit,
   { reconciler, accepted, compiler }: Pick<WriterParts, 'reconciler' | 'accepted' | 'compiler'>,

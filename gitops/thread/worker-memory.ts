@@ -3,10 +3,7 @@ import { totalmem } from 'node:os'
 import type { ResourceLimits } from 'node:worker_threads'
 
 const mebibyte = 2 ** 20
-/**
- * Share of the memory for its heap. The rest is for the other threads, and for memory outside of
- * heaps.
- */
+/** Share of the memory for its heap; the rest is for other threads and outside of heaps. */
 const share = 0.4
 /** The smallest heap: Node and the compiler themselves take half of it. */
 const leastMb = 64

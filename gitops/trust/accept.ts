@@ -14,10 +14,7 @@ import { parseSshSignature, verifySshSignature } from './sshsig.ts'
 import { nodePrincipal } from './trust-file.ts'
 import type { HoldCode } from '#gitops/status/status.ts'
 
-/**
- * Why a head is not accepted. `Unreadable` may pass by itself; other codes stay until something
- * changes.
- */
+/** Why a head is not accepted. `Unreadable` may pass by itself; others stay until a change. */
 export interface Hold {
   readonly code: HoldCode | 'Unreadable'
   readonly reason: string

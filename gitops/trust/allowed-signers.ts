@@ -78,10 +78,7 @@ function parseLine(line: string, lineNumber: number): Result<AllowedSigner | und
   return ok({ principals, publicKey: key.value, ...options.value, line: lineNumber })
 }
 
-/**
- * Takes the first word, which ends at white space or with a quoted part; that part may hold white
- * space.
- */
+/** Takes the first word, up to white space; in a quoted part, white space belongs to it. */
 function takePrincipals(line: string): Result<{ principals: string; rest: string }, string> {
   const end = line.search(/[ \t\r"]/)
   const at = end === -1 ? line.length : end

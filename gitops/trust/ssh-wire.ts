@@ -1,9 +1,6 @@
 // Encodes and decodes the `string` and `uint32` of RFC 4251 section 5, for SSH keys and signatures.
 
-/**
- * Reads untrusted octets. After an end that comes too early, this and every later read is
- * undefined.
- */
+/** Reads untrusted octets. After an early end this and every later read is undefined. */
 export class SshReader {
   readonly #bytes: Buffer
   #offset = 0

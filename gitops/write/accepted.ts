@@ -20,10 +20,7 @@ import { NameLedger } from '#judge/requests/name-ledger.ts'
 import { RecentChanges } from '#judge/requests/recent-changes.ts'
 import { isTouchable, touchedBetween } from '#judge/requests/touched.ts'
 
-/**
- * A file of the tree, with the object that the compiler read in it; null for a file it does not
- * read.
- */
+/** A file of the tree, with the object that the compiler read in it; null: it reads none. */
 export class AcceptedFile implements SourceFile {
   readonly path: string
   readonly blobId: string

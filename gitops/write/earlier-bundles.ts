@@ -53,10 +53,7 @@ export async function* earlierBundles(
 
 const isFileRead = ({ path, kind }: TreeFile): boolean => kind === 'file' && isRead(path)
 
-/**
- * Changes of these files from the accepted commit; null: the file is absent. undefined: one cannot
- * be read.
- */
+/** These files' changes from the accepted commit; null: absent. undefined: one is unreadable. */
 async function changesTo(
   tree: string,
   now: Blobs,

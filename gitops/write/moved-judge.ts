@@ -51,10 +51,7 @@ const isJudged = ({ judgement, override }: WriteRequest): boolean =>
 const asksForEffect = ({ effectFor, judgement, isDryRun }: WriteRequest): boolean =>
   effectFor !== undefined && judgement === undefined && isDryRun !== true
 
-/**
- * Judges requests together first: if the sum is within the limit, none needs a judgement of its
- * own.
- */
+/** Judges requests together first: within the limit, none needs a judgement of its own. */
 export async function judgeMoved(question: MovedQuestion): Promise<MovedVerdict> {
   const { requests, limits } = question
   const isAlone = requests.length === 1

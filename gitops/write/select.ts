@@ -253,10 +253,7 @@ function ownPaths(
   return isAboutOthers ? new Set() : touched
 }
 
-/**
- * Formats the errors. The message names no other files, which may be another tenant's; diagnostics
- * do.
- */
+/** Formats the errors. The message names no file, which may be another tenant's. */
 function refusal(
   diagnostics: readonly HeadDiagnostic[],
   ownFiles: ReadonlySet<string>,

@@ -311,10 +311,7 @@ export class Writer {
     }
   }
 
-  /**
-   * Ensures that the accepted commit is the head: nothing is built on a commit that is not
-   * accepted.
-   */
+  /** Ensures that the accepted commit is the head: no other commit is built on. */
   async #makeReady(): Promise<WriteFailure | undefined> {
     const { source, accepted, reconciler, inspect, lookLater } = this.#parts
     await reconciler.load()

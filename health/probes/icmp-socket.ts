@@ -72,10 +72,7 @@ export interface Received {
 
 export class IcmpSocket {
   readonly family: IcmpFamily
-  /**
-   * True: the socket receives the replies to every program of the node; IPv4 ones with the IP
-   * header.
-   */
+  /** True: replies to every program of the node arrive; over IPv4 with the IP header. */
   readonly isRaw: boolean
   readonly #libc: Libc
   readonly #fd: number

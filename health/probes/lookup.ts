@@ -16,10 +16,7 @@ export class HostLookup {
   readonly #lookUp: LookUp
   /** Attempts for a name that is being looked up share its answer. */
   readonly #running = new Map<string, Lookup>()
-  /**
-   * Slow names have a lane of their own: a name server that never answers must not stop other
-   * checks.
-   */
+  /** Slow names have their own lane: a silent name server must not stop other checks. */
   readonly #slowNames = new Set<string>()
   readonly #lanes = {
     quick: new Lane(healthLimits.webhookLookupsMax - 1),

@@ -17,10 +17,7 @@ export function targetKey(memberUid: string, ipAddress: string): string {
   return `${memberUid} ${ipAddress}`
 }
 
-/**
- * `local-error`: this node could not probe (no descriptor, no port, no CPU), so there is no
- * verdict.
- */
+/** `local-error`: this node could not probe (no descriptor, port or CPU); no verdict. */
 export const outcomes = ['success', 'failure', 'timeout', 'local-error'] as const
 export type Outcome = (typeof outcomes)[number]
 

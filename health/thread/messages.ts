@@ -60,10 +60,7 @@ export interface TargetSet {
   readonly warmingKeys: readonly string[]
   /** A mean round-trip time that moves by less is not reported. */
   readonly rttThresholdMs: number
-  /**
-   * Cells of `LastProbe` for each target, written by the worker: messages would be one for each
-   * probe.
-   */
+  /** Cells of `LastProbe` for each target: messages would be one for each probe. */
   readonly lastProbes: SharedArrayBuffer
 }
 

@@ -66,8 +66,7 @@ export interface HealthMonitor {
    */
   adopted(): Promise<void>
   /**
-   * Replaces the full set. A member that keeps its address keeps its verdict, even with a new
-   * check.
+   * Replaces the full set. A member with the same address keeps its verdict, whatever its check.
    */
   setTargets(targets: readonly MonitoredTarget[], options?: TargetOptions): void
   /** Calls `handler` with verdicts of this node that changed. */

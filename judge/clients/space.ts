@@ -8,10 +8,7 @@ export interface FamilySpace<A extends Address> {
   readonly clients: Cut<A>
   /** The address after the last one. */
   readonly end: A
-  /**
-   * True when weights are counts of traffic, not of addresses: clients of unknown places count,
-   * too.
-   */
+  /** True: weights are counts of traffic, not of addresses, and unknown places count, too. */
   readonly isCounted?: boolean
   /** Weight of the clients from `start` to before `end`: addresses, or networks of /48. */
   readonly weightOf: (start: A, end: A) => number

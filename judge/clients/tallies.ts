@@ -147,10 +147,7 @@ function walk<A extends Address>(
   }
 }
 
-/**
- * Chooses networks as `chosenNetworks` of networks.ts does for a class, in one walk for all
- * classes.
- */
+/** Chooses networks as `chosenNetworks` does for a class, in one walk for all classes. */
 function sampleOf<A extends Address>(
   walked: Walked<A>,
   { space, weight, totalWeight, first }: Partition<A>,

@@ -310,8 +310,7 @@ class Sums {
 /** Factor that joins two keys in one number. */
 const flowBase = 0x400_0000
 /**
- * How many flows are listed: enough for some answers of 64 by 64 members. Nobody reads those of
- * 4,096 by 4,096.
+ * Flows that are listed: enough for some answers of 64 by 64 members, too few for 4,096 by 4,096.
  */
 const flowsMax = 4_096
 

@@ -13,10 +13,7 @@ import { AsnRows, LocationRows, SubdivisionRows } from '#inputs/geo/columns.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
 import type { Given } from '#schemas/objects/policy-test.ts'
 
-/**
- * The number of an operator that a case names without a number: one reserved for documentation (RFC
- * 5398).
- */
+/** The number of an operator that is given by name: one for documentation (RFC 5398). */
 const documentAsn = 64_496
 
 /** Cases with equal keys share tables. */

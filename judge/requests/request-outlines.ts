@@ -37,10 +37,7 @@ export class RequestOutlines {
     this.#parts = parts
   }
 
-  /**
-   * The request alone, with possible answers and zones, which are judged for each request by
-   * itself.
-   */
+  /** The request alone, with answers and zones, which are judged for each request. */
   alone(): Change {
     const { touched } = this.#parts
     const all = { ...touched, names: this.#withAnswers() }

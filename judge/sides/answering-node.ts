@@ -3,10 +3,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { labelOffsets } from '#dns/name.ts'
 import { findStored } from '#answer/lookup.ts'
 
-/**
- * The node of the name, or of the wildcard of its closest encloser (RFC 4592); -1: there is
- * neither.
- */
+/** The node of the name, or of its closest wildcard (RFC 4592); -1: there is neither. */
 export function answeringNode(bundle: Bundle, qname: Uint8Array): number {
   const own = findStored(bundle, qname, 0)
   if (own >= 0) return own

@@ -62,10 +62,7 @@ const payloadBytes = 1_232
 /** The address 0.0.0.0. */
 const nowhere = new Uint8Array(4)
 
-/**
- * Objects that simulations reuse: making them costs more than a question. No answer depends on
- * them.
- */
+/** Objects that simulations reuse, since making them costs more than a question. */
 export class SimulationMemory {
   #calls = 0
   /** Jumps ahead at each call, so that no question runs out of time that earlier ones used up. */

@@ -56,10 +56,7 @@ export class Guard {
     return this.#child !== undefined
   }
 
-  /**
-   * Ends the guard without a withdrawal: the routes are withdrawn already, or another process has
-   * them.
-   */
+  /** Ends the guard without a withdrawal: the routes are gone, or another process's. */
   async end(): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true

@@ -28,10 +28,7 @@ export interface NodeAnycastParts {
 
 export interface NodeAnycast {
   readonly status: () => NodeAnycastStatus
-  /**
-   * Withdraws and waits for the routers; or leaves the routes to the process that replaces this
-   * one.
-   */
+  /** Withdraws and waits for the routers; or leaves the routes to the next process. */
   readonly stop: (isReplaced: boolean) => Promise<void>
   /** Withdraws at once: nothing answers here any more. */
   readonly end: () => Promise<void>

@@ -83,10 +83,7 @@ export class DeliveryFiles {
     return !existsSync(path) && existsSync(own) ? own : path
   }
 
-  /**
-   * Keeps a second name of the bundle. One made by another control node is absent here, and nodes
-   * get it there.
-   */
+  /** Keeps a second name of the bundle. One made by another control node is absent here. */
   #take(digest: string): void {
     const from = this.#store.bundlePath(digest)
     const path = join(this.#directory, 'bundles', `${digest}.bundle`)

@@ -73,10 +73,7 @@ function peersOf(settings: Settings, bus: PeerHealth): HealthPeers | null {
   return receivesAgents ? { ...own, probers: 0, isLone: true } : null
 }
 
-/**
- * The site of a node. Nodes of one site share the probing of members; all nodes without a label
- * form one site.
- */
+/** The site of a node; nodes of a site, or without a label, share the probing. */
 export function siteOf({ region, site = '' }: Settings['node']['labels']): string {
   return region ?? site
 }

@@ -25,10 +25,7 @@ export interface StartFindings {
   readonly warnings: readonly string[]
 }
 
-/**
- * Everything that `serve` would report before it opens anything. Nothing is written or connected
- * to.
- */
+/** Everything that `serve` would report before it opens, writes or connects to anything. */
 export async function checkStart(settings: Settings, env: Io['env']): Promise<StartFindings> {
   const { redis, license, api } = settings
   const clash = portClash(settings)
@@ -53,10 +50,7 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
   }
 }
 
-/**
- * The dashboard may not serve the settings' folder: settings may hold passwords, and the audit log
- * holds names.
- */
+/** The dashboard must not serve settings, which may hold passwords, or the audit log. */
 export function faultOfDashboard(
   { api, dataDir, backup, gitops, file }: Settings,
   { auditLog }: Pick<NodeSecrets, 'auditLog'>,

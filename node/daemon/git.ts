@@ -28,10 +28,7 @@ import type { HasDataDir, HasGit, HasKey, HasNode, HasRecords } from '#node/part
 
 /** The only channel of this version. */
 export const channel = 'main'
-/**
- * Life of a record. It is renewed long before; a node without a renewal for so long raises an
- * alarm.
- */
+/** Life of a record, which is renewed long before; nodes raise an alarm when it expires. */
 export const recordTtlMs = 24 * 3_600_000
 
 /**

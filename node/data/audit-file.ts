@@ -71,10 +71,7 @@ export class AuditFile {
     this.#running = undefined
   }
 
-  /**
-   * Opens the file by name each time: it may have been rotated, and a full disk may have room
-   * again.
-   */
+  /** Opens the file by name each time: it may have been rotated, or the disk was full. */
   async #append(lines: readonly Line[]): Promise<void> {
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
     try {

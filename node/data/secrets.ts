@@ -89,10 +89,7 @@ function readToken(
   )
 }
 
-/**
- * A token in a file, as container platforms and systemd's LoadCredential provide it. null: no file
- * is named.
- */
+/** A token in a file, as of container platforms and LoadCredential. null: none is named. */
 function tokenFile(env: Io['env'], name: string): Result<string | null, string> {
   const path = variable(env, name)
   if (path === undefined) return ok(null)

@@ -34,10 +34,7 @@ export interface Given extends NodeStart {
   readonly prepare: () => Promise<Result<null, string>>
   /** Opens when the data directory is held. */
   readonly gate: WriteGate
-  /**
-   * True when the process is being replaced: it does not leave the cluster, since its successor is
-   * in it.
-   */
+  /** True: the process is being replaced, and its successor is in the cluster. */
   isReplaced: boolean
   /** Outputs of later parts, for callbacks; undefined until their parts have started. */
   readonly later: Later

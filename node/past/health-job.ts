@@ -37,10 +37,7 @@ export interface PastHealth {
   readonly rowsOf: RowsOf
 }
 
-/**
- * Bundles compiled for one look, the newest first: in a large repository each takes a second or
- * more.
- */
+/** Bundles compiled for one look, newest first; in a large repository a second each. */
 const compiledMax = 16
 /** After so long no further compilation begins; the next look continues from the results. */
 const beginMsMax = 20_000

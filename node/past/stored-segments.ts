@@ -104,10 +104,7 @@ export interface WantedNodes {
   readonly isWanted: (node: string) => boolean
 }
 
-/**
- * Journals by name of the node, for a limited number of nodes. Errors: a sentence about the
- * database.
- */
+/** Journals of a limited number of nodes, by name. Errors: a sentence about the database. */
 export async function segmentsSince(
   journals: JournalsRead,
   { fromMs, isWanted }: WantedNodes,

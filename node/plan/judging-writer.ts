@@ -22,10 +22,7 @@ import type { Effect } from './effect-job.ts'
 import { PlanThread } from './plan-thread.ts'
 import type { NotDone } from '#system/worker/job-thread.ts'
 
-/**
- * Beyond these limits a write is made without a plan, and is not judged by
- * `guardrails.movedClients`.
- */
+/** Beyond these limits `guardrails.movedClients` does not judge a write. */
 export const judgingLimits = {
   /** Plans at the same time, including the one under way. */
   waitingMax: 4,

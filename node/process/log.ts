@@ -163,10 +163,7 @@ function textValue(value: unknown): string {
   return /^[\w.:/@+-]+$/.test(text) ? text : printable(JSON.stringify(value))
 }
 
-/**
- * Replaces control characters: a commit message or a query name must not forge a line or move the
- * cursor.
- */
+/** Replaces control characters: no text may forge a line or move the cursor. */
 function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,

@@ -42,10 +42,7 @@ export function regressedRollouts(
   return [...found.values()]
 }
 
-/**
- * Whether it is recent enough to report. A person who settles a rollout by hand gives no reason,
- * and knows.
- */
+/** Whether it is recent enough to report; one settled by hand, without a reason, is not. */
 function isRecent({ object: { spec } }: ConfigEntry<'Rollout'>, nowMs: number): boolean {
   const { settled, settledAt = '', reason = '' } = spec
   if (settled !== 'rolled_back' || reason === '' || reason === byHand) return false

@@ -45,10 +45,7 @@ export class Backups {
     this.#parts = parts
   }
 
-  /**
-   * The time of the last backup is read from its file, so that a restart neither skips one nor adds
-   * one.
-   */
+  /** The file has the time of the last backup: a restart neither skips one nor adds one. */
   async takeWhenDue(): Promise<void> {
     const { clock, log, settings } = this.#parts
     const { enabled, intervalMs, directory } = settings.backup

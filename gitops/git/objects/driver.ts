@@ -53,8 +53,7 @@ export interface GitDriver {
   /** The raw object, checked against its id. */
   readCommit(oid: string): Promise<Result<Uint8Array, ObjectError>>
   /**
-   * Every file under a tree, in Git's order. `refused`: too large, too deep, or a name no one can
-   * use.
+   * Every file under a tree, in Git's order. `refused`: too large, too deep, or an unusable name.
    */
   readTree(treeOid: string): Promise<Result<readonly TreeFile[], ObjectError>>
   /** The entries of one folder, in Git's order. */

@@ -39,10 +39,7 @@ export function readLooseObject(path: string, bytesMax: number): StoredObject | 
   }
 }
 
-/**
- * The most octets that a compressed object of this size can have: a longer file is not read to its
- * end.
- */
+/** The most octets that an object of this size compresses to: a longer file is not read whole. */
 function deflatedMax(sizeBytes: number, fileBytes: number): number {
   return Math.max(firstBytes, Math.min(fileBytes, sizeBytes + (sizeBytes >> 8) + 1_024))
 }

@@ -9,10 +9,7 @@ import { deflate } from 'node:zlib'
 import { systemClock } from '#lib/clock.ts'
 import type { StagedObject, StagedObjects } from './driver.ts'
 
-/**
- * Compresses in another thread: a folder of ten thousand files takes as long as the flushes beside
- * it.
- */
+/** Compresses in another thread: a folder of ten thousand files takes as long as the flushes. */
 const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
 /** How often a folder is made again: git may remove an empty folder just after it was made. */

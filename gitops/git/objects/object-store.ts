@@ -13,10 +13,7 @@ const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 export class ObjectStore {
   readonly #objects: string
   readonly #packs: PackSet
-  /**
-   * True when the last object had no file of its own: objects read together are mostly packed
-   * together.
-   */
+  /** True when the last object had no file: objects read together are mostly packed together. */
   #arePacked = false
 
   /** @param objects where git keeps the objects of a push until the push is taken */

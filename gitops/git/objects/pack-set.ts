@@ -191,10 +191,7 @@ function checkSize(sizeBytes: number, bytesMax: number): void {
 export const packCount = (gitdir: string): number =>
   namesOf(join(gitdir, 'objects', 'pack'), 'pack').length
 
-/**
- * Names of finished packs. Git writes others as `.tmp-…`; `git maintenance` calls its packs
- * `loose-…`.
- */
+/** Names of finished packs; git writes others as `.tmp-…`. `git maintenance` makes `loose-…`. */
 const finished = /^((?:pack|loose)-[0-9a-f]{40})\.(idx|pack)$/
 
 /** Names of packs, without their ending. */

@@ -35,8 +35,8 @@ export class Presence {
   /** Paths of the folders, in the order of `folderNames`. */
   readonly #folderPaths: readonly string[]
   /**
-   * Times of the folders when all objects were there, in the same order; undefined: one may be
-   * missing.
+   * Times of the folders, in the same order, when all objects were there; undefined: they may not
+   * be.
    */
   #stamps: Float64Array | undefined
   /** Names of the folders inside each folder, as of the last look. */

@@ -3,10 +3,7 @@
 // whoever runs it, so that two nodes could disagree, and costs a process for each commit.
 
 const cutLine = '# ------------------------ >8 ------------------------\n'
-/**
- * A paragraph that has one of these lines is a block of trailers, even if up to three of four lines
- * are none.
- */
+/** With one of these lines a paragraph is a block of trailers, even if 3 of 4 lines are none. */
 const madeByGit = ['Signed-off-by: ', '(cherry picked from commit ']
 /** White space and letters are those of ASCII, as in git. */
 const blankLine = /^[ \t\r]*$/

@@ -95,10 +95,7 @@ interface Edit {
   readonly change: TreeChange | null
 }
 
-/**
- * Sorts the edits in Git's order. A name that becomes a folder loses its file, and the other way
- * round.
- */
+/** Sorts the edits in Git's order. A file that becomes a folder is removed, and vice versa. */
 function editsOf(changes: ReadonlyMap<string, TreeChange | null>): Edit[] {
   const edits = Array.from(changes, ([name, change]): [Edit, Edit] => [
     { key: Buffer.from(name), change: change?.isFolder === true ? null : change },

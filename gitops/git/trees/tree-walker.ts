@@ -18,10 +18,7 @@ interface Walk {
 }
 type ReadTree = (oid: string) => Promise<Result<Buffer, ObjectError>>
 
-/**
- * Remembers folders by the id of their tree, so a changed file costs the reading of its parents
- * only.
- */
+/** Remembers folders by id, so that a changed file costs the reading of its parents only. */
 export class TreeWalker {
   readonly #read: ReadTree
   #known: ReadonlyMap<string, Folder> = new Map()
@@ -30,10 +27,7 @@ export class TreeWalker {
     this.#read = read
   }
 
-  /**
-   * The raw folder, if the last walk read it: otherwise the first write after it would have to read
-   * it again.
-   */
+  /** The raw folder, if the last walk read it; otherwise the next write would have to. */
   rawOf(oid: string): Uint8Array | undefined {
     return this.#known.get(oid)?.raw
   }
