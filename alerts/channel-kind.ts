@@ -1,25 +1,25 @@
-// The type of a kind of channels: one row of the table in channel-kinds.ts.
+// Defines the type of a kind of channels: a row of the table in channel-kinds.ts.
 import type { ChannelSettings, SendOutcome } from '#state/ports/alerts.ts'
 import type { AlertMessage } from './send/message.ts'
 import type { Way } from './send/post.ts'
 
 export interface ChannelField {
-  /** Plain JSON Schema, draft 7. Kinds that have a field of one name share its schema. */
+  /** JSON Schema, draft 7. Kinds with a field of the same name share its schema. */
   readonly schema: { readonly [keyword: string]: unknown; readonly description: string }
   readonly isRequired?: true
-  /** Kept sealed, and never shown. */
+  /** Stored encrypted, and never shown. */
   readonly isSecret?: true
-  /** Says where secrets are sent to: a caller who changes it must write them again. */
+  /** Names the receiver of secrets: a caller who changes it has to send them again. */
   readonly isPlace?: true
-  /** Made by us, and shown once, where it is left out. */
+  /** Generated, and shown once, when it is left out. */
   readonly isMade?: true
-  /** The field that takes this one along where it is left out. */
+  /** The field that this one follows when it is left out. */
   readonly goesWith?: string
 }
 
 export interface ChannelFault {
   readonly field: string
-  /** What to write, after the name of the field. */
+  /** What to write instead, after the name of the field. */
   readonly reason: string
 }
 
@@ -27,14 +27,18 @@ export interface ChannelKind {
   readonly kind: string
   /** One line for the reference. */
   readonly says: string
-  /** Its settings: what the API takes and shows, the form and the reference have them from here. */
+  /** Settings, from which the API, the form and the reference are made. */
   readonly fields: Readonly<Record<string, ChannelField>>
   readonly noticesPerMessage: number
   /** For people: without a path, which may hold a token. */
   readonly target: (settings: ChannelSettings) => string
-  /** Beyond types, bounds and which fields there are. */
+  /** Checks beyond types, bounds and names of fields. */
   readonly fault: (settings: ChannelSettings) => ChannelFault | undefined
-  /** Never rejects, and ends within `sendLimits.timeoutMs`. @param settings secrets included */
+  /**
+   * Never rejects, and ends within `sendLimits.timeoutMs`.
+   *
+   * @param settings with secrets
+   */
   readonly send: (
     message: AlertMessage,
     settings: ChannelSettings,
@@ -42,13 +46,13 @@ export interface ChannelKind {
   ) => Promise<SendOutcome>
 }
 
-/** '' where it is not there. */
+/** @returns '' when it is absent */
 export function textOf(settings: ChannelSettings, field: string): string {
   const value = settings[field]
   return typeof value === 'string' ? value : ''
 }
 
-/** The schema of a text: not empty, and printable ASCII where it has no other pattern. */
+/** The schema of a text: not empty, and by default printable ASCII. */
 export function text(bounds: ChannelField['schema']): ChannelField['schema'] {
   return { type: 'string', minLength: 1, pattern: '^[!-~]+$', ...bounds }
 }
@@ -75,7 +79,7 @@ export function urlFault(settings: ChannelSettings): ChannelFault | undefined {
   return undefined
 }
 
-/** The origin alone. */
+/** Only the origin. */
 export function urlTarget(settings: ChannelSettings): string {
   return URL.parse(textOf(settings, 'url'))?.origin ?? ''
 }

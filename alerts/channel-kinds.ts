@@ -1,4 +1,4 @@
-// The table of kinds of channels. Adding one means one row here, one file and its cases.
+// Lists the kinds of channels. Adding one means a row here, a file and its cases.
 import type { ChannelKind } from './channel-kind.ts'
 import { email } from './kinds/email.ts'
 import { pagerduty } from './kinds/pagerduty.ts'

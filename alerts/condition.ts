@@ -1,38 +1,38 @@
-// The type of a condition: one row of the table in conditions.ts.
+// Defines the type of a condition: a row of the table in conditions.ts.
 import type { Severity } from '#state/ports/alerts.ts'
 import type { AlertFacts } from './facts.ts'
 
-/** One thing that is wrong now. */
+/** One thing that is wrong. */
 export interface Found {
   /** `operatorId`: it concerns the installation. */
   readonly tenantId: string
   readonly subject: string
   readonly title: string
   readonly detail: string
-  /** Default: that of the condition. */
+  /** Left out: that of the condition. */
   readonly severity?: Severity
 }
 
-/** What an operator may set. */
+/** Limits that an operator may set. */
 export interface ConditionSettings {
   /** A geo database is stale at this age. */
   readonly geoMaxAgeMs: number
-  /** So long before their end certificates and licences are told of. */
+  /** How long before their end certificates and licences are reported. */
   readonly expiryWarningMs: number
-  /** With less of the disk free an alert opens; 0: none does. */
+  /** An alert opens when less of the disk is free; 0: never. */
   readonly diskFreeMinPercent: number
 }
 
 export interface Condition {
   readonly name: string
   readonly severity: Severity
-  /** `tenant`: the tenant hears of it besides the operator. */
+  /** `tenant`: the tenant is notified as well as the operator. */
   readonly audience: 'tenant' | 'operator'
-  /** Each node has its own; otherwise what several nodes find is one alert. */
+  /** True: an alert for each node; false: one for all nodes that find it. */
   readonly isOfNode: boolean
-  /** It must hold for so long before an alert opens. */
+  /** How long it must hold before an alert opens. */
   readonly holdMs: number
-  /** It must be over for so long before the alert ends. */
+  /** How long it must be over before the alert ends. */
   readonly clearMs: number
   /** One line for the reference. */
   readonly says: string

@@ -1,4 +1,4 @@
-// The table of conditions. Adding one means one row here, one file and its cases.
+// Lists the conditions. Adding one means a row here, a file and its cases.
 import type { Condition } from './condition.ts'
 import { certificate } from './conditions/certificate.ts'
 import { deliveryStopped } from './conditions/delivery-stopped.ts'

@@ -1,4 +1,4 @@
-// What conditions look at: the state of this node and of the cluster, as the composition gives it.
+// Defines the facts that conditions examine: the state of this node and of the cluster.
 
 export interface RegressedRollout {
   readonly uid: string
@@ -12,7 +12,7 @@ export interface PoolFacts {
   readonly uid: string
   readonly name: string
   readonly tenant: string
-  /** Declared, of both families. */
+  /** Declared members, of both families. */
   readonly members: number
 }
 
@@ -30,7 +30,7 @@ export type DownMember = Omit<FlappingMember, 'changes' | 'windowMs'>
 
 export interface GeoFacts {
   readonly setting: string
-  /** Why the file as it is now is not in use; '': it is. */
+  /** Why the present file is not in use; '': it is. */
   readonly error: string
   /** When the database was made; null: none is in use. */
   readonly builtAtMs: number | null
@@ -40,7 +40,7 @@ export interface LicenceFacts {
   readonly isEnforced: boolean
   readonly isValid: boolean
   readonly reason: string
-  /** null: never, or there is none. */
+  /** null: it never ends, or there is none. */
   readonly expiresAtMs: number | null
   /** What is used beyond it; '': nothing. */
   readonly excess: string
@@ -59,13 +59,13 @@ export interface MissingNode {
   readonly sinceMs: number
 }
 
-/** One thing that is wrong with a node that pulls bundles. */
+/** A fault of a node that pulls bundles. */
 export interface DriftedNodeFacts {
   readonly node: string
   readonly kind: 'missing' | 'behind' | 'split-seq' | 'clock' | 'refusing' | 'name-taken'
-  /** Seq of the bundle that it serves. */
+  /** Seq of its active bundle. */
   readonly seq: number
-  /** Since it was last heard. */
+  /** Age of its last report. */
   readonly ageSeconds: number
   readonly clockOffsetMs: number
   /** Why it last refused something; '': it did not. */
@@ -75,20 +75,20 @@ export interface DriftedNodeFacts {
 /** A server that gets redirects. */
 export interface RedirectTargetFacts {
   readonly target: string
-  /** Looks within the last hour that found what somebody else had changed there. */
+  /** Looks within the last hour that found a foreign change. */
   readonly mendedLately: number
   /** Why the last look failed; '': it did not. */
   readonly fault: string
 }
 
-/** A change that did not reach all nodes. */
+/** A delivery that was stopped. */
 export interface StoppedDeliveryFacts {
   readonly channel: string
-  /** All nodes have the last good one again. */
+  /** True: all nodes have the last good bundle again. */
   readonly isReturned: boolean
   readonly commit: string
   readonly gate: string
-  /** From 1. */
+  /** Number of the wave, from 1. */
   readonly wave: number
   readonly value: number
   readonly limit: number
@@ -97,27 +97,27 @@ export interface StoppedDeliveryFacts {
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
-  /** 0 to 100; null: not known. */
+  /** 0 to 100; null: unknown. */
   readonly freePercent: number | null
 }
 
-/** Each is asked once in a look. */
+/** Each is called once in a look. */
 export interface AlertFacts {
-  /** Rollouts that stand rolled back. */
+  /** Rollouts that are rolled back. */
   readonly regressions: () => readonly RegressedRollout[]
-  /** Pools that some service answers from, and of which no member may answer now. */
+  /** Pools of services without a member that may answer. */
   readonly emptyPools: () => readonly PoolFacts[]
   readonly flapping: () => readonly FlappingMember[]
-  /** Enabled ones that are not healthy. */
+  /** Enabled members that are unhealthy. */
   readonly downMembers: () => readonly DownMember[]
-  /** Why the newest commit is not taken; null: it is, or is on its way. */
+  /** Why the newest commit is held; null: it is not. */
   readonly held: () => { readonly code: string; readonly reason: string } | null
   readonly geo: () => readonly GeoFacts[]
-  /** null: not known yet. */
+  /** null: unknown yet. */
   readonly licence: () => LicenceFacts | null
   readonly certificates: () => readonly CertificateFacts[]
   readonly missing: () => readonly MissingNode[]
-  /** For each node that is there, the commit that it answers from; '': none. */
+  /** The active commit of each live node; '': none. */
   readonly commits: () => ReadonlyMap<string, string>
   readonly driftedNodes: () => readonly DriftedNodeFacts[]
   readonly redirectTargets: () => readonly RedirectTargetFacts[]

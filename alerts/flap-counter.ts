@@ -3,11 +3,11 @@ import type { Clock } from '#lib/clock.ts'
 
 export const flapLimits = {
   windowMs: 10 * 60_000,
-  /** Within the window; fewer are no flapping. */
+  /** Changes within the window that count as flapping. */
   changesMin: 6,
-  /** Changes of one member that are remembered; the oldest is forgotten. */
+  /** Changes that are remembered of a member; the oldest is dropped. */
   changesMax: 100,
-  /** Members that are remembered at once; a change of one more is not counted. */
+  /** Members that are remembered; changes of further ones are not counted. */
   membersMax: 50_000,
 } as const
 
@@ -20,7 +20,7 @@ export interface Flapping {
 interface Changes {
   readonly uid: string
   readonly address: string
-  /** On the monotonic clock, oldest first. */
+  /** By the monotonic clock, oldest first. */
   readonly atMs: number[]
 }
 
@@ -42,7 +42,7 @@ export class FlapCounter {
     this.#members.set(key, changes)
   }
 
-  /** Forgets what is older than the window. */
+  /** Drops changes that are older than the window. */
   flapping(): readonly Flapping[] {
     const afterMs = this.#clock.monotonicMs() - flapLimits.windowMs
     const found: Flapping[] = []

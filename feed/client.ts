@@ -1,5 +1,5 @@
-// One client of the feed: a position in the shared event log, and a socket that reads from there at
-// its own speed.
+// Serves one client of the feed: a position in the shared event log, and a socket that reads at its
+// own speed.
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 import type { FeedSocket } from '#http/feed-socket.ts'
@@ -12,15 +12,15 @@ export interface FeedClientParts {
   readonly log: EventLog
   /** null: all tenants. */
   readonly tenant: string | null
-  /** The state from which to begin, or to begin again: its messages, and the place behind it. */
+  /** The state to begin with, possibly again: its messages, and the place after it. */
   readonly snapshot: () => { readonly messages: Iterator<Buffer>; readonly revision: string }
-  /** What no commit says of the members that the client may see. */
+  /** Health and overlays of members that the client may see, which no commit contains. */
   readonly live: () => Iterator<Buffer>
   /** Up to where the client has everything; null: it has nothing. */
   readonly revision: string | null
   readonly clock: Clock
   readonly after: After
-  /** Lets everybody else have a turn before `fn` runs. */
+  /** Runs `fn` after other clients had a turn. */
   readonly defer: (fn: () => void) => void
 }
 
@@ -28,18 +28,18 @@ export class FeedClient {
   readonly tenant: string | null
   readonly #parts: FeedClientParts
   #place = 0
-  /** A snapshot, or what is live of all, which comes before what is at the place. */
+  /** A snapshot, or the present health: sent before what is at the place. */
   #state: { messages: Iterator<Buffer>; beganAtMs: number } | null = null
   /**
-   * It came back and was not told yet how everybody is. What it has of health, rollouts and windows
-   * may be of another node, or of before this node's history began: a commit does not say.
+   * True: the client came back, and has not got the present health. What it has of health, rollouts
+   * and windows may be another node's, or older than this node's history: a commit does not tell.
    */
   #isLiveDue = false
   /** The revision at its place in the feed. */
   #revision = ''
-  /** The last one that the client was told. */
+  /** The last revision that was sent. */
   #sentRevision: string | null = null
-  /** An event of the commit whose mark comes next was sent. */
+  /** True: an event of the commit whose mark follows was sent. */
   #isInCommit = false
   #isOpen = true
   #hasStats = false
@@ -63,7 +63,7 @@ export class FeedClient {
       this.#place = place
       this.#revision = revision
       this.#isLiveDue = true
-      // Says that it worked, even if nothing happened since.
+      // Confirms the connection, even if nothing has happened since.
       this.#send(revisionMessage(revision))
       this.#sentRevision = revision
     }
@@ -74,7 +74,7 @@ export class FeedClient {
     return this.#isOpen
   }
 
-  /** There is, or may be, something new in the history. */
+  /** To be called when the history may have something new. */
   wake(): void {
     if (this.#isDeferred || !this.#isOpen) return
     this.#isDeferred = true
@@ -88,7 +88,7 @@ export class FeedClient {
     return this.#hasStats
   }
 
-  /** They are worth nothing later: only a client that has everything else gets them. */
+  /** Only sent to a client that has everything else, since numbers are soon outdated. */
   offerStats(message: Buffer): void {
     const hasState = this.#state === null && !this.#isLiveDue
     const isBehind = !hasState || this.#place < this.#parts.log.next
@@ -96,7 +96,7 @@ export class FeedClient {
     this.#hasStats = true
     this.#send(message)
     if (this.#sentRevision === this.#revision) return
-    // Commits of others: so that the client's place does not grow old.
+    // For commits of other tenants, so that the client's place does not expire.
     this.#sentRevision = this.#revision
     this.#send(revisionMessage(this.#revision))
   }
@@ -112,7 +112,7 @@ export class FeedClient {
     this.wake()
   }
 
-  /** A close frame, and after a moment the end, whether the client agrees or not. */
+  /** Sends a close frame, and cuts the connection off after a moment. */
   close(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -147,7 +147,7 @@ export class FeedClient {
       }
       if (this.#place >= log.next) {
         if (!this.#isLiveDue) return null
-        // Only now: it knows the members, and no older news follows.
+        // Only now, when it knows the members and no older news follows.
         this.#tell(live())
         continue
       }
@@ -156,7 +156,7 @@ export class FeedClient {
     }
   }
 
-  /** @returns what of it is for this client */
+  /** @returns the message, if the client may see it */
   #take(entry: LogEntry): Buffer | null {
     if (entry.kind === 'restart') {
       this.#begin()
@@ -188,7 +188,7 @@ export class FeedClient {
     this.#isLiveDue = false
   }
 
-  /** Whether by its own fault: a restart throws away the history of everybody. */
+  /** By its own fault or not: a restart drops the whole history. */
   #fellBehind(): void {
     const { log } = this.#parts
     if (log.at(log.first).kind === 'restart') this.#begin()
@@ -210,7 +210,7 @@ export class FeedClient {
   }
 
   #ping(nowMs: number): void {
-    // A client that is gone would not hear why.
+    // A client that is gone would not receive the reason.
     if (this.#messagesSincePing === 0) {
       this.#parts.socket.terminate()
       return

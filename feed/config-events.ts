@@ -11,13 +11,13 @@ import { showService } from '#api/resources/service.ts'
 import { memberMessage, messageOf } from './messages.ts'
 import type { Action, FeedEvent } from './messages.ts'
 
-/** What members were and are, with their rollouts and windows. */
+/** Members before and after, with their rollouts and windows. */
 export interface Views {
   readonly before: EffectiveView
   readonly after: EffectiveView
 }
 
-/** A service follows the pool that it names. */
+/** A service's event follows that of its pool. */
 export function configEvents(
   { before, after, created, updated, deleted }: ConfigChange,
   views: Views,
@@ -35,7 +35,7 @@ export function configEvents(
   ]
 }
 
-/** null: it was not there, or is no more. */
+/** null: the object did not exist then. */
 interface Change<Entry extends ConfigEntry = ConfigEntry> {
   readonly before: Entry | null
   readonly after: Entry | null
@@ -46,7 +46,7 @@ function isOf<K extends 'Pool' | 'Service'>(kind: K) {
     (change.after ?? change.before)?.kind === kind
 }
 
-/** Each tenant sees of an object that moved only its own half. */
+/** Of an object that moved, each tenant sees its own half. */
 function inOneTenant({ before, after }: ConfigChange['updated'][number]): Change[] {
   if (before.tenant === after.tenant) return [{ before, after }]
   return [
@@ -55,7 +55,7 @@ function inOneTenant({ before, after }: ConfigChange['updated'][number]): Change
   ]
 }
 
-/** Services whose own files did not change, and whose pool came or went under its name. */
+/** Services whose pool appeared or vanished, though their own files did not change. */
 function carriedAlong(
   pools: readonly Change<ConfigEntry<'Pool'>>[],
   before: ConfigSnapshot,
@@ -92,7 +92,7 @@ function poolEvents(change: Change<ConfigEntry<'Pool'>>, views: Views): FeedEven
           },
         ]
   const members = memberEvents(change, views)
-  // A pool comes before its members and goes after them.
+  // A pool is created before its members, and deleted after them.
   return action === 'deleted' ? [...members, ...own] : [...own, ...members]
 }
 
@@ -135,7 +135,7 @@ function serviceEvents(
   return [{ tenant, message: messageOf('service_update', { action, service }) }]
 }
 
-/** null: nothing that the API shows is different. */
+/** @returns null: the API shows no difference */
 function actionOf<T>(
   { before, after }: { readonly before: T | null; readonly after: T | null },
   show: (value: T) => object,

@@ -1,5 +1,5 @@
-// Re-checks the credential of a feed connection periodically, and ends the connection when it no
-// longer holds, or no longer permits the feed.
+// Checks the credential of a feed connection periodically, and ends the connection when it no
+// longer permits the feed.
 import type { Clock } from '#lib/clock.ts'
 import { maySee, visibleTenant } from '#access/caller.ts'
 import type { Caller } from '#access/caller.ts'
@@ -22,7 +22,7 @@ const unchecked: End = {
   reason: 'the credential cannot be checked; try again later',
 }
 
-/** The numbers of the dashboard, as GET /dashboard/stats. */
+/** Permission for the numbers of GET /dashboard/stats. */
 const mayCount = (caller: Caller): boolean => maySee(caller, 'pool:read')
 
 export class CredentialRecheck {
@@ -42,12 +42,16 @@ export class CredentialRecheck {
     this.#askedAtMs = this.#goodAtMs = clock.monotonicMs()
   }
 
-  /** Whether the client gets the numbers of the dashboard. */
+  /** Whether the client gets these numbers. */
   get seesStats(): boolean {
     return this.#seesStats
   }
 
-  /** Asks when it is time to. @returns why the feed ends; null: it goes on */
+  /**
+   * Checks when that is due.
+   *
+   * @returns why the feed ends; null: it goes on
+   */
   async check(): Promise<End | null> {
     const nowMs = this.#clock.monotonicMs()
     if (this.#isAsking || nowMs - this.#askedAtMs < feedLimits.recheckMs) return this.#tooLong()
@@ -62,7 +66,7 @@ export class CredentialRecheck {
     return null
   }
 
-  /** A store that is away for a moment ends nobody's feed. */
+  /** A store that is away for a moment ends no feed. */
   #tooLong(): End | null {
     const uncheckedMs = this.#clock.monotonicMs() - this.#goodAtMs
     return uncheckedMs >= feedLimits.uncheckedMsMax ? unchecked : null

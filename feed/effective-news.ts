@@ -1,5 +1,4 @@
-// Finds the members that rollouts, windows and regressions have changed since the feed's last
-// message.
+// Finds members that rollouts, windows or regressions have changed since the last message.
 import { effectiveIn } from '#api/config/effective.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
@@ -7,7 +6,7 @@ import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { EffectiveMember, EffectiveView } from '#config/overlays/effective.ts'
 import type { MemberPart } from '#api/resources/member.ts'
 
-/** Bounds how late a jump of the clock is noticed. */
+/** Longest pause: a jump of the clock is noticed by then. */
 const lookMs = 5_000
 
 export interface ChangedMember {
@@ -18,14 +17,14 @@ export interface ChangedMember {
 
 export class EffectiveNews {
   readonly #overlays: OverlayView
-  /** By member: those that are not as declared, as they were told last. */
+  /** Members that differ from their declaration, as last reported. */
   #told: ReadonlyMap<string, EffectiveMember> = new Map()
 
   constructor(overlays: OverlayView) {
     this.#overlays = overlays
   }
 
-  /** What was told last. */
+  /** The view that was reported last. */
   readonly told: EffectiveView = {
     of: (_poolId, member) => this.#told.get(member.uid) ?? asDeclared(member),
   }
@@ -34,7 +33,7 @@ export class EffectiveNews {
     return effectiveIn(config, this.#overlays, nowMs)
   }
 
-  /** @returns members whose files may be as they were; from now on they count as told */
+  /** @returns members whose effective state changed; they count as reported from now on */
   look(config: ConfigSnapshot, nowMs: number): ChangedMember[] {
     const view = this.now(config, nowMs)
     const next = new Map<string, EffectiveMember>()
@@ -59,7 +58,7 @@ export class EffectiveNews {
     return changed
   }
 
-  /** How long nothing changes by time alone, or up to the next look; null: there is nothing. */
+  /** Time until the next change by time, or until the next look; null: there is none. */
   restMs(config: ConfigSnapshot, nowMs: number): number | null {
     const index = OverlayIndex.of(config)
     if (index.rollouts.length + index.windows.length === 0) return null

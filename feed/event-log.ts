@@ -1,12 +1,12 @@
-// The event log that all clients share, bounded in number and bytes. A client is a position in it,
-// so a slow one costs no more than a fast one.
+// Holds the events for all clients, bounded in number and octets. A client is a position in the
+// log, so a slow one costs no more than a fast one.
 import { feedLimits } from './limits.ts'
 import { revisionMessage } from './messages.ts'
 import type { FeedEvent } from './messages.ts'
 
 /**
- * `mark`: all events of a commit lie before it. `restart`: too much happened at once; a
- * client that gets here starts again with a snapshot.
+ * `mark`: all events of a commit precede it. `restart`: too much happened at once, so a client
+ * begins again with a snapshot.
  */
 export type LogEntry =
   | (FeedEvent & { readonly kind: 'event' })
@@ -21,7 +21,7 @@ export interface EventLogSizes {
 export class EventLog {
   readonly #sizes: EventLogSizes
   readonly #entries: (LogEntry | undefined)[] = []
-  /** Revision to the place behind its mark. */
+  /** From a revision to the place after its mark. */
   readonly #marks = new Map<string, number>()
   #first = 0
   #next = 0
@@ -31,12 +31,12 @@ export class EventLog {
     this.#sizes = sizes
   }
 
-  /** Place of the oldest entry that is still there. */
+  /** Place of the oldest entry. */
   get first(): number {
     return this.#first
   }
 
-  /** Place that the next entry will have. */
+  /** Place of the next entry. */
   get next(): number {
     return this.#next
   }
@@ -45,14 +45,14 @@ export class EventLog {
     return this.#bytes
   }
 
-  /** @param place from `first` to `next`, without `next` */
+  /** @param place from `first` to `next`, exclusive */
   at(place: number): LogEntry {
     const entry = this.#entries[place % this.#sizes.eventsMax]
     if (entry === undefined) throw new Error(`the feed has no event at ${place}`)
     return entry
   }
 
-  /** Where somebody goes on who has everything up to that commit; undefined: too long ago. */
+  /** The place after that commit; undefined: it is too long ago. */
   after(revision: string): number | undefined {
     return this.#marks.get(revision)
   }
@@ -76,7 +76,7 @@ export class EventLog {
   }
 
   restart(): void {
-    // What lies before is of no use to anybody.
+    // Earlier entries are of no use.
     while (this.#first < this.#next) this.#dropFirst()
     this.#push({ kind: 'restart' })
   }
@@ -99,7 +99,7 @@ export class EventLog {
     if (entry === undefined) return
     this.#bytes -= sizeOf(entry)
     if (entry.kind !== 'mark') return
-    // A later mark of the same commit, after a way there and back, stays.
+    // A later mark of the same commit, after a revert and its revert, stays.
     if (this.#marks.get(entry.revision) === this.#first) this.#marks.delete(entry.revision)
   }
 }

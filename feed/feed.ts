@@ -28,7 +28,7 @@ export interface FeedParts {
   readonly config: ConfigView
   readonly memberHealth: MemberHealthView
   readonly overlays: OverlayView
-  /** Counts the dashboard's numbers once, to be asked for each tenant; null: for all. */
+  /** Computes the dashboard's numbers; null: for all tenants. */
   readonly stats: () => StatsByTenant
   /** 0: the feed is off. */
   readonly clientsMax: number
@@ -42,7 +42,7 @@ export interface FeedParts {
 interface CountedStats {
   readonly atMs: number
   readonly of: StatsByTenant
-  /** By tenant; null: of all. */
+  /** By tenant; null: for all. */
   readonly messages: Map<string | null, Buffer>
 }
 
@@ -56,7 +56,7 @@ export class Feed implements FeedPort {
   #isClosing = false
   #callOffTick: (() => void) | null = null
   #callOffLook: (() => void) | null = null
-  /** Counted in this period; null: nobody wanted them yet. */
+  /** The numbers of this period; null: no client has needed them. */
   #stats: CountedStats | null = null
   #allGone: (() => void) | null = null
 
@@ -128,7 +128,7 @@ export class Feed implements FeedPort {
     if (this.#callOffTick === null) this.#tickLater()
   }
 
-  /** Tells every client that the node goes; resolves when none is left. */
+  /** Announces to every client that the node stops; resolves when none is left. */
   async close(): Promise<void> {
     this.#isClosing = true
     this.#callOffLook?.()
@@ -153,7 +153,11 @@ export class Feed implements FeedPort {
     this.#wakeAll()
   }
 
-  /** Tells of members that time, or a regression, has changed; @param told pools that were told */
+  /**
+   * Reports members that time or a regression changed.
+   *
+   * @param told pools that were reported already
+   */
   #look(told: ReadonlySet<string> = new Set()): void {
     this.#callOffLook?.()
     this.#callOffLook = null
@@ -210,7 +214,7 @@ export class Feed implements FeedPort {
     )
   }
 
-  /** To each client now and then, and soon to a new one; counted once a period for everybody. */
+  /** Sends the numbers to each client periodically, computed once, and soon to a new one. */
   #sendStats(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     let stats = this.#stats

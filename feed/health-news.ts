@@ -10,7 +10,7 @@ import type { FeedEvent, HealthFacts } from './messages.ts'
 export class HealthNews {
   readonly #view: MemberHealthView
   readonly #clock: Clock
-  /** By member: verdict, score and reason of each node, as the feed last said them. */
+  /** By member: verdict, score and reason of each node, as last sent. */
   readonly #said = new Map<string, ReadonlyMap<string, string>>()
 
   constructor(view: MemberHealthView, clock: Clock) {
@@ -18,7 +18,7 @@ export class HealthNews {
     this.#clock = clock
   }
 
-  /** The round trip changes with each probe: it goes along, and is no reason by itself. */
+  /** A round trip changes with each probe: it is sent along, and never alone. */
   eventsOf(memberUids: readonly string[], config: ConfigSnapshot): FeedEvent[] {
     return memberUids.flatMap((uid) => {
       const found = config.part('Member', uid)
@@ -37,13 +37,13 @@ export class HealthNews {
     })
   }
 
-  /** Drops what was said of members that are gone. */
+  /** Drops members that are gone. */
   forget(memberUids: Iterable<string>): void {
     for (const uid of memberUids) this.#said.delete(uid)
   }
 }
 
-/** What each node says; a round trip is this node's own. */
+/** Facts of each node; a round trip is only this node's own. */
 export function healthFacts(
   ownNode: string,
   poolId: string,
@@ -57,7 +57,7 @@ export function healthFacts(
   })
 }
 
-/** Other nodes do not say it. */
+/** Other nodes do not send these. */
 const notShared = { rttMs: 0, lastCheckMs: 0 }
 
 const wordOf = ({ healthy, isProbed, score, reason }: HealthFacts): string =>

@@ -1,4 +1,4 @@
-// The messages of the feed, and who may see which.
+// Defines the messages of the feed, and who may see which.
 import { targetOf } from '#compiler/values/member-target.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'
 import { showMember } from '#api/resources/member.ts'
@@ -16,7 +16,7 @@ export type MessageType =
 
 export type Action = 'created' | 'updated' | 'deleted'
 
-/** Something that happened to an object of one tenant. */
+/** An event about an object of one tenant. */
 export interface FeedEvent {
   readonly tenant: string
   readonly message: Buffer
@@ -36,14 +36,14 @@ export function memberMessage(
 }
 
 export interface HealthFacts extends NodeView {
-  /** A probe or an outside monitor looks at the member, on whichever node. */
+  /** True: some node probes the member, or an outside monitor watches it. */
   readonly isProbed: boolean
   readonly poolId: string
   readonly member: MemberPart
   /** Unix epoch. */
   readonly atMs: number
   readonly rttMs: number
-  /** Unix epoch; 0: not known, as of other nodes. */
+  /** Unix epoch; 0: unknown, as for other nodes. */
   readonly lastCheckMs: number
 }
 
@@ -53,7 +53,7 @@ export function healthMessage(facts: HealthFacts): Buffer {
   const timestamp = Math.floor(atMs)
   const ipAddress = targetOf(member)
   const verdict = { poolId, ipAddress, healthy, score, timestamp, rttMs, node }
-  // Two members may have one address and different ports.
+  // Members may share an address and differ in port.
   return messageOf('health_update', {
     ...verdict,
     memberId: member.uid,
@@ -64,7 +64,7 @@ export function healthMessage(facts: HealthFacts): Buffer {
   })
 }
 
-/** Everything up to this commit has been sent; a client may come back with it. */
+/** Confirms everything up to this commit; a client may resume from it. */
 export function revisionMessage(revision: string): Buffer {
   return messageOf('revision', { revision })
 }

@@ -1,4 +1,4 @@
-// The first messages of a feed: every member that the client may see, with its health.
+// Makes the first messages of a feed: every member that the client may see, with its health.
 import { partsIn } from '#config/entry.ts'
 import { effectiveIn } from '#api/config/effective.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
@@ -16,7 +16,7 @@ export interface FeedMessageParts {
   readonly overlays: OverlayView
   /** null: all tenants. */
   readonly tenant: string | null
-  /** Also of the health of members that no probe has looked at. */
+  /** Time for the health of members that were never probed. */
   readonly nowMs: number
 }
 
@@ -31,7 +31,7 @@ export function* snapshotMessages(parts: FeedMessageParts): Generator<Buffer, vo
   yield revisionMessage(config.revision)
 }
 
-/** What no commit says, for who has the members: rollouts and windows of now, and the health. */
+/** The present overlays and health, for a client that has the members. */
 export function* liveMessages(parts: FeedMessageParts): Generator<Buffer, void> {
   const { config, overlays, tenant, nowMs } = parts
   const view = effectiveIn(config, overlays, nowMs)

@@ -1,4 +1,4 @@
-// Issues and checks tokens that open the feed: signed, short-lived, valid for one connection on any
+// Issues and verifies tokens that open the feed: signed, short-lived, for one connection on any
 // node.
 import { randomUUID } from 'node:crypto'
 import { SignJWT, jwtVerify } from 'jose'
@@ -12,7 +12,7 @@ import type { FeedTokenPort } from '#api/ports/feed-port.ts'
 import { feedLimits } from './limits.ts'
 
 const algorithm = 'HS256'
-/** A token for anything else that may be signed with the key one day opens no feed. */
+/** Keeps other tokens that may be signed with this key from opening a feed. */
 const audience = 'gslbd-feed'
 const markForm = /^(dev|system|(session|key):[0-9a-f]{64})$/
 
@@ -67,7 +67,7 @@ export class FeedTokens implements FeedTokenPort {
       if (typeof mark !== 'string' || !markForm.test(mark)) return null
       return { id, expiresAtMs: exp * 1_000, mark: mark as CredentialMark }
     } catch {
-      // Forged, expired, or no token at all: the client is told the same.
+      // Forged, expired or malformed: the client is not told which.
       return null
     }
   }

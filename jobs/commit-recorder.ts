@@ -1,4 +1,4 @@
-// Records what becomes of commits on this node: since when it answers from one, and what it holds.
+// Records what becomes of commits on this node: when it activated one, and which it holds.
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -7,7 +7,7 @@ import type { CommitActivation, CommitRecords, HeldCommit } from '#state/ports/c
 
 export interface CommitRecorderParts {
   readonly store: CommitRecords
-  /** False: a database of the node's own that was not made yet. */
+  /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean
   /** This node's name. */
   readonly node: string
@@ -17,7 +17,7 @@ export interface CommitRecorderParts {
 
 export class CommitRecorder {
   readonly #parts: CommitRecorderParts
-  /** By commit: not stored yet. */
+  /** Activations by commit that are not stored yet. */
   readonly #activations = new Map<string, CommitActivation>()
   readonly #held = new Map<string, HeldCommit>()
   readonly #accepted = new Set<string>()
@@ -29,7 +29,7 @@ export class CommitRecorder {
     this.#parts = parts
   }
 
-  /** This node answers from the commit now. */
+  /** To be called when this node activates a commit. */
   activated(commit: string): void {
     if (commit === this.#active) return
     this.#active = commit
@@ -49,14 +49,14 @@ export class CommitRecorder {
         this.#accepted.delete(oldest)
       }
     }
-    // An accepted head is `held`, too, when the next commit would be: that holds no commit.
+    // An accepted head is `held` as well when the next commit would be: no commit is held then.
     if (sync !== 'held' || head === null || head.commit === accepted?.commit) return
     const { commit, author, committedAtMs } = head
     const heldAtMs = this.#held.get(commit)?.heldAtMs ?? this.#parts.clock.nowMs()
     add(this.#held, commit, { commit, author, committedAtMs, code, reason, heldAtMs })
   }
 
-  /** Stores what is new; what could not be stored is tried again with the next call. */
+  /** Stores what is new; what fails is tried again at the next call. */
   async flush(): Promise<void> {
     const { store, isThere } = this.#parts
     if (!isThere()) return
@@ -75,7 +75,7 @@ export class CommitRecorder {
     }
   }
 
-  /** Activations on all nodes; while the store is away, those that this node has not stored yet. */
+  /** Activations on all nodes; while the store is away, those of this node that are not stored. */
   activationsOf = async (commits: readonly string[]): Promise<readonly CommitActivation[]> => {
     const { store, isThere } = this.#parts
     const found = isThere() ? await store.activationsOf(commits) : undefined
@@ -117,7 +117,7 @@ function add<T>(waiting: Map<string, T>, commit: string, one: T): void {
   }
 }
 
-/** Unless it was said anew meanwhile. */
+/** Keeps an entry that was replaced meanwhile. */
 function drop<T>(waiting: Map<string, T>, commit: string, stored: T): void {
   if (waiting.get(commit) === stored) waiting.delete(commit)
 }

@@ -1,4 +1,4 @@
-// Checks delegated domains: each once in a while by one of the nodes, and one at once when asked.
+// Checks delegated domains: each periodically by one of the nodes, and one at once on request.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -20,17 +20,17 @@ export interface DomainVerifierParts {
 }
 
 export const verifierLimits = {
-  /** Checks at once, of those on the clock. */
+  /** Periodic checks at the same time. */
   atOnce: 16,
-  /** Checks at once that somebody waits for, over all tenants. */
+  /** Requested checks at the same time, over all tenants. */
   askedMax: 8,
-  /** Checks at once that somebody of one tenant waits for. */
+  /** Requested checks of one tenant at the same time. */
   askedPerTenantMax: 4,
-  /** No further ones are begun in one look. */
+  /** No check is begun later in one look. */
   lookMs: 15_000,
-  /** A domain is taken for so long: longer than a check takes. */
+  /** A node's claim of a domain lasts for so long: longer than a check takes. */
   claimMs: 60_000,
-  /** A domain is checked up to this share of the interval too early or too late. */
+  /** Share of the interval by which a check may be early or late. */
   jitter: 0.1,
 } as const
 
@@ -43,7 +43,7 @@ interface Asked {
 
 export class DomainVerifier {
   readonly #parts: DomainVerifierParts
-  /** When this node looks at a domain next, by uid, on the monotonic clock. */
+  /** When this node next looks at a domain, by uid and the monotonic clock. */
   #dueMs = new Map<string, number>()
   readonly #asked = new Map<string, Asked>()
   #isAwayLogged = false
@@ -52,7 +52,7 @@ export class DomainVerifier {
     this.#parts = parts
   }
 
-  /** Checks what is due, as many as there is time for. */
+  /** Checks what is due, as far as time permits. */
   async look(): Promise<void> {
     const { clock, domains } = this.#parts
     const startMs = clock.monotonicMs()
@@ -65,7 +65,7 @@ export class DomainVerifier {
     }
   }
 
-  /** At once; two who ask for one domain at the same time get one answer. */
+  /** Checks at once; simultaneous requests for a domain share a check. */
   verify({ uid, domain, tenant }: OwnedDomain): Promise<Result<DomainResult, VerifyFault>> {
     const key = `${uid} ${domain}`
     const running = this.#asked.get(key)
@@ -112,14 +112,14 @@ export class DomainVerifier {
     return stored.ok ? ok(result) : stored
   }
 
-  /** When a domain is due again, spread so that the nodes do not all check at once. */
+  /** When a domain is due again, at random so that not all nodes check at once. */
   #nextMs(intervalMs: number): number {
     const { clock, random } = this.#parts
     const spread = (random.next() / 0xffff_ffff) * 2 - 1
     return clock.monotonicMs() + intervalMs * (1 + spread * verifierLimits.jitter)
   }
 
-  /** Once when it goes away; that it is being made is no news. */
+  /** Logs once that the store is away, unless it is being made. */
   #tell(fault: StoreFailure | null): void {
     const isAway = fault !== null && fault.code !== 'store-starting'
     if (isAway && !this.#isAwayLogged) {
@@ -129,7 +129,7 @@ export class DomainVerifier {
   }
 }
 
-/** One of each tenant, then the next of each: many slow ones of one delay only that one's. */
+/** Takes turns among tenants, so that slow domains of one delay only that one. */
 function inTurns(all: readonly OwnedDomain[]): readonly OwnedDomain[] {
   const seen = new Map<string, number>()
   const turns = all.map((one) => {

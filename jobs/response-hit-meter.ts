@@ -8,9 +8,11 @@ import type { ResponseHitBatch, ResponseHits } from '#state/ports/response-hits.
 
 export interface ResponseHitMeterParts {
   readonly store: ResponseHits
-  /** False: a database of the node's own that nothing was written to yet. */
+  /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean
-  /** Since this process started, by uid; rules that are gone, or were never hit, are left out. */
+  /**
+   * Counts since this process started, by uid; rules that are gone or were never hit are absent.
+   */
   readonly counted: () => ReadonlyMap<string, number>
   readonly clock: Clock
   readonly log: Log
@@ -18,14 +20,14 @@ export interface ResponseHitMeterParts {
 
 export class ResponseHitMeter {
   readonly #parts: ResponseHitMeterParts
-  /** What has been taken to `#waiting`, of all that was counted. */
+  /** Counts that were taken over to `#waiting`. */
   #taken: ReadonlyMap<string, number> = new Map()
-  /** Rules of the bundle that was hit, so that these are as many as it has, at most. */
+  /** Hits by rule, at most as many rules as bundles had. */
   readonly #waiting = new Map<string, number>()
-  /** Sent, and not known to be counted: it is sent again as it was, under the same id. */
+  /** A batch that may have been counted: it is sent again unchanged, under the same id. */
   #batch: ResponseHitBatch | null = null
   readonly #gone = new Set<string>()
-  /** As the store had them last. */
+  /** Sums of the store, as last read. */
   #stored: ReadonlyMap<string, number> = new Map()
   #isLogged = false
   #working: Promise<unknown> = Promise.resolve()
@@ -38,10 +40,10 @@ export class ResponseHitMeter {
     return this.#after(() => this.#flushOnce())
   }
 
-  /** What all nodes have stored, and what this one has not stored yet. */
+  /** Sums of all nodes, with those of this one that are not stored yet. */
   totals = (): Promise<ReadonlyMap<string, number>> => this.#after(() => this.#sum())
 
-  /** One after the other: a batch on its way would count twice, or not at all. */
+  /** One after the other: a batch under way would otherwise count twice, or not at all. */
   #after<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#working.then(work, work)
     this.#working = done
@@ -83,7 +85,7 @@ export class ResponseHitMeter {
     const counted = this.#parts.counted()
     for (const [uid, hits] of counted) {
       const before = this.#taken.get(uid) ?? 0
-      // Fewer: the rule was gone and has come back.
+      // Lower: the rule was removed, and has come back.
       const more = hits < before ? hits : hits - before
       if (more > 0) this.#waiting.set(uid, (this.#waiting.get(uid) ?? 0) + more)
       this.#gone.delete(uid)
@@ -106,7 +108,7 @@ export class ResponseHitMeter {
     return { id: uuidV7(nowMs), nowMs, hits }
   }
 
-  /** Once when it goes away: hits go on being counted meanwhile. */
+  /** Logs once that the store is away; counting goes on. */
   #tell(fault: string): void {
     const { log } = this.#parts
     const isAway = fault !== ''

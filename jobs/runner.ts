@@ -1,22 +1,22 @@
-// Runs each job on its period: never twice at once, never stopped by a failure.
+// Runs each job on its period: never twice at once, and on after a failure.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import type { Job, JobContext } from './table.ts'
 
-/** Nodes that start together drift apart by up to this part of a period, either way. */
+/** Share of a period by which runs vary, so that nodes drift apart. */
 export const jitterRatio = 0.1
-/** What a run in progress gets at shutdown; a job that hangs must not keep the node from ending. */
+/** Time for a run at shutdown: a job that hangs must not keep the node from ending. */
 export const stopGraceMs = 5_000
 
-/** `setTimeout` and `clearTimeout` of the product; hand-moved in tests. */
+/** `setTimeout` and `clearTimeout`; moved by hand in tests. */
 export interface Timers {
   /** @returns what `cancel` takes */
   readonly after: (delayMs: number, run: () => void) => unknown
   readonly cancel: (timer: unknown) => void
 }
 
-/** Keeps no process alive: a node that has nothing else to do may end. */
+/** These timers keep no process alive. */
 export const systemTimers: Timers = {
   after: (delayMs, run) => setTimeout(run, delayMs).unref(),
   cancel: (timer) => clearTimeout(timer as NodeJS.Timeout),
@@ -33,7 +33,7 @@ export interface JobRunnerParts {
 
 export interface JobRunner {
   readonly start: () => void
-  /** Starts no further run; waits up to `stopGraceMs` for those in progress. */
+  /** Starts no further run; waits up to `stopGraceMs` for runs under way. */
   readonly stop: () => Promise<void>
 }
 
@@ -88,11 +88,11 @@ class JobLoop {
     })
   }
 
-  /** The next run is set only when this one has ended, so two never overlap. */
+  /** The next run is scheduled after this one has ended, so two never overlap. */
   async #runOnce(): Promise<void> {
     const { name, periodMs, run } = this.#job
     const { clock, context, log, timers } = this.#parts
-    // A job that hangs is otherwise silent: its next run never comes.
+    // Otherwise a job that hangs would be silent: its next run never comes.
     const watch = timers.after(periodMs, () => {
       log.warn({ job: name, periodMs }, 'a job runs longer than its period')
     })

@@ -1,67 +1,67 @@
-// The table of periodic jobs: name, period, function.
+// Lists the periodic jobs: name, period, function.
 
-/** What jobs may do; the composition passes it in. */
+/** Functions for jobs, from the composition. */
 export interface JobContext {
-  /** Raises or clears the alarm of a channel record that is past its expiry. */
+  /** Logs an expired channel record, or its renewal. */
   readonly checkRecordExpiry: (nowMs: number) => void
   /** Writes again what the disk has refused. */
   readonly retryDisk: () => void
   /** Removes stored bundles that are neither active nor previous. */
   readonly collectOldBundles: () => Promise<void>
-  /** Gives free pages back that the C library keeps. */
+  /** Returns free pages of the C library to the system. */
   readonly trimMemory: () => void
-  /** Packs the objects of the repository when many lie loose; what begins goes on by itself. */
+  /** Starts packing the repository when many objects are loose, without waiting for the end. */
   readonly packRepository: () => Promise<void>
-  /** Takes the load of each responder since the last call. */
+  /** Samples the load of each responder since the last call. */
   readonly sampleThreadLoad: () => void
-  /** Looks at the licence: its end, another node's token, a revocation. */
+  /** Checks the licence: its end, a token applied on another node, a revocation. */
   readonly refreshLicence: () => Promise<void>
-  /** Forgets what browsers have measured and is too old. */
+  /** Drops old measurements of browsers. */
   readonly forgetOldMeasurements: () => void
   /** Adds to the store what tenants have used since the last time. */
   readonly flushUsage: () => Promise<void>
-  /** Tells the store which names and members were used since the last time. */
+  /** Stores which names and members were used since the last time. */
   readonly flushUse: () => Promise<void>
   /** Writes a backup, when the last one is old enough. */
   readonly backUp: () => Promise<void>
-  /** Asks a database on another server whether it is there. */
+  /** Checks whether a database on another server is up. */
   readonly lookAtDatabase: () => Promise<void>
   /** Adds to the store the hits of response rules and redirects since the last time. */
   readonly flushResponseHits: () => Promise<void>
-  /** Looks whether other nodes have written TSIG keys or TXT records. */
+  /** Checks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
   /** Looks whether other nodes have changed keys of zones. */
   readonly lookAtZoneKeys: () => Promise<void>
   /** Goes on with what reaches nodes in waves. */
   readonly lookAtDelivery: () => Promise<void>
-  /** Tells other nodes how this one is. */
+  /** Announces the state of this node. */
   readonly announceNode: () => void
-  /** Takes over what other control nodes know of nodes that pull. */
+  /** Merges what other control nodes know of pulling nodes. */
   readonly lookAtFleet: () => Promise<void>
-  /** Copies the journal of this node to the database, and removes what is old there. */
+  /** Copies this node's journal to the database, and removes old records there. */
   readonly copyJournals: () => Promise<void>
-  /** Tells other nodes which commit this one answers from. */
+  /** Announces the active commit of this node. */
   readonly announceCommit: () => void
-  /** Stores since when this node answers from commits, and what it holds. */
+  /** Stores activations and held commits of this node. */
   readonly recordCommits: () => Promise<void>
-  /** Looks at the servers that get redirects, those whose time it is. */
+  /** Reconciles the servers with redirects that are due. */
   readonly reconcileRedirects: () => void
-  /** Tells what is wrong here; on the node that leads, opens, ends and sends alerts. */
+  /** Reports findings; on the leading node opens, ends and sends alerts. */
   readonly lookAtAlerts: () => Promise<void>
   /** Checks delegated domains that are due. */
   readonly verifyDomains: () => Promise<void>
-  /** Removes what is too old, or too much, from the copy of the audit log. */
+  /** Trims the copy of the audit log. */
   readonly pruneAudit: () => Promise<void>
 }
 
 export interface Job {
   readonly name: string
-  /** From the end of one run to the start of the next, give or take `jitterRatio`. */
+  /** From the end of a run to the start of the next, within `jitterRatio`. */
   readonly periodMs: number
   readonly run: (context: JobContext, nowMs: number) => void | Promise<void>
 }
 
-/** Every job there is. Adding one means one row here and one function in the context. */
+/** All jobs. Adding one means a row here, and a function in the context. */
 export const jobs: readonly Job[] = Object.freeze<Job[]>([
   {
     name: 'sample-thread-load',
@@ -75,7 +75,7 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
   },
   {
     name: 'look-at-dynamic-dns',
-    // With its jitter within the five seconds in which every node has them.
+    // Every node has it within five seconds, jitter included.
     periodMs: 4_000,
     run: (context) => context.lookAtDynamicDns(),
   },
@@ -86,13 +86,13 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
   },
   {
     name: 'flush-response-hits',
-    // With its jitter within five seconds.
+    // Within five seconds, jitter included.
     periodMs: 4_000,
     run: (context) => context.flushResponseHits(),
   },
   {
     name: 'look-at-delivery',
-    // Waves hold for seconds.
+    // Waves are held for seconds.
     periodMs: 1_000,
     run: (context) => context.lookAtDelivery(),
   },
@@ -145,7 +145,7 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
   },
   {
     name: 'trim-memory',
-    // What other jobs have taken and freed is some 10 MiB. A run takes a millisecond.
+    // Other jobs allocate and free some 10 MiB. A run takes a millisecond.
     periodMs: 15_000,
     run: (context) => context.trimMemory(),
   },
@@ -172,7 +172,7 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
   },
   {
     name: 'flush-use',
-    // A crash loses as much; what counts are days.
+    // A crash loses as much, and days are what count.
     periodMs: 300_000,
     run: (context) => context.flushUse(),
   },

@@ -7,20 +7,20 @@ import type { Usage, UsageBatch, UsageRecord } from '#state/ports/usage.ts'
 
 export interface UsageMeterParts {
   readonly usage: Pick<Usage, 'add'>
-  /** Questions for names of each tenant since the last call. */
+  /** Queries for names of each tenant since the last call. */
   readonly takeQueries: () => ReadonlyMap<string, number>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Tenants and hours that wait for a database that is away; what comes beyond them is lost. */
+/** Entries that wait for a database that is away; further ones are lost. */
 export const waitingHoursMax = usageLimits.recordsPerBatchMax
 
 export class UsageMeter {
   readonly #parts: UsageMeterParts
   readonly #calls = new Map<string, number>()
   #waiting = new Map<string, UsageRecord>()
-  /** Sent, and not known to be counted: it is sent again as it was, under the same id. */
+  /** A batch that may have been counted: it is sent again unchanged, under the same id. */
   #batch: UsageBatch | null = null
   #lost = 0
   #flushing: Promise<void> = Promise.resolve()
@@ -29,12 +29,12 @@ export class UsageMeter {
     this.#parts = parts
   }
 
-  /** An authenticated API request. */
+  /** Counts an authenticated API request. */
   countCall(tenant: string): void {
     this.#calls.set(tenant, (this.#calls.get(tenant) ?? 0) + 1)
   }
 
-  /** Counts go to the hour in which they are taken. One flush after the other. */
+  /** Adds the counts to the current hour. Flushes follow each other. */
   flush(): Promise<void> {
     const flushOnce = (): Promise<void> => this.#flushOnce()
     return (this.#flushing = this.#flushing.then(flushOnce, flushOnce))

@@ -1,11 +1,11 @@
-// Tells the store which names and members this node's answers have used, once a day for each, and
-// which there are.
+// Stores which names and members this node's answers have used, once a day for each, and which
+// exist.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { ObjectUses, UseKey, UseReport } from '#state/ports/object-use.ts'
 
 interface Objects {
-  /** Names with their trailing dot. */
+  /** Names with their final dot. */
   readonly names: readonly string[]
   /** Uids. */
   readonly members: readonly string[]
@@ -15,13 +15,13 @@ interface Objects {
 
 export interface UseMeterParts {
   readonly store: Pick<ObjectUses, 'report' | 'keys'>
-  /** False: a database of the node's own that was not made yet. */
+  /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean
   /** This node's name. */
   readonly node: string
   /** Since the last call. */
   readonly takeUsed: () => Objects
-  /** Objects of the serving bundle. null: none serves; `all` is null where they are too many. */
+  /** Objects of the active bundle. null: there is none; `all` is null when they are too many. */
   readonly objects: () => { readonly digest: string; readonly all: () => Objects | null } | null
   readonly clock: Clock
   readonly log: Log

@@ -1,4 +1,4 @@
-// The columns of a routing state as the journal has them: finds what has changed in a pool since.
+// Holds the columns of a routing state as the journal knows them, and finds what changed in a pool.
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { isResolved, slotCount, slotOfMember } from '#bundle/format/hostnames.ts'
@@ -21,7 +21,7 @@ export class KnownColumns {
   readonly #out: Uint8Array
   readonly #addresses: Uint8Array
 
-  /** As a state of the bundle begins: see `createRoutingState`. */
+  /** Begins with the first state of the bundle: see `createRoutingState`. */
   constructor(bundle: Bundle) {
     const { members } = bundle.counts
     this.#bundle = bundle
@@ -36,7 +36,11 @@ export class KnownColumns {
     }
   }
 
-  /** Writes what differs in a pool, and knows it from then on. @returns how many members differ */
+  /**
+   * Writes what differs in a pool, and remembers it.
+   *
+   * @returns how many members differ
+   */
   writePool(state: RoutingState, pool: number, to: OctetWriter): number {
     let changed = 0
     const bundle = this.#bundle
@@ -80,7 +84,7 @@ export class KnownColumns {
     return change
   }
 
-  /** The address of the member's slot, if it is new; undefined: it is known, or there is none. */
+  /** The member's new address; undefined: it is known, or there is none. */
   #newAddress(state: RoutingState, member: number): Uint8Array | undefined {
     const bundle = this.#bundle
     if (!isResolved(bundle, member)) return undefined
@@ -98,8 +102,8 @@ export class KnownColumns {
 }
 
 /**
- * The same for bundles that have the same members, of the same pools, in the same rows, with the
- * same pools probed.
+ * Equal for bundles with the same members of the same pools, in the same rows, and the same pools
+ * probed.
  */
 export function membersKey(
   { memberUid, memberFlags, memberPool, poolUid }: Bundle,
@@ -112,7 +116,7 @@ export function membersKey(
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Each probe measures anew; what is kept is within a part of what was measured. */
+/** Whether a round trip differs enough: each probe measures anew. */
 function isOtherRtt(known: number, now: number): boolean {
   if (known === 0 || now === 0) return known !== now
   const { rttPart, rttMs } = journalLimits

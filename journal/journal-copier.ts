@@ -1,5 +1,5 @@
-// Copies the segments of a journal to where other nodes can read them. It reads the files, so it
-// costs no memory while nobody takes them, and makes up for what is still there.
+// Copies the segments of a journal to where other nodes can read them. It reads the files, so that
+// it needs no memory while the copy fails, and catches up with what is still there.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import type { Clock } from '#lib/clock.ts'
@@ -17,15 +17,15 @@ import { segmentFiles } from './segment-files.ts'
 import type { SegmentFile } from './segment-files.ts'
 import type { CopiedPart } from './segment-part.ts'
 
-/** Where the copy goes. */
+/** The destination of the copy. */
 export interface CopySink {
-  /** @returns octets of the segment that are there now */
+  /** @returns octets of the segment that are stored now */
   readonly add: (part: CopiedPart) => Promise<Result<number, CopyFault>>
 }
 
 /**
- * `refused`: these octets will never be taken. `absent`: nobody there takes journals, or not yet.
- * `away`: later they may be taken.
+ * `refused`: these octets will never be taken. `absent`: the destination takes no journals, or not
+ * yet. `away`: they may be taken later.
  */
 export interface CopyFault {
   readonly code: 'refused' | 'absent' | 'away'
@@ -40,29 +40,29 @@ export interface JournalCopierParts {
 }
 
 export interface CopyStatus {
-  /** Why nothing is copied, as a sentence; null: it is. */
+  /** Why nothing is copied, in a sentence; null: there is no error. */
   readonly error: string | null
   /** Unix epoch; null: there is no error. */
   readonly errorSinceMs: number | null
-  /** Segments of which something is still to be copied. */
+  /** Segments that are not copied to their end. */
   readonly segmentsBehind: number
-  /** Since the start of the process. */
+  /** Octets since the start of the process. */
   readonly copiedBytes: number
-  /** Segments that were not taken, or only in part. */
+  /** Segments that were refused, wholly or in part. */
   readonly refused: number
 }
 
 interface Progress {
   name?: { readonly node: string; readonly run: string } | undefined
-  /** Octets that are there; undefined: it was not asked yet. */
+  /** Octets that are stored; undefined: unknown yet. */
   at?: number
-  /** How often less was there than before. */
+  /** How often fewer octets were stored than before. */
   backs: number
-  /** No more of it will be copied. */
+  /** True: no more of it will be copied. */
   isDone: boolean
 }
 
-/** Enough for the record that every segment begins with. */
+/** Octets that contain the first record of any segment. */
 const headBytes = 4_096
 
 export class JournalCopier {
@@ -83,14 +83,14 @@ export class JournalCopier {
     this.#parts = parts
   }
 
-  /** Copies what has been written since, and some of what is behind. Never rejects. */
+  /** Copies new records, and some of those behind. Never rejects. */
   async look(): Promise<void> {
     if (this.#isStopped || this.#parts.clock.monotonicMs() < this.#restUntilMs) return
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
     await this.#looking
   }
 
-  /** Stops after a last look, so that the others get what the node wrote last. */
+  /** Stops after a last look, which copies the last records. */
   async stop(): Promise<void> {
     await this.#looking
     await this.look()
@@ -112,7 +112,7 @@ export class JournalCopier {
     for (const number of this.#progress.keys()) {
       if (!numbers.has(number)) this.#progress.delete(number)
     }
-    // The newest first: it is asked for most, and the oldest would go first where room is short.
+    // The newest first: it is read most, and the oldest is dropped first where room is short.
     for (const [i, file] of files.entries()) {
       const progress = this.#progress.get(file.number) ?? { backs: 0, isDone: false }
       this.#progress.set(file.number, progress)
@@ -121,14 +121,14 @@ export class JournalCopier {
     this.#segmentsBehind = [...this.#progress.values()].filter(({ isDone }) => !isDone).length
   }
 
-  /** @returns false: no more in this look */
+  /** @returns false: nothing more in this look */
   async #copy(file: SegmentFile, progress: Progress, isNewest: boolean): Promise<boolean> {
     let handle: FileHandle | undefined
     try {
       handle = await open(file.path, 'r')
       return await this.#copyFrom(handle, file.number, progress, isNewest)
     } catch {
-      // It was removed, or cannot be read; the next look sees it, if it is there.
+      // It was removed, or cannot be read; the next look finds out.
       return true
     } finally {
       await handle?.close().catch(() => undefined)
@@ -175,7 +175,7 @@ export class JournalCopier {
     }
   }
 
-  /** Stops copying a segment for good, so that one that is refused is not sent again and again. */
+  /** Stops copying a segment for good, so that a refused one is not sent again and again. */
   #giveUp(progress: Progress, reason: string): void {
     progress.isDone = true
     this.#refused++
@@ -188,7 +188,7 @@ export class JournalCopier {
     const { retryMs, retryMsMax } = copyLimits
     const restMs = Math.min(retryMs * 2 ** this.#failures++, retryMsMax)
     this.#restUntilMs = clock.monotonicMs() + restMs
-    // A web server never has a place for it; a control node has none until it has a database.
+    // A web server never takes journals; a control node does when it has a database.
     if (code === 'absent') return
     if (this.#error === null) {
       this.#errorSinceMs = clock.nowMs()
@@ -211,9 +211,9 @@ export class JournalCopier {
 }
 
 /**
- * Another control node may have taken over, with a database of its own: it is told what it lacks.
+ * Whether to send again what the destination has lost: another control node may have taken over.
  *
- * @param lessBytes that are there than were before; 0: there is no room for more
+ * @param lessBytes how many fewer are stored than before; 0: there is no room for more
  */
 const mayGoBack = (progress: Progress, lessBytes: number): boolean =>
   lessBytes > 0 && progress.backs++ < copyLimits.backMax
@@ -231,7 +231,7 @@ async function octetsAt(file: FileHandle, at: number, count: number): Promise<Bu
   return buffer.subarray(0, bytesRead)
 }
 
-/** Empty: there is none yet, it is too long, or what follows is damaged. */
+/** Whole records from an offset. Empty: none yet, too long, or damaged. */
 async function wholeRecords(file: FileHandle, at: number): Promise<Buffer> {
   const { partBytes, recordBytesMax } = copyLimits
   const beginAt = at === 0 ? magic.length : 0
@@ -244,6 +244,6 @@ async function wholeRecords(file: FileHandle, at: number): Promise<Buffer> {
   return wholeIn(longer, beginAt) > beginAt ? longer : nothing
 }
 
-/** Octets up to the end of the last record. */
+/** Octets up to the end of the last whole record. */
 const wholeIn = (octets: Buffer, beginAt: number): number =>
   octets.length - readRecordsFrom(octets, beginAt).lostBytes

@@ -1,4 +1,4 @@
-// Writes records to segments: one write at a time, a bounded queue, an end where a disk is full.
+// Writes records to segments: one write at a time, from a bounded queue, until a disk is full.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -25,26 +25,26 @@ export interface JournalFileParts {
   readonly openSegment?: OpenSegment
   /** Octets that may wait for the disk; default `journalLimits.queueBytesMax`. */
   readonly queueBytesMax?: number
-  /** A segment may have this many; default `journalLimits.segmentBytesMin`. */
+  /** Octets of a segment; default `journalLimits.segmentBytesMin`. */
   readonly segmentBytesMin?: number
 }
 
 export interface JournalStatus {
-  /** Why nothing is written, as a sentence; null: it is. */
+  /** Why nothing is written, in a sentence; null: there is no error. */
   readonly error: string | null
   /** Unix epoch; null: there is no error. */
   readonly errorSinceMs: number | null
   /** Octets of all segments. */
   readonly bytes: number
-  /** Since the start of the process. */
+  /** Octets since the start of the process. */
   readonly writtenBytes: number
-  /** How often records were lost: a full disk, or one that was too slow. */
+  /** How often records were lost, since the disk was full or too slow. */
   readonly losses: number
 }
 
-/** Records of one segment, or of a part of one. */
+/** Records of a segment, or of a part of one. */
 interface Batch {
-  /** They begin a segment. */
+  /** True: they begin a segment. */
   readonly isFirst: boolean
   readonly records: Buffer[]
 }
@@ -53,15 +53,15 @@ export class JournalFile {
   readonly #parts: JournalFileParts
   #queue: Batch[] = []
   #queueBytes = 0
-  /** No record is taken before a segment begins. */
+  /** False until a segment begins: no record is taken before. */
   #isBegun = false
   #lostFor = ''
-  /** When the segment in the queue began, and what it has by now. */
+  /** When the segment in the queue began, and its octets so far. */
   #sinceMs = 0
   #segmentBytes = 0
   #stateBytes = 0
   #handle: SegmentHandle | undefined
-  /** Path of a segment that has no beginning yet. */
+  /** Path of a segment without any record yet. */
   #emptyPath: string | undefined
   #writing: Promise<void> | undefined
   #isAllowed: boolean
@@ -82,7 +82,7 @@ export class JournalFile {
     )
   }
 
-  /** Queues a record. Before a segment begins it drops it: the segment's first state has it. */
+  /** Queues a record. Before a segment begins it is dropped: the segment's first state has it. */
   add(record: Buffer): void {
     if (!this.#isBegun || this.#isClosed) return
     const last = this.#queue.at(-1)
@@ -97,16 +97,16 @@ export class JournalFile {
     this.#lostFor = ''
     this.#sinceMs = this.#parts.clock.monotonicMs()
     this.#segmentBytes = 0
-    // First: a state that is larger than what may wait is no loss.
+    // Set first: a state larger than the queue is no loss.
     this.#stateBytes = records.reduce((sum, record) => sum + record.length, 0)
     this.#queue.push({ isFirst: true, records: [...records] })
     this.#count(this.#stateBytes)
   }
 
   /**
-   * What a new segment is to begin for, now; undefined: for nothing.
+   * Why a new segment is to begin; undefined: it is not.
    *
-   * @param isEven no list of candidates is behind its columns: a good moment
+   * @param isEven true when all lists are up to date: a good moment
    */
   wants(isEven: boolean): Pick<SegmentHead, 'why' | 'lost'> | undefined {
     const nowMs = this.#parts.clock.monotonicMs()
@@ -125,7 +125,7 @@ export class JournalFile {
     return (isDue && isEven) || isLate ? { why: 'rotated' } : undefined
   }
 
-  /** Resolves when all that was added is written, or cannot be. Never rejects. */
+  /** Resolves when all records are written, or cannot be. Never rejects. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing
     if (!this.#isAllowed || this.#isClosed) return
@@ -133,7 +133,7 @@ export class JournalFile {
     await this.#writing
   }
 
-  /** A write that is under way has begun already. */
+  /** A write under way has begun without the latest records. */
   flushSoon(): void {
     if (this.#writing === undefined) void this.flush()
   }
@@ -216,7 +216,7 @@ export class JournalFile {
     const reason = error instanceof Error ? error.message : String(error)
     await this.#handle?.close().catch(() => undefined)
     this.#handle = undefined
-    // A disk that is full for days would have a file of each try.
+    // Otherwise a disk that is full for days would get a file at each try.
     if (this.#emptyPath !== undefined) removeSegment(this.#emptyPath)
     this.#emptyPath = undefined
     this.#retryAtMs = clock.monotonicMs() + journalLimits.retryMs
@@ -239,7 +239,7 @@ export class JournalFile {
     this.#parts.log.info({}, 'the journal goes on')
   }
 
-  /** All that waits is dropped, and nothing is taken before another segment begins. */
+  /** Drops all waiting records, and further ones until another segment begins. */
   #lose(reason: string): void {
     this.#queue = []
     this.#queueBytes = 0
@@ -249,5 +249,5 @@ export class JournalFile {
   }
 }
 
-/** Two processes take a number each when one replaces the other. */
+/** Numbers that may be taken: two processes write while one replaces the other. */
 const takenMax = 100

@@ -1,5 +1,5 @@
-// The journal of a node: what answered from when on, and each change of health, weights and
-// addresses. It is written behind the node's back: nothing waits for it, and it may fail alone.
+// Keeps the journal of a node: which bundle was active when, and each change of health, weights and
+// addresses. Nothing waits for it, and it may fail by itself.
 import { randomUUID } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { probedPools } from '#bundle/load/probed-pools.ts'
@@ -23,7 +23,7 @@ import type { OpenSegment } from './segment-files.ts'
 
 export interface JournalParts {
   readonly directory: string
-  /** Octets of all its files together. */
+  /** Octets of all files together. */
   readonly bytesMax: number
   readonly ageMaxMs: number
   readonly node: string
@@ -33,14 +33,14 @@ export interface JournalParts {
   readonly clock: Clock
   readonly log: Log
   readonly after?: After
-  /** The databases that are loaded now: they are written down when they change. */
+  /** The databases in use, which are recorded when they change. */
   readonly tables?: () => object
-  /** Writing waits for it: until then the directory may belong to another process. */
+  /** Resolves when the directory is this process's; nothing is written before. */
   readonly mayWrite?: Promise<unknown>
   readonly openSegment?: OpenSegment
   /** Octets that may wait for the disk; default `journalLimits.queueBytesMax`. */
   readonly queueBytesMax?: number
-  /** A segment may have this many; default `journalLimits.segmentBytesMin`. */
+  /** Octets of a segment; default `journalLimits.segmentBytesMin`. */
   readonly segmentBytesMin?: number
 }
 
@@ -53,9 +53,9 @@ interface Followed {
   isSettled: boolean
 }
 
-/** Hears of changes, which are of the state that the journal follows, or of none. */
+/** Receives changes of the state that the journal follows; others are ignored. */
 export interface StateWatch {
-  /** @param isBuilt its lists were built from what the columns are now */
+  /** @param isBuilt true: its lists were built from the current columns */
   readonly poolChanged: (state: RoutingState, pool: number, isBuilt: boolean) => void
 }
 
@@ -66,9 +66,9 @@ export class Journal implements StateWatch {
   readonly #file: JournalFile
   readonly #run = randomUUID()
   #followed: Followed | undefined
-  /** Changes of the state; no record yet. */
+  /** Changes that are in no record yet. */
   readonly #changes = new EntryStream()
-  /** Pools whose columns are ahead of their lists. */
+  /** Pools whose lists are older than their columns. */
   readonly #unbuilt = new Set<number>()
   #tables = ''
   #writtenMs = 0
@@ -81,7 +81,9 @@ export class Journal implements StateWatch {
     this.#arm()
   }
 
-  /** From now on this bundle answers, and changes of this state are written down. */
+  /**
+   * To be called when this bundle becomes active: changes of this state are recorded from now on.
+   */
   serves(
     record: Pick<ChannelRecord, 'digest' | 'commit' | 'seq'>,
     bundle: Bundle,
@@ -104,7 +106,7 @@ export class Journal implements StateWatch {
     else this.#begin(this.#followed, begins, false)
   }
 
-  /** Every thread answers from it. */
+  /** To be called when every thread answers from it. */
   settled(): void {
     const followed = this.#followed
     if (followed === undefined || followed.isSettled) return
@@ -124,7 +126,7 @@ export class Journal implements StateWatch {
     } else if (changed > 0) this.#unbuilt.add(pool)
   }
 
-  /** Resolves when what has happened until now is on disk, or cannot be. */
+  /** Resolves when everything until now is on disk, or cannot be. */
   async flush(): Promise<void> {
     this.#seal()
     await this.#file.flush()
@@ -170,7 +172,7 @@ export class Journal implements StateWatch {
     this.#file.flushSoon()
   }
 
-  /** Begins a segment with all that is known: a look at an instant reads this segment alone. */
+  /** Begins a segment with the whole state, so that an instant needs this segment alone. */
   #begin(
     followed: Followed,
     begins: Pick<SegmentHead, 'why' | 'lost'>,
@@ -182,7 +184,7 @@ export class Journal implements StateWatch {
     followed.serial = followed.state.soaSerial[0]!
     this.#writtenMs = this.#parts.clock.monotonicMs()
     this.#areTablesOther()
-    // All of it is of one instant: no part of it is known before the others.
+    // All of it belongs to one instant.
     const now = this.#now()
     this.#file.begin([
       frameJson(RecordKind.Head, now, head),
@@ -218,7 +220,7 @@ export class Journal implements StateWatch {
     return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
   }
 
-  /** What is written next is of now. After much, or a clock that was set, in another record. */
+  /** Continues the record now; begins another after much, or when a clock was set. */
   #open(): OctetWriter {
     const stream = this.#changes
     if (stream.octets.length > journalLimits.segmentBytesMin) this.#seal()

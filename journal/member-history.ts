@@ -1,4 +1,4 @@
-// Reads from a journal the stretches of time in which members were up, down or kept out.
+// Reads from a journal in which periods members were up, down or taken out.
 import { journalLimits } from '#journal/format/limits.ts'
 import { readEntries } from '#journal/format/changes.ts'
 import type { MemberChange } from '#journal/format/changes.ts'
@@ -15,26 +15,26 @@ export interface HistoryRange {
   readonly toMs: number
 }
 
-/** Which rows of a bundle are the members that are asked for. */
+/** The rows of a bundle that belong to the requested members. */
 export interface MemberRow {
   readonly row: number
-  /** Its place in the list of members that are asked for. */
+  /** Index in the list of requested members. */
   readonly place: number
   readonly isEnabled: boolean
-  /** A check of the node looks at it. */
+  /** True: the node probes it. */
   readonly isProbed: boolean
-  /** It has a host name, so it has no address until one is found. */
+  /** True: it has a host name, and no address until that is resolved. */
   readonly isResolved: boolean
 }
 
 export interface PastSegment {
   readonly head: SegmentHead
   readonly records: readonly JournalRecord[]
-  /** Something came after its records that is not there. */
+  /** True: records after these are missing. */
   readonly isCut: boolean
 }
 
-/** In order of their files; the last one before the range is among them, for how it begins. */
+/** Segments in order; the last one before the range tells how it begins. */
 export function segmentsFrom(segments: Segments, { fromMs }: HistoryRange): readonly PastSegment[] {
   const found: PastSegment[] = []
   let bytes = 0
@@ -46,7 +46,7 @@ export function segmentsFrom(segments: Segments, { fromMs }: HistoryRange): read
     const [first] = records
     const head = first === undefined ? undefined : segmentHead(first)
     if (first === undefined || head === undefined) {
-      // What followed the one before it is not there.
+      // The records after the segment before are missing.
       isFollowed = found.length === 0
       continue
     }
@@ -57,13 +57,13 @@ export function segmentsFrom(segments: Segments, { fromMs }: HistoryRange): read
   return found.toReversed()
 }
 
-/** Octets of all files that one look reads; what is older is then not known. */
+/** Octets of all files that are read; older ones count as unknown. */
 const historyBytesMax = 96 * 1_048_576
 
-/** Generations whose rows are the same have the same key. */
+/** Equal for generations with the same rows. */
 export const rowsKey = ({ members, digest }: GenerationHead): string => members ?? digest
 
-/** One of each key, the newest first. */
+/** One generation of each key, the newest first. */
 export function generationsIn(segments: readonly PastSegment[]): readonly GenerationHead[] {
   const found = new Map<string, GenerationHead>()
   for (const { records } of segments.toReversed()) {
@@ -75,12 +75,10 @@ export function generationsIn(segments: readonly PastSegment[]): readonly Genera
   return [...found.values()]
 }
 
-/** By `rowsKey`. null: that bundle is not known any more; none: nobody has looked for it. */
+/** By `rowsKey`. null: the bundle is gone; absent: it was not looked for yet. */
 export type RowsOf = ReadonlyMap<string, readonly MemberRow[] | null>
 
-/**
- * @returns for each place the stretches of the range, which they fill
- */
+/** @returns for each member periods that fill the range */
 export function historyOf(
   segments: readonly PastSegment[],
   rowsOf: RowsOf,
@@ -101,7 +99,7 @@ export function historyOf(
   return walk.end()
 }
 
-/** A node that is up says something within this time. */
+/** The longest silence of a node that is up. */
 const quietMs = 2 * (journalLimits.aliveMs + journalLimits.flushMs)
 const notKept = 'the configuration of then is not kept'
 const tooManyBefore = 'the members of the pools have changed too often since to look so far back'
@@ -110,7 +108,7 @@ const silent = 'the journal of the node says nothing of this time'
 function gapReason(before: PastSegment | undefined, { head }: PastSegment): string {
   if (before === undefined) return 'the journal of the node begins later'
   if (before.records.at(-1)?.kind === RecordKind.Stop) return 'the node was stopped'
-  // Tenants read it: what the system said of the file is in the log.
+  // Without the system's message, since tenants read it; the log has it.
   return head.lost === undefined
     ? 'the node was down, or its journal was cut'
     : 'the journal could not be written'
@@ -125,12 +123,12 @@ class HistoryWalk {
   readonly #rowsOf: RowsOf
   readonly #range: HistoryRange
   readonly #lines: readonly StretchLine[]
-  /** Rows of the generation that answers; each member may have several. */
+  /** Rows of the active generation; each member may have several. */
   #rows = new Map<number, RowState>()
   #rowsAt: readonly (readonly RowState[])[] = []
-  /** Why it is not known which rows are whose; '': it is. */
+  /** Why it is unknown which rows belong to which member; '': it is known. */
   #unknown = ''
-  /** Up to this time the journal says what holds. */
+  /** Up to here the records hold. */
   #endMs: number
   #isStopped = true
 
@@ -191,7 +189,7 @@ class HistoryWalk {
     this.#endMs = atMs
   }
 
-  /** @returns whose row it is; undefined: of none that is asked for */
+  /** @returns the member of the row; undefined: none that was requested */
   #set(row: number, { healthy, out }: MemberChange): number | undefined {
     const state = this.#rows.get(row)
     if (state === undefined) return undefined
@@ -205,7 +203,7 @@ class HistoryWalk {
     if (this.#unknown !== '') return line.turn(atMs, 'unknown', this.#unknown)
     const standings = this.#rowsAt[place]!.map(standingOf)
     if (standings.length === 0) return line.turn(atMs, 'absent')
-    // One address of a host name is enough.
+    // One healthy address of a host name is enough.
     line.turn(
       atMs,
       order.find((one) => standings.includes(one))!,

@@ -1,5 +1,5 @@
-// Finds an instant in a journal: which bundle answered then, from which state. A clock that was
-// set, a cut file and a node that was down are told apart from silence.
+// Finds an instant in a journal: which bundle was active, and from which state. It distinguishes a
+// set clock, a cut file and a stopped node from silence.
 import { readFileSync } from 'node:fs'
 import { readEntries } from '#journal/format/changes.ts'
 import { journalLimits } from '#journal/format/limits.ts'
@@ -24,35 +24,35 @@ export interface Moment {
   readonly atMs: number
   readonly segment: SegmentHead
   readonly generation: GenerationHead
-  /** The bundle before, while not all threads had taken over this one; else null. */
+  /** The previous bundle, while some threads still answered from it; else null. */
   readonly before: GenerationHead | null
-  /** From when on this bundle answered; null: the journal begins later. */
+  /** When this bundle became active; null: before the journal begins. */
   readonly sinceMs: number | null
-  /** The state that the segment began with; `changes` follow in their order. */
+  /** The first state of the segment; `changes` follow in order. */
   readonly state: Buffer
   readonly changes: readonly ChangesUntil[]
   /** The databases that were loaded. */
   readonly tables: Readonly<Record<string, unknown>>
-  /** The clock has shown this instant more than once: this is the last time. */
+  /** True: the clock has shown this instant more than once, and this is the last time. */
   readonly isRepeated: boolean
 }
 
-/** The journal says nothing of that instant. */
+/** The journal has no record of that instant. */
 export interface Gap {
   readonly kind: 'gap'
-  /** The journal speaks until `endMs` before the instant, and from `beginMs` after; null: never. */
+  /** The journal ends at `endMs` before the instant, and begins again at `beginMs`; null: never. */
   readonly endMs: number | null
   readonly beginMs: number | null
   /** `stopped`: the node was down; `lost`: it was up, and could not write; `unknown`: neither. */
   readonly why: 'empty' | 'stopped' | 'lost' | 'unknown'
-  /** Why, where `why` is `lost`, or `empty` although there are files. */
+  /** The cause, for `lost`, and for `empty` though there are files. */
   readonly reason: string
 }
 
-/** Where segments come from: the newest first; an empty one where some are missing. */
+/** Segments, the newest first; an empty buffer stands for missing ones. */
 export type Segments = Iterable<Buffer>
 
-/** A file that cannot be read, or is not there any more, is as one that is empty. */
+/** A file that cannot be read, or is gone, counts as empty. */
 export function* segmentsIn(directory: string): Generator<Buffer> {
   let before: number | undefined
   for (const { path, number } of segmentFiles(directory).toReversed()) {
@@ -66,7 +66,7 @@ export function* segmentsIn(directory: string): Generator<Buffer> {
   }
 }
 
-/** Finds the last of several moments, where the clock has shown the instant more than once. */
+/** Finds the last moment, where the clock has shown the instant several times. */
 export function findMoment(segments: Segments, atMs: number): Moment | Gap {
   const search = new Search(atMs)
   for (const file of segments) {
@@ -75,7 +75,7 @@ export function findMoment(segments: Segments, atMs: number): Moment | Gap {
   return search.result()
 }
 
-/** What a segment of the same process, written later, begins with. */
+/** How a later segment of the same process begins. */
 interface Following {
   readonly monotonicMs: number
   readonly wallMs: number
@@ -84,7 +84,7 @@ interface Following {
 
 interface Period {
   readonly fromMs: number
-  /** Not included. */
+  /** Exclusive. */
   readonly toMs: number
 }
 
@@ -93,7 +93,7 @@ class Search {
   readonly #following = new Map<string, Following>()
   #found: Moment | undefined
   #isAny = false
-  /** Ends and beginnings around the instant, with what they mean. */
+  /** Ends and beginnings around the instant, with their cause. */
   #end: { readonly ms: number; readonly why: Gap['why']; readonly reason: string } | undefined
   #beginMs: number | undefined
 
@@ -101,13 +101,13 @@ class Search {
     this.#atMs = atMs
   }
 
-  /** @returns true when nothing older matters */
+  /** @returns true when older segments do not matter */
   look(file: Buffer): boolean {
     const { records, lostBytes } = readRecords(file)
     const [first] = records
     const head = first === undefined ? undefined : segmentHead(first)
     if (first === undefined || head === undefined) {
-      // What follows the one before is not known.
+      // What follows the previous segment is unknown.
       this.#following.clear()
       return false
     }
@@ -181,7 +181,7 @@ class Search {
     }
   }
 
-  /** The segment of the instant began with a bundle that answered already: since when? */
+  /** The segment began with an active bundle: since when it was, an older one tells. */
   #lookForBeginning(records: readonly JournalRecord[]): boolean {
     const found = this.#found!
     let last: { readonly head: GenerationHead; readonly atMs: number } | undefined
@@ -196,7 +196,7 @@ class Search {
   }
 }
 
-/** What holds while the records of a segment go by. */
+/** The state of a segment during a walk through its records. */
 class SegmentWalk {
   readonly #head: SegmentHead
   readonly #atMs: number
@@ -224,7 +224,7 @@ class SegmentWalk {
     if (record.kind === RecordKind.Changes) this.#changes.push(record)
   }
 
-  /** At the instant, which is in the period of the record that was taken last. */
+  /** The moment in the period of the last record. */
   moment(record: JournalRecord, isRepeated: boolean): Moment | undefined {
     const generation = this.#generation
     if (generation === undefined) return undefined
@@ -243,7 +243,7 @@ class SegmentWalk {
   }
 }
 
-/** Each holds until the next begins, the last one until the instant. */
+/** Each period ends where the next begins, the last one at the instant. */
 function until(records: readonly JournalRecord[], atMonotonicMs: number): readonly ChangesUntil[] {
   return records.map(({ payload, monotonicMs }, i) => {
     const isLast = i === records.length - 1
@@ -251,14 +251,14 @@ function until(records: readonly JournalRecord[], atMonotonicMs: number): readon
   })
 }
 
-/** The wall clock is followed where it only creeps; where it leaps, the monotonic one counts. */
+/** Follows the wall clock while it drifts; after a jump the monotonic clock counts. */
 function periodOf(record: JournalRecord, after: JournalRecord): Period {
   const fromMs = record.wallMs
   const toMs = fromMs + Math.max(0, after.monotonicMs - record.monotonicMs)
   return { fromMs, toMs: Math.abs(after.wallMs - toMs) <= creepMs ? after.wallMs : toMs }
 }
 
-/** No record says what followed the last one: it held as long as a node may be quiet. */
+/** No record follows the last one: its state held for as long as a node may be silent. */
 function lastPeriod(
   record: JournalRecord,
   isCut: boolean,
@@ -275,7 +275,7 @@ function lastPeriod(
   return { fromMs, toMs: fromMs + lengthMs + aliveMs + 2 * flushMs }
 }
 
-/** From the beginning of the last record to the last change, which may be in one before. */
+/** From the beginning of the last record to the last change, which may be in an earlier one. */
 function lastEntryMs(records: readonly JournalRecord[]): number {
   const last = records.at(-1)!
   const changes = records.findLast(({ kind }) => kind === RecordKind.Changes)

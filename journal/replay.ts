@@ -1,4 +1,4 @@
-// Builds the routing state of an instant again: what a segment began with, and the changes since.
+// Rebuilds the routing state of an instant: the first state of a segment, and the changes since.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { isResolved, slotOfMember } from '#bundle/format/hostnames.ts'
 import { err, ok } from '#lib/result.ts'
@@ -11,10 +11,7 @@ import type { Entry, MemberChange } from '#journal/format/changes.ts'
 import type { Moment } from './moment.ts'
 import { OctetReader } from '#journal/format/octets.ts'
 
-/**
- * Errors are clauses. A journal that was cut gives no wrong state; one that belongs to another
- * bundle may.
- */
+/** Errors are clauses. A cut journal gives no wrong state; one of another bundle may. */
 export function replayState(bundle: Bundle, moment: Moment): Result<RoutingState, string> {
   const { digest, serial } = moment.generation
   if (bundle.digest !== digest) return err(`bundle ${bundle.digest} is not bundle ${digest}`)
@@ -28,7 +25,7 @@ export function replayState(bundle: Bundle, moment: Moment): Result<RoutingState
     for (const entry of entriesOf(payload, untilMs)) {
       const applied = apply(bundle, state, [entry])
       if (!applied.ok) return applied
-      // Only the last lists of a pool are looked at: the ones before need not be built.
+      // Only the last lists of a pool matter, so earlier ones are not built.
       if (entry.kind === 'built' && built.get(entry.pool) === place) {
         rebuildPool(bundle, state, entry.pool)
       }
@@ -38,7 +35,7 @@ export function replayState(bundle: Bundle, moment: Moment): Result<RoutingState
   return ok(state)
 }
 
-/** By pool: which entry, counted from the first, built its lists last. */
+/** By pool: the index of the entry that built its lists last. */
 function lastBuilt({ changes }: Moment): ReadonlyMap<number, number> {
   const built = new Map<number, number>()
   let place = 0
@@ -77,7 +74,11 @@ function apply(
 
 const stranger = err('the journal speaks of members that this bundle does not have')
 
-/** Lists are not built. @returns false for what this member cannot have */
+/**
+ * Does not build lists.
+ *
+ * @returns false for a value that this member cannot have
+ */
 function setMember(
   bundle: Bundle,
   state: RoutingState,

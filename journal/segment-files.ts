@@ -1,4 +1,5 @@
-// The files of a journal: segments with rising numbers in one directory, the oldest removed first.
+// Manages the files of a journal: numbered segments in one directory, of which the oldest are
+// removed first.
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ export interface SegmentFile {
   readonly number: number
 }
 
-/** What the journal needs of an open file. */
+/** The part of an open file that the journal uses. */
 export interface SegmentHandle {
   /** Rejects with the file system's error. */
   readonly append: (octets: Uint8Array) => Promise<void>
@@ -19,7 +20,7 @@ export interface SegmentHandle {
 
 export type OpenSegment = (path: string) => Promise<SegmentHandle>
 
-/** Never one that exists: another process may still write to it. */
+/** Never opens an existing file, to which another process may still write. */
 export const openSegment: OpenSegment = async (path) => {
   const file = await open(path, 'ax', 0o640)
   return {
@@ -34,7 +35,7 @@ export function segmentPath(directory: string, number: number): string {
   return join(directory, `${String(number).padStart(8, '0')}.journal`)
 }
 
-/** In order; none where there is no such directory. */
+/** In order; none without the directory. */
 export function segmentFiles(directory: string): readonly SegmentFile[] {
   return namesIn(directory)
     .flatMap((name) => {
@@ -44,7 +45,7 @@ export function segmentFiles(directory: string): readonly SegmentFile[] {
     .sort((a, b) => a.number - b.number)
 }
 
-/** Regular files: a device, or a directory, with such a name is nothing that a journal wrote. */
+/** Regular files only: other things with such a name were not written by a journal. */
 function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
@@ -61,7 +62,7 @@ export function makeDirectory(directory: string): void {
 }
 
 /**
- * Removes what is too much or too old; the newest segment stays.
+ * Removes segments that are too many or too old; the newest stays.
  *
  * @returns octets that are left
  */
@@ -87,7 +88,7 @@ export function pruneSegments(
   return bytes
 }
 
-/** When the segment before these ended: as the first of these that says its start began. */
+/** When the segment before these ended: where the first readable one of these began. */
 function endMs(following: readonly { readonly path: string }[]): number {
   for (const { path } of following) {
     const ms = beginMs(path)
@@ -101,11 +102,11 @@ export function removeSegment(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // The disk has other troubles, which the journal says.
+    // The journal reports other faults of the disk.
   }
 }
 
-/** By the clock of the process that wrote it; Infinity: it does not say. */
+/** By the clock of the writing process; Infinity: unknown. */
 function beginMs(path: string): number {
   const file = openSync(path, 'r')
   try {

@@ -1,4 +1,4 @@
-// A part of a segment that travels: whole records, checked before anybody keeps them.
+// Checks a part of a copied segment, which has to consist of whole records, before it is stored.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Journals, SegmentName } from '#state/ports/journals.ts'
@@ -7,17 +7,17 @@ import { generationOf, magic, readRecordsFrom, segmentHead } from '#journal/form
 import type { JournalRecord, SegmentHead } from '#journal/format/records.ts'
 
 export interface CopiedPart extends SegmentName {
-  /** Where in the segment it begins. */
+  /** Offset in the segment. */
   readonly at: number
-  /** Empty: a question how much of the segment is there. */
+  /** Empty: asks how much of the segment is stored. */
   readonly octets: Buffer
 }
 
 export interface PartFacts {
-  /** The earliest and the latest time of a record, by the clock of the node that wrote it. */
+  /** Earliest and latest time of a record, by the clock of the writing node. */
   readonly fromMs: number
   readonly toMs: number
-  /** A bundle begins to answer in it. */
+  /** True: a bundle becomes active in it. */
   readonly hasSwap: boolean
 }
 
@@ -44,7 +44,7 @@ export function readPart({ node, run, at, octets }: CopiedPart): Result<PartFact
   }
 }
 
-/** Cleans a text that comes from another machine and goes into logs and answers. */
+/** Replaces control characters: the text is another machine's, and goes into logs and answers. */
 const printable = (text: unknown): string =>
   String(text)
     .slice(0, 63)
@@ -60,14 +60,15 @@ function factsOf(records: readonly JournalRecord[]): PartFacts {
   return { fromMs: inRange(fromMs), toMs: inRange(toMs), hasSwap }
 }
 
-/** A clock may say anything; a column takes what is a time. */
+/** A clock may show anything; a column holds only valid times. */
 const inRange = (ms: number): number => Math.min(Math.max(ms, -timeMax), timeMax)
 const timeMax = 8.64e15
 
 /**
  * @param nowMs Unix epoch
- * @returns octets of the segment that are there now. Errors: a sentence about the octets; a failure
- *   of the store is its own
+ *
+ * @returns octets of the segment that are stored now. Errors: a sentence about the octets, or a
+ * failure of the store
  */
 export async function storePart(
   journals: Pick<Journals, 'append'>,

@@ -1,9 +1,8 @@
-// Divides the time line of one member into stretches of one state: a bounded number, however often
-// it has changed.
+// Divides the time line of a member into a limited number of periods of one state.
 
 export type MemberStanding =
   | 'up'
-  /** It was answered, and no check of the node looked at it. */
+  /** Answered without being probed. */
   | 'unprobed'
   | 'down'
   /** It has not passed its first probes since it came back. */
@@ -19,17 +18,17 @@ export type MemberStanding =
 export interface Stretch {
   readonly fromMs: number
   readonly toMs: number
-  /** The worst standing that is known, if several stretches were joined; see `badness`. */
+  /** The worst known state of several joined periods; see `badness`. */
   readonly standing: MemberStanding
-  /** Why it is not known; else empty. */
+  /** Why the state is unknown; else empty. */
   readonly reason: string
-  /** Changes within, which are too short to be drawn. */
+  /** Changes in the period that are too short to be shown. */
   readonly changes: number
 }
 
-/** Stretches of one member in an answer. */
+/** Periods of one member in an answer. */
 export const stretchesMax = 200
-/** Turns that are kept before they are made coarser. */
+/** Turns that are kept before they are joined. */
 const roughMax = 4 * stretchesMax
 
 interface Turn {
@@ -42,7 +41,7 @@ interface Turn {
 export class StretchLine {
   readonly #range: { readonly fromMs: number; readonly toMs: number }
   #turns: Turn[]
-  /** Two turns that are nearer are one, with its changes counted. */
+  /** Turns nearer than this are joined, and their changes counted. */
   #nearMs = 0
 
   constructor(range: { readonly fromMs: number; readonly toMs: number }) {
@@ -50,7 +49,7 @@ export class StretchLine {
     this.#turns = [{ atMs: range.fromMs, standing: 'unknown', reason: '', changes: 0 }]
   }
 
-  /** Drops what was said of later times: a clock was set, or another process goes on. */
+  /** Drops later turns: a clock was set, or another process continues. */
   turn(atMs: number, standing: MemberStanding, reason = ''): void {
     const { fromMs, toMs } = this.#range
     if (atMs >= toMs) return
@@ -79,7 +78,7 @@ export class StretchLine {
   }
 }
 
-/** Short ones become one with those that follow, until it is long enough. */
+/** Joins short periods with later ones until the result is long enough. */
 function merged(turns: readonly Turn[], nearMs: number, toMs: number): Turn[] {
   const found: Turn[] = []
   for (const [i, turn] of turns.entries()) {

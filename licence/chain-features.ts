@@ -1,8 +1,8 @@
-// Tells which licensed features a filter chain uses.
+// Lists the licensed features that a filter chain uses.
 import { filterNamed } from '#routing/choose/ways.ts'
 import type { LicensedFeature } from './gate.ts'
 
-/** Empty for a service without a chain. */
+/** Empty without a chain. */
 export function chainFeatures(
   chain: readonly string[] | null | undefined,
 ): readonly LicensedFeature[] {

@@ -10,7 +10,7 @@ import { chainFeatures } from './chain-features.ts'
 import { lackOf, tiers, tooManyAgents, tooManyMembers, tooManyNodes } from './tiers.ts'
 import type { Tier } from './tiers.ts'
 
-/** More would say nothing new. */
+/** A longer list would tell nothing new. */
 export const excessMax = 100
 
 export const excessCode = 'licence-exceeded'
@@ -24,7 +24,7 @@ const agentsHelp =
   'What those beyond it find, last by name, does not count. Apply a licence of a higher tier, or ' +
   'run fewer agents.'
 
-/** Nodes and agents, then by file; at most `excessMax`. */
+/** Nodes and agents first, then by file; at most `excessMax`. */
 export function licenceExcess(
   snapshot: ConfigSnapshot,
   tier: Tier,
@@ -43,7 +43,7 @@ export function licenceExcess(
   return found
 }
 
-/** Stops looking when nobody asks for more. */
+/** Ends when the caller needs no more. */
 function* excessOf(snapshot: ConfigSnapshot, tier: Tier): Generator<[ConfigEntry, string]> {
   const lacks = (features: readonly LicensedFeature[]): string[] =>
     [...new Set(features)].flatMap((feature) => lackOf(tier, feature) ?? [])
@@ -64,7 +64,7 @@ function* excessOf(snapshot: ConfigSnapshot, tier: Tier): Generator<[ConfigEntry
   }
   for (const kind of kindNames) {
     const { feature } = kinds[kind]
-    // One tenant needs no licence: see above.
+    // A single tenant needs no licence.
     if (feature === undefined || kind === 'Tenant') continue
     for (const entry of snapshot.list(kind)) {
       for (const message of lacks([feature])) yield [entry, message]

@@ -1,6 +1,6 @@
-// The port by which routes ask what the licence permits.
+// Defines the port by which routes ask what the licence permits.
 
-/** Features that need a tier; without it the answer is 403. */
+/** Features that need a tier; without it the response is 403. */
 export const licensedFeatures = [
   'custom-roles',
   'extra-tenants',
@@ -22,13 +22,13 @@ export interface MemberLimit {
 }
 
 export interface LicenceGate {
-  /** undefined: permitted. Otherwise the sentence of the 403. */
+  /** undefined: permitted; else the sentence of the 403. */
   readonly refusal: (feature: LicensedFeature) => string | undefined
-  /** How many members each pool may have. undefined: there is no limit. */
+  /** Members that a pool may have. undefined: there is no limit. */
   readonly memberLimit: () => MemberLimit | undefined
 }
 
-/** Permits everything: what a node has whose licence nobody checks. */
+/** Permits everything, for nodes without a vendor key. */
 export const everythingLicensed: LicenceGate = Object.freeze({
   refusal: () => undefined,
   memberLimit: () => undefined,

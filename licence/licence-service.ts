@@ -15,7 +15,7 @@ import type { LicenceState, SourcedToken } from './state.ts'
 import { lackOf, tiers, tooManyMembers } from './tiers.ts'
 import type { LicenceRates } from './tiers.ts'
 
-/** What SIGHUP may change. */
+/** Settings that SIGHUP may change. */
 export interface LicenceOptions {
   /** null: nothing is enforced. */
   readonly vendorKey: KeyObject | null
@@ -29,32 +29,32 @@ export interface LicenceOptions {
 
 export interface LicenceServiceParts {
   readonly store: Licences
-  /** Remembers across nodes and restarts that a token is revoked. */
+  /** Stores revocations for all nodes and restarts. */
   readonly shared: SharedSettings
-  /** The database is being made; no request waits for it. */
+  /** True: the database is being made, and no request waits for it. */
   readonly isStarting: () => boolean
   /** GSLB_LICENSE_KEY; empty: none. */
   readonly environmentToken: string
   readonly options: LicenceOptions
-  /** 32 random hexadecimal digits, for an installation that has no id yet. */
+  /** 32 random hexadecimal digits, if the installation has no id yet. */
   readonly installIdCandidate: string
-  /** What the operating system calls this machine. */
+  /** The operating system's id of this machine. */
   readonly machineId: string
-  /** Nodes that run, this one among them. */
+  /** Number of running nodes, including this one. */
   readonly countNodes: () => number
   readonly server: LicenceServer
   readonly clock: Clock
   readonly log: Log
-  /** Told of the queries a second that are permitted, at each reload too; 0: no limit. */
+  /** Called with the permitted queries a second, at each reload as well; 0: no limit. */
   readonly onRate: (perSecond: number) => void
 }
 
 const dayMs = 86_400_000
 const trialDays: Readonly<Record<TrialKind, number>> = { online: 30, grace: 7, offline: 30 }
-/** In the shared settings, of each token by itself: what is said of one is not said of another. */
+/** A key of the shared settings for each token, since a revocation concerns one. */
 const revokedKeyOf = (digest: string): string => `license.revoked.${digest}`
 const beingMade = 'the database is being made; try again in a few seconds'
-/** Behind what is lacking. */
+/** Follows the name of what is missing. */
 const advice = '; apply a licence of a higher tier'
 
 export class LicenceService implements LicenceGate, LicenceAdmin {
@@ -62,10 +62,10 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
   #options: LicenceOptions
   /** null: not read yet. */
   #record: LicenceRecord | null = null
-  /** Digest of the token that was looked up last, when it is revoked; '' otherwise. */
+  /** Digest of the token last looked up, if it is revoked; else ''. */
   #revoked = ''
   #state: LicenceState
-  /** When `#state` is to be judged again, by the wall clock. */
+  /** When `#state` has to be computed again, by the wall clock. */
   #staleAtMs = 0
   #askedAtMs = -Infinity
   #isStoreAway = false
@@ -106,7 +106,7 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     return this.#inTurn(() => this.#apply(token))
   }
 
-  /** Looks at everything again; without a vendor key there is nothing to do. */
+  /** Checks everything again; without a vendor key there is nothing to do. */
   readonly refresh = (): Promise<void> =>
     this.#inTurn(async () => {
       if (this.#options.vendorKey === null) return
@@ -122,7 +122,7 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     return this.refresh()
   }
 
-  /** One after the other: what is read must not be older than what was written. */
+  /** One after the other, so that no read is older than a write. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(run)
     this.#turn = turn.catch(() => undefined)
@@ -140,13 +140,13 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     this.#isStoreAway = false
     this.#record = loaded.value
     this.#revoked = revoked.value === true ? digest : ''
-    // Without a vendor's key nothing is on trial: its days must not pass unseen.
+    // Without a vendor key there is no trial, whose days must not pass unseen.
     const isOnTrial = this.#options.vendorKey !== null && token === null
     if (isOnTrial && loaded.value.trial === null) await this.#beginTrial(loaded.value)
     this.#settle()
   }
 
-  /** What was known goes on. */
+  /** The last known state stays. */
   #noteAway(reason: string): void {
     if (this.#isStoreAway) return
     this.#isStoreAway = true
@@ -191,13 +191,13 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     return ok(this.#state)
   }
 
-  /** By what the server said the last time; a store that is away knows nothing. */
+  /** By the server's last answer; a store that is away knows none. */
   async #wasRevoked(text: string): Promise<boolean> {
     const mark = await this.#parts.shared.get(revokedKeyOf(digestOf(text)))
     return mark.ok && mark.value === true
   }
 
-  /** The server takes back what it said. */
+  /** The server has withdrawn the revocation. */
   async #forgive(text: string): Promise<void> {
     const digest = digestOf(text)
     if (this.#revoked === digest) this.#revoked = ''
@@ -224,7 +224,7 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     const kept = await (verdict === 'revoked'
       ? shared.set(key, true, Math.floor(clock.nowMs()))
       : shared.delete(key))
-    // Without asking again at once, the next look at the database would take it back.
+    // Asks again at once; otherwise the next look at the database would undo the answer.
     if (!kept.ok) this.#askedAtMs = -Infinity
   }
 
@@ -259,7 +259,11 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     })
   }
 
-  /** Judges anew, and tells what has changed. @param isApplied the bucket is full after a reload */
+  /**
+   * Computes the state anew, and reports changes.
+   *
+   * @param isApplied true: the bucket is full after a reload
+   */
   #settle(isApplied = false): void {
     const before = this.#state
     this.#state = this.#judge()

@@ -16,10 +16,10 @@ export interface TrialMachine {
   readonly installId: string
 }
 
-/** `unknown`: no answer, or none that can be read. */
+/** `unknown`: there was no valid answer. */
 export type Verdict = 'valid' | 'revoked' | 'unknown'
 
-/** 500 ms for a trial, which somebody waits for; other calls may take longer. */
+/** 500 ms for a trial, for which a request waits; other calls may take longer. */
 const serverLimits = { trialMs: 500, verifyMs: 1_000 }
 const bodyBytesMax = 65_536
 
@@ -45,7 +45,10 @@ interface Answer {
   readonly body: string
 }
 
-/** undefined: no answer in time. A redirect is not followed: the token is for that server alone. */
+/**
+ * @returns undefined: no answer in time. Redirects are not followed, so that no other server gets
+ * the token
+ */
 async function ask(
   baseUrl: string,
   path: string,

@@ -19,7 +19,7 @@ export const licenceStatuses = [
 ] as const
 export type LicenceStatus = (typeof licenceStatuses)[number]
 
-/** Where the token that counts came from: the first of these that has one. */
+/** Sources of tokens, in order: the first that has one counts. */
 export const licenceSources = ['environment', 'api', 'file'] as const
 export type LicenceSource = (typeof licenceSources)[number]
 
@@ -30,14 +30,14 @@ export interface SourcedToken {
 
 export interface LicenceFacts {
   readonly token: SourcedToken | null
-  /** null: no vendor's key is set, so nothing is enforced. */
+  /** null: there is no vendor key, so nothing is enforced. */
   readonly vendorKey: KeyObject | null
   readonly trial: Trial | null
-  /** null: not read yet, the database is away. */
+  /** null: not read yet, since the database is away. */
   readonly installId: string | null
-  /** The licence server has said so of this token. */
+  /** True: the licence server has revoked this token. */
   readonly isRevoked: boolean
-  /** Nodes that run, this one among them. */
+  /** Running nodes, including this one. */
   readonly nodes: number
   readonly rates: LicenceRates
   readonly nowMs: number
@@ -54,13 +54,13 @@ export interface LicenceState {
   readonly licenseId: string
   readonly customerId: string
   readonly installId: string
-  /** Nodes that run, as far as this one hears of them; it is one. */
+  /** Running nodes that this one knows of, including itself. */
   readonly nodes: number
   /** null: no token. */
   readonly source: LicenceSource | null
-  /** false: limits are shown, and none applies. */
+  /** false: limits are shown, and not applied. */
   readonly enforced: boolean
-  /** Why it is as it is, and what to do; a sentence. */
+  /** The cause and what to do, in a sentence. */
   readonly reason: string
 }
 
@@ -68,7 +68,7 @@ export function licenceState(facts: LicenceFacts): LicenceState {
   const judged = facts.token === null ? judgeTrial(facts) : judgeToken(facts, facts.token)
   const { payload = null } = judged
   const own = payload !== null && judged.status === 'valid' ? payload.maxRps : 0
-  // What a database that is away might say must not cost answers.
+  // What a database that is away might contain must not cost answers.
   const isSettled = facts.installId !== null || facts.token?.source === 'environment'
   return {
     status: judged.status,
@@ -122,7 +122,7 @@ function judgeToken(facts: LicenceFacts, { text }: SourcedToken): Judgement {
     return { status, tier: 'unlicensed', reason: `the token does not count: ${read.error.message}` }
   }
   const payload = read.value
-  // Before the install id is known, the token has the benefit of the doubt.
+  // Until the install id is known, the token is assumed to be valid.
   if (payload.iid !== undefined && installId !== null && payload.iid !== installId) {
     const reason = `the token is for the installation ${payload.iid}, and this is ${installId}`
     return { status: 'node-locked', tier: 'unlicensed', payload, reason }
@@ -138,7 +138,7 @@ function judgeToken(facts: LicenceFacts, { text }: SourcedToken): Judgement {
   return { status: 'valid', tier: payload.tier, payload, reason: 'the licence is valid' }
 }
 
-/** Dates beyond what a Date holds are no reason to fail. */
+/** Dates that a Date cannot hold must not throw. */
 function day(seconds: number): string {
   const date = new Date(seconds * 1_000)
   return Number.isNaN(date.getTime()) ? 'a day far away' : date.toISOString().slice(0, 10)

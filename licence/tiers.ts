@@ -1,22 +1,22 @@
-// The table of licence tiers: limits and features of each.
+// Lists the licence tiers: limits and features of each.
 import type { LicensedFeature } from './gate.ts'
 
 /** Tiers that a token can name. */
 export const tokenTiers = ['free', 'paid', 'pro', 'enterprise', 'custom'] as const
 export type TokenTier = (typeof tokenTiers)[number]
-/** Tiers of tokens, and those of an installation without a token, or with one that is over. */
+/** Tiers of tokens, and of installations without a valid one. */
 export type Tier = TokenTier | 'unlicensed' | 'trial' | 'expired'
 
 export interface TierLimits {
   readonly membersPerPool: number
   readonly tenants: number
   readonly nodes: number
-  /** That only probe. */
+  /** Nodes that only probe. */
   readonly agents: number
 }
 
 interface TierSpec extends TierLimits {
-  /** Features are those of a level and all below: 0 free, 1 paid, 2 pro, 3 enterprise. */
+  /** A level has the features of all below: 0 free, 1 paid, 2 pro, 3 enterprise. */
   readonly level: 0 | 1 | 2 | 3
 }
 
@@ -40,10 +40,10 @@ export const tiers: Readonly<Record<Tier, TierSpec>> = Object.freeze({
   custom: enterprise,
 })
 
-/** Names of levels, for sentences. */
+/** Names of levels for sentences. */
 const levelNames = ['free', 'paid', 'pro', 'enterprise'] as const
 
-/** Queries a second that are the operator's to set; the keys are those of `license` in the file. */
+/** Queries a second that the operator sets; keys as under `license` in the file. */
 export interface LicenceRates {
   readonly defaultFreeRPS: number
   readonly defaultUnlicensedRPS: number
@@ -72,7 +72,7 @@ export function tierRate(tier: Tier, rates: LicenceRates): number {
 
 interface FeatureSpec {
   readonly level: TierSpec['level']
-  /** As a sentence begins. */
+  /** First word of a sentence. */
   readonly title: string
 }
 
@@ -89,7 +89,7 @@ export const features: Readonly<Record<LicensedFeature, FeatureSpec>> = Object.f
   'extra-tenants': { level: 3, title: 'tenants besides the default one need' },
 })
 
-/** undefined: the tier has the feature. Otherwise what is needed, without a full stop. */
+/** undefined: the tier has the feature; else what is needed, without a full stop. */
 export function lackOf(tier: Tier, feature: LicensedFeature): string | undefined {
   const { level, title } = features[feature]
   if (tiers[tier].level >= level) return undefined
@@ -97,7 +97,7 @@ export function lackOf(tier: Tier, feature: LicensedFeature): string | undefined
   return `${title} the ${levelNames[level]} licence tier${orAbove}; this installation's is ${tier}`
 }
 
-/** undefined: `count` nodes are no more than the tier permits. */
+/** undefined: the tier permits `count` nodes. */
 export function tooManyNodes(tier: Tier, count: number): string | undefined {
   const { nodes } = tiers[tier]
   if (count <= nodes) return undefined
@@ -105,7 +105,7 @@ export function tooManyNodes(tier: Tier, count: number): string | undefined {
   return `${count} nodes are running, and the licence tier ${tier} permits ${permitted}`
 }
 
-/** undefined: `count` probe agents are no more than the tier permits. */
+/** undefined: the tier permits `count` probe agents. */
 export function tooManyAgents(tier: Tier, count: number): string | undefined {
   const { agents } = tiers[tier]
   if (count <= agents) return undefined
@@ -113,7 +113,7 @@ export function tooManyAgents(tier: Tier, count: number): string | undefined {
   return `${count} probe ${are} running, and the licence tier ${tier} permits ${permitted}`
 }
 
-/** undefined: `count` members of one pool are no more than the tier permits. */
+/** undefined: the tier permits `count` members in a pool. */
 export function tooManyMembers(tier: Tier, count: number): string | undefined {
   const { membersPerPool } = tiers[tier]
   if (count <= membersPerPool) return undefined

@@ -1,5 +1,5 @@
-// The licence token: JSON and an Ed25519 signature over its octets, both in base64url. Not a JWT:
-// it has no header, so nobody can choose another algorithm.
+// Defines the licence token: JSON and an Ed25519 signature over its octets, both in base64url. It
+// is no JWT: without a header, nobody can choose another algorithm.
 import { createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { isFields, parseJson } from '#lib/text/json.ts'
@@ -10,7 +10,7 @@ import type { TokenTier } from './tiers.ts'
 
 export interface LicencePayload {
   readonly tier: TokenTier
-  /** 0: the tier's own. */
+  /** 0: that of the tier. */
   readonly maxRps: number
   /** Unix seconds. */
   readonly iat: number
@@ -20,13 +20,13 @@ export interface LicencePayload {
   readonly id: string
   /** The customer; may be empty. */
   readonly cid: string
-  /** The only installation where it counts; undefined: any. */
+  /** The only installation where it is valid; undefined: any. */
   readonly iid?: string
 }
 
 /**
- * `malformed`: no token of ours at all. `forged`: another key has signed it, or somebody has
- * changed it. `rejected`: signed, and yet not what a licence says.
+ * `malformed`: not a token. `forged`: signed by another key, or altered. `rejected`: signed, but no
+ * valid licence.
  */
 export type TokenFault = 'malformed' | 'forged' | 'rejected'
 
@@ -38,7 +38,7 @@ export interface TokenRefusal {
 
 export const tokenLimits = { charactersMax: 4_096, textMax: 255 } as const
 
-/** Nothing inside is looked at before the signature is good. */
+/** The content is only read when the signature is valid. */
 export function readToken(
   text: string,
   publicKey: KeyObject,
@@ -63,15 +63,15 @@ export function issueToken(payload: LicencePayload, privateKey: KeyObject): stri
   return `${octets.toString('base64url')}.${signature.toString('base64url')}`
 }
 
-/** What a token claims, nothing of it proven. */
+/** The content of a token, unverified. */
 export function unverifiedPayload(text: string): Result<LicencePayload, TokenRefusal> {
   const parts = splitToken(text)
   return parts === undefined ? refuse('malformed', 'it is no token') : payloadOf(parts.payload)
 }
 
 /**
- * A vendor's public key in any of the usual forms: PEM, or the 32 octets (or their DER) in
- * hexadecimal digits, base64 or base64url. Errors: a sentence.
+ * Parses a vendor's public key: PEM, or the 32 octets (or their DER) in hexadecimal, base64 or
+ * base64url. Errors: a sentence.
  */
 export function parseVendorKey(text: string): Result<KeyObject, string> {
   const trimmed = text.trim()
@@ -84,18 +84,18 @@ export function parseVendorKey(text: string): Result<KeyObject, string> {
       : createPublicKey({ key: derOf(trimmed), format: 'der', type: 'spki' })
     if (key.asymmetricKeyType === 'ed25519') return ok(key)
   } catch {
-    // Said below: the words of the library speak of decoders.
+    // Explained below, since the library's message is about decoders.
   }
   return err('it is no Ed25519 public key: write its 32 octets in hexadecimal or base64, or PEM')
 }
 
-/** The 32 octets, in base64: the form that `gslbd license keygen` prints. */
+/** The 32 octets in base64, as `gslbd license keygen` prints them. */
 export function formatVendorKey(key: KeyObject): string {
   const der = key.export({ type: 'spki', format: 'der' })
   return der.subarray(spkiPrefix.length).toString('base64')
 }
 
-/** What DER says before an Ed25519 public key. RFC 8410 section 4. */
+/** DER before the octets of an Ed25519 public key: RFC 8410 section 4. */
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 function derOf(text: string): Buffer {
@@ -114,7 +114,7 @@ function splitToken(text: string): { payload: Buffer; signature: Buffer } | unde
   return payload.length === 0 || signature.length !== 64 ? undefined : { payload, signature }
 }
 
-/** Empty unless it is the only way to write its octets: a token has one spelling. */
+/** Empty unless the text is canonical: a token has one spelling. */
 function octetsOf(text: string): Buffer {
   const octets = Buffer.from(text, 'base64url')
   return octets.toString('base64url') === text ? octets : Buffer.alloc(0)

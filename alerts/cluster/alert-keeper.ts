@@ -16,21 +16,21 @@ import { clusterLimits } from './limits.ts'
 import { NodeWatch } from './node-watch.ts'
 import { Openings } from './openings.ts'
 
-/** What the composition knows; the rest of the facts is known here. */
+/** Facts from the composition; the others are known here. */
 export type NodeAlertFacts = Omit<AlertFacts, 'missing' | 'commits' | 'nowMs'> & {
-  /** That this node answers from; '': none yet. */
+  /** The active commit of this node; '': none yet. */
   readonly commit: () => string
 }
 
 export interface AlertKeeperParts {
   readonly store: AlertStore
-  /** False: a database of the node's own that nothing was written to yet. */
+  /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean
-  /** The database is inside this process. */
+  /** True: the database is inside this process. */
   readonly isAlone: boolean
   /** This node's name. */
   readonly node: string
-  /** Unlike that of any other process. */
+  /** Unique for this process. */
   readonly holder: string
   readonly facts: NodeAlertFacts
   readonly settings: ConditionSettings & { readonly groupWaitMs: number }
@@ -42,9 +42,9 @@ export interface AlertKeeperParts {
 
 export interface AlertStatus {
   readonly isLeading: boolean
-  /** That this node tells of. */
+  /** Findings that this node reports. */
   readonly findings: number
-  /** By this node, since it started. */
+  /** Alerts opened by this node since its start. */
   readonly opened: number
   readonly resolved: number
   readonly delivered: DeliveryCounts
@@ -59,12 +59,12 @@ export class AlertKeeper {
   readonly #deliverer: Deliverer
   readonly #startedAtMs: number
   #commits: ReadonlyMap<string, string> = new Map()
-  /** As it was stored last; null: nothing was. */
+  /** The report that was stored last; null: none was. */
   #reported: { readonly text: string; readonly atMs: number } | null = null
   #current: readonly Finding[] = []
   #term: number | null = null
   #prunedAtMs = -Infinity
-  /** What was found when there was nothing left to do; null: there is. */
+  /** The findings when nothing was left to do; null: something is. */
   #restsAt: string | null = null
   #isStopped = false
 
@@ -89,7 +89,9 @@ export class AlertKeeper {
     this.#startedAtMs = clock.monotonicMs()
   }
 
-  /** One round; nothing waits for what is sent. A store that is away is tried in the next one. */
+  /**
+   * Runs one round, without waiting for messages. A store that is away is tried in the next round.
+   */
   async look(): Promise<void> {
     const { store, isThere, clock } = this.#parts
     if (this.#isStopped || !isThere()) return
@@ -97,13 +99,13 @@ export class AlertKeeper {
     if (this.#isResting()) return
     this.#restsAt = null
     const reports = await store.reports()
-    // Once it is stopped, it has left: it must not be missed.
+    // Once stopped, the node has left the cluster: reporting again would make it missed.
     if (!reports.ok || this.#isStopped) return
     await this.#report(reports.value)
     this.#note(reports.value)
     this.#term = await this.#leadership.look()
     if (this.#term === null || this.#isStopped) return
-    // What this node has just told is not in the list yet.
+    // The report that was just stored is not in the list yet.
     const isDone = await this.#openings.look(this.#term, this.#told(reports.value))
     await this.#deliverer.look(this.#term)
     if (isDone) await this.#rest()
@@ -119,23 +121,23 @@ export class AlertKeeper {
     return { isLeading: this.#term !== null, findings, ...this.#openings.counts(), delivered }
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no message is under way. */
   idle(): Promise<void> {
     return this.#deliverer.idle()
   }
 
-  /** The node leaves: nobody misses it, and the next one need not wait to lead. */
+  /** Withdraws the node: it is not missed, and another one leads without waiting. */
   async stop(): Promise<void> {
     this.#isStopped = true
     const { store, isAlone, node, isThere } = this.#parts
     await this.#deliverer.stop()
     if (!isThere() || this.#reported === null) return
-    // What was open stays open for a node that comes back with its own database.
+    // Alerts stay open for a node that comes back with its own database.
     if (!isAlone) await store.retire(node)
     await this.#leadership.release()
   }
 
-  /** As long as it is alone, and has nobody to tell: the database is not asked for nothing. */
+  /** Alone and without a channel, it does not ask the database in vain. */
   #isResting(): boolean {
     const isPruned = this.#parts.clock.monotonicMs() - this.#prunedAtMs < clusterLimits.pruneEveryMs
     return isPruned && this.#restsAt === this.#found()
@@ -159,7 +161,7 @@ export class AlertKeeper {
   async #report(reports: readonly NodeReport[]): Promise<void> {
     const { store, node, facts, clock, isAlone } = this.#parts
     const before = reports.find((report) => report.node === node)
-    // What a start finds healthy was maybe not looked at yet.
+    // Right after a start, healthy may mean not probed yet.
     if (this.#isSettling()) this.#current = union(this.#current, before?.findings ?? [])
     const commit = facts.commit()
     const text = this.#found()
@@ -183,7 +185,7 @@ export class AlertKeeper {
     ])
   }
 
-  /** The findings of all nodes. A missing node keeps those that only it can know. */
+  /** Findings of all nodes. A missing node keeps those that only it can report. */
   #told(reports: readonly NodeReport[]): readonly NodeReport[] {
     const { node, isAlone } = this.#parts
     const own = { node, beat: 0, commit: '', findings: this.#current }

@@ -35,7 +35,7 @@ export interface DeliveryCount {
 
 export class Deliverer {
   readonly #parts: DelivererParts
-  /** By channel: its messages on their way. */
+  /** By channel: its messages under way. */
   readonly #busy = new Map<string, Promise<void>>()
   #isStopped = false
   readonly #counts = new Map<string, DeliveryCount>()
@@ -44,7 +44,7 @@ export class Deliverer {
     this.#parts = parts
   }
 
-  /** Begins to send what is due, and does not wait for it. */
+  /** Starts sending what is due, and does not wait for it. */
   async look(term: number): Promise<void> {
     const { store, clock, log } = this.#parts
     const found = await store.due(clock.nowMs(), [...this.#busy.keys()])
@@ -62,12 +62,12 @@ export class Deliverer {
     return this.#counts
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no message is under way. */
   async idle(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy.values())
   }
 
-  /** Starts nothing more, and waits a little for what is on its way. */
+  /** Starts nothing more, and waits a little for messages under way. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await noLongerThan(clusterLimits.stopGraceMs, this.idle())
@@ -83,7 +83,7 @@ export class Deliverer {
     }
   }
 
-  /** @returns whether the next one may follow */
+  /** @returns true when the next one may follow */
   async #sendOne(
     term: number,
     channel: ChannelWithHealth,
@@ -114,7 +114,7 @@ export class Deliverer {
       if (health.failures > 0) log.info(fields, 'an alert channel works again')
       return
     }
-    // Once when it begins: the API says how it goes on.
+    // Logged when failures begin; the API shows how they go on.
     if (health.failures > 0 && !outcome.isFinal) return
     const rest = outcome.isFinal ? 'the message is dropped' : 'it is tried again'
     log.warn({ ...fields, fault: outcome.fault }, `an alert was not sent; ${rest}`)
@@ -137,7 +137,7 @@ function byChannel(notices: readonly AlertNotice[]): ReadonlyMap<string, readonl
   return Map.groupBy(notices, ({ channelId }) => channelId)
 }
 
-/** What was tried together is tried together again; the others are put together anew. */
+/** Messages that were tried together stay together; others are grouped anew. */
 function* messagesOf(
   notices: readonly AlertNotice[],
   size: number,

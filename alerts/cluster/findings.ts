@@ -16,7 +16,7 @@ export interface FindingsParts {
 
 export class Findings {
   readonly #parts: FindingsParts
-  /** When it was first found, on the monotonic clock, by `keyOf`. */
+  /** When it was first found, by the monotonic clock and `keyOf`. */
   #since = new Map<string, number>()
   #isTooManyLogged = false
   readonly #told = new Set<string>()
@@ -25,7 +25,7 @@ export class Findings {
     this.#parts = parts
   }
 
-  /** The most severe first; at most `alertLimits.findingsPerNodeMax`. */
+  /** The most severe first, at most `alertLimits.findingsPerNodeMax`. */
   look(): readonly Finding[] {
     const nowMs = this.#parts.clock.monotonicMs()
     const since = new Map<string, number>()
@@ -43,7 +43,7 @@ export class Findings {
     return this.#bounded(findings)
   }
 
-  /** A source that throws is a mistake of ours: the other conditions are looked at all the same. */
+  /** A condition that throws is a bug, and must not stop the others. */
   #found(condition: Condition): readonly Found[] {
     const { facts, settings, log } = this.#parts
     try {
@@ -75,7 +75,7 @@ export class Findings {
   }
 }
 
-/** Two findings have the same key if they are about the same thing, on whichever nodes. */
+/** Equal for findings about the same thing, on any node. */
 export function keyOf({
   tenantId,
   condition,
@@ -96,7 +96,7 @@ function findingOf(condition: Condition, found: Found): Finding {
   }
 }
 
-/** One line that can be stored and shown: what a commit or a file says may hold anything. */
+/** Makes one printable line: text of a commit or a file may hold anything. */
 function plain(text: string, lengthMax: number): string {
   const line = text
     .toWellFormed()

@@ -6,9 +6,9 @@ import { clusterLimits } from './limits.ts'
 
 export interface LeadershipParts {
   readonly store: Pick<AlertStore, 'lease' | 'takeLease' | 'renewLease' | 'releaseLease'>
-  /** Names this process: no other one has the name, not even a later one on the same node. */
+  /** Unique for this process, also among later ones on the same node. */
   readonly holder: string
-  /** Nobody else uses the database: there is nobody to wait for. */
+  /** True: no other node uses the database. */
   readonly isAlone: boolean
   readonly clock: Clock
 }
@@ -22,7 +22,7 @@ export class Leadership {
     this.#parts = parts
   }
 
-  /** @returns the term while this node leads; null: it does not, or nobody knows */
+  /** @returns the term while this node leads; null: it does not, or that is unknown */
   async look(): Promise<number | null> {
     const { isAlone } = this.#parts
     if (this.#own !== null) {
@@ -33,7 +33,7 @@ export class Leadership {
     return await this.#take()
   }
 
-  /** The next one need not wait. */
+  /** Ends the lease, so that the next leader need not wait. */
   async release(): Promise<void> {
     if (this.#own !== null) await this.#parts.store.releaseLease(this.#own)
     this.#own = null
@@ -42,7 +42,7 @@ export class Leadership {
   /** @returns undefined: another node leads now */
   async #renew(own: AlertLease): Promise<number | null | undefined> {
     const renewed = await this.#parts.store.renewLease(own)
-    // It may be this node's all the same; what needs the term asks for it.
+    // The lease may be this node's all the same; what needs the term checks it.
     if (!renewed.ok) return null
     this.#own = renewed.value
     return renewed.value === null ? undefined : renewed.value.term
@@ -53,7 +53,7 @@ export class Leadership {
     const found = await store.lease()
     if (!found.ok) return null
     const lease = found.value
-    // Taken, though the database did not get to say so.
+    // The lease was taken, though the answer of the database was lost.
     if (lease?.holder === holder) {
       this.#own = lease
       return lease.term

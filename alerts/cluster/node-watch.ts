@@ -1,5 +1,5 @@
-// Tells which nodes of the cluster are alive: those whose beat counter in the database still rises.
-// Clocks of other nodes are not read.
+// Decides which nodes of the cluster are alive: those whose beat counter in the database rises.
+// Clocks of other nodes are not used.
 import type { MissingNode } from '#alerts/facts.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { NodeReport } from '#state/ports/alerts.ts'
@@ -41,7 +41,7 @@ export class NodeWatch {
       .map(([node, { atMs }]) => ({ node, sinceMs: atMs }))
   }
 
-  /** Missing for so long that nobody waits for them. */
+  /** Nodes that have been missing for too long to be waited for. */
   lost(): readonly string[] {
     return [...this.#seen.keys()].filter(
       (node) => (this.#quietMs(node) ?? 0) >= clusterLimits.forgetNodeMs,

@@ -16,13 +16,13 @@ import { keyOf } from './findings.ts'
 
 export interface OpeningsParts {
   readonly store: Pick<AlertStore, 'listAlerts' | 'listChannels' | 'record'>
-  /** So long what begins is gathered into one message. */
+  /** How long alerts are gathered into one message. */
   readonly groupWaitMs: number
   readonly clock: Clock
   readonly log: Log
 }
 
-/** What several nodes find is one; '' is the node of that. */
+/** A finding of one node, or of several together; `node` '' stands for these. */
 interface Wanted {
   readonly finding: Finding
   readonly node: string
@@ -30,7 +30,7 @@ interface Wanted {
 
 export class Openings {
   readonly #parts: OpeningsParts
-  /** When an open alert was last told of, on the monotonic clock. */
+  /** When an open alert was last found, by the monotonic clock. */
   #lastWantedMs = new Map<string, number>()
   #isFullLogged = false
   #opened = 0
@@ -40,12 +40,12 @@ export class Openings {
     this.#parts = parts
   }
 
-  /** By this node. */
+  /** Counts of this node. */
   counts(): { readonly opened: number; readonly resolved: number } {
     return { opened: this.#opened, resolved: this.#resolved }
   }
 
-  /** @returns whether nothing changes until something else is found */
+  /** @returns true when nothing changes until something else is found */
   async look(term: number, reports: readonly NodeReport[]): Promise<boolean> {
     const { store } = this.#parts
     const query = { state: 'open', before: '', limit: alertLimits.openMax } as const
@@ -81,7 +81,7 @@ export class Openings {
     for (const [key, alert] of byKey) {
       const atMs = wanted.has(key) ? monotonicMs : (this.#lastWantedMs.get(key) ?? monotonicMs)
       lastWantedMs.set(key, atMs)
-      // An alert on a condition that only a newer version of the program has ends at once.
+      // An alert whose condition only a newer version has ends at once.
       const clearMs = conditionOf(alert.condition)?.clearMs ?? 0
       if (!wanted.has(key) && monotonicMs - atMs >= clearMs) resolved.push(alert.id)
     }
@@ -115,7 +115,7 @@ function wantedBy(reports: readonly NodeReport[]): ReadonlyMap<string, Wanted> {
     for (const finding of findings) {
       const of = finding.isOfNode ? node : ''
       const key = JSON.stringify([keyOf(finding), of])
-      // The first node that reports it has the wording, so that the nodes do not take turns.
+      // The first reporting node has the wording, so that it does not alternate.
       if (!wanted.has(key)) wanted.set(key, { finding, node: of })
     }
   }
@@ -135,7 +135,7 @@ function alertOf(finding: Finding, node: string, nowMs: number): StoredAlert {
   }
 }
 
-/** A tenant hears of its own, the operator of everything. */
+/** A tenant is notified of its own alerts, the operator of all. */
 export function hears(channel: StoredChannel, alert: StoredAlert): boolean {
   const isTheirs = channel.tenantId === operatorId || channel.tenantId === alert.tenantId
   const isChosen = channel.conditions.length === 0 || channel.conditions.includes(alert.condition)

@@ -1,4 +1,4 @@
-// A certificate of this node's settings ends soon, has ended, or cannot be read.
+// Condition: a certificate of this node's settings ends soon, has ended, or cannot be read.
 import type { Condition } from '#alerts/condition.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 

@@ -1,4 +1,4 @@
-// A change was stopped on its way to the nodes of the fleet.
+// Condition: a delivery of a change to the nodes was stopped.
 import type { Condition } from '#alerts/condition.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 

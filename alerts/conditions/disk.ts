@@ -1,4 +1,4 @@
-// The data directory cannot be written, or its disk is nearly full.
+// Condition: the data directory cannot be written, or its disk is nearly full.
 import type { Condition } from '#alerts/condition.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 

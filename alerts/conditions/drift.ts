@@ -1,11 +1,11 @@
-// What should be the same differs: nodes answer from different commits for longer than a change
-// takes, or a server that gets redirects does not keep them.
+// Condition: nodes answer from different commits for longer than a change takes, or a server does
+// not keep its redirects.
 import type { Condition } from '#alerts/condition.ts'
 import type { AlertFacts, RedirectTargetFacts } from '#alerts/facts.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 
 const shownMax = 20
-/** Once may be a person who tries something; so often it is a program, or two of us. */
+/** Once may be a person who tries something; so often it is a program, or another gslbd. */
 const mendedMin = 3
 
 export const drift: Condition = {

@@ -1,4 +1,4 @@
-// A node that pulls bundles is not as it should be: silent, behind, refusing, with a wrong clock.
+// Condition: a node that pulls bundles is silent, behind or refusing, or has a wrong clock.
 import type { Condition } from '#alerts/condition.ts'
 import type { DriftedNodeFacts } from '#alerts/facts.ts'
 import { operatorId } from '#state/ports/alerts.ts'

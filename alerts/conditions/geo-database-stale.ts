@@ -1,4 +1,4 @@
-// A geo database is old, or its file cannot be used.
+// Condition: a geo database is old, or its file cannot be used.
 import type { Condition } from '#alerts/condition.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 

@@ -1,4 +1,4 @@
-// The newest commit is not taken, and what was accepted before goes on serving.
+// Condition: the newest commit is held, and the one accepted before goes on serving.
 import type { Condition } from '#alerts/condition.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 

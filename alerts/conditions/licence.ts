@@ -1,4 +1,4 @@
-// The licence does not count, ends soon, or something is used beyond it.
+// Condition: the licence is invalid or ends soon, or something is used beyond it.
 import type { Condition } from '#alerts/condition.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 

@@ -1,4 +1,4 @@
-// A member is down.
+// Condition: a member is down.
 import type { Condition } from '#alerts/condition.ts'
 
 export const memberDown: Condition = {

@@ -1,4 +1,4 @@
-// A member goes up and down again and again.
+// Condition: a member goes up and down again and again.
 import type { Condition } from '#alerts/condition.ts'
 
 export const memberFlapping: Condition = {

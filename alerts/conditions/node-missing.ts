@@ -1,4 +1,4 @@
-// A node of the cluster is not heard of any more.
+// Condition: a node of the cluster is silent.
 import type { Condition } from '#alerts/condition.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 

@@ -1,4 +1,4 @@
-// A pool that a service answers from has nobody who may answer.
+// Condition: a pool of a service has no member that may answer.
 import type { Condition } from '#alerts/condition.ts'
 
 export const poolWithoutMembers: Condition = {

@@ -1,4 +1,4 @@
-// A rollout was taken back because of what was measured.
+// Condition: a rollout was taken back because of measurements.
 import type { Condition } from '#alerts/condition.ts'
 
 export const rolloutRegression: Condition = {

@@ -1,4 +1,4 @@
-// Channels that send e-mail by an SMTP server, over TLS (RFC 8314) or with STARTTLS (RFC 3207).
+// Sends e-mail by an SMTP server, over TLS (RFC 8314) or with STARTTLS (RFC 3207).
 import { withoutFinalDot } from '#dns/final-dot.ts'
 import { text, textOf } from '#alerts/channel-kind.ts'
 import type { ChannelFault, ChannelKind } from '#alerts/channel-kind.ts'
@@ -119,7 +119,7 @@ async function send(
       return failed('security none is for servers of alerts.allowedHosts alone')
     }
     const username = textOf(settings, 'username')
-    // Loaded by the first message: most nodes send none, and it is large.
+    // Loaded on demand: most nodes send none, and it is large.
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
       host,
@@ -152,9 +152,9 @@ function mailOf(message: AlertMessage, settings: ChannelSettings) {
     to: Array.isArray(to) ? [...(to as string[])] : [],
     subject: `[gslbd] ${message.isTest ? 'Test: ' : ''}${headline(message)}`,
     text: `${paragraphs(message).join('\n\n')}\n`,
-    // The same where it is sent again: programs show such a message once. RFC 5322 section 3.6.4.
+    // The same for a repeated message, so that programs show it once: RFC 5322 section 3.6.4.
     messageId: `<${message.id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`,
-    // RFC 3834 section 5: no vacation notice is wanted.
+    // Suppresses vacation notices: RFC 3834 section 5.
     headers: { 'Auto-Submitted': 'auto-generated' },
     date: new Date(message.sentAtMs),
   }
@@ -169,7 +169,7 @@ function portOf(settings: ChannelSettings): number {
   return typeof port === 'number' ? port : ports[securityOf(settings)]
 }
 
-/** Codes alone: what a server says may hold anything. */
+/** Only codes, since a server's text may hold anything. */
 function faultOf(error: Error): string {
   const { code = 'failed', responseCode } = error as { code?: string; responseCode?: number }
   const isTls = code === 'ETLS' || code === 'ESOCKET'

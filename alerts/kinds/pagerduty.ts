@@ -1,5 +1,4 @@
-// Channels that trigger and resolve incidents by PagerDuty's Events API v2, or by what takes the
-// same.
+// Triggers and resolves incidents by PagerDuty's Events API v2, or a compatible one.
 import { text, textOf, url, urlFault, urlTarget } from '#alerts/channel-kind.ts'
 import type { ChannelKind } from '#alerts/channel-kind.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
@@ -7,7 +6,7 @@ import { outcomeOf } from '#alerts/send/outcome.ts'
 import { post } from '#alerts/send/post.ts'
 
 const eventsUrl = 'https://events.pagerduty.com/v2/enqueue'
-/** Characters; PagerDuty takes no more. */
+/** Limit of PagerDuty, in characters. */
 const summaryLengthMax = 1_024
 
 export const pagerduty: ChannelKind = {
@@ -27,7 +26,7 @@ export const pagerduty: ChannelKind = {
     },
     url: { ...url, isPlace: true },
   },
-  // An event is about one incident.
+  // An event concerns one incident.
   noticesPerMessage: 1,
   target: (settings) => urlTarget({ ...settings, url: textOf(settings, 'url') || eventsUrl }),
   fault: urlFault,
@@ -37,7 +36,7 @@ export const pagerduty: ChannelKind = {
   },
 }
 
-/** The alert's id joins the end to its beginning, and a repeated event to the first. */
+/** The alert's id joins its end to its beginning, and a repeated event to the first. */
 export function pagerdutyBody({ told, isTest }: AlertMessage, routingKey: string): string {
   const [{ event, alert } = undefined!] = told
   const common = { routing_key: routingKey, dedup_key: `gslbd-${alert.id}` }

@@ -1,5 +1,4 @@
-// Channels that post a text to an incoming webhook as Slack has it; Mattermost, Rocket.Chat and
-// others take the same.
+// Posts text to an incoming webhook of Slack, Mattermost, Rocket.Chat or a compatible one.
 import { textOf, url, urlFault, urlTarget } from '#alerts/channel-kind.ts'
 import type { ChannelKind } from '#alerts/channel-kind.ts'
 import { headline, paragraphs, severityOf } from '#alerts/send/message.ts'

@@ -1,4 +1,4 @@
-// Opens a TCP connection to a host that somebody else wrote, for a protocol that is not HTTP.
+// Connects by TCP to a host that a tenant has named, for a protocol other than HTTP.
 import { connect, isIP } from 'node:net'
 import type { LookupFunction, Socket } from 'node:net'
 import { err, ok } from '#lib/result.ts'
@@ -10,11 +10,11 @@ export interface OpenConnection {
   readonly socket: Socket
   /** As in `OpenAddresses`. */
   readonly areListed: boolean
-  /** Ends it; to be called in any case. */
+  /** Closes the connection; to be called in any case. */
   readonly stop: () => void
 }
 
-/** After `timeoutMs` the connection is cut off, whatever goes on. Errors: a sentence. */
+/** Cuts the connection off after `timeoutMs`. Errors: a sentence. */
 export async function connectTo(
   host: string,
   port: number,
@@ -38,7 +38,7 @@ export async function connectTo(
   deadline.addEventListener('abort', stop, { once: true })
   const { promise, resolve, reject } = Promise.withResolvers<undefined>()
   socket.once('connect', () => resolve(undefined)).once('error', reject)
-  // The caller adds handlers of its own; an error after the end must not end the process.
+  // The caller adds its own handlers; an error after the end must not end the process.
   socket.on('error', () => undefined).once('close', () => reject(new Error('closed')))
   try {
     await promise

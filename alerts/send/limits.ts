@@ -1,14 +1,14 @@
-// Limits of one message on its way out.
+// Limits on sending one message.
 
 export const sendLimits = {
-  /** From the look-up of the name to the end of the answer. */
+  /** From the lookup of the name to the end of the response. */
   timeoutMs: 10_000,
-  /** Octets of an answer; the rest is not read. */
+  /** Octets of a response that are read. */
   answerBytesMax: 16 * 1024,
-  /** Addresses of one name; the others are not tried. */
+  /** Addresses of a name that are tried. */
   addressesMax: 8,
-  /** Names that are looked up at once: the system has few threads for it. */
+  /** Names that are looked up at once, since the system has few threads for it. */
   lookupsMax: 2,
-  /** Names that wait for their look-up. */
+  /** Names that wait for their lookup. */
   lookupsWaitingMax: 1_000,
 } as const

@@ -1,4 +1,4 @@
-// A message: what one channel is told at once, and its words for people.
+// Defines a message to one channel, and its text for people.
 import type { AlertEvent, Severity, StoredAlert } from '#state/ports/alerts.ts'
 import { severities } from '#state/ports/alerts.ts'
 
@@ -8,16 +8,16 @@ export interface AlertStep {
 }
 
 export interface AlertMessage {
-  /** Unique; a message that is sent again has the same. */
+  /** Unique; the same when the message is sent again. */
   readonly id: string
   readonly sentAtMs: number
-  /** It was asked for by a person, and nothing is wrong. */
+  /** True: a person requested a test, and nothing is wrong. */
   readonly isTest: boolean
   /** At least one. */
   readonly told: readonly AlertStep[]
 }
 
-/** The highest severity among the alerts that open; `info` where alerts only end. */
+/** The highest severity of opening alerts; `info` when alerts only end. */
 export function severityOf({ told }: AlertMessage): Severity {
   const open = new Set(
     told.flatMap(({ event, alert }) => (event === 'opened' ? alert.severity : [])),
@@ -25,7 +25,7 @@ export function severityOf({ told }: AlertMessage): Severity {
   return severities.find((severity) => open.has(severity)) ?? 'info'
 }
 
-/** One line without a line end. */
+/** One line without a line feed. */
 export function headline(message: AlertMessage): string {
   const [first] = message.told
   if (message.told.length === 1 && first !== undefined)
@@ -39,7 +39,7 @@ export function headline(message: AlertMessage): string {
   return `${message.told.length} alerts: ${parts.join(', ')}`
 }
 
-/** A paragraph for each, the severest first, ends last. */
+/** A paragraph for each alert, the most severe first, those that end last. */
 export function paragraphs(message: AlertMessage): readonly string[] {
   const rank = ({ event, alert }: AlertStep): number =>
     event === 'resolved' ? severities.length : severities.indexOf(alert.severity)

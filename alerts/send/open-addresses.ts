@@ -1,4 +1,4 @@
-// Finds the addresses that a host name of a tenant may lead to: public ones, and internal ones that
+// Finds the addresses that a tenant's host name may lead to: public ones, and internal ones that
 // the operator has listed.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -11,7 +11,7 @@ import { sendLimits } from './limits.ts'
 
 export interface OpenAddresses {
   readonly addresses: readonly string[]
-  /** Each of them was listed by the operator: there, messages may go without TLS. */
+  /** True: the operator has listed all of them, so TLS is not required. */
   readonly areListed: boolean
 }
 
@@ -22,7 +22,7 @@ export type LookUp = (host: string) => Promise<readonly string[]>
 export const askSystem: LookUp = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
-/** Errors: a sentence. It does not say which address it was: that would show internal names. */
+/** Errors: a sentence without the address, which may be an internal one. */
 export async function openAddresses(
   host: string,
   lookUp: LookUp,
@@ -39,7 +39,7 @@ export async function openAddresses(
   }
   const open = found.slice(0, sendLimits.addressesMax).filter((text) => {
     const octets = parseAddress(text)
-    // Nothing that a public server has: an address with a zone.
+    // An address with a zone is not public.
     return octets.ok && !isForbiddenAddress(octets.value, allowed)
   })
   if (open.length === 0) {
@@ -52,7 +52,7 @@ export async function openAddresses(
   return ok({ addresses: open, areListed })
 }
 
-/** A few look-ups at once; a name server that never answers keeps no thread for everybody else. */
+/** Limits lookups at the same time: a silent name server must not hold a thread for long. */
 export class LookupLane {
   readonly #lookUp: LookUp
   #running = 0

@@ -1,9 +1,9 @@
-// What the answer of a receiver says of a message: taken, to be tried again, or refused for good.
+// Interprets a receiver's response: the message is taken, to be tried again, or refused for good.
 import type { Result } from '#lib/result.ts'
 import type { SendOutcome } from '#state/ports/alerts.ts'
 import type { PostAnswer } from './post.ts'
 
-/** The message is at fault: the same one would be refused again. */
+/** Statuses that blame the message: it would be refused again. */
 const finalStatuses: readonly number[] = [400, 413, 422]
 
 export const sent: SendOutcome = Object.freeze({ ok: true })
@@ -19,7 +19,7 @@ export function outcomeOf(answer: Result<PostAnswer, string>): SendOutcome {
     return failed(`HTTP ${status}: redirects are not followed; write the address that it leads to`)
   }
   if (status < 200 || status > 299) return failed(`HTTP ${status}`, finalStatuses.includes(status))
-  // A login page, or a proxy in between: whatever read the message, it was no receiver of alerts.
+  // A web page, of a login or a proxy, was sent by no receiver of alerts.
   if (contentType === 'text/html') return failed('a web page answered: it is no receiver of alerts')
   return sent
 }

@@ -19,9 +19,9 @@ const { request: requestHttp } = process.getBuiltinModule('node:http')
 /** How messages reach others; the composition sets it. */
 export interface Way {
   readonly lookUp: LookUp
-  /** Internal networks that may be reached, and without TLS. */
+  /** Internal networks that may be reached, also without TLS. */
   readonly allowed: readonly Network[]
-  /** PEM; left out: the certificates that Node trusts. */
+  /** PEM; left out: the certificates of Node. */
   readonly ca?: string
   /** Default: `sendLimits.timeoutMs`. */
   readonly timeoutMs?: number
@@ -29,7 +29,7 @@ export interface Way {
 
 export interface PostAnswer {
   readonly status: number
-  /** The media type without parameters, in lower case; '' where the answer names none. */
+  /** The media type without parameters, in lower case; '' without one. */
   readonly contentType: string
   /** At most `sendLimits.answerBytesMax`. */
   readonly text: string
@@ -101,7 +101,7 @@ function open(
   signal: AbortSignal,
   ca: string | undefined,
 ): ClientRequest {
-  // A name that leads somewhere else a moment later must not matter: it is not asked again.
+  // Uses the checked addresses: another lookup might give others.
   const checked = addresses.map((address) => ({ address, family: isIP(address) }))
   const lookup: LookupFunction = (_host, { all }, give) => {
     if (all === true) give(null, checked)

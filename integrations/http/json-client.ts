@@ -19,7 +19,7 @@ export interface JsonRequest {
     ConnectionOptions,
     'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'
   >
-  /** Statuses that are answers, besides those below 300. */
+  /** Accepted statuses beside those below 300. */
   readonly statuses?: readonly number[]
 }
 
@@ -27,18 +27,18 @@ export interface JsonAnswer {
   readonly status: number
   /** undefined: an empty body. */
   readonly json: unknown
-  /** The tag from the header or the trailer; empty: none. */
+  /** The tag of the header or the trailer; empty: none. */
   readonly etag: string
 }
 
 export const httpLimits = {
   timeoutMs: 10_000,
   bodyBytesMax: 64_000_000,
-  /** Characters of a server's answer that are shown to people. */
+  /** Characters of a server's response that are shown. */
   shownCharactersMax: 200,
 } as const
 
-/** Errors: a sentence that names the server and what it did; never a header of the request. */
+/** Errors: a sentence that names the server and its fault; never a header of the request. */
 export async function askJson(
   asked: JsonRequest,
   timeoutMs: number = httpLimits.timeoutMs,

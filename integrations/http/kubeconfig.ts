@@ -1,4 +1,4 @@
-// Finds how to reach a Kubernetes API: by a kubeconfig file, or as the account of a pod.
+// Finds access to a Kubernetes API: by a kubeconfig file, or by the account of a pod.
 import { execFile } from 'node:child_process'
 import type { ExecFileException } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -13,13 +13,17 @@ import { httpLimits } from './json-client.ts'
 import type { JsonRequest } from './json-client.ts'
 
 export interface KubernetesAccess {
-  /** Without a slash at its end. */
+  /** Without a final slash. */
   readonly server: string
-  /** Asked before each request: tokens in files change. @throws why there are none, for people */
+  /**
+   * Called before each request, since tokens in files change.
+   *
+   * @throws why there are none, for people
+   */
   readonly credentials: (signal: AbortSignal) => Promise<Pick<JsonRequest, 'headers' | 'tls'>>
 }
 
-/** What Kubernetes puts into each pod. */
+/** Folder that Kubernetes mounts in each pod. */
 const podAccount = '/var/run/secrets/kubernetes.io/serviceaccount'
 const fileBytesMax = 1_048_576
 
@@ -99,18 +103,18 @@ function ofFile(path: string, env: NodeJS.ProcessEnv, timeoutMs: number): Kubern
   }
 }
 
-/** @throws what is wrong, and where: the words of the library have those of the file */
+/** @throws what is wrong and where, without the library's text, which quotes the file */
 function yamlValue(text: string): unknown {
   let told = 'it is no YAML that can be used'
   try {
-    // Not 'silent': of several documents that takes the first.
+    // Not 'silent', which takes the first of several documents.
     const document = parseDocument(text, { logLevel: 'error' })
     const [mistake] = [...document.errors, ...document.warnings]
     if (mistake === undefined) return document.toJS()
     const [at] = mistake.linePos ?? []
     told = `${told}: ${mistake.code}${at ? ` in line ${at.line}, column ${at.col}` : ''}`
   } catch {
-    // An alias to nothing, or too many, or too deep.
+    // An alias is undefined, or aliases are too many or too deep.
   }
   throw new Error(told)
 }
@@ -143,7 +147,7 @@ interface ExecCredential {
   readonly clientKeyData?: string
 }
 
-/** Runs the program of a cloud that makes credentials (client.authentication.k8s.io). */
+/** Runs a cloud's program that makes credentials (client.authentication.k8s.io). */
 async function execCredential(
   program: Program,
   env: NodeJS.ProcessEnv,
@@ -171,13 +175,13 @@ async function outputOf(
   }
   try {
     const { stdout } = await promisify(execFile)(path, args, {
-      // A program can ignore SIGTERM.
+      // A program may ignore SIGTERM.
       ...{ signal, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: fileBytesMax },
       env: { ...env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
     })
     return stdout
   } catch (error) {
-    // Its words may have secrets. What says too much is killed as well, and has a code.
+    // Without its output, which may hold secrets. Too much output kills it, with a code.
     const { code, killed, signal: by } = error as ExecFileException
     const isLate = killed === true && typeof code !== 'string'
     const late = `it did not end within ${timeoutMs / 1000} s`
@@ -185,7 +189,7 @@ async function outputOf(
   }
 }
 
-/** @throws what it lacks, without its words */
+/** @throws what is missing, without the output */
 function credentialOf(stdout: string): ExecCredential {
   const said = parseJson(stdout)
   if (said === undefined) throw new Error('it says no JSON')
@@ -209,7 +213,7 @@ function readText(path: string): string {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token.trim()}` })
 
-/** null is as good as absent, here and below. */
+/** null counts as absent, here and below. */
 const isThere = (fields: Fields, key: string): boolean => (fields[key] ?? undefined) !== undefined
 
 function fieldsIn(fields: Fields, key: string): Fields {
@@ -236,7 +240,7 @@ function isTrueIn(fields: Fields, key: string): boolean {
   return value
 }
 
-/** @returns reads the file that a field names from the folder; undefined: it names none */
+/** @returns a function that reads the named file below the folder; undefined: none is named */
 function fileIn(fields: Fields, key: string, folder: string): (() => string) | undefined {
   const file = textIn(fields, key)
   if (file === '') return undefined
@@ -244,21 +248,21 @@ function fileIn(fields: Fields, key: string, folder: string): (() => string) | u
     try {
       return readText(resolve(folder, file))
     } catch (error) {
-      // Not the path: a key may stand in its place.
+      // Without the path, in whose place a key may stand.
       const { code = 'it is too large' } = error as NodeJS.ErrnoException
       throw new Error(`the file of ${key} cannot be read: ${code}`, { cause: error })
     }
   }
 }
 
-/** @returns reads what is text in base64, or in a file; '': neither */
+/** @returns a function that decodes base64, or reads a file; '': neither is there */
 function pemIn(fields: Fields, key: string, folder: string): () => string {
   const data = textIn(fields, `${key}-data`)
   const read = fileIn(fields, key, folder)
   return () => (data === '' ? (read?.() ?? '') : Buffer.from(data, 'base64').toString())
 }
 
-/** The item of a list such as `clusters`, of which each has a name. */
+/** The item with that name in a list such as `clusters`. */
 function named(config: Fields, kind: 'cluster' | 'context' | 'user', name: string): Fields {
   const found = listIn(config, `${kind}s`)
     .map(fieldsOf)

@@ -1,4 +1,4 @@
-// Redirects as routes of a Caddy server, through its admin API.
+// Writes redirects as routes of a Caddy server, through its admin API.
 import { isDeepStrictEqual } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -15,7 +15,7 @@ export interface CaddySettings {
 
 type Route = Readonly<Record<string, unknown>>
 
-/** Ours stand before those of others, whose order stays. One write for all: each one reloads. */
+/** Our routes precede others, whose order stays. One write for all, since each one reloads. */
 export function createCaddy({ adminUrl, serverName }: CaddySettings): RedirectTarget {
   const base = adminUrl.replace(/\/$/, '')
   const url = `${base}/config/apps/http/servers/${encodeURIComponent(serverName)}/routes`
@@ -45,7 +45,7 @@ function changes(wanted: readonly PushedRedirect[], routes: readonly Route[]): C
   }
   const found = changesOf(wanted, there, (one, route) => isDeepStrictEqual(routeOf(one), route))
   if (found.length > 0 || wanted[0] === undefined) return found
-  // All are there, in another order, or behind those of others.
+  // All are there, in another order, or after foreign routes.
   return [{ verb: 'update', mark: wanted[0].mark, what: 'the order of the routes' }]
 }
 
@@ -56,7 +56,7 @@ async function write(
   etag: string,
   signal: AbortSignal,
 ): Promise<Result<null, string>> {
-  // Somebody else may have written since it was read: then it is read again, later.
+  // Refused when somebody has written since the read: then it is read again, later.
   const headers: Record<string, string> = etag === '' ? {} : { 'if-match': etag }
   const method = isNew ? 'PUT' : 'PATCH'
   const answer = await askJson({ url, method, headers, body, signal })
@@ -79,7 +79,7 @@ function routeOf(one: PushedRedirect): Route {
   }
 }
 
-/** A `*` of its host matcher is one label; ours is any number of them. */
+/** A `*` of Caddy's host matcher is one label; a redirect's is any number. */
 function matcherOf({ host, isWildcard }: PushedRedirect): Route {
   if (!isWildcard) return { host: [host] }
   const pattern = `(?i)^.+\\.${host.replaceAll('.', '\\.')}\\.?$`

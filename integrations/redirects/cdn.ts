@@ -1,4 +1,4 @@
-// Redirects as rules of the zones of a CDN: rulesets of single redirects, as Cloudflare has them.
+// Writes redirects as rulesets in the zones of a CDN, in the form of Cloudflare.
 import { isDeepStrictEqual } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -21,7 +21,7 @@ export interface CdnSettings {
   readonly zones: readonly CdnZoneSettings[]
 }
 
-/** What a zone has of ours, and what it is to have. */
+/** Our rules in a zone, and those it should have. */
 interface ZoneState {
   readonly zoneId: string
   /** Empty: the zone has no ruleset of this phase yet. */
@@ -71,7 +71,7 @@ export function createCdn(settings: CdnSettings): RedirectTarget {
   }
 }
 
-/** The first whose domain the host is in; else the first without domains. */
+/** The first zone with the host's domain; else the first without domains. */
 function zoneOf({ host }: PushedRedirect, zones: readonly CdnZoneSettings[]) {
   const isIn = (domain: string): boolean => {
     const name = domain.toLowerCase().replace(/^\*?\.|\.$/g, '')
@@ -112,13 +112,13 @@ async function readZone(
   return ok({ zoneId, rulesetId, wanted, there, changes })
 }
 
-/** The CDN adds fields of its own. */
+/** Compares known fields only, since the CDN adds others. */
 function isSame(one: PushedRedirect, rule: Readonly<Record<string, unknown>>): boolean {
   const mine = ruleOf(one)
   return Object.entries(mine).every(([key, value]) => isDeepStrictEqual(rule[key], value))
 }
 
-/** One request for each rule: those of others are not even sent. */
+/** A request for each rule, so that foreign ones are never sent. */
 function writesOf(ask: Ask, state: ZoneState): readonly (() => ReturnType<Ask>)[] {
   const { zoneId, rulesetId, wanted, there, changes } = state
   if (changes.length === 0) return []
@@ -131,7 +131,7 @@ function writesOf(ask: Ask, state: ZoneState): readonly (() => ReturnType<Ask>)[
   return changes.map(({ verb, mark }) => () => {
     const one = byMark.get(mark)
     const id = there.get(mark)?.id ?? ''
-    // It may be gone by now.
+    // It may be gone already.
     if (verb === 'delete') return ask({ path: `${path}/${id}`, method: 'DELETE', statuses: [404] })
     return verb === 'update'
       ? ask({ path: `${path}/${id}`, method: 'PATCH', body: ruleOf(one!) })
@@ -139,7 +139,7 @@ function writesOf(ask: Ask, state: ZoneState): readonly (() => ReturnType<Ask>)[
   })
 }
 
-/** The first that fits counts: hosts go before the wildcards, which are added at the end. */
+/** The first match counts, so hosts precede wildcards, which are appended. */
 function placeOf({ isWildcard }: PushedRedirect): object {
   return isWildcard ? {} : { position: { before: '' } }
 }

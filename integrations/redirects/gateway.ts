@@ -1,4 +1,4 @@
-// Redirects as HTTPRoutes of the Kubernetes Gateway API.
+// Writes redirects as HTTPRoutes of the Kubernetes Gateway API.
 import { isDeepStrictEqual } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -12,7 +12,7 @@ import { changesOf, writeEach } from './target.ts'
 import type { Change, RedirectTarget } from './target.ts'
 
 export interface GatewaySettings {
-  /** A path; empty: the account of the pod that this runs in. */
+  /** A path; empty: the account of this pod. */
   readonly kubeconfig: string
   readonly gatewayName: string
   readonly gatewayNamespace: string
@@ -27,7 +27,7 @@ interface HttpRoute {
 const group = 'gateway.networking.k8s.io'
 const version = 'v1'
 const managedBy = { 'app.kubernetes.io/managed-by': 'gslbd' }
-/** Routes of one answer. */
+/** Routes in one response. */
 const pageMax = 500
 
 export function createGateway(settings: GatewaySettings, env: NodeJS.ProcessEnv): RedirectTarget {
@@ -80,7 +80,7 @@ export function createGateway(settings: GatewaySettings, env: NodeJS.ProcessEnv)
   }
 }
 
-/** Hostname and PreciseHostname of the Gateway API: no underscores, no IPv6. */
+/** Hostname and PreciseHostname of the Gateway API: without underscores, not IPv6. */
 const hostForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const pathMax = 1_024
 
@@ -105,14 +105,14 @@ function routeOf(one: PushedRedirect, settings: GatewaySettings, found?: HttpRou
       name: one.mark,
       namespace: settings.httprouteNamespace,
       labels: managedBy,
-      // The version makes the server refuse to overwrite what somebody has changed meanwhile.
+      // With the version, the server refuses to overwrite a foreign change.
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
     spec: specOf(one, settings),
   }
 }
 
-/** The API has 301 and 302 alone: the nearest of a 308 or 307, which a browser's GET is sure of. */
+/** The API has only 301 and 302; a GET follows these as it follows 308 and 307. */
 const codeOf: Readonly<Record<number, 301 | 302>> = { 301: 301, 308: 301, 302: 302, 307: 302 }
 
 function specOf(
@@ -141,7 +141,7 @@ function specOf(
   }
 }
 
-/** The server may add defaults, at the top. */
+/** Ignores additional fields at the top, which may be the server's defaults. */
 function isSame(spec: Readonly<Record<string, unknown>>, route: HttpRoute): boolean {
   return Object.entries(spec).every(([key, value]) => isDeepStrictEqual(route.spec[key], value))
 }

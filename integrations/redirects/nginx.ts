@@ -1,4 +1,4 @@
-// Redirects as server blocks in a file that an nginx includes; a command makes it read the file.
+// Writes redirects as server blocks to a file that nginx includes; a command reloads nginx.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export function createNginx(
   reloadMs: number = nginxLimits.reloadMs,
 ): RedirectTarget {
   const path = join(settings.configDir, settings.configFile)
-  // Whether nginx has read what is there, nobody can say after a start or a failure.
+  // Unknown after a start or a failure: whether nginx has read the file.
   let isRead = false
   return {
     name: 'nginx',
@@ -69,13 +69,13 @@ export function createNginx(
 
 const unsafeReason = 'its host or target has characters that mean something to nginx'
 
-/** The compiler lets none of them through; what comes to a file of a server is looked at twice. */
+/** Checked again here, though the compiler refuses such texts: they go to another server's file. */
 function isUnsafe({ host, target }: PushedRedirect): boolean {
   return /[^a-z0-9._-]/.test(host) || /[\s;{}#"'\\\u0000-\u001f\u007f-\uffff]/.test(target)
 }
 
 function blockOf(one: PushedRedirect, listen: readonly string[]): string {
-  // A dollar would begin a variable.
+  // A dollar sign would begin a variable.
   const target = baseOf(one).replaceAll('$', '%24') + (one.preservePath ? '$request_uri' : '')
   return [
     `# ${one.mark}`,
@@ -88,7 +88,7 @@ function blockOf(one: PushedRedirect, listen: readonly string[]): string {
   ].join('\n')
 }
 
-/** By mark, as they stand in the file. */
+/** Blocks of the file by mark. */
 function blocksIn(text: string): ReadonlyMap<string, string> {
   const blocks = new Map<string, string>()
   for (const block of text.split(/^(?=# svc-redirect-)/m)) {
@@ -117,7 +117,7 @@ function write(path: string, text: string): Result<null, string> {
   }
 }
 
-/** No shell; its output is told when it fails. One that does not end is ended. */
+/** Runs without a shell, with a time limit; the output is shown on failure. */
 function run(
   command: string,
   timeoutMs: number,
@@ -136,7 +136,7 @@ function run(
     const end = (): void => {
       late = true
       child.kill('SIGKILL')
-      // Children of its own may hold its output open.
+      // Its children may hold the output open.
       child.stdout.destroy()
       child.stderr.destroy()
     }

@@ -1,5 +1,5 @@
 // Keeps another server in step with our redirects: after each change, periodically, and again after
-// a failure. Nobody waits for it.
+// a failure. Nothing waits for it.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { PushedRedirect } from './rule.ts'
@@ -7,7 +7,7 @@ import type { RedirectTarget } from './target.ts'
 
 export interface ReconcilerParts {
   readonly target: RedirectTarget
-  /** The same array for as long as none of them changes; undefined: not known yet. */
+  /** The same array as long as none of them changes; undefined: not known yet. */
   readonly wanted: () => readonly PushedRedirect[] | undefined
   readonly intervalMs: number
   readonly clock: Clock
@@ -15,25 +15,25 @@ export interface ReconcilerParts {
 }
 
 export const reconcilerLimits = {
-  /** For one round: reading, and all writes. */
+  /** Time for a round: reading, and all writes. */
   roundMs: 120_000,
-  /** From a failure to the next try. */
+  /** Pause after a failure. */
   retryMs: 10_000,
-  /** For how long a round that had to mend something is remembered. */
+  /** How long a round that mended something is remembered. */
   mendedWithinMs: 3_600_000,
-  /** Skipped redirects that a line of the log lists. */
+  /** Skipped redirects that are listed in the log. */
   loggedMax: 20,
 } as const
 
 export interface TargetStatus {
   readonly target: string
-  /** null: nobody has looked yet. */
+  /** null: not looked at yet. */
   readonly isUp: boolean | null
   readonly rules: number
   readonly drift: number
-  /** Rounds that had to mend something, within `mendedWithinMs`. */
+  /** Rounds within `mendedWithinMs` that mended something. */
   readonly mendedLately: number
-  /** Why the last round failed; '': it went well, or there was none. */
+  /** Why the last round failed; '': it did not. */
   readonly fault: string
 }
 
@@ -43,28 +43,28 @@ export class Reconciler {
   #running: Promise<void> | undefined
   #isAsked = false
   #dueAtMs = 0
-  /** What the server had after the last round that went well. */
+  /** The redirects after the last successful round. */
   #applied: readonly PushedRedirect[] | undefined
   #fault: string | null = null
   #skipped = ''
   #isUp: boolean | null = null
   #rules = 0
   #drift = 0
-  /** When something was mended, on the monotonic clock. */
+  /** Times of mending, by the monotonic clock. */
   #mendedAtMs: readonly number[] = []
 
   constructor(parts: ReconcilerParts) {
     this.#parts = parts
   }
 
-  /** Redirects may be others now. */
+  /** To be called when redirects may have changed. */
   changed(): void {
     if (this.#end.signal.aborted || this.#parts.wanted() === this.#applied) return
     if (this.#running !== undefined) this.#isAsked = true
     else this.#start()
   }
 
-  /** To be called often: it looks whether it is time. */
+  /** To be called often; runs a round when one is due. */
   tick(): void {
     if (this.#end.signal.aborted || this.#running !== undefined) return
     if (this.#parts.clock.monotonicMs() >= this.#dueAtMs) this.#start()
@@ -132,7 +132,7 @@ export class Reconciler {
     const { target, clock, intervalMs, log } = this.#parts
     this.#isUp = false
     this.#dueAtMs = clock.monotonicMs() + Math.min(intervalMs, reconcilerLimits.retryMs)
-    // Once for each reason: it is tried again and again.
+    // Logged once for each reason, since it is tried again and again.
     if (this.#fault !== reason) {
       log.warn({ target: target.name, reason }, 'redirects are not written there yet')
     }
@@ -148,7 +148,7 @@ export class Reconciler {
     const fields = { target: target.name, changes }
     if (isDrift) {
       this.#drift += changes
-      // Rounds are a second apart at least.
+      // Rounds are at least a second apart.
       this.#mendedAtMs = [...this.#lately(), this.#parts.clock.monotonicMs()]
       log.warn(fields, 'redirects were changed there by somebody else, and are mended')
     } else if (changes > 0) log.info(fields, 'redirects are written there')

@@ -1,11 +1,11 @@
-// A redirect as other servers get it, and the mark by which ours are known among theirs.
+// Defines a redirect as other servers get it, and the mark that identifies ours among theirs.
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 
 export interface PushedRedirect {
   readonly id: string
-  /** `svc-redirect-<id>`: what has such a mark there is ours, and nothing else is. */
+  /** `svc-redirect-<id>`: whatever has such a mark is ours, and nothing else. */
   readonly mark: string
-  /** Lower case, no final dot; of a wildcard, the name below which it answers. */
+  /** In lower case without final dot; for a wildcard, the name above it. */
   readonly host: string
   readonly isWildcard: boolean
   readonly target: string
@@ -19,7 +19,7 @@ export function isMark(text: unknown): text is string {
   return typeof text === 'string' && markForm.test(text)
 }
 
-/** Hosts before wildcards, deep ones first: the order in which the first that fits is right. */
+/** Hosts before wildcards, deep ones first, so that the first match is right. */
 export function pushedOf(models: readonly RedirectModel[]): readonly PushedRedirect[] {
   const pushed = models.map(({ uid, host: name, isWildcard, target, code, preservePath }) => {
     const host = name.replace(/\.$/, '')
@@ -43,12 +43,12 @@ export function pushedOf(models: readonly RedirectModel[]): readonly PushedRedir
   return pushed.map(({ one }) => one)
 }
 
-/** What the path of a request is appended to. */
+/** The part before the request's path. */
 export function baseOf({ target, preservePath }: PushedRedirect): string {
   return preservePath ? target.replace(/\/$/, '') : target
 }
 
-/** `*.old.example` */
+/** The host, or `*.old.example`. */
 export function patternOf({ host, isWildcard }: PushedRedirect): string {
   return isWildcard ? `*.${host}` : host
 }

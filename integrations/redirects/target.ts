@@ -1,4 +1,5 @@
-// The interface of a server that gets redirects: reads what it has, and changes what differs.
+// Defines the interface of a server that gets redirects: reads its redirects, and changes what
+// differs.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { PushedRedirect } from './rule.ts'
@@ -7,26 +8,26 @@ export interface Change {
   readonly verb: 'create' | 'update' | 'delete'
   /** The mark of the redirect that changes. */
   readonly mark: string
-  /** For people: `old.example -> https://new.example 301`; empty for what goes. */
+  /** For people, such as `old.example -> https://new.example 301`; empty for a removed one. */
   readonly what: string
 }
 
 export interface Plan {
   readonly changes: readonly Change[]
-  /** Redirects that this server cannot have, each with the reason. */
+  /** Redirects that this server does not support, each with the reason. */
   readonly skipped: readonly { readonly mark: string; readonly reason: string }[]
-  /** There is something to do even without a change. */
+  /** True: there is work even without a change. */
   readonly isPending?: boolean
   /** Errors: a sentence for the operator. */
   readonly apply: (signal: AbortSignal) => Promise<Result<null, string>>
 }
 
 export interface RedirectTarget {
-  /** `caddy` */
+  /** Name, such as `caddy`. */
   readonly name: string
   /**
-   * Reads what is there, and says what `apply` would do; changes nothing. Errors: a sentence for
-   * the operator.
+   * Compares without changing anything; `apply` makes the changes. Errors: a sentence for the
+   * operator.
    */
   readonly look: (
     wanted: readonly PushedRedirect[],
@@ -37,7 +38,7 @@ export interface RedirectTarget {
 /** Failures in a row after which a server is left alone until the next round. */
 const failuresMax = 20
 
-/** One that is refused stops no other. Errors: the first one, and how many there were. */
+/** Goes on after a failure. Errors: the first one, and their number. */
 export async function writeEach<One>(
   all: readonly One[],
   write: (one: One) => Promise<Result<unknown, string>>,
@@ -62,8 +63,9 @@ export function describe(one: PushedRedirect): string {
 }
 
 /**
- * @param there by mark: what the server has of ours
- * @param isSame whether what is there is what is wanted
+ * @param there our redirects on the server, by mark
+ *
+ * @param isSame compares one with the wanted one
  */
 export function changesOf<There>(
   wanted: readonly PushedRedirect[],

@@ -1,19 +1,19 @@
-// Changes of a routing state as octets: what a member has become, which lists were built, when.
+// Encodes changes of a routing state: what a member became, which lists were built, and when.
 import type { OctetReader, OctetWriter } from './octets.ts'
 
-/** The lowest three bits of an entry's first number; what is above them is its subject. */
+/** The lowest three bits of an entry's first number; the other bits are its subject. */
 const Op = {
-  /** Milliseconds since the entry before. */
+  /** Milliseconds since the previous entry. */
   Time: 0,
   /** A member: an octet of `Field` bits, then the values. */
   Member: 1,
-  /** The lists of a pool were built from what its columns were then. */
+  /** The lists of a pool were built from its columns at that time. */
   Built: 2,
-  /** The serial of every zone. */
+  /** The new serial of every zone. */
   Serial: 3,
 } as const
 
-/** Which columns of a member have changed. */
+/** Bits for the columns of a member that changed. */
 export const Field = {
   Healthy: 1,
   Score: 2,
@@ -21,11 +21,11 @@ export const Field = {
   Weight: 8,
   Out: 16,
   Address: 32,
-  /** No column: the value of `Healthy`. */
+  /** The value of `Healthy`, which is no column. */
   IsHealthy: 128,
 } as const
 
-/** One member's columns, as far as they have changed. */
+/** The changed columns of one member. */
 export interface MemberChange {
   readonly healthy?: number
   readonly score?: number
@@ -77,7 +77,7 @@ export function writeMember(to: OctetWriter, member: number, change: MemberChang
   }
 }
 
-/** Ends at the end of the octets, or at the first that mean nothing: then `from.isBad`. */
+/** Ends at the end of the octets, or at the first invalid one, with `from.isBad` set. */
 export function* readEntries(from: OctetReader): Generator<Entry> {
   while (!from.isAtEnd) {
     const first = from.varint()

@@ -1,4 +1,4 @@
-// Collects entries into one record, with the time of the first and the delays of the others.
+// Collects entries into one record: the time of the first, and the delays of the others.
 import { writeTime } from './changes.ts'
 import { journalLimits } from './limits.ts'
 import { OctetWriter } from './octets.ts'
@@ -12,10 +12,14 @@ export interface SealedEntries {
 export class EntryStream {
   readonly octets = new OctetWriter(4_096)
   #from: RecordTimes | undefined
-  /** Whole milliseconds after `#from` of the last entry. */
+  /** Milliseconds of the last entry after `#from`. */
   #lastMs = 0
 
-  /** The entries that follow are of now. @returns false: a clock was set, they need a new record */
+  /**
+   * Sets the time of the entries that follow.
+   *
+   * @returns false: a clock was set, so they need a new record
+   */
   isAt(now: RecordTimes): boolean {
     const from = this.#from
     if (from === undefined) {
@@ -32,7 +36,7 @@ export class EntryStream {
     return true
   }
 
-  /** undefined: there are none. The stream is empty afterwards. */
+  /** Empties the stream. undefined: there are no entries. */
   take(): SealedEntries | undefined {
     const times = this.#from
     if (times === undefined) return undefined

@@ -1,50 +1,50 @@
 // Limits of the journal: how often it is written, how much may wait, how large its parts get.
 
 export const journalLimits = {
-  /** What has changed is on disk this much later, at most. */
+  /** The longest time until a change is on disk. */
   flushMs: 1_000,
-  /** A node to which nothing happens says this often that it is there. */
+  /** Interval of records by which an unchanged node shows that it lives. */
   aliveMs: 60_000,
   /** Pause after a write that failed. */
   retryMs: 10_000,
-  /** Octets that wait for a slow disk; more are dropped, and a new segment begins. */
+  /** Octets that wait for a slow disk; further ones are dropped, and a new segment begins. */
   queueBytesMax: 8 * 1_048_576,
-  /** A segment begins with the whole state: a look at an instant reads one segment. */
+  /** Length of a segment, which begins with the whole state: an instant needs one segment. */
   segmentMs: 3_600_000,
   segmentBytesMin: 65_536,
   segmentBytesMax: 4 * 1_048_576,
-  /** A segment has at least this many times the octets of the state that it begins with. */
+  /** The least size of a segment, in multiples of the state that it begins with. */
   segmentPerState: 8,
-  /** A segment may fill this fraction of the journal's octets, within the other limits. */
+  /** A segment may have this fraction of the journal's octets, within the other limits. */
   segmentsMin: 16,
-  /** Segments that age removes at once: a clock that leaps ahead does not empty the journal. */
+  /** Segments that age removes at once: a clock that leaps ahead must not empty the journal. */
   agedPerRotation: 2,
-  /** One record; a longer one is damaged. */
+  /** Octets of a record; a longer one is damaged. */
   recordBytesMax: 64 * 1_048_576,
-  /** Wall clock and monotonic clock may part so far within a record. */
+  /** How far the wall clock and the monotonic clock may part within a record. */
   driftMs: 2,
-  /** Round trips that differ by less than this part, and this much, are as one. */
+  /** Round trips count as equal when they differ by less than this part, and this much. */
   rttPart: 1 / 16,
   rttMs: 0.5,
 } as const
 
-/** Limits of the copy that other nodes can read. */
+/** Limits on the copy for other nodes. */
 export const copyLimits = {
-  /** Octets of a part, where no record is longer. */
+  /** Octets of a part, unless a record is longer. */
   partBytes: 262_144,
-  /** With a longer record the segment is not copied from there on. */
+  /** At a longer record the copy of the segment ends. */
   recordBytesMax: 2 * 1_048_576 - 16,
-  /** In one look: what is behind is made up for over some of them. */
+  /** Octets for one look; more are copied over several looks. */
   bytesPerLook: 4 * 1_048_576,
   asksPerLook: 100,
-  /** How often a segment is sent again to a control node that has less of it than it had. */
+  /** How often a segment is sent again to a control node that has lost some of it. */
   backMax: 8,
-  /** Pause after a copy that failed, doubled with each failure. */
+  /** Pause after a failed copy, doubled with each failure. */
   retryMs: 10_000,
   retryMsMax: 600_000,
-  /** Segments that are read for one instant, about, and their octets. */
+  /** Segments that are read for one instant, and their octets. */
   readMax: 12,
-  /** Nodes whose journals are read for one look at many. */
+  /** Nodes whose journals are read for one question about many. */
   nodesRead: 8,
   readBytesMax: 64 * 1_048_576,
 } as const

@@ -1,4 +1,4 @@
-// Octets that grow as they are written, and a reader that never goes beyond them.
+// Writes octets to a growing buffer, and reads them without going beyond the end.
 
 export class OctetWriter {
   #bytes: Buffer
@@ -13,7 +13,11 @@ export class OctetWriter {
     this.#bytes[this.length++] = value
   }
 
-  /** LEB128: seven bits an octet, the lowest first. @param value an integer from 0 to 2^53 - 1 */
+  /**
+   * Writes LEB128: seven bits an octet, the lowest first.
+   *
+   * @param value an integer from 0 to 2^53 - 1
+   */
   varint(value: number): void {
     this.#reserve(8)
     let rest = value
@@ -46,7 +50,7 @@ export class OctetWriter {
     this.raw(octets)
   }
 
-  /** A copy; the writer is empty afterwards. */
+  /** Returns a copy, and empties the writer. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.length))
     this.length = 0
@@ -61,7 +65,7 @@ export class OctetWriter {
   }
 }
 
-/** Octets that end too soon, or hold a number that is too large, make it `isBad`: it gives 0. */
+/** Octets that end too soon, or a number that is too large, set `isBad`; the value is 0. */
 export class OctetReader {
   readonly #bytes: Buffer
   #at: number

@@ -1,4 +1,4 @@
-// Records of a journal: how one is framed, and how a file of them is read, whatever became of it.
+// Frames the records of a journal, and reads a file of them in any condition.
 import { crc32 } from 'node:zlib'
 import type { MadeChecks } from '#bundle/load/probed-pools.ts'
 import { journalLimits } from './limits.ts'
@@ -7,35 +7,35 @@ import { isFields, parseJson } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 
 /**
- * Each is one octet in the file: numbers are never given to another kind. Older versions wrote 8
- * and 9, which are passed over, as any other number is.
+ * One octet in the file; a number is never reused. Older versions wrote 8 and 9, which are skipped
+ * like any unknown number.
  */
 export const RecordKind = {
-  /** First in each segment; JSON of `SegmentHead`. */
+  /** First record of each segment: JSON of `SegmentHead`. */
   Head: 1,
-  /** A bundle begins to answer, or a segment begins: JSON of `GenerationHead`, then `Changes`. */
+  /** A bundle becomes active, or a segment begins: JSON of `GenerationHead`, then `Changes`. */
   Generation: 2,
-  /** What has changed since, with times: see changes.ts. */
+  /** Changes with their times: see changes.ts. */
   Changes: 3,
-  /** Every thread answers from the generation before. */
+  /** Every thread answers from the last generation. */
   Settled: 4,
-  /** JSON of the databases that are loaded now. */
+  /** The databases in use, as JSON. */
   Tables: 5,
-  /** Nothing has happened. */
+  /** Nothing happened. */
   Alive: 6,
-  /** The node changes nothing any more: it was stopped. */
+  /** The node was stopped, and changes nothing any more. */
   Stop: 7,
 } as const
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind]
 
-/** What a segment is a part of. */
+/** Says where a segment belongs. */
 export interface SegmentHead {
   readonly format: 1
   readonly node: string
   readonly version: string
-  /** Names the process: monotonic times are comparable within it. */
+  /** Identifies the process: monotonic times are comparable within it. */
   readonly run: string
-  /** `resumed`: what happened before is lost, for the reason that `lost` has. */
+  /** `resumed`: records before it are lost, for the reason in `lost`. */
   readonly why: 'started' | 'rotated' | 'resumed'
   readonly lost?: string
 }
@@ -47,17 +47,17 @@ export interface GenerationHead {
   /** SOA serial of every zone. */
   readonly serial: number
   /**
-   * Bundles with the same members in the same rows, and the same of them probed, have the same;
-   * left out: by an older node.
+   * Equal for bundles with the same members in the same rows, and the same of them probed; older
+   * nodes leave it out.
    */
   readonly members?: string
-  /** Which checks the node made; left out: by an older node, which is taken to have made all. */
+  /** Health checks that the node makes; left out by older nodes, which are assumed to make all. */
   readonly checks?: MadeChecks
-  /** The bundle answered already when the segment began. */
+  /** True: the bundle was active before the segment began. */
   readonly isContinued: boolean
 }
 
-/** Both clocks, when it was written or, of changes, at the first of them. */
+/** Both clocks at the writing of a record, or at the first of its changes. */
 export interface RecordTimes {
   readonly wallMs: number
   readonly monotonicMs: number
@@ -74,17 +74,17 @@ export interface ChangesUntil {
   readonly untilMs: number
 }
 
-/** Octets of a file before its first record: what it is, and its version. */
+/** First octets of a file: its kind and version. */
 export const magic = Buffer.from('GSLBJRN1')
-/** Length and checksum. */
+/** Octets of length and checksum. */
 const frameBytes = 8
-/** Kind and both clocks. */
+/** Octets of the kind and both clocks. */
 const headBytes = 17
 
-/** Octets at the start of a file that are enough to read when it begins. */
+/** Octets at the start of a file that contain its first time. */
 export const firstBytes = magic.length + frameBytes + headBytes
 
-/** Wall clock of the first record, not checked; undefined: the file is too short. */
+/** Wall clock of the first record, unverified; undefined: the file is too short. */
 export function firstWallMs(file: Buffer): number | undefined {
   if (file.length < firstBytes) return undefined
   return file.readDoubleLE(magic.length + frameBytes + 1)
@@ -120,13 +120,13 @@ export interface ReadRecords {
   readonly lostBytes: number
 }
 
-/** Never throws: what follows a damaged record is not believed. */
+/** Never throws. Records after a damaged one are ignored. */
 export function readRecords(file: Buffer): ReadRecords {
   if (!file.subarray(0, magic.length).equals(magic)) return { records: [], lostBytes: file.length }
   return readRecordsFrom(file, magic.length)
 }
 
-/** The same from where a record begins. */
+/** Reads from the beginning of any record. */
 export function readRecordsFrom(file: Buffer, beginAt: number): ReadRecords {
   const records: JournalRecord[] = []
   let at = beginAt
@@ -139,7 +139,7 @@ export function readRecordsFrom(file: Buffer, beginAt: number): ReadRecords {
   return { records, lostBytes: Math.max(0, file.length - at) }
 }
 
-/** Octets of the record that begins at `at`; undefined: it is cut off, or damaged. */
+/** Octets of the record at `at`; undefined: it is cut off, or damaged. */
 export function recordBytesAt(file: Buffer, at: number): number | undefined {
   if (file.length - at < frameBytes) return undefined
   const length = file.readUInt32LE(at)
@@ -160,7 +160,7 @@ function recordAt(file: Buffer, at: number): JournalRecord | undefined {
   return { kind: body[0]!, wallMs, monotonicMs, payload: body.subarray(headBytes) }
 }
 
-/** undefined: it is no JSON object. */
+/** @returns undefined: it is no JSON object */
 export function jsonOf(payload: Buffer): Fields | undefined {
   const value = parseJson(payload.toString('utf8'))
   return isFields(value) ? value : undefined
@@ -172,7 +172,7 @@ export function segmentHead({ kind, payload }: JournalRecord): SegmentHead | und
   return isHead ? (value as unknown as SegmentHead) : undefined
 }
 
-/** The head of a generation, and the octets of the state that it began with. */
+/** The head of a generation, and the octets of its first state. */
 export function generationOf({
   kind,
   payload,
