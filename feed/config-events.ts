@@ -46,7 +46,7 @@ function isOf<K extends 'Pool' | 'Service'>(kind: K) {
     (change.after ?? change.before)?.kind === kind
 }
 
-/** Of an object that moved, each tenant sees its own half. */
+/** Splits the move of an object: each tenant sees its own half. */
 function inOneTenant({ before, after }: ConfigChange['updated'][number]): Change[] {
   if (before.tenant === after.tenant) return [{ before, after }]
   return [
