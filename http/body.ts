@@ -1,4 +1,4 @@
-// Parses a request body, which is not trusted.
+// Parses untrusted request bodies.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isForPages } from './origin.ts'
 import { repeatedKeyIn } from './repeated-key.ts'
@@ -7,7 +7,7 @@ import { parseJson } from '#lib/text/json.ts'
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * JSON in UTF-8 as it is; no content type counts as JSON, any other is 415 unless the route is for
+ * Accepts JSON in UTF-8. No content type counts as JSON; another is 415, except on routes for
  * pages.
  */
 export function parseBodies(app: FastifyInstance): void {
@@ -19,7 +19,7 @@ export function parseBodies(app: FastifyInstance): void {
   })
 }
 
-/** The framework's own way to say what is wrong with a body. */
+/** An error in the form that the framework reports. */
 class Refusal extends Error {
   readonly statusCode: number
 
@@ -34,7 +34,7 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   const { 'content-type': type, 'content-encoding': coding = '' } = request.headers
   if (!/^(identity)?$/i.test(coding.trim())) return new Refusal(415, compressed)
-  // A page sends text/plain, which needs no leave of ours.
+  // A page sends text/plain, which needs no preflight.
   if (
     type !== undefined &&
     !isForPages(request) &&
@@ -53,7 +53,7 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   }
   const value = parseJson(text)
   if (value === undefined) return new Refusal(400, 'body: is not JSON')
-  // Text in UTF-8 can have half a character in an escape only.
+  // In UTF-8, half a character can only come from an escape.
   const half = /\\u[Dd][89A-Fa-f]/.test(text) ? halfCharacterIn(value) : undefined
   if (half !== undefined) return refusalOf(half, halfCharacter)
   const twice = repeatedKeyIn(text)
@@ -61,7 +61,7 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
 }
 
 const jsonForm = /^application\/(\w+\+)?json\s*(;|$)/i
-/** RFC 7396 section 4; a patch of another form would be read as something that it is not. */
+/** RFC 7396 section 4: a patch in another format would be misread. */
 export const patchTypes = Object.freeze(['application/merge-patch+json', 'application/json'])
 const patchForm = /^application\/(merge-patch\+)?json\s*(;|$)/i
 
@@ -70,7 +70,7 @@ const compressed = 'the body must not be compressed: send it without Content-Enc
 const inUtf8 = 'the body must be in UTF-8: send it so, and leave the charset out of Content-Type'
 const halfCharacter =
   'has half of a surrogate pair, which is no character; write both halves, such as \\ud83d\\ude00'
-// Programs disagree about which one counts (RFC 8259 section 4).
+// Programs disagree about which value counts (RFC 8259 section 4).
 const givenTwice = 'is given twice; leave one out'
 const placeLengthMax = 200
 
@@ -79,10 +79,10 @@ function refusalOf(place: string, sentence: string): Refusal {
 }
 
 /**
- * Programs disagree about such a text (RFC 8259 section 8.2), and no file can hold it. A loop, as
+ * Programs disagree about such text (RFC 8259 section 8.2), and no file can hold it. A loop, since
  * bodies may be nested deeper than the stack.
  *
- * @returns `spec.name`, or `body` when the place itself has no name; undefined: there is none
+ * @returns `spec.name`, or `body` for a place without a name; undefined: there is none
  */
 function halfCharacterIn(body: unknown): string | undefined {
   const left: { readonly value: unknown; readonly at: string }[] = [{ value: body, at: '' }]

@@ -1,5 +1,5 @@
-// Compiles the schemas of a route at its first request: a start that compiled all of them would
-// take 0.4 s of CPU time longer.
+// Compiles the schemas of a route at its first request: compiling all at the start would take 0.4 s
+// of CPU time.
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyServerOptions } from 'fastify'
 import type { TSchema } from '#lib/schema/type.ts'
@@ -8,7 +8,7 @@ import type { Part } from './validation.ts'
 
 type Write = (value: unknown) => string
 
-/** Schemas of responses are constants: what one server has compiled serves the next. */
+/** Shared by servers of this process, since schemas of responses are constants. */
 const writers = new WeakMap<object, Write>()
 
 function writerOf(schema: object): Write {
@@ -19,7 +19,7 @@ function writerOf(schema: object): Write {
   return write
 }
 
-/** The form in which the framework takes a verdict. */
+/** Converts a check to the framework's form. */
 function createValidator(check: (value: unknown) => string[]) {
   return (value: unknown) => {
     const faults = check(value)
@@ -36,7 +36,7 @@ type Factories = Required<NonNullable<SchemaController['compilersFactory']>>
 
 export const schemaController: SchemaController = {
   compilersFactory: {
-    // The framework's type knows only validators that Ajv made.
+    // The framework's type only knows validators of Ajv.
     buildValidator: buildValidator as unknown as Factories['buildValidator'],
     buildSerializer:
       () =>

@@ -1,7 +1,7 @@
-// `?dryRun=true`: checks and answers a change of the configuration without a commit.
+// Defines `?dryRun=true`: a change of the configuration is checked and answered without a commit.
 import { Type } from '#lib/schema/type.ts'
 
-/** In every answer to a dry run, refusals too. */
+/** In every response to a dry run, refusals included. */
 export const dryRunHeader = 'x-gslb-dry-run'
 
 export const DryRun = Type.Object(
@@ -18,7 +18,7 @@ export const DryRun = Type.Object(
   { additionalProperties: false },
 )
 
-/** @param query before or after it was checked */
+/** @param query before or after its check */
 export function isDryRun(query: unknown): boolean {
   const { dryRun } = (query ?? {}) as { readonly dryRun?: unknown }
   return dryRun === true || dryRun === 'true'

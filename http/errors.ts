@@ -13,9 +13,9 @@ export interface ErrorBody {
 }
 
 /**
- * For refusals of the framework and failures of ours, whose cause goes to the log only.
+ * For refusals of the framework, and failures whose cause only the log gets.
  *
- * @param whoOf fields for the log: who asked
+ * @param whoOf fields of the caller for the log
  */
 export function answerError(log: Log, whoOf: (request: FastifyRequest) => object = () => ({})) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
@@ -39,14 +39,14 @@ export function answerError(log: Log, whoOf: (request: FastifyRequest) => object
   }
 }
 
-/** What was begun goes on. */
+/** Work that was begun goes on. */
 function lateSentence(method: string): string {
   const isRead = method === 'GET' || method === 'HEAD'
   const warning = '; a change may still be made: look before you try again'
   return `the answer took too long${isRead ? '' : warning}`
 }
 
-/** For a URL that cannot be decoded, or whose ids are longer than any: nothing has such a name. */
+/** For a URL that cannot be decoded, or with ids that are too long to exist. */
 export function answerBadUrl(
   error: FastifyError,
   request: FastifyRequest,
@@ -68,7 +68,7 @@ const clientErrors: Readonly<Record<string, readonly [status: number, sentence: 
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long'],
 }
 
-/** For bytes that are not HTTP: there is no request yet, so the answer is written by hand. */
+/** For octets that are no HTTP: without a request, the response is written by hand. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -78,7 +78,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   refuseSocket(socket, status, sentence)
 }
 
-/** A refusal on a connection that the framework does not answer on. */
+/** A refusal on a connection that the framework does not serve. */
 export function refuseSocket(socket: Duplex, status: number, sentence: string): void {
   const text = JSON.stringify(body(sentence))
   const head = [

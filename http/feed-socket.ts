@@ -1,15 +1,15 @@
-// What the feed needs of a connection.
+// Defines what the feed needs of a connection.
 
 export interface FeedSocket {
-  /** Handed over and not yet with the operating system. */
+  /** Octets that the operating system has not taken yet. */
   readonly bufferedBytes: () => number
-  /** @param sent called once the operating system has it, or never */
+  /** @param sent called when the operating system has it, or never */
   readonly send: (message: Buffer, sent: () => void) => void
   readonly ping: () => void
   /** Asks the client to close. */
   readonly close: (code: number, reason: string) => void
   readonly terminate: () => void
   readonly onClosed: (handler: () => void) => void
-  /** Told of each message, ping and pong that comes in. */
+  /** Called for each message, ping and pong that arrives. */
   readonly onReceived: (handler: () => void) => void
 }

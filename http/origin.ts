@@ -1,4 +1,4 @@
-// Detects requests that a browser sends from a page of another site.
+// Detects requests that a browser sends for a page of another site.
 import type { FastifyRequest } from 'fastify'
 import { isLoopback, isLoopbackName } from '#lib/loopback.ts'
 import { refused } from './reply.ts'
@@ -16,15 +16,15 @@ declare module 'fastify' {
     forPages?: boolean
     fromNodes?: boolean
     withWebhook?: boolean
-    /** Path in the row of the table of routes. */
+    /** Path in the table of routes. */
     rowPath?: string
   }
 }
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Scripts in pages of any site may call it. */
-/** As much of a request as says what its route is. */
+/** True: scripts of any site may call it. */
+/** The part of a request that identifies its route. */
 export interface OnRoute {
   readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'> & {
     readonly config?: { readonly forPages?: boolean }
@@ -35,10 +35,10 @@ export function isForPages({ routeOptions }: OnRoute): boolean {
   return routeOptions.config?.forPages === true
 }
 
-/** What a page may do with a route that is for pages, for all to read. */
+/** Headers that let a page of any site read the response. */
 export const pageHeaders = { 'access-control-allow-origin': '*' } as const
 
-/** The same before a request that is not simple, with the methods of the path. */
+/** The same for a preflight, with the methods of the path. */
 export const preflightHeaders = (allow: string) => ({
   ...pageHeaders,
   'access-control-allow-methods': allow,
@@ -47,8 +47,8 @@ export const preflightHeaders = (allow: string) => ({
 })
 
 /**
- * A browser says where a request that changes something comes from; with neither header it is no
- * browser, and nobody else sends somebody's cookie along. (SameSite=Strict is the first guard, this
+ * A browser names the origin of a request that changes something. With neither header it is no
+ * browser, and only browsers send a user's cookie along. (SameSite=Strict is the first guard, this
  * the second.)
  */
 export function isCrossSite(request: FastifyRequest): boolean {
@@ -59,8 +59,8 @@ export function isCrossSite(request: FastifyRequest): boolean {
 }
 
 /**
- * A page whose site has let its name point at this machine (DNS rebinding) is of the same origin to
- * its browser. Where no credential is asked for, the name is all that tells it from us.
+ * A page whose name was made to point at this machine (DNS rebinding) has the same origin to its
+ * browser. Without credentials only the name reveals it.
  */
 export function isRebound({ socket, host }: FastifyRequest): boolean {
   const { localAddress = '' } = socket
@@ -68,7 +68,7 @@ export function isRebound({ socket, host }: FastifyRequest): boolean {
   return isLocal && !isLoopbackName(URL.parse(`http://${host}`)?.hostname ?? '')
 }
 
-/** Fields that proxies add: with one, somebody else may have sent the request through a proxy. */
+/** Header fields of proxies: the request may be another client's. */
 const ofProxies: readonly RegExp[] = [
   /forward|client-?ip|real-ip|connecting-ip/,
   /^(via$|remote-|proxy-|cdn-|cf-)/,
@@ -76,14 +76,14 @@ const ofProxies: readonly RegExp[] = [
 ]
 
 /**
- * It comes from a program of this machine that speaks to us itself: not for a client elsewhere, as
- * proxies and tunnels do, nor for a page whose site has let its name point here.
+ * Whether a program of this machine sends the request itself: not for another client, as proxies
+ * and tunnels do, nor for a page whose name was made to point here.
  */
 export function isDirectFromHere({ socket, headers, raw }: FastifyRequest): boolean {
   const { remoteAddress = '' } = socket
   if (!isLoopback(remoteAddress.replace(/^::ffff:/, ''))) return false
-  // A proxy that adds nothing speaks HTTP/1.0 and writes our own address as the host: nginx does
-  // where nothing else is set.
+  // A proxy that adds no field speaks HTTP/1.0, and sends this server's address as host: the
+  // default of nginx.
   if (raw.httpVersion !== '1.1') return false
   const names = Object.keys(headers)
   if (ofProxies.some((form) => names.some((name) => form.test(name)))) return false
@@ -92,11 +92,11 @@ export function isDirectFromHere({ socket, headers, raw }: FastifyRequest): bool
   return isOurs(`http://${host}`) && [origin, referer].every((one) => !one || isOurs(one))
 }
 
-/** A request without an origin comes from no browser, so it counts as our own. */
+/** A request without an origin comes from no browser. */
 export function isOtherOrigin({ headers, host }: FastifyRequest): boolean {
   const { origin } = headers
   if (origin === undefined) return false
   const from = URL.parse(origin)
-  // Our own host in the same scheme, so that a default port is dropped from both or neither.
+  // Compared in the same scheme, so that a default port is dropped from both or neither.
   return from === null || from.host !== URL.parse(`${from.protocol}//${host}`)?.host
 }

@@ -1,4 +1,4 @@
-// Narrows lists by `?limit=`, `?cursor=` and `?name=`; without them a list is whole.
+// Restricts lists by `?limit=`, `?cursor=` and `?name=`; without them a list is whole.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { err, ok } from '#lib/result.ts'
@@ -39,13 +39,13 @@ export const NamedPaging = Type.Object(
   { additionalProperties: false },
 )
 
-/** An entry of a list that is ordered by name, then by id. */
+/** An entry of a list ordered by name, then by id. */
 interface Named {
   readonly name: string
   readonly uid: string
 }
 
-/** In the form that names of the DNS have here: lower case, with the final dot. */
+/** Converts a name to lower case with the final dot. */
 export function withDnsName<Query extends Name>(query: Query): Query {
   const { name } = query
   return name === undefined ? query : { ...query, name: dnsNameOf(name) }
@@ -55,7 +55,7 @@ export function dnsNameOf(text: string): string {
   return `${text.toLowerCase().replace(/\.$/, '')}.`
 }
 
-/** Keeps the entries of the name that is asked for. */
+/** Keeps entries with the requested name. */
 export function named<T extends { readonly name: string }>(
   all: readonly T[],
   { name: wanted }: Name,
@@ -63,7 +63,7 @@ export function named<T extends { readonly name: string }>(
   return wanted === undefined ? all : all.filter(({ name }) => name === wanted)
 }
 
-/** A page of a list that is ordered by name: what comes and goes between two pages does no harm. */
+/** A page of a list ordered by name; changes between two pages do no harm. */
 export function pageByName<T extends Named>(
   list: readonly T[],
   paging: Paging & Name,
@@ -111,7 +111,7 @@ export function cursorOf(key: readonly string[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url')
 }
 
-/** @returns the strings of a cursor; none: there is none */
+/** @returns the strings of a cursor; empty: there is none */
 export function readCursor(cursor: string | undefined): Result<readonly string[], Reply> {
   if (cursor === undefined) return ok([])
   try {

@@ -1,17 +1,18 @@
-// Finds a key that occurs twice in an object of a JSON text; `JSON.parse` would take the last one
-// silently.
+// Finds a key that occurs twice in an object of a JSON text, of which `JSON.parse` takes the last
+// one.
 
-/** An object or an array that is open at this place of the text. */
+/** An open object or array. */
 interface Level {
   /** null: an array. */
   readonly names: Names | null
-  /** Position of the present element in an array. */
+  /** Index of the current element of an array. */
   index: number
 }
 
 /**
- * @param json  a text that `JSON.parse` takes; the time is linear in its length
- * @returns where the first one is, such as `spec.name`; undefined: there is none
+ * @param json a text that `JSON.parse` accepts; the time is linear in its length
+ *
+ * @returns the first such place, as `spec.name`; undefined: there is none
  */
 export function repeatedKeyIn(json: string): string | undefined {
   const levels: Level[] = []
@@ -41,7 +42,7 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** Objects that people write have fewer; looking through so few costs less than making a set. */
+/** Up to so many names a list is searched faster than a set is made. */
 const fewNames = 16
 
 class Names {
@@ -49,7 +50,7 @@ class Names {
   #many: Set<string> | null = null
   last = ''
 
-  /** @returns false: it was there */
+  /** @returns false: the name occurred before */
   add(name: string): boolean {
     this.last = name
     if (this.#many === null && this.#few.length === fewNames) this.#many = new Set(this.#few)
@@ -60,12 +61,12 @@ class Names {
   }
 }
 
-/** @returns the place of the closing quote */
+/** @returns the offset of the closing quote */
 function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
     let before = end - 1
     while (json.charCodeAt(before) === backslash) before--
-    // An even number of backslashes are escapes of each other.
+    // An even number of backslashes escapes only themselves.
     if ((end - before) % 2 === 1) return end
   }
 }
@@ -77,7 +78,7 @@ function isKey(json: string, end: number): boolean {
   return json.charCodeAt(next) === colon
 }
 
-/** `"a"` and `"\u0061"` are one key. */
+/** `"a"` and `"\u0061"` are the same key. */
 function textOf(literal: string): string {
   return literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1)
 }

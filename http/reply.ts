@@ -1,4 +1,4 @@
-// The reply of a handler: status, body, headers. Expected refusals are replies, not throws.
+// Defines the reply of a handler: status, body, headers. Expected refusals are replies, not throws.
 import type { AuditEntry } from '#state/ports/audit.ts'
 import type { FeedSocket } from './feed-socket.ts'
 
@@ -7,9 +7,9 @@ export interface Reply {
   /** undefined: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
-  /** For the audit log: the account that it is about, and what else the call did. */
+  /** For the audit log: the account concerned, and further effects of the call. */
   readonly noted?: Pick<AuditEntry, 'user' | 'note'>
-  /** Takes the connection over after an answer of 101. */
+  /** Takes the connection over after a 101. */
   readonly upgrade?: (socket: FeedSocket) => void
 }
 
@@ -25,7 +25,7 @@ export const created = (body: unknown, headers: Reply['headers'] = {}): Reply =>
 })
 export const noContent = (headers: Reply['headers'] = {}): Reply => ({ status: 204, headers })
 
-/** @param more fields beside `error`, for refusals that carry some */
+/** @param more fields beside `error` */
 export function refused(
   status: number,
   error: string,
@@ -34,7 +34,7 @@ export function refused(
   return { status, body: { error, ...more } }
 }
 
-/** @param seconds after which to try again */
+/** @param seconds until another try */
 export function later(status: 429 | 503, sentence: string, seconds: number): Reply {
   const headers = { 'retry-after': String(Math.ceil(seconds)) }
   return { ...refused(status, sentence), headers }

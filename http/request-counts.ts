@@ -2,20 +2,20 @@
 
 export interface RequestCount {
   readonly method: string
-  /** As the table of routes has it, or `other`. */
+  /** Path in the table of routes, or `other`. */
   readonly route: string
   readonly status: number
   readonly count: number
 }
 
-/** What no route of ours has asked for: a client must not be able to add a series. */
+/** For requests outside of the table, so that no client can add a series. */
 const otherRoute = 'other'
 
-/** Its size is bounded: by the routes, and the statuses that they answer with. */
+/** Bounded by the number of routes and their statuses. */
 export class RequestCounts {
   readonly #counts = new Map<string, { -readonly [Key in keyof RequestCount]: RequestCount[Key] }>()
 
-  /** @param path of the row of the route; undefined: of none */
+  /** @param path in the table of routes; undefined: not in it */
   note(path: string | undefined, asked: string, status: number): void {
     const route = path ?? otherRoute
     const method = path === undefined ? otherRoute : asked

@@ -1,18 +1,18 @@
-// What a handler may know of a request beyond its checked parts.
+// Defines what a handler may know of a request beyond its checked parts.
 
 export interface RequestFacts {
-  /** The client's own, behind trusted proxies too. */
+  /** Address of the client, also behind trusted proxies. */
   readonly address: string
-  /** It came over TLS, to us or to a trusted proxy. */
+  /** True: it came over TLS, to this server or to a trusted proxy. */
   readonly isSecure: boolean
   /** @param name in lower case */
   readonly header: (name: string) => string | undefined
-  /** It comes from a page of another site. */
+  /** True: a page of another site sent it. */
   readonly isOtherOrigin: boolean
-  /** A program of this machine sends it, and nobody else through it. */
+  /** Whether a program of this machine sends it for itself. */
   readonly isDirectFromHere: () => boolean
-  /** It names this machine by a name that others can point here. */
+  /** Whether its host is a name that others can point at this machine. */
   readonly isRebound: () => boolean
-  /** It asks for a WebSocket, and may be answered with 101. */
+  /** True: it asks for a WebSocket, and may be answered with 101. */
   readonly isHandshake: boolean
 }

@@ -1,12 +1,12 @@
-// Sentences in a header field: how many there are, then the first of them (RFC 8941 section 3.1).
+// Formats sentences for a header field: their number, then the first ones (RFC 8941 section 3.1).
 
-/** More would not fit beside other fields into what clients and proxies take. */
+/** More would not fit into the limits of clients and proxies. */
 const sentencesMax = 3
 const charactersMax = 200
 
 export interface Sentence {
   readonly text: string
-  /** A parameter of it, such as the code of a diagnostic. */
+  /** A parameter, such as the code of a diagnostic. */
   readonly code?: string
 }
 
@@ -18,9 +18,9 @@ export function sentenceList(sentences: readonly Sentence[]): string {
   return [String(sentences.length), ...shown].join(', ')
 }
 
-/** What a string of RFC 8941 section 3.3.3 can hold: printable ASCII, two characters escaped. */
+/** Converts to a string of RFC 8941 section 3.3.3: printable ASCII, two characters escaped. */
 function plain(text: string): string {
-  // The one sign of our own sentences that is no ASCII.
+  // The only character of our own sentences that is not ASCII.
   const characters = [...text.replaceAll('→', '->')]
   const isLong = characters.length > charactersMax
   const first = isLong ? [...characters.slice(0, charactersMax - 3), '...'] : characters

@@ -1,4 +1,4 @@
-// Small schemas that many routes share.
+// Defines small schemas that many routes share.
 import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
 
@@ -6,7 +6,7 @@ export const json = 'application/json; charset=utf-8'
 
 export const ErrorBody = Type.Object({ error: Type.String() }, { $id: 'Error' })
 
-/** A configuration in Git that is not accepted: nothing is written on top of it. */
+/** Returned when the configuration in Git is not accepted: nothing is written on top of it. */
 export const ConflictBody = Type.Object(
   {
     error: Type.String(),
@@ -27,11 +27,11 @@ export const ConflictBody = Type.Object(
   { $id: 'Conflict' },
 )
 
-/** An object in which unknown fields are refused: the form of every body. */
+/** The form of every body: an object that refuses unknown fields. */
 export const body = <Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })
 
-/** `null` in the place of a value that is not there. */
+/** Permits `null` for an absent value. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   const { type } = schema as { readonly type?: string }
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] })

@@ -4,7 +4,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { TSchema } from '#lib/schema/type.ts'
 import { suggest } from '#lib/suggest.ts'
 
-/** Where a value stands; `body` also names the whole of it. */
+/** The part of a request; `body` also names the whole body. */
 export type Part = 'body' | 'query' | 'params'
 
 const options = {
@@ -12,19 +12,19 @@ const options = {
   verbose: true,
   allowUnionTypes: true,
 } as const
-/** What to write instead, of a fault and of a text that breaks its pattern; what a form shows. */
+/** Keywords with advice on a value, and with data for forms. */
 const ownKeywords = ['x-expected', 'x-form', 'x-steps']
-/** Fills in no default of a body: the reference shows it, and handlers know what absence means. */
+/** Fills in no defaults: handlers distinguish absent fields. */
 const bodies = new Ajv(options).addVocabulary(ownKeywords)
-/** Parts of a URL are text: `10` is a number there. */
+/** Parts of a URL are text, so `10` may be a number. */
 const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownKeywords)
 
 const faultsShownMax = 5
 
 /**
- * The schema is compiled at the first call.
+ * Compiles the schema at the first call.
  *
- * @returns a sentence for each fault, at most five; empty when all is right
+ * @returns a sentence for each fault, at most five; empty: there is none
  */
 export function createCheck(schema: TSchema, part: Part): (value: unknown) => string[] {
   let check: ValidateFunction | undefined
@@ -51,19 +51,19 @@ function sentenceOf(error: ErrorObject, part: Part): string {
     return `${inside(name)}: there is no such ${part === 'query' ? 'parameter' : 'field'}${hint}`
   }
   const field = at === '' ? part : at
-  // Without a body the framework has null checked.
+  // Without a body, the framework checks null.
   if (field === 'body' && error.data === null) {
     return `body: is empty or null; send ${typesOf(parentSchema)} as JSON`
   }
   return `${field}: ${brokenRule(error)}`
 }
 
-/** Other APIs, and our files, say `pool` where this one says `poolId`. */
+/** Other APIs, and our files, write `pool` for `poolId`. */
 function nearField(name: string, known: readonly string[]): string | undefined {
   return known.includes(`${name}Id`) ? `${name}Id` : suggest(name, known)
 }
 
-/** A field may have several rules; this names only the one that was broken. */
+/** Names the broken rule only, of several that a field may have. */
 function brokenRule({ keyword, params, data, parentSchema = {} }: ErrorObject): string {
   const form: unknown = parentSchema['x-form']
   if (keyword === 'pattern' && typeof form === 'string') return form
@@ -84,7 +84,7 @@ function nearest(text: string, schema: JsonSchema): string {
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What to write. The schema may say it itself, in `x-expected`. */
+/** What to write; the schema may say so in `x-expected`. */
 function expected(schema: JsonSchema): string {
   const own = schema['x-expected']
   if (typeof own === 'string') return `must be ${own}`
@@ -92,7 +92,7 @@ function expected(schema: JsonSchema): string {
   return `must be ${typesOf(schema)}`
 }
 
-/** The empty text and null are allowed in places, and no advice. */
+/** Leaves out the empty text and null, which are no advice. */
 function valuesOf(schema: JsonSchema): readonly unknown[] {
   return (schema['enum'] as readonly unknown[]).filter((value) => value !== '' && value !== null)
 }
@@ -137,7 +137,7 @@ function boundsOf(type: string, schema: JsonSchema): string {
   }
 }
 
-/** Values of requests are shown back only where they are short and cannot be secrets. */
+/** Values are repeated only if they are short and cannot be secrets. */
 function shown(value: unknown): string {
   if (value === null) return 'not null'
   if (typeof value === 'number' || typeof value === 'boolean') return `not ${value}`

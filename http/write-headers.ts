@@ -1,13 +1,13 @@
-// The request headers that any write may have: its subject, and whether its effect is wanted.
+// Parses request headers of writes: the subject, and whether the effect is wanted.
 import { Type } from '#lib/schema/type.ts'
 
-/** In lower case, as requests have it. */
+/** In lower case, as in requests. */
 export const subjectHeader = 'x-gslb-subject'
 const lengthMax = 120
-/** The answer has one of this name. */
+/** The response has a header of this name. */
 export const effectHeader = 'x-gslb-effect'
 const wantedWord = 'wanted'
-/** As without the header. */
+/** The same as no header. */
 const unwantedWord = 'unwanted'
 
 export const Subject = Type.String({ minLength: 1, maxLength: lengthMax, pattern: '\\S' })
@@ -15,8 +15,9 @@ export const Subject = Type.String({ minLength: 1, maxLength: lengthMax, pattern
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * @param given a character for each octet (RFC 9110 section 5.5), which are those of UTF-8
- * @returns one line without what steers a terminal; undefined: it is none
+ * @param given a character for each octet (RFC 9110 section 5.5) of UTF-8
+ *
+ * @returns one line without control characters; undefined: it is none
  */
 export function subjectIn(given: string): string | undefined {
   let text: string
@@ -34,7 +35,7 @@ export const subjectWanted =
 
 export const EffectWanted = Type.Union([Type.Literal(wantedWord), Type.Literal(unwantedWord)])
 
-/** undefined: it is neither. */
+/** @returns undefined: it is neither word */
 export function isEffectWanted(given: string = unwantedWord): boolean | undefined {
   const word = given.trim().toLowerCase()
   return word === wantedWord ? true : word === unwantedWord ? false : undefined

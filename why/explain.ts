@@ -1,5 +1,5 @@
-// Answers a question as a node answered it at an instant: the one answer where it was certain, else
-// all that it may have been, with their shares.
+// Explains an answer of the past: the one answer where it was certain, else all that it may have
+// been, with their shares.
 import { poolOfService, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { scriptsOf } from '#judge/simulate/scripts.ts'
@@ -26,56 +26,56 @@ import { replayState } from '#journal/replay.ts'
 import { goesBy } from '#inputs/geo/databases.ts'
 
 export interface PastQuestion {
-  /** Wire form. */
+  /** Name in wire form. */
   readonly qname: Uint8Array
   readonly qtype: number
-  /** The subnet of the query's ECS option; null: there was none. */
+  /** Client subnet of the query; null: there was none. */
   readonly client: SimulatedClient | null
-  /** Address that the query came from; left out: 0.0.0.0. */
+  /** Source address of the query; left out: 0.0.0.0. */
   readonly source?: Uint8Array
-  /** Seed of the recorded answer, where a record of the query has it. Default 1. */
+  /** Random seed of the recorded answer, if the record has it. Default 1. */
   readonly seed?: number
-  /** Settings whose database is another one now. Default: none. */
+  /** Settings of databases that have changed since. Default: none. */
   readonly otherDatabases?: readonly GeoSetting[]
 }
 
 export interface PastShare {
-  /** An address, or the host name of an alias. */
+  /** Address, or host name of an alias. */
   readonly member: string
   readonly pool: string
-  /** Share of the answers in which it stood first. */
+  /** Share of answers in which it was first. */
   readonly probability: number
 }
 
 export interface PastAnswer {
   /**
-   * Neither dice nor turns had a part in it, nor anything that is not kept: `simulation` is the
+   * True: neither chance nor rotation nor unrecorded data was involved, so `simulation` is the
    * answer that was given.
    */
   readonly isCertain: boolean
-  /** Empty: no service answered, or something that is not known chose. */
+  /** Empty: no service answered, or unrecorded data decided. */
   readonly shares: readonly PastShare[]
-  /** All addresses that may have been in it, in the order of the file. */
+  /** All addresses that the answer may have had, in the order of the file. */
   readonly mayAnswer: readonly string[]
-  /** The answer, or one of those that may have been. */
+  /** The answer, or one of the possible ones. */
   readonly simulation: Simulation
-  /** What is no longer known about that time, in sentences. */
+  /** Sentences about what is no longer known of that time. */
   readonly unknown: readonly string[]
 }
 
-/** What one explanation leaves for the next: making it costs more than a question. */
+/** Memory that explanations share: making it costs more than a question. */
 export class PastMemory {
   readonly simulation = new SimulationMemory()
   readonly random = new CountedRandom(1)
   readonly chain = new Chain(this.random)
 }
 
-/** Answers in a row for the shares of a simulation: the places behind the first. */
+/** Simulated answers for shares of the places after the first. */
 const draws = 1_000
 
 /**
- * The seam for replays of single queries: bundle, instant (with the health at that time), client
- * and seed give the answer. Errors: a clause.
+ * Replays a single query: bundle, instant (with its health), client and seed determine the answer.
+ * Errors: a clause.
  */
 export async function explainPast(
   bundle: Bundle,
@@ -104,7 +104,7 @@ interface Past {
   readonly state: RoutingState
   readonly tables: RoutingTables
   readonly scripts: ScriptPort | null
-  /** Its transaction has just answered from all this. */
+  /** Its transaction has just given the answer. */
   readonly memory: PastMemory
 }
 
@@ -146,7 +146,7 @@ interface UnknownChoices {
   readonly mayAnswer: readonly string[]
 }
 
-/** Steps that went by what is not kept. A geo rule chooses before any step. */
+/** Steps that used unrecorded data. A geo rule decides before any step. */
 function unknownChoices(
   { ways }: Chooser,
   { trace }: SimulatedService,
@@ -162,12 +162,12 @@ function unknownChoices(
     )
     return { sentences, mayAnswer: trace.candidates }
   }
-  // What the steps before it have left is known.
+  // The candidates before the step are known.
   const { before = [] } = trace.steps.find(({ name }) => name === 'rum') ?? {}
   return before.length < 2 ? nothing : { sentences: [measuredSentence], mayAnswer: before }
 }
 
-/** Whether one that was written at run time would have made another answer. */
+/** Whether TXT records written at run time may have changed the answer. */
 function mayBeTexts({ zone, rule, match, referral }: Simulation, qtype: number): boolean {
   const isRuled = rule !== null && rule.action !== 'passthru'
   if (zone === null || isRuled || referral !== null) return false

@@ -1,4 +1,4 @@
-// Reads when something was, as people say it: `03:12`, `90m` ago, or a whole instant.
+// Parses an instant as people write it: `03:12`, `90m` ago, or a full date.
 import { parseDuration } from '#lib/duration.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -8,7 +8,7 @@ const dayMs = 86_400_000
 const timeOfDay = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?$/
 
 /**
- * A time of day is UTC, and the last one that has been: at 02:00, `03:12` was yesterday.
+ * A time of day is the last such time in UTC: at 02:00, `03:12` was yesterday.
  *
  * @returns Unix epoch milliseconds. Errors: a clause.
  */

@@ -1,9 +1,9 @@
-// Says which files of a journal cannot be read, and why: what was looked for may be in them.
+// Names files of a journal that cannot be read, which may hold what was looked for.
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { readRecords, segmentHead } from '#journal/format/records.ts'
 import { segmentFiles } from '#journal/segment-files.ts'
 
-/** @returns a clause with the path; null: each can be read, or there is no directory */
+/** @returns a clause with the path; null: all can be read, or there is no directory */
 export function journalFault(directory: string): string | null {
   try {
     readdirSync(directory)
@@ -24,7 +24,7 @@ export function journalFault(directory: string): string | null {
   }
 }
 
-/** More than the head of a segment needs. */
+/** More than the first record of a segment. */
 const beginningBytes = 65_536
 
 /** @throws the file system's error, with the path */

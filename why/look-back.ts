@@ -1,4 +1,4 @@
-// Answers a question as of an instant, from the journal, the bundle, the databases and the
+// Answers a question as of an instant, by the journal, the bundle, the databases and the
 // repository.
 import type { SimulatedClient } from '#judge/simulate/question.ts'
 import { joinedClauses } from '#lib/clauses.ts'
@@ -18,11 +18,11 @@ export interface WhyParts {
   readonly dataDir: string
   /** Bare repositories, or `.git` of clones. */
   readonly gitdirs: readonly string[]
-  /** The newest first. */
+  /** Segments, the newest first. */
   readonly segments: Segments
-  /** Where they are files. */
+  /** Their directory, if they are files. */
   readonly directory?: string
-  /** They are copies of this other node's; left out: they are files of the node itself. */
+  /** The node whose copies they are; left out: they are this node's files. */
   readonly copyOf?: string
   readonly databases: Databases
 }
@@ -39,20 +39,20 @@ export interface WhyQuestion {
 export interface PastReport extends PastAnswer {
   readonly atMs: number
   readonly node: string
-  /** null: the bundle was compiled from none. */
+  /** null: the bundle was not compiled from a commit. */
   readonly commit: CommitDetails | null
   readonly digest: string
-  /** From when on this bundle answered; null: longer than the journal goes back. */
+  /** When this bundle became active; null: before the journal begins. */
   readonly sinceMs: number | null
   readonly bundleFrom: PastBundle['from']
-  /** Sentences: what was not certain then, or is not known now. */
+  /** Sentences about what was uncertain then, or is unknown now. */
   readonly notes: readonly string[]
 }
 
 export interface NotExplained {
   /** Sentences about what is missing. */
   readonly reason: string
-  /** It is the instant, of which the journal says nothing. */
+  /** True: the journal does not cover the instant. */
   readonly isGap: boolean
 }
 
@@ -87,7 +87,7 @@ export async function lookBack(
     bundleFrom: from,
     notes: [
       ...notesOf(moment),
-      // Where a client is matters to what chooses among members alone.
+      // The client's place only matters to a choice among members.
       ...(past.value.simulation.service === null ? [] : otherReleases(moment.tables, releases)),
       ...past.value.unknown,
     ],
@@ -108,7 +108,7 @@ function notesOf({ before, isRepeated }: Moment): readonly string[] {
   ]
 }
 
-/** Also names files that may have it, but cannot be read. */
+/** Names unreadable files as well, which may cover the instant. */
 function missingText(gap: Gap, atMs: number, { directory, copyOf }: WhyParts): string {
   const fault = directory === undefined ? null : journalFault(directory)
   if (gap.why === 'empty') return gapText({ ...gap, reason: fault ?? '' }, atMs)

@@ -1,4 +1,4 @@
-// Finds the bundle that answered then: kept by the node, or compiled once more from its commit.
+// Finds a bundle of the past: stored by the node, or compiled again from its commit.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -16,10 +16,10 @@ import type { GenerationHead } from '#journal/format/records.ts'
 
 const commitId = /^[0-9a-f]{40}$/
 
-/** A commit with its author, as the repository says. */
+/** A commit with its author, from the repository. */
 export interface CommitDetails {
   readonly id: string
-  /** `Name <mail>`; null: the repository is not here, or does not have it. */
+  /** `Name <mail>`; null: there is no repository with the commit. */
   readonly author: string | null
   /** ISO 8601. */
   readonly date: string | null
@@ -31,14 +31,15 @@ export interface PastBundle {
   readonly from: 'the data directory' | 'the commit, compiled again'
 }
 
-/** The bare repositories of a node: its own, or its copy of a remote. */
+/** The bare repositories of a node: its own, or its mirror of a remote. */
 export function repositoriesIn(dataDir: string): readonly string[] {
   return [originPath(dataDir), mirrorPath(dataDir)].filter((path) => existsSync(join(path, 'HEAD')))
 }
 
 /**
  * @param gitdirs bare repositories, or `.git` of checkouts, that may have the commit
- * @returns errors: what is missing, and what would bring it, in sentences
+ *
+ * @returns errors: what is missing, and how to get it, in sentences
  */
 export async function pastBundle(
   dataDir: string,
@@ -101,7 +102,7 @@ async function compiledCommit(gitdir: string, commit: string): Promise<Result<Bu
   return loaded.ok ? loaded : err(`compiles to no bundle: ${loaded.error.message}`)
 }
 
-/** What can be said of it; never an error. */
+/** Never an error; what is unknown is null. */
 export async function commitDetails(
   gitdirs: readonly string[],
   id: string,

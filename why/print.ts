@@ -1,4 +1,4 @@
-// Prints a past answer for people: what was answered, by which commit, and the way to it.
+// Prints a past answer for people: the answer, its commit, and how it was chosen.
 import { printSimulation } from '#judge/simulate/print.ts'
 import type { PastReport } from './look-back.ts'
 
@@ -8,7 +8,7 @@ export interface WhyHeading {
   readonly client: string | null
 }
 
-/** Names the setting and the option, since the report may be of a node or of its files. */
+/** Names both the setting and the option, since the report may be a node's or of files. */
 const settingsHint = 'geoip.dbPath in the settings (--settings FILE)'
 
 /** @param showsAuthors whether the reader may know who made the commit */
@@ -16,7 +16,7 @@ export function printReport(heading: WhyHeading, report: PastReport, showsAuthor
   const at = new Date(report.atMs).toISOString()
   const { simulation, atMs: nowMs } = report
   const { service } = simulation
-  // Its shares are of a thousand draws; those that were computed stand below.
+  // Shares of a thousand draws are left out; the computed ones follow.
   const shown =
     service === null ? simulation : { ...simulation, service: { ...service, distribution: [] } }
   const trace = printSimulation(

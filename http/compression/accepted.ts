@@ -1,6 +1,6 @@
-// Reads Accept-Encoding: whether a client takes a coding (RFC 9110 section 12.5.3).
+// Parses Accept-Encoding: whether a client accepts a coding (RFC 9110 section 12.5.3).
 
-/** `*` names no coding in particular: a client that sends it gets the answer as it is. */
+/** `*` names no coding in particular, so such a client gets the response as it is. */
 export function takesCoding(accepted: string | undefined, coding: string): boolean {
   return (accepted ?? '').split(',').some((one) => {
     const [name = '', weight = ''] = one.split(';')

@@ -1,4 +1,4 @@
-// Compresses the answers of the API for those who take gzip.
+// Compresses responses of the API for clients that accept gzip.
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,11 +9,9 @@ const zip = promisify(gzip)
 const isText = /^(text\/|application\/json\b)/
 
 /**
- * Texts alone: files, bundles and what the document of the API has made once come as octets or
- * streams, each with a coding of its own. Add it after the hook that sets `cache-control`.
- *
- * The work is done beside this thread, and has a limit; what is beyond it is sent as it is, which
- * every client takes. An answer that fails here does, too.
+ * Only texts: files, bundles and the document of the API are octets or streams with a coding of
+ * their own. To be added after the hook that sets `cache-control`. Compression runs in another
+ * thread, within a limit; beyond it, or after a failure, a response is sent as it is.
  */
 export function compressAnswers(app: FastifyInstance): void {
   let bytesInProgress = 0
@@ -38,14 +36,12 @@ export function compressAnswers(app: FastifyInstance): void {
 }
 
 /**
- * The length of a compressed answer tells whether what an attacker had written into it is also in
- * its secret part (BREACH). So these alone are compressed: answers to reads, which show no secret
- * (keys and tokens are in answers to writes), never a refusal, which repeats what was asked; and
- * none that a page of another origin has a browser ask for with its cookie.
- *
- * What a cache may keep is not, either: there an `ETag` stands for the octets. That of the other
- * answers stands for the version of an object, whatever else is shown with it, and is the same in
- * each coding: `If-Match` takes it.
+ * The length of a compressed response reveals whether attacker-chosen text also occurs in its
+ * secret part (BREACH). So only these are compressed: responses to reads, which hold no secret
+ * (keys and tokens are in responses to writes); no refusal, which repeats the request; and none
+ * that a page of another origin requests with its cookie. Responses that caches may keep are not
+ * either, since their `ETag` stands for the octets. Other tags stand for the version of an object
+ * in any coding: `If-Match` takes them.
  */
 function mayShrink({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
   if ((method !== 'GET' && method !== 'HEAD') || reply.statusCode !== 200) return false

@@ -20,19 +20,19 @@ interface Handshake {
   readonly head: Buffer
 }
 
-/** Handshakes that have no answer yet. */
+/** Handshakes without a response yet. */
 const handshakes = new WeakMap<IncomingMessage, Handshake>()
 
 export function isHandshake(request: IncomingMessage): boolean {
   const { method, url = '', headers } = request
   const isFeed = method === 'GET' && url.split('?', 1)[0] === feedPath
-  // With a body, Node would hand over something that is no socket.
+  // After a body, Node would pass on something that is no socket.
   const { upgrade, 'content-length': length, 'transfer-encoding': coding } = headers
   const hasBody = length !== undefined || coding !== undefined
   return isFeed && !hasBody && upgrade?.toLowerCase() === 'websocket'
 }
 
-/** For an answer of 101. */
+/** Whether a 101 is possible. */
 export function isWaiting(request: IncomingMessage): boolean {
   return handshakes.has(request)
 }
@@ -53,7 +53,7 @@ export class Handshakes {
   attach(app: FastifyInstance): void {
     app.server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
       const socket = duplex as Socket
-      // HTTP has let go of it: without this, a client that breaks off would end the process.
+      // HTTP no longer handles its errors: a client that disconnects would end the process.
       socket.on('error', () => socket.destroy())
       handshakes.set(request, { socket, head })
       const response = new http.ServerResponse(request)
@@ -64,7 +64,7 @@ export class Handshakes {
     })
   }
 
-  /** Answers 101, or refuses what is no handshake by RFC 6455 itself. */
+  /** Answers 101, or refuses what RFC 6455 does not permit. */
   complete(
     request: IncomingMessage,
     response: ServerResponse,
@@ -80,7 +80,7 @@ export class Handshakes {
 }
 
 function feedSocket(webSocket: WebSocket): FeedSocket {
-  // What a client does wrong ends its connection with the code of RFC 6455, and nothing else.
+  // A client's error ends its connection with a code of RFC 6455.
   webSocket.on('error', () => undefined)
   return {
     bufferedBytes: () => webSocket.bufferedAmount,

@@ -1,5 +1,5 @@
-// Moments of a journal for many looks: only the files around an instant are read, and kept for the
-// next look.
+// Finds moments of a journal for many records: only files around an instant are read, and kept for
+// the next.
 import { readFileSync } from 'node:fs'
 import { journalFault } from '#why/journal-fault.ts'
 import { findMoment } from '#journal/moment.ts'
@@ -9,16 +9,16 @@ import { segmentFiles } from '#journal/segment-files.ts'
 
 interface Segment {
   readonly path: string
-  /** By the clock at that time; Infinity: it does not say. */
+  /** By the clock of the time; Infinity: unknown. */
   readonly beginMs: number
 }
 
-/** Behind the one of the instant: a segment ends by what follows it, of the same process. */
+/** Segments after the one of the instant: the next segment of the process tells how it ended. */
 const following = 3
 const keptMax = 8
 
 export class JournalMoments {
-  /** The newest first. */
+  /** Segments, the newest first. */
   readonly #segments: readonly Segment[]
   readonly #kept = new Map<string, Buffer>()
   readonly #directory: string
@@ -31,7 +31,9 @@ export class JournalMoments {
       .map(({ path }) => ({ path, beginMs: firstWallMs(this.#read(path)) ?? Infinity }))
   }
 
-  /** Where the clock was set back by more than a segment, `findMoment` of all knows more. */
+  /**
+   * After a clock was set back by more than a segment, `findMoment` over all files is more exact.
+   */
   at(atMs: number): Moment | Gap {
     const holding = this.#segments.findIndex(({ beginMs }) => beginMs <= atMs)
     const last = holding < 0 ? this.#segments.length - 1 : holding
@@ -46,7 +48,7 @@ export class JournalMoments {
     for (const { path } of segments) yield this.#read(path)
   }
 
-  /** A file that cannot be read is as one that is empty. */
+  /** A file that cannot be read counts as empty. */
   #read(path: string): Buffer {
     const known = this.#kept.get(path)
     if (known !== undefined) return known

@@ -22,13 +22,13 @@ function whyText(extra: ReadRecord['extra']): string {
   return parts.filter((part) => part !== '').join(', ')
 }
 
-/** Whatever another program has put there. */
+/** The value may be of another program, and of any type. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(' ')
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** What is not known is left out; `query` and `reply` are in base64. */
+/** Unknown fields are left out; `query` and `reply` are in base64. */
 export function recordJson(record: ReadRecord): string {
   const { askedMs: _, query, reply, extra, ...rest } = record
   return JSON.stringify({
@@ -47,5 +47,5 @@ function timeOf({ askedMs }: ReadRecord): string | undefined {
   return askedMs === undefined ? undefined : new Date(askedMs).toISOString()
 }
 
-/** A record of another program may hold what a terminal obeys. */
+/** Replaces control characters in a record of another program. */
 const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '?')

@@ -1,5 +1,4 @@
-// Reads the records of a query log, a part of the file at a time: for printing, and for looking at
-// answers again.
+// Reads the records of a query log, a part of the file at a time, for printing and for replay.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -10,7 +9,7 @@ import type { Frame } from '#answer/query-log/frame-stream.ts'
 
 const partBytes = 64 * 1024
 
-/** @yields the records, in the order of the file; an error, a sentence, is the last */
+/** @yields the records in order; an error, a sentence, comes last */
 export function* readQueryLog(
   path: string,
 ): Generator<Result<ReadRecord, string>, void, undefined> {
@@ -39,7 +38,7 @@ function* partsOf(file: number): Generator<Uint8Array, void, undefined> {
   }
 }
 
-/** @param parts octets of a file of Frame Streams, in any pieces */
+/** @param parts octets of a file of Frame Streams, split anywhere */
 export function* recordsOf(
   parts: Iterable<Uint8Array>,
 ): Generator<Result<ReadRecord, string>, void, undefined> {

@@ -1,4 +1,4 @@
-// Answers the queries of a log file once more, one after the other, and tells which answers differ.
+// Replays the queries of a log file one after the other, and reports answers that differ.
 import type { ReadRecord } from '#answer/query-log/dnstap-reader.ts'
 import { readQueryLog } from './read-file.ts'
 import type { Replay } from './replay.ts'
@@ -6,9 +6,9 @@ import { ReplayReport } from './replay-report.ts'
 
 export interface ReplayWanted {
   readonly file: string
-  /** Only queries for it; with or without the dot at its end. */
+  /** Only queries for this name, with or without its final dot. */
   readonly name?: string | undefined
-  /** Only this record of the file, from 1. */
+  /** Only the record with this number in the file, from 1. */
   readonly number?: number | undefined
   readonly isJson: boolean
 }
@@ -18,7 +18,7 @@ export interface Writers {
   readonly err: (text: string) => void
 }
 
-/** @returns true: there were records, each was read, and each came out again */
+/** @returns true: there were records, each was read, and each replay gave the same answer */
 export async function replayFile(
   replay: Replay,
   wanted: ReplayWanted,

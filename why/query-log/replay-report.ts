@@ -1,4 +1,4 @@
-// Tells how the replay of a query log went: each record that did not come out again, then a count.
+// Reports the replay of a query log: each record with another answer, then a count.
 import { answerRecords } from '#judge/sides/answer-records.ts'
 import { Flag2, HeaderOffset } from '#dns/header.ts'
 import { rcodeNames } from '#dns/rcode.ts'
@@ -28,7 +28,7 @@ export class ReplayReport {
     return this.#records
   }
 
-  /** @returns lines about this record; none: the same answer came out */
+  /** @returns lines about this record; none: the answer was the same */
   add(number: number, record: ReadRecord, replayed: Replayed): string {
     this.#records++
     if (replayed.kind === 'same') {
@@ -68,7 +68,7 @@ export class ReplayReport {
   }
 }
 
-/** Some have the time of the record in them. */
+/** Limited, since some reasons contain the time of the record. */
 const reasonsMax = 20
 
 function otherLines(
@@ -105,7 +105,7 @@ function firstDifference(a: Uint8Array, b: Uint8Array): number {
 
 const shownMax = 32
 
-/** The message of a file may be anything. */
+/** The message of a file may be malformed. */
 function answerText(message: Uint8Array): string {
   if (message.length < HeaderOffset.End)
     return message.length === 0 ? 'no answer' : 'no DNS message'
@@ -113,7 +113,7 @@ function answerText(message: Uint8Array): string {
   const rcode = octets[HeaderOffset.Flags2]! & Flag2.RcodeMask
   const name = rcodeNames[rcode] ?? `RCODE${rcode}`
   const unreadable = `${name}, with records that cannot be read`
-  // What the header claims is checked first: nobody lists 65,535 records that are not there.
+  // The claimed counts are checked first: a header can claim 65,535 records.
   if (recordPlaces(octets) === undefined) return unreadable
   const count = octets.readUInt16BE(HeaderOffset.AnCount)
   try {

@@ -1,5 +1,5 @@
-// Answers a logged query once more, from the bundle and the health of then, with its own seed and
-// turn, through the server's own answer code: the very octets must come out.
+// Replays a logged query through the server's own answer code, with the bundle, health, seed and
+// turn of its time: the same octets must result.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { scriptsOf } from '#judge/simulate/scripts.ts'
 import type { SimulatedScripts } from '#judge/simulate/scripts.ts'
@@ -27,40 +27,40 @@ import { readEntries } from '#journal/format/changes.ts'
 import { OctetReader } from '#journal/format/octets.ts'
 
 export interface ReplayParts {
-  /** As the node answers now: past settings are not kept. */
+  /** Settings of now, since past ones are not recorded. */
   readonly settings: AnswerSettings
   readonly databases: Databases
   readonly momentAt: (atMs: number) => Moment | Gap
-  /** Errors: a sentence. Asked once for each bundle, as long as few are asked for. */
+  /** Errors: a sentence. Cached for a few bundles. */
   readonly bundleOf: (head: GenerationHead) => Promise<Result<Bundle, string>>
 }
 
 export type Replayed =
   | {
       readonly kind: 'same'
-      /** Another thread had taken so many turns in between. */
+      /** How many turns another thread took in between. */
       readonly turnsOff: number
-      /** Health changed within so many milliseconds: it is the answer of that side. */
+      /** Distance to a change of health whose other side gives the same answer. */
       readonly healthOffMs: number
     }
   | {
       readonly kind: 'other'
-      /** Empty: none was sent, or none would be. */
+      /** Empty: no reply was sent, or none would be. */
       readonly then: Uint8Array
       readonly now: Uint8Array
-      /** What may be the cause, in sentences; none: nothing that is known. */
+      /** Possible causes in sentences; none is known: empty. */
       readonly causes: readonly string[]
     }
-  /** The record or the journal does not say enough: a sentence. */
+  /** The record or the journal lacks something: a sentence. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** The clock of a log and that of the journal are read by two threads, at two times. */
+/** Offsets that are tried: the clocks of a log and of the journal are read by two threads. */
 const aroundMs: readonly number[] = [0, -3, 3, -30, 30, -300, 300]
 const turnsOffMax = 4
 const bundlesMax = 8
 const replyBytesMax = 65_535
 
-/** What a record must say to be answered again. */
+/** What a record must contain to be replayed. */
 interface Asked {
   readonly atMs: number
   readonly digest: string
@@ -73,7 +73,7 @@ interface Asked {
   readonly reply: Uint8Array
 }
 
-/** What answers, kept for the next record as long as nothing has changed. */
+/** The state that answers, kept for the next record while nothing changes. */
 interface Answering {
   readonly key: string
   readonly state: RoutingState
@@ -91,7 +91,7 @@ export class Replay {
   constructor(parts: ReplayParts) {
     this.#parts = parts
     const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
-    // Far ahead at each call: no script is short of time for what others before it have used up.
+    // Jumps ahead at each call, so that no script runs out of time that earlier ones used up.
     this.#tx = new Transaction(parts.settings, 0, counters, () => (this.#calls += 1_000_000))
   }
 
@@ -162,7 +162,7 @@ export class Replay {
     return found
   }
 
-  /** @returns a view of memory that the next answer is written to */
+  /** @returns a view that the next answer overwrites */
   #answer({ seed, turn, client, query }: Asked, record: ReadRecord, turnsOff: number): Uint8Array {
     const tx = this.#tx
     this.#answering!.state.serviceCursor.fill((turn ?? 0) - turnsOff)
@@ -186,7 +186,7 @@ const signedZone = 'its zone is signed, and signatures are not made again'
 
 const unknown = (reason: string): Replayed => ({ kind: 'unknown', reason })
 
-/** Whatever another program has put there. Errors: a sentence. */
+/** Checks a record, which may be of another program. Errors: a sentence. */
 function askedOf({
   askedMs,
   client,
@@ -217,10 +217,10 @@ function askedOf({
 
 const optHead = [0, 0, RrType.OPT]
 
-/** The reply without its DNS cookie: no replay has the secret of that day. */
+/** The reply without its DNS cookie, whose secret a replay does not have. */
 function withoutCookie(reply: Uint8Array): Uint8Array {
   const octets = Buffer.from(reply)
-  // Our OPT record is the last one, and begins where its length says so.
+  // The node's OPT record comes last, and begins where its length says.
   let opt = octets.lastIndexOf(Buffer.from(optHead))
   while (opt >= 0 && !endsMessage(octets, opt)) {
     opt = opt === 0 ? -1 : octets.lastIndexOf(Buffer.from(optHead), opt - 1)
@@ -242,10 +242,10 @@ function endsMessage(octets: Buffer, opt: number): boolean {
   return options <= octets.length && options + octets.readUInt16BE(opt + 9) === octets.length
 }
 
-/** Root name, type, class, TTL and length. RFC 6891 section 6.1.2. */
+/** Root name, type, class, TTL and length: RFC 6891 section 6.1.2. */
 const optHeaderBytes = 11
 
-/** Why a moment is not that of the record: a sentence. */
+/** Why a moment does not fit the record, in a sentence. */
 function misfitOf(moment: Moment | Gap, { digest, node, atMs }: Asked): string | undefined {
   if (moment.kind === 'gap') return undefined
   const { segment, generation } = moment
@@ -256,12 +256,12 @@ function misfitOf(moment: Moment | Gap, { digest, node, atMs }: Asked): string |
   return `the journal has another bundle at ${at}, ${generation.digest.slice(0, 12)}`
 }
 
-/** With several threads another one may come in between a turn and its record. */
+/** With several threads, another one may take turns between a turn and its record. */
 function turnsTried({ turn }: Asked): readonly number[] {
   return turn === undefined ? [0] : Array.from({ length: turnsOffMax + 1 }, (_, i) => i)
 }
 
-/** What a replay does not have. */
+/** What a replay lacks. */
 function causesOf(record: ReadRecord): readonly string[] {
   const { extra } = record
   const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
@@ -272,7 +272,7 @@ function causesOf(record: ReadRecord): readonly string[] {
   ]
 }
 
-/** They answer for TXT and ANY, and make names exist that would be denied. */
+/** These answer TXT and ANY, and make names exist that would be denied. */
 function mayBeTexts({ extra, type, rcode, reply }: ReadRecord): boolean {
   if (type === 'TXT' || type === 'ANY') return true
   if (extra?.service !== undefined || rcode !== 'NOERROR' || reply === undefined) return false
@@ -288,7 +288,7 @@ const notKept: Readonly<Record<string, string>> = {
   servfail: 'a limit of queries, as the licence sets it, is not looked at again',
 }
 
-/** Equal for moments between which nothing has changed. */
+/** Equal for moments without a change between them. */
 function momentKey({ generation, segment, state, changes }: Moment): string {
   const hash = createHash('sha1').update(state)
   for (const { payload } of changes) hash.update(payload)
