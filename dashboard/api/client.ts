@@ -6,16 +6,16 @@ import { effectIn } from './effect.ts'
 
 export interface Answer {
   readonly status: number
-  /** JSON, text, or null where there is none. */
+  /** JSON, text, or null without a body. */
   readonly body: unknown
   readonly etag: string
   readonly revision: string
-  /** What the change would bring or take, in the API's words. */
+  /** Consequences of the change, in the API's words. */
   readonly warnings: readonly string[]
   readonly affected: readonly string[]
-  /** Where a list goes on; empty: this is the end. */
+  /** Cursor of the next page; empty: this is the last. */
   readonly next: string
-  /** Whom a dry run says it would move; empty: nobody knows. */
+  /** Whom a dry run says it would move; empty: unknown. */
   readonly effect: string
 }
 
@@ -24,7 +24,7 @@ export interface Request {
   readonly body?: unknown
   readonly ifMatch?: string
   readonly isDryRun?: boolean
-  /** Subject of the commit; empty: it says what the change is. */
+  /** Subject of the commit; empty: a description of the change. */
   readonly subject?: string
 }
 
@@ -40,13 +40,13 @@ export class Refusal extends Error {
   }
 }
 
-/** The credential was refused while somebody was at work: asks to sign in again. */
+/** True when a credential was refused during work: the user is asked to sign in again. */
 export const isSessionOver = signal(false)
 
-/** How many calls the node has forbidden: what was offered may be offered no more. */
+/** How many calls the node has refused as forbidden: permissions may have changed. */
 export const forbidden = signal(0)
 
-/** The first two different commits that answers were of: with one alone, all were of the same. */
+/** The first two different commits of responses; with one alone, all were of the same. */
 export const firstRevisions = new Set<string>()
 
 type Get<P extends keyof paths> = paths[P] extends {
@@ -55,7 +55,7 @@ type Get<P extends keyof paths> = paths[P] extends {
   ? T
   : never
 
-/** The body of a GET, with the type that the API's document gives it. */
+/** The body of a GET, typed by the API's document. */
 export async function read<P extends keyof paths>(
   path: P,
   ids: Readonly<Record<string, string>> = {},
@@ -63,7 +63,7 @@ export async function read<P extends keyof paths>(
   return (await send(fill(path, ids))).body as Get<P>
 }
 
-/** `/pools/{id}` with the id in its place. */
+/** Fills ids into a path such as `/pools/{id}`. */
 export function fill(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? ''))
 }
@@ -80,7 +80,7 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
   const response = await ask(url, init)
   const found = await bodyOf(response)
-  // A page comes from a proxy in between: the node sends data.
+  // A web page comes from a proxy in between, since the node sends data.
   const isPage = (response.headers.get('content-type') ?? '').startsWith('text/html')
   if (!response.ok) {
     if (response.status === 401 && !path.startsWith('/api/v1/auth/')) isSessionOver.value = true
@@ -103,7 +103,7 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   }
 }
 
-/** Fields take characters of one octet each: those of UTF-8. */
+/** A header field holds octets, here those of UTF-8. */
 const octetsOf = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
 
 const pageInstead =
@@ -112,7 +112,7 @@ const pageInstead =
 const busyTriesMax = 8
 const busyWaitMaxMs = 2_000
 
-/** 503 is "not now": nothing has happened, so what was asked is asked again, a little later. */
+/** 503 means that nothing has happened yet: the request is repeated a little later. */
 async function ask(url: string, init: RequestInit): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const response = await fetch(url, init).catch(() => {
@@ -125,7 +125,7 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** RFC 7396 for what is patched. */
+/** RFC 7396 for a PATCH. */
 export const typeOf = (method: string): string =>
   method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
 
@@ -140,7 +140,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-/** The strings of a list of RFC 8941: `1, "a \"b\".";code=x`. */
+/** The strings of a list of RFC 8941, such as `1, "a \"b\".";code=x`. */
 export function stringsOf(header: string): string[] {
   return [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
     text.replace(/\\(.)/g, '$1'),
@@ -157,6 +157,6 @@ function sentenceOf(status: number, body: unknown): string {
 export const sentence = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** A node that is away or has a fault, or what stands between: asked again, it may answer. */
+/** Whether another try may succeed: the node was away or at fault, or a proxy was. */
 export const mayPass = (error: unknown): boolean =>
   error instanceof Refusal && (error.status < 400 || error.status >= 500)

@@ -1,10 +1,10 @@
-// The one clock of the dashboard: the node's, as its answers tell it.
+// Keeps the one clock of the dashboard: the node's, learned from its responses.
 import { signal } from '@preact/signals'
 
-/** How far this computer is from the node, in milliseconds; 0: near enough. */
+/** Difference between this computer's clock and the node's, in milliseconds; 0: small. */
 export const clockOffMs = signal(0)
 
-/** Answers say whole seconds, and are on their way for a while. */
+/** Responses have whole seconds, and take time to arrive. */
 const nearMs = 30_000
 
 /** Unix milliseconds. */
@@ -15,6 +15,6 @@ export function learnClock(date: string | null): void {
   const told = Date.parse(date ?? '')
   if (Number.isNaN(told)) return
   const off = told - Date.now()
-  // What was learned stays: times must not jump by what answers take.
+  // The last value stays: times must not jump by the delay of a response.
   if (Math.abs(off - clockOffMs.value) > nearMs) clockOffMs.value = Math.abs(off) > nearMs ? off : 0
 }

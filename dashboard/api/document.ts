@@ -1,4 +1,4 @@
-// What the API can do, from its own OpenAPI document: resources, operations, the schemas of bodies.
+// Reads the API's OpenAPI document: resources, operations, the schemas of bodies.
 import { signal } from '@preact/signals'
 import { send, sentence } from './client.ts'
 import type { Schema } from './schema.ts'
@@ -16,13 +16,13 @@ export interface Operation {
   readonly tag: string
   /** A permission, or `public`, `any`, `session`, `system`. */
   readonly needs: string
-  /** What a licence has to have for it; empty: nothing. */
+  /** The licensed feature that it needs; empty: none. */
   readonly licensed: string
   readonly takesDryRun: boolean
-  /** It changes an object with a tag: it can be one of several in a commit. */
+  /** True: it changes an object with a tag, so it can be one of several in a commit. */
   readonly isConfigWrite: boolean
   readonly takesSubject: boolean
-  /** Body of the request; undefined: it takes none. */
+  /** Body of the request; undefined: it has none. */
   readonly body: Schema | undefined
   readonly answer: Schema | undefined
 }
@@ -44,10 +44,10 @@ interface RawOperation {
 export type Operations = ReadonlyMap<string, Operation>
 
 export const operations = signal<Operations | null>(null)
-/** Why the document could not be read, in words; empty: it was, or is on its way. */
+/** Why the document could not be read; empty: it was, or is loading. */
 export const documentFault = signal('')
 
-/** For the start: the first screens do without it, the others tell why they cannot. */
+/** Called at the start: the first screens need no document, others explain its absence. */
 export async function learnDocument(): Promise<void> {
   documentFault.value = ''
   await readDocument().catch((error: unknown) => (documentFault.value = sentence(error)))

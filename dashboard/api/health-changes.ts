@@ -1,4 +1,4 @@
-// Changes of health since the page was opened, as the feed told them: newest last, and bounded.
+// Holds changes of health since the page was opened, as the feed sent them: newest last, bounded.
 
 export interface HealthChange {
   readonly memberId: string
@@ -9,7 +9,7 @@ export interface HealthChange {
 }
 
 const changesMax = 20_000
-/** Oldest changes that go at once, so that the rest is not moved for each new one. */
+/** Dropped together, so that not each new change moves the rest. */
 const forgottenAtOnce = 5_000
 
 const changes: HealthChange[] = []

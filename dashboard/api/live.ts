@@ -1,4 +1,4 @@
-// Pools, members, services and their health as they are now: a snapshot, then the feed.
+// Holds pools, members, services and their health as they are now: a snapshot, then the feed.
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
@@ -11,10 +11,10 @@ export type Service = Snapshot['services'][number]
 export type Member =
   paths['/api/v1/members/{id}']['get']['responses'][200]['content']['application/json']
 
-/** What one node finds of a member. */
+/** Findings of one node about a member. */
 export interface Verdict {
   readonly healthy: boolean
-  /** false: nobody looks at the member. */
+  /** false: the member is not probed. */
   readonly probed?: boolean
   readonly score: number
   readonly reason: string
@@ -22,19 +22,19 @@ export interface Verdict {
   readonly rttMs: number
 }
 
-/** `off`: this caller may not follow the feed, so screens ask again now and then. */
+/** `off`: this caller may not follow the feed, so screens poll. */
 export type Link = 'connecting' | 'live' | 'lost' | 'off'
 
 export const link = signal<Link>('connecting')
-/** When the node was last heard of, Unix milliseconds; 0: never. */
+/** When the node last sent something, Unix milliseconds; 0: never. */
 export const heardMs = signal(0)
-/** Why nothing of all below is known yet, in words; empty: it is known, or on its way. */
+/** Why nothing is known yet; empty: it is, or is loading. */
 export const liveFault = signal('')
-/** The commit that all below is of. */
+/** The commit of all values below. */
 export const revision = signal('')
-/** Grows with each commit after the first that screens have read something of. */
+/** Raised by each commit after the first that screens have read. */
 export const commits = signal(0)
-/** Grows with each change below, a few times a second at most. */
+/** Raised by each change below, at most a few times a second. */
 export const beat = signal(0)
 
 const touch = (): number => beat.value
@@ -43,9 +43,9 @@ const services = new Map<string, Service>()
 const members = new Map<string, Member>()
 const verdicts = new Map<string, Map<string, Verdict>>()
 
-/** Grows when an object comes, changes or goes; health alone leaves it. */
+/** Raised when an object is created, changed or deleted, not by health. */
 let shape = 0
-/** By pool; forgotten with each change of one of its members. */
+/** By pool; dropped at each change of one of its members. */
 const standings = new Map<string, readonly Standing[]>()
 
 function reshaped(): void {
@@ -53,7 +53,7 @@ function reshaped(): void {
   standings.clear()
 }
 
-/** Made again when objects have changed: ten thousand are not sorted for each change of health. */
+/** Computed again only when objects change: health changes too often to sort ten thousand. */
 export function ofObjects<T>(make: () => T): () => T {
   let at = -1
   let made: T
@@ -83,13 +83,13 @@ export const verdictsOf = (member: string): ReadonlyMap<string, Verdict> => (
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 
-/** Its address, or the name that it is found by. */
+/** The address, or the host name. */
 export const targetOf = ({ ipAddress, hostname }: Member): string =>
   ipAddress === '' ? (hostname ?? '') : ipAddress
 
 export type Standing = 'up' | 'down' | 'split' | 'disabled' | 'unknown'
 
-/** How a member stands, with the verdicts of all nodes taken together. */
+/** State of a member, by the verdicts of all nodes. */
 export function standingOf(member: Member): Standing {
   if (!member.enabled) return 'disabled'
   const found = [...verdictsOf(member.id).values()]
@@ -98,7 +98,7 @@ export function standingOf(member: Member): Standing {
   return good === found.length ? 'up' : good === 0 ? 'down' : 'split'
 }
 
-/** How each member of a pool stands. */
+/** States of a pool's members. */
 export function standingsOf(pool: string): readonly Standing[] {
   touch()
   const known = standings.get(pool)
@@ -114,16 +114,16 @@ let failures = 0
 let retry: ReturnType<typeof setTimeout> | undefined
 let pending: ReturnType<typeof setTimeout> | undefined
 const beatMs = 250
-/** Pauses in a reader's typing that changes wait for at most. */
+/** How many pauses in a reader's typing a change waits for. */
 const pausesMax = 4
 const retryMaxMs = 15_000
 
-/** Numbers change together, and not under the reader's cursor ten times a second. */
+/** Numbers change together, not ten times a second under the reader's cursor. */
 function changed(): void {
   pending ??= setTimeout(() => tell(pausesMax), beatMs)
 }
 
-/** A letter that is typed is not to wait for numbers. */
+/** Typing must not wait for numbers. */
 function tell(pauses: number): void {
   if (isTyping() && pauses > 0) {
     pending = setTimeout(() => tell(pauses - 1), typingPauseMs)
@@ -181,7 +181,7 @@ async function readSnapshot(): Promise<void> {
     for (const member of list as Member[]) members.set(member.id, member)
   }
   reshaped()
-  // What screens have read meanwhile is of the same commit: they need not ask again.
+  // What screens have read meanwhile is of the same commit, so they need not read again.
   const isFirst = revision.value === '' && firstRevisions.size === 1
   if (isFirst) revision.value = answer.revision
   else follows(answer.revision)
@@ -244,7 +244,7 @@ const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => voi
   pool_update: ({ action, pool }) => put(pools, action, pool as Pool),
   service_update: ({ action, service }) => put(services, action, service as Service),
   member_update: ({ action, member }) => put(members, action, member as Member),
-  // All pools and services may be others now.
+  // All pools and services may have changed.
   snapshot: () => {
     members.clear()
     reshaped()
@@ -267,7 +267,7 @@ function put<T extends { readonly id: string }>(
   changed()
 }
 
-/** Tells whether somebody is typing, so that what can wait waits for a pause. */
+/** Length of a pause in typing, for which changes wait. */
 const typingPauseMs = 200
 let typingPause: ReturnType<typeof setTimeout> | undefined
 
@@ -280,5 +280,5 @@ addEventListener(
   true,
 )
 
-/** Something was typed a moment ago. */
+/** Whether something was typed a moment ago. */
 const isTyping = (): boolean => typingPause !== undefined

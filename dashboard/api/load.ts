@@ -4,19 +4,20 @@ import { isSessionOver, mayPass, sentence } from './client.ts'
 import { commits } from './live.ts'
 
 export interface Loaded<T> {
-  /** The last good one, also while a newer one is on its way or has failed. */
+  /** The last good value, also while a newer one is loading or has failed. */
   readonly value: T | undefined
-  /** In words; empty: none. */
+  /** A sentence; empty: there is none. */
   readonly fault: string
   readonly reload: () => void
 }
 
-/** Until what has failed is asked for again. */
+/** Pause after a failure. */
 const faultMs = 5_000
 
 /**
- * @param key what is read; another key begins anew
- * @param everyMs ask again after that long; 0: only when something has changed, or after a fault
+ * @param key identifies what is read; another key begins anew
+ *
+ * @param everyMs interval of further reads; 0: only after a change or a fault
  */
 export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | undefined; fault: string }>({

@@ -1,9 +1,9 @@
-// Names pools, members and services for people, beside the ids that the API takes.
+// Names pools, members and services for people, beside the ids of the API.
 import { allMembers, allPools, allServices, memberOf, poolOf, targetOf } from './live.ts'
 import type { Member, Pool } from './live.ts'
 
 export interface Thing {
-  /** What is written. */
+  /** The id that is written. */
   readonly id: string
   readonly words: string
 }
@@ -22,7 +22,7 @@ const poolThings = (): Thing[] =>
 const memberThings = (): Thing[] =>
   allMembers().map((member) => ({ id: member.id, words: memberLabel(member) }))
 
-/** By the field that takes them. */
+/** By the field that refers to them. */
 const fields: Readonly<Record<string, () => Thing[]>> = {
   poolId: poolThings,
   memberId: memberThings,
@@ -31,11 +31,11 @@ const fields: Readonly<Record<string, () => Thing[]>> = {
   actionTarget: () => allServices().map(({ name, domain }) => ({ id: domain, words: name })),
 }
 
-/** What a field may name of all that is there; empty where it names nothing. */
+/** Objects that a field may refer to; empty: it refers to none. */
 export const thingsFor = (field: string): Thing[] =>
   Object.hasOwn(fields, field) ? fields[field]!() : []
 
-/** What an id stands for; empty where nobody knows. */
+/** Name of the object with an id; empty: unknown. */
 export function labelOfId(id: string): string {
   const pool = poolOf(id)
   if (pool !== undefined) return poolLabel(pool)

@@ -1,15 +1,15 @@
-// A schema of the API's document, and what its values may be.
+// Defines a schema of the API's document, and the values that it permits.
 
-/** What one step of a list of steps may be: `name`, or `name:VALUE` where it has an option. */
+/** A possible step of a list: `name`, or `name:VALUE` when it has an option. */
 export interface StepKind {
   readonly name: string
   readonly aliases: readonly string[]
   readonly description: string
-  /** Where what it goes by is set; empty: nowhere. */
+  /** Where its data is configured; empty: nowhere. */
   readonly settings: string
-  /** What stands behind it is never reached. */
+  /** True: later steps are never reached. */
   readonly isLast: boolean
-  /** An object whose first field is what stands behind the colon. */
+  /** An object whose first field follows the colon. */
   readonly options?: Schema
 }
 
@@ -33,21 +33,21 @@ export interface Schema {
   readonly pattern?: string
   readonly examples?: readonly unknown[]
   readonly additionalProperties?: boolean | Schema
-  /** What is taken, and never shown. */
+  /** Accepted, and never shown. */
   readonly writeOnly?: boolean
-  /** Set where the text is a program. */
+  /** Set when the text is a program. */
   readonly contentMediaType?: string
   readonly 'x-steps'?: readonly StepKind[]
 }
 
-/** The types that a value may have; null is not one of them. */
+/** Types of a value, except null. */
 export function typesOf({ type, enum: values, anyOf, oneOf }: Schema): readonly string[] {
   if (type !== undefined) return [type].flat().filter((one) => one !== 'null')
   if (values !== undefined) return ['string']
   return (anyOf ?? oneOf ?? []).flatMap(typesOf)
 }
 
-/** Without the union with null around it. */
+/** The schema without its union with null. */
 export function withoutNull(schema: Schema): Schema {
   const parts = (schema.anyOf ?? schema.oneOf ?? []).filter((part) => part.type !== 'null')
   const [only] = parts

@@ -1,4 +1,4 @@
-// Knows the signed-in user, and what that user may do.
+// Holds the signed-in user and the user's permissions.
 import { batch, computed, signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { Refusal, isSessionOver, read, send, sentence } from './client.ts'
@@ -6,15 +6,15 @@ import { Refusal, isSessionOver, read, send, sentence } from './client.ts'
 export type Me = paths['/api/v1/auth/me']['get']['responses'][200]['content']['application/json']
 type Config = paths['/api/v1/auth/config']['get']['responses'][200]['content']['application/json']
 
-/** undefined: not known yet; null: nobody. */
+/** undefined: not known yet; null: nobody is signed in. */
 export const me = signal<Me | null | undefined>(undefined)
 export const authConfig = signal<Config | null>(null)
-/** Why nothing can be known of either, in words. */
+/** Why neither can be known. */
 export const startFault = signal('')
 
 const held = computed(() => new Set(me.value?.permissions))
 
-/** @param needs as `x-permission` of the API's document says it */
+/** @param needs the `x-permission` of the API's document */
 export function can(needs: string): boolean {
   const who = me.value
   if (needs === 'public') return true
@@ -25,7 +25,7 @@ export function can(needs: string): boolean {
   return held.value.has(needs)
 }
 
-/** Why the licence forbids a feature, in the API's words; empty: it does not. */
+/** Why the licence does not permit a feature; empty: it does. */
 export const lackOf = (feature: string): string =>
   me.value?.unlicensed.find((one) => one.feature === feature)?.reason ?? ''
 
@@ -33,7 +33,7 @@ export const lackOf = (feature: string): string =>
 export async function learnAgain(): Promise<void> {
   const before = me.value
   const who = await whoIsIn()
-  // A late answer must not sign a user in again who has left meanwhile.
+  // A late response must not bring a user back who has signed out.
   if (me.value !== before) return
   const isSame = JSON.stringify(who) === JSON.stringify(me.value)
   if (who !== null && !isSame) me.value = who
@@ -69,7 +69,11 @@ export interface Credentials {
   readonly totpCode?: string
 }
 
-/** The cookie is the session. @returns whether the code of the authenticator app is wanted, too */
+/**
+ * Signs in by a session cookie.
+ *
+ * @returns whether the code of the authenticator app is needed as well
+ */
 export async function signIn({ email, password, totpCode = '' }: Credentials): Promise<boolean> {
   const body = { email, password, ...(totpCode === '' ? {} : { totpCode }) }
   try {
@@ -83,7 +87,7 @@ export async function signIn({ email, password, totpCode = '' }: Credentials): P
   return false
 }
 
-/** @param isEverywhere in every browser that this account is signed in with */
+/** @param isEverywhere true: ends all sessions of this account */
 export async function signOut(isEverywhere: boolean): Promise<void> {
   const query = isEverywhere ? '?everywhere=true' : ''
   await send(`/api/v1/auth/logout${query}`, { method: 'POST' })

@@ -1,4 +1,4 @@
-// The reader's own account: who it is, an authenticator app, the way out.
+// The reader's own account: its data, an authenticator app, sign-out.
 import { useState } from 'preact/hooks'
 import { send, sentence } from '../api/client.ts'
 import { unfollow } from '../api/live.ts'

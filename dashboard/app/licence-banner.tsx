@@ -1,4 +1,4 @@
-// Says on every screen that a licence is over, to people who may see licences.
+// Shows on every screen that a licence has ended, to people who may see licences.
 import { useEffect } from 'preact/hooks'
 import { Refusal, forbidden, read } from '../api/client.ts'
 import { nowMs } from '../api/clock.ts'
@@ -17,7 +17,7 @@ export function LicenceBanner() {
   const { value, reload } = useLoad(`licence ${may}`, look, everyMs)
   const endsAt = value?.valid === true ? value.expiresAt : 0
   useEffect(() => {
-    // It is told when it ends, and not up to a minute later.
+    // Shown when it ends, not up to a minute later.
     const leftMs = endsAt * 1_000 - nowMs()
     if (leftMs < 0 || leftMs > everyMs) return
     const timer = setTimeout(reload, leftMs + 500)
@@ -42,7 +42,7 @@ async function licence() {
   try {
     return await read('/api/v1/license')
   } catch (error) {
-    // An older node, or a role that was changed meanwhile.
+    // An older node, or a role that has changed meanwhile.
     if (error instanceof Refusal) return null
     throw error
   }

@@ -1,4 +1,4 @@
-// The menu at the side: the screens that are looked at most, and the others in groups that fold.
+// The menu at the side: the main screens, and the others in groups that fold.
 import { signal } from '@preact/signals'
 import { useId, useState } from 'preact/hooks'
 import { operations } from '../api/document.ts'
@@ -8,7 +8,7 @@ import type { Entry, Heading } from './navigation.ts'
 import { Brand } from './sign-in.tsx'
 
 const key = 'gslbd-menu'
-/** Names of the groups that the reader has opened, in this browser. */
+/** Names of the groups that are open in this browser. */
 const opened = signal<readonly string[]>((storedChoice(key) ?? '').split('|'))
 
 interface SideProps {
@@ -40,7 +40,7 @@ export function Side({ path, isOpen, toContent }: SideProps) {
 const isAt = ({ path: one }: Entry, path: string): boolean =>
   one === '/' ? path === '/' : path === one || path.startsWith(`${one}/`)
 
-/** The group of the page that is shown is open, until it is folded there. */
+/** The group of the current page is open until it is folded. */
 function Group({ heading: { name, entries }, path }: { heading: Heading; path: string }) {
   const list = useId()
   const [foldedAt, setFoldedAt] = useState('')

@@ -1,4 +1,4 @@
-// The screens by heading: those made by hand, and one for each other resource of the API.
+// Lists the screens by heading: those made by hand, and one for each other resource of the API.
 import type { Operations } from '../api/document.ts'
 import { can } from '../api/session.ts'
 import { apiPathOf, groups } from '../resources/table.ts'
@@ -13,11 +13,11 @@ export interface Entry {
 export interface Heading {
   readonly name: string
   readonly entries: readonly Entry[]
-  /** It is a group of the menu; without it, its screens stand there for themselves. */
+  /** True: a group of the menu; false: its screens are in the menu themselves. */
   readonly folds: boolean
 }
 
-/** They are there before the document of the API is. */
+/** Available before the API's document is. */
 const first: Heading = {
   name: 'Watch',
   folds: false,
@@ -29,7 +29,7 @@ const first: Heading = {
   ],
 }
 
-/** They have a screen by hand, or are part of one; `gslbd plan` reads the up to 50,000 networks. */
+/** Shown on another screen; the up to 50,000 networks are for `gslbd plan`. */
 const shownElsewhere = new Set([
   ...['pools', 'services', 'snapshot', 'dashboard/stats'],
   ...['client-regions', 'health/members'],
@@ -37,7 +37,7 @@ const shownElsewhere = new Set([
   ...['ws', 'ws/token', 'openapi.json', 'docs', 'rum.js', 'rum/config', 'rum/networks'],
 ])
 
-/** What this caller may see. A path that a later API has gets an entry by itself. */
+/** Screens that this caller may see. A path of a later API gets an entry by itself. */
 export function headingsOf(operations: Operations | null): readonly Heading[] {
   const found = operations === null ? [] : groupsOf(operations)
   return [first, ...found]
@@ -70,9 +70,9 @@ function groupsOf(operations: Operations): Heading[] {
   ]
 }
 
-/** `/api/v1/rpz/rules` → `/r/rpz.rules`. */
+/** Turns `/api/v1/rpz/rules` into `/r/rpz.rules`. */
 export const screenOf = (path: string): string =>
   `/r/${path.slice('/api/v1/'.length).replaceAll('/', '.')}`
 
-/** The way back. */
+/** The reverse. */
 export const pathOf = (name: string): string => `/api/v1/${name.replaceAll('.', '/')}`

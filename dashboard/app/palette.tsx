@@ -1,4 +1,4 @@
-// The command palette: every screen, service and pool by a few letters of its name.
+// The command palette: finds a screen, service or pool by a few letters of its name.
 import { useState } from 'preact/hooks'
 import { operations } from '../api/document.ts'
 import { allPools, allServices } from '../api/live.ts'

@@ -1,4 +1,4 @@
-// Which screen stands at which address.
+// Maps addresses to screens.
 import type { ComponentChild } from 'preact'
 import { matchPlace } from '../parts/location.ts'
 import { Empty, Page } from '../parts/page.tsx'

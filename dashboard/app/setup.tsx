@@ -37,7 +37,7 @@ export function Setup() {
   )
 }
 
-/** While it is open the page stays in the setup, even once somebody is signed in. */
+/** While it is open, the page stays in the setup, even after signing in. */
 export const isSettingUp = (path: string): boolean => path === '/setup'
 
 interface StepFormProps {

@@ -1,4 +1,4 @@
-// The frame of every screen: headings at the side, the bar above, keys, the state of the feed.
+// The frame of every screen: menu at the side, bar above, keys, state of the feed.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isSessionOver } from '../api/client.ts'
 import { clockOffMs, nowMs } from '../api/clock.ts'
@@ -28,13 +28,13 @@ export function Shell() {
   const path = pathNow.value
   useKeys(() => setFinding(true))
   const isFirst = useRef(true)
-  // Before the page is shown: later, it would take the focus from a reader who has gone on already.
+  // Before the page is painted: later it would take the focus from a reader who has moved on.
   useLayoutEffect(() => {
     setOpen(false)
     setFinding(false)
     setReviewing(false)
     scrollTo(0, 0)
-    // Readers of screens begin at the new page, not where the old link was.
+    // Screen readers begin at the new page, not at the old link.
     if (!isFirst.current) main.current?.focus()
     isFirst.current = false
   }, [path])
@@ -115,7 +115,7 @@ const linkLabels = {
   off: 'not live',
 } as const
 
-/** What is shown may be old: it says how old. */
+/** The shown data may be old, so its age is shown. */
 function LostBanner() {
   const isLost = link.value === 'lost'
   const [, setTurn] = useState(0)
@@ -134,7 +134,7 @@ function LostBanner() {
   )
 }
 
-/** Times are the node's: what begins now begins when it is now there. */
+/** Times are the node's: they may differ from this computer's. */
 function ClockBanner() {
   const off = clockOffMs.value
   if (off === 0) return null
@@ -147,7 +147,7 @@ function ClockBanner() {
   )
 }
 
-/** Ctrl+K anywhere; `/` outside of fields leads to the search of the page, or to the palette. */
+/** Ctrl+K anywhere; `/` outside of fields opens the page's search, or the palette. */
 function useKeys(find: () => void): void {
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
@@ -176,7 +176,7 @@ interface GuardState {
   readonly fault: string
 }
 
-/** Contains the failure of a screen: its error stands in its place, and the others go on. */
+/** Contains the failure of a screen: its error takes its place, and the others go on. */
 class Guard extends Component<GuardProps, GuardState> {
   override state: GuardState = { fault: '' }
 

@@ -1,4 +1,4 @@
-// The way in: password and code, single sign-on, and the same again when a session has ended.
+// Signing in: password and code, single sign-on, and again when a session has ended.
 import { useState } from 'preact/hooks'
 import { sentence } from '../api/client.ts'
 import { authConfig, me, signIn } from '../api/session.ts'
@@ -28,7 +28,7 @@ export function SignIn() {
   )
 }
 
-/** Over the page, which stays as it is: what was half written is still there afterwards. */
+/** A dialog over the page, so that unsaved input stays. */
 export function SignInAgain() {
   return (
     <Dialog title="Your session has ended" skipsFilled>
@@ -97,7 +97,7 @@ function SignInForm({ email: known = '' }: { email?: string }) {
 interface InputProps {
   readonly label: string
   readonly type: string
-  /** As `autocomplete` calls it. */
+  /** Value for `autocomplete`. */
   readonly name: string
   readonly value: string
   readonly isNumeric?: boolean

@@ -1,4 +1,4 @@
-// Which answers a change would give, name by name, before it is made: the plan of the API.
+// Shows the plan of a change: how answers would differ, name by name.
 import { useState } from 'preact/hooks'
 import type { paths } from 'openapi-of-gslbd'
 import { send, sentence } from '../api/client.ts'
@@ -19,7 +19,7 @@ export interface PlannedRequest {
   readonly ifMatch?: string
 }
 
-/** Asked for by hand: a plan takes seconds, and a tenant has one at a time. */
+/** Started by hand: a plan takes seconds, and a tenant has one at a time. */
 export function Answers({ writes, word }: { writes: readonly PlannedRequest[]; word: string }) {
   const [plan, setPlan] = useState<Plan | null>(null)
   const [fault, setFault] = useState('')
@@ -151,7 +151,7 @@ type Flow = NonNullable<NonNullable<Change['movement']>['ipv4']>['flows'][number
 
 const flowsMax = 4
 
-/** From whom to whom, the largest first. */
+/** Movements of clients, the largest first. */
 function Flows({ flows }: { flows: readonly Flow[] }) {
   return (
     <ul class="plain hint">

@@ -1,4 +1,4 @@
-// What was collected: a list with what each edit writes, what all would do, and the one commit.
+// The dialog of collected edits: what each writes, what all would do, and the one commit.
 import { useEffect, useState } from 'preact/hooks'
 import { Refusal, send, sentence } from '../api/client.ts'
 import type { Answer } from '../api/client.ts'
@@ -17,7 +17,7 @@ import { SubjectField } from './subject.tsx'
 
 const path = '/api/v1/commits'
 
-/** What somebody else has made of an object since the edit began; null: it is gone. */
+/** The object as somebody else has changed it since the edit began; null: it was deleted. */
 interface Overrun {
   readonly theirs: Draft | null
   readonly etag: string
@@ -35,7 +35,7 @@ async function overrunOf(edit: Collected): Promise<Overrun | undefined> {
   }
 }
 
-/** What the dialog knows, and what its buttons do. */
+/** State of the dialog, and the actions of its buttons. */
 function useBasket() {
   const edits = basket.value
   const [review, setReview] = useState<Answer | null>(null)
@@ -193,7 +193,7 @@ function CollectedItem({ edit, isRefused, overrun }: ItemProps) {
   )
 }
 
-/** Both versions, and the choice between them. */
+/** Shows both versions, to choose from. */
 function OverrunView({ edit, overrun }: { edit: Collected; overrun: Overrun }) {
   const { theirs, etag } = overrun
   if (theirs === null) {

@@ -1,4 +1,4 @@
-// Edits that are collected into one commit: in this page alone, until they are made or dropped.
+// Collects edits for one commit, in this page alone, until they are made or dropped.
 import { effect, signal } from '@preact/signals'
 import { operations } from '../api/document.ts'
 import type { Operation } from '../api/document.ts'
@@ -8,13 +8,13 @@ import type { Draft } from '../forms/schema-form.tsx'
 
 export interface Collected extends PlannedRequest {
   readonly title: string
-  /** As it was when the edit began; null: there was none. */
+  /** The object when the edit began; null: it did not exist. */
   readonly before: Draft | null
-  /** As it would be; null: it would be gone. */
+  /** The object after the edit; null: deleted. */
   readonly after: Draft | null
-  /** Where the object is read, to see what somebody else made of it; empty: nowhere. */
+  /** Path to read the object again, for changes of others; empty: there is none. */
   readonly readPath: string
-  /** The field of what is read that has the object; empty: it is the answer. */
+  /** Field of the response with the object; empty: the response is the object. */
   readonly part: string
 }
 
@@ -22,7 +22,7 @@ export const basket = signal<readonly Collected[]>([])
 
 const commits = 'POST /api/v1/commits'
 
-/** Whether an edit can wait for others: the API takes it as one of several. */
+/** Whether an edit can be collected: the API takes it as one of several. */
 export function mayCollect({ isConfigWrite }: Operation): boolean {
   return isConfigWrite && operations.value?.has(commits) === true
 }
@@ -32,7 +32,7 @@ export function collectedMax(): number {
   return requests?.maxItems ?? 1
 }
 
-/** An edit of the same again takes the place of the one before; whatever is made is made beside. */
+/** Another edit of an object replaces the first; creations are all kept. */
 export function collect(edit: Collected): void {
   const before = basket.value.find((one) => isSame(one, edit))
   if (before === undefined) basket.value = [...basket.value, edit]
@@ -66,7 +66,7 @@ effect(() => {
   const who = me.value
   if (who === undefined) return
   const name = who === null ? null : `${who.tenantId} ${who.email ?? who.kind}`
-  // What somebody has collected is nothing for who comes after.
+  // Edits of one user are dropped when another signs in.
   if (name !== owner && owner !== null) basket.value = []
   owner = name
 })

@@ -1,4 +1,4 @@
-// A button for a call of the API or, where the licence does not have the call, the reason.
+// A button for a call of the API, or the reason why the licence does not permit it.
 import type { ComponentChildren } from 'preact'
 import { operations } from '../api/document.ts'
 import { can, lackOf } from '../api/session.ts'
@@ -11,7 +11,7 @@ interface OfferProps {
   readonly children: ComponentChildren
 }
 
-/** Nothing, where the role or the API has no such call. */
+/** Nothing, when the role or the API lacks the call. */
 export function Offer({ operation, isPrimary = false, onClick, children }: OfferProps) {
   const found = operations.value?.get(operation)
   if (found === undefined || !can(found.needs)) return null

@@ -1,9 +1,9 @@
-// Puts an edit aside, to be made together with others.
+// A button that collects an edit, to be made together with others.
 import { basket, collectedMax } from './basket.ts'
 
 interface CollectProps {
   readonly collect: () => void
-  /** It is collected already, and is replaced. */
+  /** True: it is collected already, and will be replaced. */
   readonly isAgain: boolean
 }
 

@@ -1,4 +1,4 @@
-// Asks before something goes or is set off, with what goes along where the API can say it.
+// Asks before a deletion or an action, and names the consequences that the API reports.
 import { useEffect, useState } from 'preact/hooks'
 import { fill, send, sentence } from '../api/client.ts'
 import type { Operation } from '../api/document.ts'
@@ -16,7 +16,7 @@ export interface Confirming {
   readonly operation: Operation
   readonly ids: Readonly<Record<string, string>>
   readonly etag: string
-  /** As it is now; null: nobody knows. */
+  /** The present object; null: unknown. */
   readonly current: Draft | null
   readonly readPath: string
   readonly part: string

@@ -1,4 +1,4 @@
-// Fields before and after a change, beside each other.
+// A table of fields before and after a change.
 import { labelOf, yamlOf } from '../parts/formats.ts'
 import type { Difference } from './differences.ts'
 

@@ -1,4 +1,4 @@
-// What differs between two versions of an object, field by field.
+// Finds the fields in which two versions of an object differ.
 
 export interface Difference {
   readonly field: string
@@ -15,7 +15,7 @@ export function differencesOf(before: Fields, after: Fields): Difference[] {
     .map((field) => ({ field, before: before[field], after: after[field] }))
 }
 
-/** @param part a field of it; empty: all of it */
+/** @param part a field of it; empty: the whole */
 export function partOf(body: unknown, part: string): unknown {
   if (part === '' || body === null || typeof body !== 'object') return body
   return part in body ? (body as Fields)[part] : body

@@ -1,4 +1,4 @@
-// Changes an object in three steps: a form, what the change would do, the commit.
+// The editor of an object, in three steps: a form, the effect of the change, the commit.
 import { useRef, useState } from 'preact/hooks'
 import { Refusal, fill, send, sentence, typeOf } from '../api/client.ts'
 import type { Answer } from '../api/client.ts'
@@ -19,20 +19,20 @@ export interface Editing {
   readonly title: string
   readonly operation: Operation
   readonly ids: Readonly<Record<string, string>>
-  /** As it is now; null: there is none yet. */
+  /** The present object; null: it does not exist yet. */
   readonly current: Draft | null
   readonly etag: string
-  /** The field of an answer that has the object; empty: it is the answer. */
+  /** Field of the response with the object; empty: the response is the object. */
   readonly part: string
-  /** Fields that the form begins with, instead of what they are. */
+  /** Fields with which the form begins, instead of the present ones. */
   readonly preset: Draft
-  /** Where the object is read, to see what somebody else made of it. */
+  /** Path to read the object again, for changes of others. */
   readonly readPath?: string
   readonly onClose: () => void
   readonly onDone: (answer: Answer) => void
 }
 
-/** What the API would answer, and what it says about it. */
+/** The API's response to a dry run, with its warnings. */
 interface Review {
   readonly after: Draft
   readonly warnings: readonly string[]
@@ -45,7 +45,7 @@ interface Conflict {
   readonly etag: string
 }
 
-/** What the dialog knows, and what its buttons do. */
+/** State of the dialog, and the actions of its buttons. */
 function useChange(editing: Editing) {
   const { operation, ids, current, readPath, part, onDone } = editing
   const [base, setBase] = useState({ object: current, etag: editing.etag })
@@ -111,10 +111,10 @@ function useChange(editing: Editing) {
   return { ...state, ...yaml, fault, setFault, isBusy, path, body, ask, addToBasket }
 }
 
-/** It is wrong, or something else has its name. */
+/** The object is invalid, or its name is taken. */
 const faultyBody: ReadonlySet<number> = new Set([400, 409, 422])
 
-/** What the node would say of a body; empty: nothing, or it cannot be asked. */
+/** Why the node would refuse a body; empty: it would not, or cannot be asked. */
 async function refusalOf(
   { method, takesDryRun }: Operation,
   path: string,
@@ -159,7 +159,7 @@ export function Editor(editing: Editing) {
           <FormOrYaml
             {...{ draft, written, check, refusal: fault }}
             onChange={(now) => {
-              // What was said was said of the draft before.
+              // The fault belonged to the draft before.
               if (!isSame(now, draft)) setFault('')
               setDraft(now)
             }}
@@ -204,7 +204,7 @@ function wordOf(operation: Operation, isReviewed: boolean): string {
   return isReviewed ? 'Commit' : 'Review the change'
 }
 
-/** The written value of each field of the form; a rollout may show another one. */
+/** Written values of the form's fields; a rollout may show others. */
 function startOf({ body }: Operation, current: Draft | null): Draft {
   if (current === null) return {}
   const names = Object.keys(body?.properties ?? {})
@@ -216,7 +216,7 @@ function declaredOf(current: Draft, name: string): unknown {
   return current[`declared${name.charAt(0).toUpperCase()}${name.slice(1)}`] ?? current[name]
 }
 
-/** A patch has what differs; anything else is whole. */
+/** A PATCH has the differences; other bodies are whole. */
 function bodyOf(operation: Operation, current: Draft | null, draft: Draft): Draft {
   const tidy = Object.fromEntries(
     Object.entries(draft).map(([name, value]) => [name, withoutBlanks(value)]),
@@ -228,7 +228,7 @@ function bodyOf(operation: Operation, current: Draft | null, draft: Draft): Draf
   return Object.fromEntries(changed.map((name) => [name, tidy[name] ?? null]))
 }
 
-/** Lines of a list that were left empty. */
+/** Removes empty lines of lists. */
 const withoutBlanks = (value: unknown): unknown =>
   Array.isArray(value) && value.every((one) => typeof one === 'string')
     ? value.filter((one) => one.trim() !== '')
@@ -320,7 +320,7 @@ interface ConflictProps {
   readonly settle: (isMine: boolean) => void
 }
 
-/** Somebody was faster: both versions, and the choice between them. */
+/** Shows the version of a faster editor beside this one, to choose from. */
 function ConflictView({ conflict, current, draft, settle }: ConflictProps) {
   const { theirs } = conflict
   const rows = differencesOf(theirs, { ...theirs, ...draft })

@@ -1,6 +1,6 @@
-// Where clients of a flow come from or go to, in the words of a printed plan.
+// Names the origin or target of a flow of clients, as printed plans do.
 
-/** A flow from pool to pool has no member; of the pools of others nothing is told. */
+/** A flow between pools has no member, and pools of other tenants have no name. */
 export function sideOf(side: { readonly member: string; readonly pool: string } | null): string {
   if (side === null) return 'nobody'
   const { member, pool } = side

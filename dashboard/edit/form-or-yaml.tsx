@@ -1,4 +1,4 @@
-// A draft as a form or as YAML: two views of the same, and a switch between them.
+// Shows a draft as a form or as YAML, with a switch between them.
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { sentence } from '../api/client.ts'
@@ -11,13 +11,13 @@ import { exampleOf } from '../forms/example.ts'
 import { SchemaForm } from '../forms/schema-form.tsx'
 import type { Draft } from '../forms/schema-form.tsx'
 
-/** What the YAML view holds; it stays while the change is reviewed. */
+/** State of the YAML view; it stays while the change is reviewed. */
 export interface Written {
   readonly isShown: boolean
   readonly text: string
-  /** What the text says; null: it cannot be read. */
+  /** The parsed text; null: it is invalid. */
   readonly value: Draft | null
-  /** Why it cannot be read; empty: it can. */
+  /** Why it is invalid; empty: it is not. */
   readonly fault: string
 }
 
@@ -36,7 +36,7 @@ interface FormOrYamlProps {
 export function FormOrYaml(props: FormOrYamlProps) {
   const { schema, draft, onChange, written, setWritten, refusal, check } = props
   const show = (isShown: boolean): void => {
-    // The same draft keeps its comments.
+    // An equal draft keeps its comments.
     const isKept = isShown && written.value !== null && isSame(written.value, draft)
     const again = { isShown, text: yamlText(draft), value: draft, fault: '' }
     setWritten(isKept || !isShown ? { ...written, isShown, fault: '' } : again)
@@ -73,7 +73,7 @@ export function FormOrYaml(props: FormOrYamlProps) {
 const yamlText = (draft: Draft): string =>
   Object.keys(draft).length === 0 ? '' : `${yamlOf(draft).trim()}\n`
 
-/** The editor is much code: it is loaded when it is first asked for. */
+/** Loaded on demand, since the editor is much code. */
 function LateYaml(props: YamlFieldProps) {
   const [View, setView] = useState<FunctionComponent<YamlFieldProps> | null>(null)
   const [fault, setFault] = useState('')

@@ -1,4 +1,4 @@
-// Opens the dialogs of edits from a screen, and only those that the caller's role permits.
+// Opens the dialogs of edits that the caller's role permits.
 import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { send, fill, sentence } from '../api/client.ts'
@@ -18,18 +18,18 @@ interface Edit {
   /** `PATCH /api/v1/pools/{id}`. */
   readonly operation: string
   readonly ids?: Readonly<Record<string, string>>
-  /** Where it is read, fresh and with its tag, before the form opens. */
+  /** Path to read the object with its tag before the form opens. */
   readonly from?: string
-  /** The field of what is read that the form is about; without it all of it. */
+  /** Field of the response that the form is about; left out: the whole. */
   readonly part?: string
-  /** Fields that the form begins with. */
+  /** Fields with which the form begins. */
   readonly preset?: Readonly<Record<string, unknown>>
   readonly onDone?: () => void
 }
 
 export interface Edits {
   readonly edit: (edit: Edit) => void
-  /** `word` is on the button that does it. */
+  /** @param edit `word` is the text of the button */
   readonly confirm: (edit: Edit & { readonly word: string }) => void
   readonly dialogs: ComponentChildren
 }
@@ -65,7 +65,7 @@ export function useEdits(): Edits {
       const { part = '' } = wanted
       const current = partOf(found?.body ?? null, part) as Editing['current']
       const readPath = from === undefined ? {} : { readPath: from }
-      // What waits for the next commit is where the form goes on.
+      // The form continues from a collected edit.
       const waiting = collectedFor(parts.operation.method, fill(parts.operation.path, parts.ids))
       const preset = { ...(waiting?.body as Editing['preset']), ...wanted.preset }
       setEditing({ ...parts, ...readPath, part, preset, current, etag: found?.etag ?? '' })

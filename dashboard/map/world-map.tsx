@@ -1,4 +1,4 @@
-// A map of the world with a mark for each place; what it says stands beside it in words, too.
+// A map of the world with a mark for each place; the same is shown in words beside it.
 import { useEffect, useState } from 'preact/hooks'
 import type { Place } from './places.ts'
 import type * as World from './world.ts'

@@ -1,4 +1,4 @@
-// Shows the audit log: who called what, newest first; of a million calls it holds a few thousand.
+// Shows the audit log, newest first; a few thousand of its calls are held at a time.
 import type { paths } from 'openapi-of-gslbd'
 import { me } from '../api/session.ts'
 import { go, place, setQuery } from '../parts/location.ts'
@@ -17,7 +17,7 @@ const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ?
 
 const tookOf = ({ durationMs }: Call) => <span class="unbroken">{durationMs} ms</span>
 
-/** The account; else the end of the key. */
+/** The account, or the end of the key. */
 function whoOf({ userEmail, userId, actor, note }: Call) {
   const who = userEmail ?? userId
   return (
@@ -107,12 +107,12 @@ interface RestProps {
   readonly more: () => void
 }
 
-/** How much is held, and how to get to what is older. */
+/** How many calls are held, and how to reach older ones. */
 function Rest({ rows, isMore, isAsking, more }: RestProps) {
   const last = rows.at(-1)
   const isFull = rows.length >= heldMax && last !== undefined
   const older = (): void => {
-    // Calls of the same millisecond come again.
+    // Calls of the same millisecond are repeated.
     go('/audit', { ...Object.fromEntries(place.value.query), to: String(last!.at + 1) })
   }
   return (

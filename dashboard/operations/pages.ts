@@ -2,33 +2,33 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { isSessionOver, send, sentence } from '../api/client.ts'
 
-/** Rows in the memory of the browser. */
+/** Rows that are held in the browser. */
 export const heldMax = 5_000
-/** A reader who types causes one request, after this pause. */
+/** Typing causes one request, after this pause. */
 const pauseMs = 200
 
 interface Held<Row> {
-  /** What was asked for; another address begins anew. */
+  /** Address of the list; another one begins anew. */
   readonly url: string
-  /** Which beginning it is: also of the same address again. */
+  /** Raised by each beginning, also with the same address. */
   readonly round: number
-  /** undefined: nothing has come yet. */
+  /** undefined: nothing has arrived yet. */
   readonly rows: readonly Row[] | undefined
-  /** Empty: this is the end. */
+  /** Empty: this is the last page. */
   readonly next: string
   readonly fault: string
 }
 
 interface Pages<Row> {
-  /** Says which rows these are: the view of other rows begins at their top. */
+  /** Identifies the rows: a view of others begins at the top. */
   readonly key: string
   readonly rows: readonly Row[] | undefined
-  /** There is more than what is held. */
+  /** True: there are more than are held. */
   readonly isMore: boolean
   readonly isAsking: boolean
   readonly fault: string
   readonly more: () => void
-  /** From the beginning. */
+  /** Begins again. */
   readonly again: () => void
 }
 
@@ -38,7 +38,7 @@ const nothing = { round: 0, rows: undefined, next: '', fault: '' } as const
 export function usePages<Row>(url: string): Pages<Row> {
   const [held, setHeld] = useState<Held<Row>>({ url, ...nothing })
   const [isAsking, setAsking] = useState(false)
-  /** What comes for an older turn is late. */
+  /** Responses to an earlier turn are ignored. */
   const turn = useRef(0)
   const ask = useCallback(async (before: Held<Row>): Promise<void> => {
     const own = ++turn.current

@@ -5,11 +5,11 @@ import { focusEmptyField } from './first-field.ts'
 
 interface DialogProps {
   readonly title: string
-  /** Undefined: it stays until what it asks for is done. */
+  /** Undefined: it stays until its task is done. */
   readonly onClose?: (() => void) | undefined
-  /** In place of closing, when Escape is pressed: a key that is easily hit. */
+  /** Called at Escape, which is easily hit, in place of closing. */
   readonly onEscape?: (() => void) | undefined
-  /** The focus passes over fields that are filled. */
+  /** True: filled fields are skipped by the first focus. */
   readonly skipsFilled?: boolean
   readonly class?: string
   readonly children: ComponentChildren
@@ -28,7 +28,7 @@ export function Dialog({
   useEffect(() => {
     const dialog = element.current
     dialog?.showModal()
-    // To where one writes, not to the button that closes.
+    // Focuses a field, not the button that closes.
     if (skipsFilled) focusEmptyField(dialog)
     else dialog?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => dialog?.close()

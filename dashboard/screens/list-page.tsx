@@ -14,27 +14,27 @@ import type { Column } from '../parts/virtual-table.tsx'
 import { countOf } from '../parts/formats.ts'
 
 export interface ListRow {
-  /** What the search looks at, in small letters. */
+  /** Searched text, in lower case. */
   readonly words: string
 }
 
 interface ListProps<Row extends ListRow> {
   readonly title: string
-  /** What one of them is called: `pool`. */
+  /** Word for one of them, such as `pool`. */
   readonly one: string
   readonly lead: string
   readonly search: string
-  /** Needed to make one. */
+  /** Permission to create one. */
   readonly permission: string
   /** `POST /api/v1/pools`. */
   readonly operation: string
-  /** The same until objects change; what health says is asked as a row is shown. */
+  /** Equal until objects change; health is read when a row is shown. */
   readonly rows: () => readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly filters: Readonly<Record<string, (row: Row) => boolean>>
   readonly keyOf: (row: Row) => string
   readonly leadsTo: (row: Row) => string
-  /** What teaches where there is none yet. */
+  /** Help for an empty list. */
   readonly children: ComponentChildren
 }
 
@@ -44,11 +44,11 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
   const { edit, dialogs } = useEdits()
   const { query } = place.value
   const given = query.get('only') ?? ''
-  // An address may say anything.
+  // The address may name any filter.
   const only = Object.hasOwn(filters, given) ? given : ''
   const all = list.rows()
   const words = query.get('q') ?? ''
-  // A filter looks at the health of all, and health alone changes what it finds.
+  // A filter uses the health of all rows, so it is evaluated at each change.
   const found = useMemo(() => {
     const isSearched = finderOf(words)
     return all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
@@ -97,15 +97,17 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
 }
 
 interface StillProps<Row> {
-  /** What the list is of now. */
+  /** The rows found now. */
   readonly found: readonly Row[]
   readonly all: readonly Row[]
   readonly keyOf: (row: Row) => string
-  /** Search and filter: others begin anew. */
+  /** Search and filter, after whose change rows are not held. */
   readonly of: string
 }
 
-/** While the pointer is over them, rows change and none comes or goes: a click meets its row. */
+/**
+ * While the pointer is over the list, no row appears or vanishes, so that a click meets its row.
+ */
 function useStill<Row>({ found, all, keyOf, of }: StillProps<Row>) {
   const [held, setHeld] = useState<{ of: string; keys: ReadonlySet<string> } | null>(null)
   const handlers = {
@@ -119,7 +121,7 @@ function useStill<Row>({ found, all, keyOf, of }: StillProps<Row>) {
   return { shown, waiting: found.length + shown.length - 2 * stay, handlers }
 }
 
-/** Why none is shown of those that are there. */
+/** Explains why none of the existing ones is shown. */
 function Nothing({ one, only, words }: { one: string; only: string; words: string }) {
   if (only === '') {
     return <Empty title={`No ${one} has these words`}>Clear the search to see all.</Empty>
