@@ -1,11 +1,11 @@
-// Assertions: a broken invariant of this program throws, with a sentence that says which.
+// Assertions: a broken invariant of this program throws, with a sentence that names it.
 
 /** @throws Error when `condition` is false; `sentence` says what should have held. */
 export function assert(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${sentence}`)
 }
 
-/** Names the value that a total `switch` did not expect. */
+/** Reports a value that a `switch` over all cases did not expect. */
 export function unreachable(value: never): never {
   throw new Error(`assertion failed: unexpected value ${String(value)}`)
 }

@@ -1,4 +1,4 @@
-// Exponential back-off: how long to wait before the next try, doubled for each failure in a row.
+// Computes exponential back-off: the pause before the next try, doubled for each failure in a row.
 
 export interface Backoff {
   /** Pause after the first failure. */
@@ -9,6 +9,6 @@ export interface Backoff {
 
 /** @param failures in a row, from 1 */
 export function backoffMs({ firstMs, mostMs }: Backoff, failures: number): number {
-  // 2 ** 30 times any first pause is more than any longest one.
+  // 2 ** 30 times any first pause exceeds every limit.
   return Math.min(mostMs, firstMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30))
 }

@@ -1,6 +1,6 @@
 // Reads a stream of octets into memory, up to a limit.
 
-/** What a body has that says no end, or too late. */
+/** Thrown for a body that is too long. */
 export class BodyTooLong extends TypeError {
   constructor(bytesMax: number) {
     super(`the answer has more than ${bytesMax} octets`)
@@ -12,10 +12,9 @@ export type Body = AsyncIterable<Uint8Array> | null
 const firstBytes = 16_384
 
 /**
- * Parts of one octet each cost no more than any others: they are not kept. Time is for the caller
- * to bound.
+ * Small chunks cost no more than large ones, since they are copied. Time is limited by the caller.
  *
- * @param body null: there is none. Past `bytesMax` it is read no further.
+ * @param body null: there is none. It is read no further than `bytesMax`.
  * @throws BodyTooLong, and what the stream throws
  */
 export async function boundedBytes(body: Body, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -34,9 +33,9 @@ export async function boundedBytes(body: Body, bytesMax: number): Promise<Uint8A
 }
 
 /**
- * The same where the length is known before: nothing else is in memory.
+ * Reads a body of known length into `target`, without other memory.
  *
- * @returns octets that came
+ * @returns octets that arrived
  * @throws BodyTooLong, and what the stream throws
  */
 export async function fillFrom(body: Body, target: Uint8Array): Promise<number> {

@@ -1,6 +1,6 @@
-// Joins clauses into one sentence; some of them come as whole sentences.
+// Joins clauses, some of them whole sentences, into one sentence.
 
-/** `a; b`: what goes before a semicolon has no full stop. Empty texts are left out. */
+/** Formats `a; b`, without full stops before semicolons. Empty texts are left out. */
 export function joinedClauses(...texts: readonly string[]): string {
   const said = texts.filter((text) => text !== '')
   return said

@@ -1,4 +1,4 @@
-// The clock that is passed as an argument: the real one, and a hand-moved one for tests.
+// Defines the clock that is passed as an argument: a real one, and one that tests move by hand.
 
 export interface Clock {
   /** Milliseconds since the Unix epoch; may jump. */
@@ -13,8 +13,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Milliseconds since an arbitrary start that is the same for all threads; never goes back. For the
- * answer path: a look makes no object, as `process.hrtime` would.
+ * Milliseconds since an arbitrary start that all threads share; never decreases. For the answer
+ * path: unlike `process.hrtime` it allocates nothing.
  */
 export function createMachineClock(): () => number {
   const [seconds, nanoseconds] = process.hrtime()

@@ -1,4 +1,4 @@
-// Atomic, durable file writes: after a crash a file holds its old bytes or its new ones.
+// Writes files atomically and durably: after a crash a file has its old octets or its new ones.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -42,7 +42,7 @@ export function writeDurably(path: string, bytes: Uint8Array | string, mode = 0o
   flushDirectory(directory)
 }
 
-/** As `writeDurably`, of a text that comes in parts; the main loop goes on meanwhile. */
+/** As `writeDurably`, for a text in parts; the event loop runs meanwhile. */
 export function writePartsDurably(
   path: string,
   parts: Iterable<string> | AsyncIterable<string>,
@@ -60,11 +60,11 @@ export function writePartsDurably(
 }
 
 /**
- * As `writeDurably`, of a file that something else makes.
+ * As `writeDurably`, for a file that something else makes.
  *
- * @param make the file, under the name that it is given, in the folder of `path`
- * @param isWanted asked before the file takes its name: false leaves what is there
- * @throws what `make` throws; `path` is as it was, and nothing is beside it
+ * @param make makes the file under the given name, in the folder of `path`
+ * @param isWanted called before the rename: false leaves the old file
+ * @throws what `make` throws; `path` is then unchanged, with nothing beside it
  */
 export async function makeDurably(
   path: string,
@@ -78,7 +78,7 @@ export async function makeDurably(
     await make(temporary)
     await flush(temporary)
     if (!isWanted()) return
-    // At once, so that nobody has written the file since the question.
+    // Synchronous, so that no other writer comes between the question and the rename.
     renameSync(temporary, path)
     await flush(directory)
   } finally {
@@ -91,7 +91,7 @@ async function flush(path: string): Promise<void> {
   await opened.sync().finally(() => opened.close())
 }
 
-// Random, not counted: a restarted container has the same process id, and threads share one.
+// Random, since a restarted container has the same process id, and threads share one.
 function temporaryOf(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
@@ -106,7 +106,7 @@ export function flushDirectory(directory: string): void {
   }
 }
 
-/** Removes what writes that never ended have left in `directory`; for the start of a process. */
+/** Removes what interrupted writes have left in `directory`; for the start of a process. */
 export function sweepTemporary(directory: string): void {
   if (!existsSync(directory)) return
   for (const file of readdirSync(directory)) {

@@ -12,7 +12,7 @@ const unitMs: Readonly<Record<string, number>> = {
 const shape = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 
-/** @returns milliseconds. Errors: a sentence that shows the accepted form. */
+/** @returns milliseconds. Errors: a sentence with the accepted form. */
 export function parseDuration(text: string): Result<number, string> {
   if (text === '0') return ok(0)
   if (!shape.test(text)) {

@@ -1,4 +1,5 @@
-// What the layers below `node/` say by: the logger, which pino satisfies, and how far long work is.
+// Defines how layers below `node/` report: the logger, which pino satisfies, and progress of long
+// work.
 
 export interface Log {
   /** `fields` become keys of the log line; `message` is a sentence. Neither may hold a secret. */
@@ -8,8 +9,9 @@ export interface Log {
 }
 
 /**
- * @param doing a few words; with a count they end with what is counted: `compiling: file`
- * @param done which one it is at, from 1 on
- * @param all how many there are; left out where that is not known yet
+ * @param doing a few words; with a count they end in the counted thing: `compiling: file`
+ *
+ * @param done number of the current one, from 1
+ * @param all how many there are; left out when unknown
  */
 export type Tell = (doing: string, done?: number, all?: number) => void

@@ -1,21 +1,21 @@
-// The part of the protocol buffers encoding that dnstap and gRPC health checks need: fields of a
-// number and a kind, from values to octets and back.
+// Encodes and decodes the part of protocol buffers that dnstap and gRPC health checks need: fields
+// with a number and a kind.
 
-/** The low three bits of a tag. */
+/** Low three bits of a tag. */
 const WireType = { Varint: 0, Fixed64: 1, Bytes: 2, Fixed32: 5 } as const
 
-/** Appends fields to memory of a fixed size. */
+/** Appends fields to a buffer of fixed size. */
 export class FieldWriter {
   readonly #octets: Buffer
   #at = 0
-  /** Something did not fit: nothing of it is of use. */
+  /** True: something did not fit, so the octets are useless. */
   isFull = false
 
   constructor(bytes: number) {
     this.#octets = Buffer.alloc(bytes)
   }
 
-  /** What was written since `clear`; a view. */
+  /** A view of what was written since `clear`. */
   get octets(): Buffer {
     return this.#octets.subarray(0, this.#at)
   }
@@ -65,9 +65,9 @@ export class FieldWriter {
   }
 }
 
-/** What was read of a message: the last value of each field, as the encoding wants it. */
+/** Fields of a message: the last value of each, as the encoding requires. */
 export interface Fields {
-  /** Varints. One above 2^53 - 1 is read past, and as if its field were not there. */
+  /** Varints. One above 2^53 - 1 is treated as absent. */
   readonly numbers: ReadonlyMap<number, number>
   readonly fixed32: ReadonlyMap<number, number>
   /** Views of the message. */
@@ -79,9 +79,9 @@ const varintBytesMax = 10
 const fieldMax = 2 ** 29 - 1
 
 /**
- * Reads all fields of a message from anybody; those of 64 bits are passed over.
+ * Reads all fields of an untrusted message; those of 64 bits are skipped.
  *
- * @returns undefined: it is none
+ * @returns undefined: it is malformed
  */
 export function readFields(message: Uint8Array): Fields | undefined {
   const numbers = new Map<number, number>()
@@ -103,7 +103,7 @@ export function readFields(message: Uint8Array): Fields | undefined {
   return { numbers, fixed32, bytes }
 }
 
-/** Never the value before: the last one counts, and a wrong number would be worse than none. */
+/** Not the earlier value: the last one counts, and a wrong number would be worse than none. */
 function setOrDrop(numbers: Map<number, number>, field: number, value: number): void {
   if (Number.isNaN(value)) numbers.delete(field)
   else numbers.set(field, value)
@@ -111,7 +111,7 @@ function setOrDrop(numbers: Map<number, number>, field: number, value: number): 
 
 const nothing = new Uint8Array(0)
 
-/** Each step moves ahead or fails. */
+/** Each step advances or fails. */
 class FieldReader {
   readonly #octets: Uint8Array
   #at = 0
@@ -125,7 +125,7 @@ class FieldReader {
     return this.#at >= this.#octets.length
   }
 
-  /** @returns NaN: it is above 2^53 - 1, or there is none, and then it has failed */
+  /** @returns NaN: above 2^53 - 1; or the end was reached, which fails */
   varint(): number {
     let value = 0
     for (let i = 0; i < varintBytesMax; i++) {
@@ -145,7 +145,7 @@ class FieldReader {
 
   take(count: number): Uint8Array {
     const end = this.#at + count
-    // Also where the count is no number.
+    // Also when the length is no number.
     if (!(end <= this.#octets.length)) {
       this.hasFailed = true
       return nothing

@@ -1,6 +1,6 @@
 // A seeded pseudo-random generator that allocates nothing; each thread has its own.
 
-/** xoshiro128**: four words of state, 32 bits a draw. Not for secrets. */
+/** xoshiro128**: four words of state, 32 bits a draw. Unsuitable for secrets. */
 export class Random {
   readonly #state = new Uint32Array(4)
 
@@ -8,7 +8,7 @@ export class Random {
     this.restart(seed)
   }
 
-  /** From here on the same as a new one of this seed. */
+  /** Continues like a new generator with this seed. */
   restart(seed: number): void {
     // SplitMix32 spreads the seed, so that neighbouring seeds give unrelated streams.
     let z = seed >>> 0
@@ -27,8 +27,8 @@ export class Random {
   }
 
   /**
-   * The same as a signed number, for the answer path: an unsigned one above 2^31 is an object where
-   * the call is not inlined.
+   * A signed number, for the answer path: an unsigned one above 2^31 is an object unless the call
+   * is inlined.
    */
   draw(): number {
     const s = this.#state

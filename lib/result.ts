@@ -1,4 +1,4 @@
-// Result: a value or an expected error. A mistake of ours is an assertion instead.
+// Defines Result: a value or an expected error. A bug is an assertion instead.
 
 export type Result<T, E> = Ok<T> | Err<E>
 export interface Ok<T> {

@@ -15,7 +15,7 @@ export function seal(key: Uint8Array, secret: string): string {
   return [...sealer.end()].join('')
 }
 
-/** `seal` of a large secret that comes in parts. */
+/** Encrypts a large secret that comes in parts, like `seal`. */
 export class Sealer {
   readonly #nonce = randomBytes(nonceOctets)
   readonly #cipher: CipherGCM
@@ -30,14 +30,14 @@ export class Sealer {
     this.#parts.push(this.#cipher.update(part, 'utf8'))
   }
 
-  /** The sealed text, in about as many parts. */
+  /** Yields the sealed text in about as many parts. */
   *end(): Generator<string> {
     const last = this.#cipher.final()
     yield `${version}.`
     let rest = Buffer.concat([this.#nonce, this.#cipher.getAuthTag()])
     for (const part of [...this.#parts, last]) {
       const octets = Buffer.concat([rest, part])
-      // Three octets are four letters: what is left of them goes with the next part.
+      // Three octets are four letters: remaining octets go with the next part.
       const end = octets.length - (octets.length % 3)
       yield octets.toString('base64url', 0, end)
       rest = octets.subarray(end)
@@ -46,7 +46,7 @@ export class Sealer {
   }
 }
 
-/** Errors: `not-sealed`, no text of `seal`; `wrong-key`, sealed under another key, or altered. */
+/** Errors: `not-sealed`: no text of `seal`; `wrong-key`: sealed under another key, or altered. */
 export function unseal(
   key: Uint8Array,
   sealed: string,

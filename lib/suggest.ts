@@ -1,4 +1,4 @@
-// "Did you mean": the known word nearest to a misspelt one.
+// Finds the known word nearest to a misspelt one, for "did you mean".
 
 /**
  * @returns the closest of `known` within about a third of its length; else the first that begins
@@ -20,9 +20,7 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
   return best ?? longer
 }
 
-/**
- * Optimal string alignment distance; gives up (returns `limit`) once it cannot be below `limit`.
- */
+/** Optimal string alignment distance; returns `limit` once it cannot be lower. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let beforePrevious: number[] = []

@@ -1,6 +1,7 @@
-// Waiting: the timer that is passed as an argument, patience with work, and waiting for news.
+// Defines waiting: the timer that is passed as an argument, work with a time limit, and waiting for
+// news.
 
-/** Calls `fn` once after `delayMs`, at the earliest; returns what calls it off. */
+/** Calls `fn` once, no earlier than after `delayMs`; returns the function that cancels it. */
 export type After = (delayMs: number, fn: () => void) => () => void
 
 export const systemAfter: After = (delayMs, fn) => {
@@ -10,7 +11,7 @@ export const systemAfter: After = (delayMs, fn) => {
   }
 }
 
-/** Resolves with `work`, or when so much time has gone by before; `work` goes on. */
+/** Resolves with `work`, or after the time limit; `work` goes on. */
 export async function noLongerThan(patienceMs: number, work: Promise<void>): Promise<void> {
   let callOff = (): void => undefined
   const patience = new Promise<void>((resolve) => {
@@ -21,7 +22,7 @@ export async function noLongerThan(patienceMs: number, work: Promise<void>): Pro
   })
 }
 
-/** Callers that wait for the next news, each for a limited time. */
+/** Holds callers that wait for news, each for a limited time. */
 export class WaitList {
   readonly #waiting = new Set<() => void>()
 
@@ -29,7 +30,7 @@ export class WaitList {
     return this.#waiting.size
   }
 
-  /** Resolves at the next `wakeAll`, or when so much time has gone by before. */
+  /** Resolves at the next `wakeAll`, or after the time limit. */
   wait(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {

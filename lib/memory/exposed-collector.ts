@@ -1,5 +1,5 @@
-// The garbage collector of V8 as a function: an idle thread, and one that never allocates, collect
-// nothing by themselves.
+// Exposes V8's garbage collector as a function: idle threads, and threads that never allocate,
+// collect nothing.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -9,7 +9,7 @@ export type Collect = (options?: {
   readonly flavor?: 'last-resort'
 }) => void
 
-/** The flag holds for the process and stays: one thread must not take it from another. */
+/** The flag belongs to the process and stays: threads share it. */
 export function exposedCollector(): Collect {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as Collect
@@ -18,8 +18,7 @@ export function exposedCollector(): Collect {
 let collect: Collect | undefined
 
 /**
- * Collects the garbage of this thread, and leaves all else where it is: what is to be made next
- * takes its place. To make the heap small takes new room for what is moved.
+ * Collects this thread's garbage in place: moving objects to shrink the heap would take more room.
  */
 export function collectGarbage(): void {
   collect ??= exposedCollector()
@@ -27,10 +26,10 @@ export function collectGarbage(): void {
 }
 
 /**
- * Collects all garbage of this thread and makes its heap small: some tens of milliseconds.
+ * Collects all garbage of this thread and shrinks its heap, in some tens of milliseconds.
  *
- * @param code `keep`: what is compiled stays, so that the next work is no slower. Another thread
- *   that collects meanwhile keeps its own this time, too
+ * @param code `keep`: compiled code stays, so that later work is no slower. Another thread that
+ * collects at the same time keeps its own as well
  */
 export function shrinkHeap(code: 'keep' | 'drop'): void {
   collect ??= exposedCollector()

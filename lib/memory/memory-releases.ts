@@ -1,4 +1,4 @@
-// Decides when a thread gives memory back: once its work has been quiet for a moment.
+// Decides when a thread releases memory: when its work has been quiet for a moment.
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 
@@ -8,9 +8,9 @@ export interface MemoryReleasesParts {
   readonly after: After
 }
 
-/** From a change: all threads have it then, and nobody has what was before. */
+/** Time after a change until all threads have it, and nobody uses the state before. */
 export const quietMs = 2_000
-/** It costs a tenth of a second of the thread: not with each of many changes. */
+/** Shortest interval of releases, which take a tenth of a second of the thread. */
 export const apartMs = 30_000
 
 export class MemoryReleases {
@@ -23,7 +23,7 @@ export class MemoryReleases {
     this.#parts = parts
   }
 
-  /** Something was left behind. */
+  /** To be called when work has left garbage. */
   changed(): void {
     if (this.#isStopped) return
     const { clock, after, release } = this.#parts
@@ -36,7 +36,7 @@ export class MemoryReleases {
     })
   }
 
-  /** Stops for good: a timer would keep a process alive that has stopped. */
+  /** Stops for good: a timer would keep a process alive. */
   stop(): void {
     this.#isStopped = true
     this.#callOff?.()

@@ -1,20 +1,20 @@
-// Sets how much room threads have for objects that live for a short time.
+// Sets the size of V8's semi-spaces, where threads keep short-lived objects.
 import { setFlagsFromString } from 'node:v8'
 
 const flag = '--max-semi-space-size='
-/** Megabytes that a thread gets when it starts from now on; 0: what V8 takes by itself. */
+/** Megabytes for threads that start from now on; 0: V8's default. */
 const given = process.execArgv.findLast((one) => one.startsWith(flag))
 let ofThreads = Number(given?.slice(flag.length) ?? 0)
 
-/** @param megabytes of one half of the room: V8 has another one like it */
+/** @param megabytes of one semi-space, of which V8 has two */
 export function setSemiSpace(megabytes: number): void {
   ofThreads = megabytes
   setFlagsFromString(`${flag}${megabytes}`)
 }
 
 /**
- * Starts a thread that has other room than the rest. V8 puts this flag of the process before the
- * limits of a thread, and reads it when the thread starts: one that starts meanwhile has the same.
+ * Starts a thread with another size. V8 prefers this flag of the process to limits of a thread, and
+ * reads it at a thread's start: threads that start at the same time get the same.
  */
 export function startWithSemiSpace<T extends Startable>(megabytes: number, start: () => T): T {
   setFlagsFromString(`${flag}${megabytes}`)

@@ -1,15 +1,15 @@
-// Keeps one copy of equal short strings, such as the names that ten thousand objects share.
+// Keeps one copy of equal short strings, such as names that ten thousand objects share.
 
-/** An id has as many; a longer one is seldom there twice, and takes longer to be looked up. */
+/** Length of an id; longer strings are seldom repeated, and take longer to look up. */
 const lengthMax = 36
-/** A power of two. Slots hold the strings seen last: a new string replaces the one in its slot. */
+/** A power of two. A slot holds the last string with its hash. */
 const slotCount = 4_096
 
 const slots = new Array<string>(slotCount).fill('')
 
 /**
- * @returns an equal string: mostly one that was seen before. A few in a thousand of the frequent
- *   strings are kept twice: the table is small, and nothing has to be taken out of it
+ * @returns an equal string, mostly one seen before. A few in a thousand are kept twice, since the
+ * table is small and needs no removal
  */
 export function shared(text: string): string {
   if (text.length > lengthMax) return text
@@ -21,10 +21,10 @@ export function shared(text: string): string {
   return own
 }
 
-/** Fewer characters are copied when V8 cuts them out of a text. */
+/** V8 copies shorter substrings. */
 const cutMin = 13
 
-/** What V8 cuts out of a text keeps all of that text in memory: a copy does not. */
+/** A copy: a substring of V8 would keep the whole text in memory. */
 function copyOf(text: string): string {
   if (text.length < cutMin) return text
   const encoding = isLatin1(text) ? 'latin1' : 'utf16le'
@@ -36,7 +36,7 @@ function isLatin1(text: string): boolean {
   return true
 }
 
-/** The same for every string of plain data that is not in use yet: it is changed in place. */
+/** Replaces the strings of new plain data in place. */
 export function shareStrings(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   const fields = value as Record<string, unknown>
@@ -47,7 +47,7 @@ export function shareStrings(value: unknown): void {
   }
 }
 
-/** FNV-1a. */
+/** Computes FNV-1a. */
 function slotOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

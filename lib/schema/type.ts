@@ -5,15 +5,15 @@ declare const absent: unique symbol
 
 /** A JSON Schema, as plain data. */
 export interface TSchema {
-  /** For the type checker alone. */
+  /** Only for the type checker. */
   readonly [is]: unknown
 }
-/** What a schema is the schema of. */
+/** The type that a schema describes. */
 export type Static<S extends TSchema> = S[typeof is]
 
 /** The schema of a `T`. */
 export type Of<T> = TSchema & { readonly [is]: T }
-/** May be left out of the object that has it. */
+/** May be absent from its object. */
 export type Optional<S> = S & { readonly [absent]: true }
 type Properties = Readonly<Record<string, TSchema>>
 type ObjectOf<P extends Properties> = Flat<
@@ -36,7 +36,7 @@ function made<T>(keywords: Options, options: Options): Of<T> {
   return { ...keywords, ...options } as unknown as Of<T>
 }
 
-/** Each gives a schema with `options` as they are. */
+/** Each function returns a schema with `options` unchanged. */
 export const Type = Object.freeze({
   String: (options: Options = {}) => made<string>({ type: 'string' }, options),
   Integer: (options: Options = {}) => made<number>({ type: 'integer' }, options),
@@ -44,7 +44,7 @@ export const Type = Object.freeze({
   Boolean: (options: Options = {}) => made<boolean>({ type: 'boolean' }, options),
   Null: (options: Options = {}) => made<null>({ type: 'null' }, options),
   Unknown: (options: Options = {}) => made<unknown>({}, options),
-  /** A schema that is there, of values that the type checker is told. */
+  /** A given schema, whose type is stated by the caller. */
   Unsafe: <T = unknown>(keywords: object) => made<T>({}, { ...keywords }),
   Literal: <const V extends string | number | boolean>(value: V, options: Options = {}) =>
     made<V>({ type: typeof value, const: value }, options),

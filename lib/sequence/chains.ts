@@ -1,17 +1,18 @@
-// Short lists in two arrays, in the place of an array for each: there may be a million of them.
+// Holds very many short lists in two arrays, instead of an array for each.
 
 export class Chains<T> {
   readonly #items: T[] = []
-  /** For each item the next one of its list; for the last the first. */
+  /** For each item the index of the next one of its list; for the last, that of the first. */
   readonly #next: number[] = []
 
-  /** The items of all lists, in the order in which they came. */
+  /** All items in the order of their arrival. */
   get items(): readonly T[] {
     return this.#items
   }
 
   /**
-   * @param list what `add` returned for the last item of the list; -1: it has none yet
+   * @param list the last result of `add` for the list; -1: it is empty
+   *
    * @returns the list from now on
    */
   add(list: number, item: T): number {
@@ -24,7 +25,7 @@ export class Chains<T> {
     return at
   }
 
-  /** The items of a list, in the order in which they came. */
+  /** The items of a list in the order of their arrival. */
   of(list: number): T[] {
     const found: T[] = []
     if (list < 0) return found

@@ -1,6 +1,6 @@
-// Finds what has the same key as something before it.
+// Finds an earlier item with the same key.
 
-/** @returns what had the key before; undefined: this is the first, and is remembered */
+/** @returns the earlier item; undefined: this is the first, and is remembered */
 export function earlier<K, T>(known: Map<K, T>, key: K, one: T): T | undefined {
   const first = known.get(key)
   if (first === undefined) known.set(key, one)

@@ -1,18 +1,18 @@
-// Diff of two lists that differ in a few places: compares items by identity.
+// Computes the difference of two lists that differ in a few places, by identity of items.
 
 export interface ListEdits {
-  /** Maps the old position of each item to its new one; -1: the item is gone. */
+  /** From the old index of each item to its new one; -1: it was removed. */
   readonly moved: Int32Array
-  /** Old positions of the items that are gone. */
+  /** Old indices of removed items. */
   readonly went: readonly number[]
-  /** New positions of the items that were added. */
+  /** New indices of added items. */
   readonly came: readonly number[]
 }
 
-/** More changes side by side than this are no edit any more. */
+/** With more adjacent changes the lists are too different. */
 const editWidthMax = 8
 
-/** @returns undefined when the items are not nearly those known, in nearly the same order */
+/** @returns undefined unless the items are nearly the same, in nearly the same order */
 export function editsOf<Item extends object>(
   known: readonly Item[],
   items: readonly Item[],
@@ -35,7 +35,7 @@ export function editsOf<Item extends object>(
   return { moved, went, came }
 }
 
-/** How many go and come until both lists have the same again. */
+/** How many items to remove and add until both lists agree again. */
 function nextCommon<Item extends object>(
   known: readonly Item[],
   at: number,
@@ -47,7 +47,7 @@ function nextCommon<Item extends object>(
     for (let went = least; went <= Math.min(width, editWidthMax); went++) {
       const came = width - went
       const isInside = at + went <= known.length && i + came <= items.length
-      // Beyond both ends stands the same nothing.
+      // Both lists end here.
       if (isInside && known[at + went] === items[i + came]) return { went, came }
     }
   }

@@ -1,6 +1,6 @@
 // Binary search in a sorted sequence.
 
-/** @returns the first of `count` positions that is not before it */
+/** @returns the first of `count` positions for which `isBefore` is false */
 export function lowerBound(count: number, isBefore: (at: number) => boolean): number {
   let low = 0
   let high = count

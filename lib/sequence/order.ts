@@ -1,4 +1,4 @@
-// Orders texts by code units: the same on every machine, whatever its locale.
+// Orders texts by code units: equal on every machine, whatever its locale.
 
 /** For `sort`. */
 export function byCodeUnits(a: string, b: string): number {

@@ -1,9 +1,9 @@
-// Lengths of the common prefix and the common suffix of two octet arrays.
+// Finds the length of the common prefix and suffix of two octet arrays.
 
-/** Octets of one native comparison; after a difference the next smaller size goes on. */
+/** Sizes of native comparisons; after a difference the next smaller one continues. */
 const blockSizes = [65_536, 4_096, 256, 16, 1]
 
-/** Octets that are the same from the start, and from the end; the two may overlap. */
+/** Equal octets at the start and at the end; the two may overlap. */
 export interface PrefixSuffix {
   readonly prefix: number
   readonly suffix: number

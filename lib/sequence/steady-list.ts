@@ -1,19 +1,19 @@
-// Makes a list again and again: while its items stay the same, it is the same list.
+// Builds a list again and again, and returns the same list while its items are the same.
 
-/** A list with as many items as before takes memory once, and none while nothing changes. */
+/** Memory is taken once for lists of equal length, and none while nothing changes. */
 export class SteadyList<T> {
   #last: readonly T[] = []
-  /** undefined: so far the items are those of the list before. */
+  /** undefined: so far the items equal those of the last list. */
   #next: T[] | undefined
   #count = 0
 
-  /** A list that was begun before, and came to nothing, is forgotten. */
+  /** Drops an unfinished list. */
   begin(): void {
     this.#next = undefined
     this.#count = 0
   }
 
-  /** The next item of the list that is being made. */
+  /** Adds the next item. */
   add(item: T): void {
     if (this.#next === undefined) {
       if (this.#count < this.#last.length && this.#last[this.#count] === item) {
@@ -25,7 +25,7 @@ export class SteadyList<T> {
     this.#next[this.#count++] = item
   }
 
-  /** Ends the list, and begins the next one. What was returned before stays as it is. */
+  /** Finishes the list. Earlier lists stay as they are. */
   take(): readonly T[] {
     const isShorter = this.#count < this.#last.length
     const list = this.#next ?? (isShorter ? this.#copy(this.#count) : this.#last)

@@ -1,9 +1,9 @@
-// Reads JSON that may hold anything, or be none.
+// Parses JSON of unknown content.
 
-/** What an object holds, before its fields are looked at. */
+/** An object whose fields were not examined yet. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** @returns undefined: it is no JSON, which has no such value */
+/** @returns undefined: it is no JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -17,7 +17,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** None, where it is no object. */
+/** Empty unless it is an object. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {}
 }

@@ -1,9 +1,9 @@
-// The patterns of texts in schemas, each with its description for people.
+// Defines the patterns of texts in schemas, each with a description for people.
 
 /**
- * What no text for people has: control characters, U+0085 among them, ends of lines and of
- * paragraphs, and what turns the direction of writing (Bidi_Control of Unicode), so that a name is
- * not what it looks like.
+ * Characters that text for people must not have: control characters, U+0085 included, ends of lines
+ * and paragraphs, and those that change the direction of writing (Bidi_Control of Unicode), so that
+ * a name is what it looks like.
  */
 export const hiddenSigns =
   '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
