@@ -285,7 +285,7 @@ export class Puller {
     const signed = parsed(bytes)
     const record = this.#parts.judge(signed)
     if (!record.ok) return err({ ...record.error, digest: digestIn(signed) })
-    const { channel, digest, bytes: size, expiresAtMs } = record.value
+    const { channel, digest, bytes: sizeBytes, expiresAtMs } = record.value
     if (channel !== this.#parts.channel) {
       const message = `its record is of the channel "${channel.slice(0, 63)}"`
       return err({ code: 'other-channel', message, digest })
@@ -299,7 +299,7 @@ export class Puller {
       return err({ code: 'expired', message, digest })
     }
     const signedRecord = signed as SignedChannelRecord
-    const activated = await this.#activate(source, signedRecord, { digest, size })
+    const activated = await this.#activate(source, signedRecord, { digest, sizeBytes })
     if (!activated.ok) return activated
     source.tag = tag
     return ok('activated')
@@ -309,12 +309,12 @@ export class Puller {
   async #activate(
     source: Source,
     signedRecord: SignedChannelRecord,
-    { digest, size }: { readonly digest: string; readonly size: number | undefined },
+    { digest, sizeBytes }: { readonly digest: string; readonly sizeBytes: number | undefined },
   ): Promise<Result<unknown, RefusedFile>> {
     const { stored } = this.#parts
     const { bundleBytesMax: bytesMax } = this.#limits
-    if (size !== undefined && size > bytesMax) {
-      const message = `its record names a bundle of ${size} octets; ${bytesMax} are possible here`
+    if (sizeBytes !== undefined && sizeBytes > bytesMax) {
+      const message = `its record names a bundle of ${sizeBytes} octets; ${bytesMax} are possible here`
       return err({ code: 'too-large', message, digest })
     }
     const activate = async (bundle: Uint8Array): Promise<Result<unknown, RefusedFile>> => {
@@ -327,32 +327,32 @@ export class Puller {
       const isDamaged = !activated.ok && damaged.includes(activated.error.code)
       if (!isDamaged) return activated
     }
-    const made = await this.#byDelta(source, { digest, bytesMax, size })
+    const made = await this.#byDelta(source, { digest, bytesMax, sizeBytes })
     if (made !== undefined) {
       const activated = await activate(made)
       this.#deltas[activated.ok ? 'used' : 'useless']++
       const isDamaged = !activated.ok && damaged.includes(activated.error.code)
       if (!isDamaged) return activated
     }
-    const bundle = await this.#fetch(source, bundlePath(digest), { bytesMax, bytes: size })
+    const bundle = await this.#fetch(source, bundlePath(digest), { bytesMax, bytes: sizeBytes })
     return bundle.ok ? activate(bundle.value.bytes) : bundle
   }
 
   /** After any fault of the delta, the whole bundle is fetched. */
   async #byDelta(
     source: Source,
-    { digest, bytesMax, size }: WantedBundle,
+    { digest, bytesMax, sizeBytes }: WantedBundle,
   ): Promise<Uint8Array | undefined> {
     const { storedPath, servingDigest } = this.#parts
     const from = servingDigest?.() ?? ''
     if (storedPath === undefined || from === '' || from === digest) return undefined
     const delta = await this.#fetch(source, deltaPath(from, digest), {
-      bytesMax: deltaBytesMax(size ?? bytesMax),
+      bytesMax: deltaBytesMax(sizeBytes ?? bytesMax),
     })
     if (!delta.ok || delta.value.status !== 200) return undefined
     const { bytes } = delta.value
     const made = await withBundleFile(storedPath(from), (old) =>
-      applyDelta(bytes, old, bytesMax, size),
+      applyDelta(bytes, old, bytesMax, sizeBytes),
     ).catch((error: unknown) => err(String(error)))
     if (made.ok) return made.value
     this.#deltas.useless++
@@ -447,7 +447,7 @@ interface WantedBundle {
   readonly digest: string
   readonly bytesMax: number
   /** Signed size; left out: unknown. */
-  readonly size?: number | undefined
+  readonly sizeBytes?: number | undefined
 }
 
 interface FetchSpec {
