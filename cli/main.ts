@@ -1,5 +1,5 @@
-// The entry of the program: the table of commands, from which argv names the one that runs. Adding
-// one means one file in commands/, one line here, one set of cases.
+// Starts the program: holds the table of commands, and runs the one that argv names. Adding one
+// means a file in commands/, a line here, and its cases.
 import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -13,7 +13,7 @@ import { openProgress } from '#system/process/progress.ts'
 
 type Load = () => Promise<Command>
 
-/** Under which heading `gslbd help` and the man page show commands. */
+/** A heading of `gslbd help` and the man page, with its commands. */
 export interface CommandGroup {
   readonly title: string
   /** Loaded on demand: `gslbd check` must not load sockets. */
@@ -109,7 +109,7 @@ export const commands: CommandGroup['commands'] = Object.freeze(
   Object.fromEntries(commandGroups.flatMap((group) => Object.entries(group.commands))),
 )
 
-/** What a failed daemon has said goes out; a reader that takes nothing does not keep it. */
+/** Time for the output of a failed daemon to be read. */
 const flushPatienceMs = 1_000
 
 export async function main(argv: readonly string[], io: Io): Promise<Exit> {
@@ -144,13 +144,13 @@ export async function main(argv: readonly string[], io: Io): Promise<Exit> {
   }
 }
 
-/** `help serve` as `serve --help`. */
+/** Treats `help serve` as `serve --help`. */
 function asAsked(argv: readonly string[]): readonly string[] {
   const [first, name] = argv
   return first === 'help' && name !== undefined && !name.startsWith('-') ? [name, '--help'] : argv
 }
 
-/** `--count -5` as `--count=-5`: the command can then say what the number may be. */
+/** Treats `--count -5` as `--count=-5`, so that the command can name the bounds. */
 function withNegativeNumbers(words: readonly string[]): string[] {
   const args: string[] = []
   for (const word of words) {
@@ -162,14 +162,14 @@ function withNegativeNumbers(words: readonly string[]): string[] {
   return args
 }
 
-/** Ours, and those of `parseArgs` from node:util. */
+/** UsageError, and errors of `parseArgs` from node:util. */
 function isUsageError(error: unknown): error is Error {
   if (error instanceof UsageError) return true
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
   return code?.startsWith('ERR_PARSE_ARGS_') === true
 }
 
-/** node's own text goes on with hints on how to quote; its first sentence says what is wrong. */
+/** The first sentence names the fault; the rest of Node's text is about quoting. */
 function usageSentence({ message }: Error): string {
   const [line = ''] = message.split('\n', 1)
   return line.replace(/(?<=[^.]{10})\. (To specify|Did you forget|Option).*$/, '')
@@ -219,12 +219,12 @@ async function runAsProcess(argv: readonly string[]): Promise<void> {
   } catch (error) {
     io.err(`gslbd: internal error: ${error instanceof Error ? error.stack : String(error)}\n`)
     process.exitCode = Exit.Internal
-    // What was started before the fault would go on without the rest: half a node.
+    // Otherwise started parts would go on as half a node.
     if (isDaemon(argv)) await exitWhenWritten(Exit.Internal)
   }
   process.once('beforeExit', () => {
     const fault = out.fault()
-    // A daemon has done its work, whatever became of its log.
+    // A daemon has done its work, even when its log was lost.
     if (fault === undefined || process.exitCode !== Exit.Ok || isDaemon(argv)) return
     io.err(`gslbd: the output cannot be written: ${fault.message}\n`)
     process.exitCode = Exit.ErrorsFound

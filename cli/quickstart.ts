@@ -21,15 +21,15 @@ import { openNodeKey } from '#node/data/key.ts'
 import type { Settings } from '#settings/settings.ts'
 
 const exampleDir = fileURLToPath(new URL('../examples/quickstart/', import.meta.url))
-/** Whose signature the first node accepts besides its own. */
+/** The principal that the first node trusts besides itself. */
 const operator = 'operator@localhost'
 
-/** Where the key is that `npm start` tells people to sign with. */
+/** Path of the key that `npm start` tells people to sign with. */
 export function operatorKeyPath(dataDir: string): string {
   return join(dataDir, 'keys', 'operator')
 }
 
-/** Prepares an empty data directory; leaves one that was used before alone. Errors: a sentence. */
+/** Prepares an empty data directory; a used one is left alone. Errors: a sentence. */
 export async function prepareQuickstart(settings: Settings): Promise<Result<null, string>> {
   const { dataDir } = settings
   const { branch, allowedSigners } = settings.gitops
@@ -53,14 +53,15 @@ export async function prepareQuickstart(settings: Settings): Promise<Result<null
 }
 
 /**
- * A key for the operator, and both keys in the list of those believed. @throws the file system's
- * error
+ * Writes a key for the operator, and both keys to the list of signers.
+ *
+ * @throws the file system's error
  */
 function writeKeys(dataDir: string, allowedSigners: string, nodeKey: SshPrivateKey): void {
   const operatorPath = operatorKeyPath(dataDir)
   if (!existsSync(operatorPath)) {
     const key = generateSshKey(operator)
-    // The private half last: with it, the pair is complete.
+    // The private half is written last, and completes the pair.
     writeDurably(`${operatorPath}.pub`, `${formatPublicKeyLine(key.publicKey, operator)}\n`)
     writeSecret(operatorPath, formatPrivateKey(key))
   }
@@ -73,7 +74,7 @@ function writeKeys(dataDir: string, allowedSigners: string, nodeKey: SshPrivateK
   }
 }
 
-/** Its files as they are read in `./config`, where people are told to clone the first commit to. */
+/** Files as they are in `./config`, to which people are told to clone. */
 function exampleFiles(): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>()
   for (const entry of readdirSync(exampleDir, { recursive: true, withFileTypes: true })) {
@@ -85,7 +86,7 @@ function exampleFiles(): Map<string, Uint8Array> {
   return files
 }
 
-/** Editors look for the schema from the file on: `config` is one folder nearer to it. */
+/** Adjusts the path to the schema: `config` is one folder nearer to it. */
 function asCloned(text: string): string {
   return text.replace(/^(# yaml-language-server: \$schema=)\.\.\//, '$1')
 }

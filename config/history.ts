@@ -1,4 +1,4 @@
-// What commits did to objects, as data: asked of the history, shown and taken back by the API.
+// Defines what commits did to objects, as data for the API.
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'

@@ -1,4 +1,4 @@
-// What the Git side accepts, in bytes, counts and milliseconds.
+// Limits on the Git side: octets, counts and milliseconds.
 
 export const gitLimits = {
   /** Octets of a raw commit object. Git's own messages are below a few kilobytes. */

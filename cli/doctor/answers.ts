@@ -1,4 +1,4 @@
-// Whether this node answers for its zones, over UDP and over TCP.
+// Checks whether this node answers for its zones, over UDP and over TCP.
 import { connect } from 'node:net'
 import { parseName } from '#dns/name.ts'
 import { Rcode } from '#dns/rcode.ts'

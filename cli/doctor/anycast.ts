@@ -1,4 +1,4 @@
-// Whether the BGP daemon of this node can be told, and whether the addresses are on this machine.
+// Checks whether this node's BGP daemon answers, and whether the addresses are on this machine.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'

@@ -1,4 +1,4 @@
-// What a check of `gslbd doctor` is given, and what it finds.
+// Defines the input and the findings of a check of `gslbd doctor`.
 import type { Io } from '#system/process/command.ts'
 import type { Settings } from '#settings/settings.ts'
 
@@ -7,9 +7,9 @@ export type Verdict = 'good' | 'warning' | 'bad' | 'unknown'
 
 export interface Finding {
   readonly verdict: Verdict
-  /** What was found, in a sentence without a full stop. */
+  /** The finding, in a sentence without a full stop. */
   readonly found: string
-  /** What to do; left out where nothing is to be done. */
+  /** What to do; left out when there is nothing to do. */
   readonly todo?: string
 }
 
@@ -18,7 +18,7 @@ export interface CheckedNode {
   readonly env: Io['env']
   /** Names of zones of the stored bundle, with the final dot. */
   readonly zones: readonly StoredZone[]
-  /** The wait for one answer of the network. */
+  /** Time for one answer of the network. */
   readonly patienceMs: number
 }
 
@@ -30,7 +30,7 @@ export interface StoredZone {
 
 export interface Check {
   readonly name: string
-  /** Never rejects for what the world is like. */
+  /** Never rejects because of what it finds. */
   readonly look: (node: CheckedNode) => Promise<readonly Finding[]>
 }
 

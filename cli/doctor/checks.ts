@@ -1,4 +1,4 @@
-// The table of checks of `gslbd doctor`. Adding one means one file here, one row, and its cases.
+// Lists the checks of `gslbd doctor`. Adding one means a file here, a row, and its cases.
 import type { Check } from './check.ts'
 import { settings } from './settings.ts'
 import { ports } from './ports.ts'

@@ -1,11 +1,11 @@
-// Whether this clock is that of the servers that the settings name.
+// Checks whether this clock agrees with those of the servers that the settings name.
 import { systemClock } from '#lib/clock.ts'
 import { bad, good, unknown, warning } from './check.ts'
 import type { Check, Finding, CheckedNode } from './check.ts'
 
-/** The Date of HTTP counts whole seconds. RFC 9110 section 5.6.7. */
+/** HTTP dates have whole seconds: RFC 9110 section 5.6.7. */
 const warnSeconds = 3
-/** TSIG and channel records stand some minutes. */
+/** TSIG and channel records tolerate some minutes. */
 const badSeconds = 60
 
 export const clock: Check = {
@@ -19,7 +19,7 @@ export const clock: Check = {
   },
 }
 
-/** Without the credentials that it may hold. */
+/** Without credentials that the address may hold. */
 function sourceOf({
   settings: { gitops, bundle, roles, license },
 }: CheckedNode): string | undefined {

@@ -1,4 +1,4 @@
-// Whether the DNS of the world sends queries for our zones to the servers that the zones name.
+// Checks whether the DNS of the world delegates our zones to the servers that the zones name.
 import { Resolver } from 'node:dns/promises'
 import { bad, good, unknown, warning } from './check.ts'
 import type { Check, Finding, CheckedNode, StoredZone } from './check.ts'
@@ -17,7 +17,7 @@ export const delegation: Check = {
   },
 }
 
-/** node's words for: the resolver says that there is nothing. */
+/** Codes of Node for an empty answer of the resolver. */
 const absent: readonly string[] = ['ENOTFOUND', 'ENODATA']
 
 async function lookUp(zone: StoredZone, { settings, patienceMs }: CheckedNode): Promise<Finding> {

@@ -1,4 +1,5 @@
-// Whether what a node keeps is safe: its disk can be written and has room, its backups are new.
+// Checks whether the data of a node is safe: its disk is writable and has room, its backups are
+// new.
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ageText } from '#cli/watch/status-screen.ts'
@@ -7,7 +8,7 @@ import { newestBackupMs } from '#state/backup/backups.ts'
 import { bad, good, unknown, warning } from './check.ts'
 import type { Check, Finding, CheckedNode } from './check.ts'
 
-/** Fewer are a handful of bundles and commits. */
+/** Room for a handful of bundles and commits. */
 const bytesMin = 256 * 1_048_576
 const percentMin = 10
 
@@ -35,7 +36,7 @@ export const disk: Check = {
   },
 }
 
-/** The directory, or the first above it that is there: a node makes the rest. */
+/** The directory, or the first existing one above it: a node makes the others. */
 function existing(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path
   const above = dirname(path)
@@ -47,7 +48,7 @@ export const backups: Check = {
   look: async (node) => [newestBackup(node)],
 }
 
-/** One that is due takes a while, and is tried again each minute. */
+/** A backup takes a while, and is tried again each minute. */
 const intervalsMax = 2
 const backupTodo = 'see the log, which says why none can be taken, and whether the node runs'
 
@@ -69,7 +70,7 @@ function newestBackup({ settings }: CheckedNode): Finding {
     : warning(found, backupTodo)
 }
 
-/** What is not there is made with the first backup. */
+/** A missing directory is made with the first backup. */
 function isListed(directory: string): boolean {
   try {
     accessSync(directory, constants.R_OK | constants.X_OK)

@@ -1,4 +1,4 @@
-// Whether the journal, from which answers are explained, is there and is written.
+// Checks whether the journal, from which answers are explained, exists and is being written.
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { journalDirectory } from '#node/past/node-journal.ts'
 import { readRecords } from '#journal/format/records.ts'
@@ -21,7 +21,7 @@ export const journal: Check = {
   },
 }
 
-/** A write may be under way in a file that was written to a moment ago. */
+/** A file that was written a moment ago may have a write under way. */
 const quietMs = 5_000
 
 const sizeOf = ({ path }: { readonly path: string }): number =>

@@ -1,4 +1,4 @@
-// The private keys of the node: whether they are there, can be read, and by nobody else.
+// Checks the private keys of the node: they exist, can be read, and only by their owner.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
@@ -42,7 +42,7 @@ function sshKey({ settings: { gitops } }: CheckedNode): Finding[] {
   return [typeof read === 'string' ? good(`${gitops.sshKey} is of its owner alone`) : read]
 }
 
-/** @returns its text; undefined: it is not there */
+/** @returns its text; undefined: it does not exist */
 function keyFile(path: string): string | Finding | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return undefined
@@ -60,7 +60,7 @@ function keyFile(path: string): string | Finding | undefined {
 function apiKeys({ settings: { api, roles }, env }: CheckedNode): Finding[] {
   if (!api.enabled) return []
   const secrets = readSecrets(env)
-  // The check of the settings says what is wrong with them.
+  // The check of the settings reports faults of secrets.
   if (!secrets.ok) return []
   if (secrets.value.apiKey !== null) return [good('GSLB_API_KEY is set')]
   if (!roles.includes('control') && isLoopback(api.listenAddr)) {

@@ -1,11 +1,11 @@
-// What the system lets a process have: open files and receive buffers.
+// Checks the system's limits on a process: open files and receive buffers.
 import { readFileSync } from 'node:fs'
 import { good, unknown, warning } from './check.ts'
 import type { Check, Finding, CheckedNode } from './check.ts'
 
-/** What a node asks of the kernel for each UDP socket. */
+/** Receive buffer that a node requests for each UDP socket. */
 const receiveBytes = 4 << 20
-/** Beside connections: files, the database, probes. */
+/** Descriptors beside connections: files, the database, probes. */
 const filesBeside = 1_024
 
 export const limits: Check = {

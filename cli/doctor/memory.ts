@@ -3,7 +3,7 @@ import { good, warning } from './check.ts'
 import type { Check } from './check.ts'
 
 const mib = 1_048_576
-/** Taken by a node with 10,000 services: the embedded database alone has half of it. */
+/** Memory of a node with 10,000 services, half of it for the embedded database. */
 const wholeNodeMib = 768
 const dnsNodeMib = 256
 

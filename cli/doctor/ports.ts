@@ -1,4 +1,4 @@
-// Whether the ports of this node are taken, and whether this user may take them.
+// Checks whether the ports of this node are free, and whether this user may take them.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
@@ -33,7 +33,7 @@ export const ports: Check = {
   },
 }
 
-/** The code of the system's error; '': it is free. */
+/** Code of the system's error; '': the port is free. */
 async function bindFault({ transport, address, port }: Port): Promise<string> {
   if (port === 0) return ''
   try {
@@ -53,7 +53,7 @@ async function bindFault({ transport, address, port }: Port): Promise<string> {
   }
 }
 
-/** @param holder the process that has the data directory */
+/** @param holder the process that holds the data directory */
 function findingOf(
   { key, transport, address, port }: Port,
   fault: string,
@@ -64,10 +64,10 @@ function findingOf(
     case '':
       return good(port === 0 ? `${place}: the system chooses one` : `${place} is free`)
     case 'EADDRINUSE':
-      // The check of answers says whether it is a gslbd.
+      // The check of answers tells whether that is a gslbd.
       return unknown(`${place} is taken: by this node if it runs, or see "ss -lnp"`)
     case 'EACCES':
-      // A unit of systemd gives the node a right that this command has not.
+      // systemd gives a unit the right to low ports, which this command lacks.
       if (holder !== undefined) {
         const node = `process ${holder}, which has the data directory,`
         return unknown(`${place} may not be taken by this user; ${node} may have the right`)

@@ -1,4 +1,4 @@
-// Whether the repository can be read, and has the branch.
+// Checks whether the repository can be read, and has the branch.
 import { existsSync } from 'node:fs'
 import { createLocalSource } from '#gitops/source/local-source.ts'
 import { defaultRemoteLimits } from '#gitops/source/git-program.ts'

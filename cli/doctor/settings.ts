@@ -1,4 +1,4 @@
-// Whether a node starts with these settings.
+// Checks whether a node would start with these settings.
 import { checkStart } from '#node/compose/start-checks.ts'
 import { bad, good, warning } from './check.ts'
 import type { Check } from './check.ts'

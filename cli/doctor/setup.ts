@@ -1,4 +1,4 @@
-// Whether the first account is still to be made, by what the node that runs here says.
+// Checks whether the first account is still to be made, by asking the running node.
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import { variable } from '#system/process/command.ts'
 import { good, unknown, warning } from './check.ts'
@@ -16,7 +16,7 @@ async function lookAt({ settings, env }: CheckedNode): Promise<Finding> {
   if (variable(env, 'GSLB_API_KEY') === undefined) {
     return unknown('without GSLB_API_KEY whoever reaches the API needs no account')
   }
-  // The answer is for everybody: no key is shown for it.
+  // Everybody may ask, so no key is sent.
   const node = openNodeApi(`http://${hostOf(api.listenAddr)}:${api.port}`, {})
   const read = node.ok ? await node.value.json('/api/v1/auth/config') : node
   if (!read.ok) return unknown('the node does not answer here, which knows whether it has accounts')
@@ -28,7 +28,7 @@ async function lookAt({ settings, env }: CheckedNode): Promise<Finding> {
   return warning('there is no account yet, and setup is open', todo)
 }
 
-/** Where this machine reaches what listens there. */
+/** The address by which this machine reaches the listener. */
 function hostOf(listenAddr: string): string {
   if (listenAddr === '0.0.0.0') return '127.0.0.1'
   if (listenAddr === '::') return '[::1]'

@@ -1,4 +1,4 @@
-// Reads what the checks of `gslbd doctor` are about: settings, and the zones of the stored bundle.
+// Reads the zones of the stored bundle for the checks of `gslbd doctor`.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -11,9 +11,11 @@ import { namedBy } from '#server/node/refusals.ts'
 import { nameOfZone } from '#routing/print/bundle-json.ts'
 import type { StoredZone } from './check.ts'
 
-/** Zones of the last activated bundle; none where it is unreadable: a node says so at its start. */
+/**
+ * Zones of the last active bundle; none when it is unreadable, which a node reports at its start.
+ */
 export function storedZones(dataDir: string): readonly StoredZone[] {
-  // A store makes the directories that it lacks.
+  // Checked first, since a store creates missing directories.
   if (!existsSync(join(dataDir, 'node', 'active.json'))) return []
   const store = new BundleStore(dataDir)
   const bytes = store.bundle(namedBy(store.record('active')).digest)

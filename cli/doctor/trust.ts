@@ -1,4 +1,4 @@
-// Whether there is anybody whose commits are believed.
+// Checks whether any signer is trusted.
 import { readSigners } from '#gitops/trust/signers-file.ts'
 import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
 import { bad, good, warning } from './check.ts'

@@ -16,7 +16,7 @@ function readBundleFile(path: string): Result<Uint8Array, string> {
     if (size > bundleLimits.bytesMax)
       return err(`${path} has ${size} octets, too many for a bundle`)
     const file = readFileSync(path)
-    // A buffer of its own: the columns are views at multiples of four.
+    // A buffer of its own, since columns are views at multiples of four.
     const bytes = new Uint8Array(new SharedArrayBuffer(file.length))
     bytes.set(file)
     return ok(bytes)
@@ -25,7 +25,7 @@ function readBundleFile(path: string): Result<Uint8Array, string> {
   }
 }
 
-/** @param trusted left out, the signature is not looked at */
+/** @param trusted left out: the signature is not verified */
 export function openBundleFile(
   path: string,
   trusted?: readonly TrustedKey[],

@@ -32,37 +32,37 @@ import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from './signatures.ts'
 import { searchPath } from './search-path.ts'
 
-/** How the sentence begins that says that the base is no measure. */
+/** First words of the note that the base cannot be compared. */
 export const notCompared = 'not compared: '
 
-/** Said of a directory with changes that are in no commit. */
+/** Note on a directory with uncommitted changes. */
 export const judgedToo = 'what is not committed is judged, too'
 export const notSignedYet =
   'signatures, and who may override, are judged up to HEAD: what is not committed has none yet'
 
 export interface Comparison {
   readonly isHeld: boolean
-  /** '': there is nothing to say. */
+  /** '': there is nothing to report. */
   readonly sentence: string
 }
 
 export interface BaseComparison extends Comparison {
-  /** The directory has another configuration than the commit that is checked out. */
+  /** True: the directory differs from the commit that is checked out. */
   readonly hasUncommitted: boolean
 }
 
 export interface ComparisonParts extends Pick<CompilerParts, 'checkPolicy' | 'tell'> {
-  /** What failed them has answered nowhere. */
+  /** A commit that fails them has answered nowhere. */
   readonly policyTests: PolicyTests
   readonly movedBetween: MovedBetween
-  /** A file; undefined: anybody who says that a change is meant is believed. */
+  /** A file; undefined: every override is believed. */
   readonly allowedSigners: string | undefined
 }
 
-/** What is in the directory. */
+/** The compiled directory. */
 export type Checked = Pick<CompileSuccess, 'outline' | 'bundle'>
 
-/** A copy: the compiler goes on in the memory of its own. */
+/** A copy, since the compiler reuses its memory. */
 function comparable({ outline, bundle }: Checked, movedBetween: MovedBetween): NameOutline {
   return withMoves(outline(), Uint8Array.from(bundle.bytes), movedBetween)
 }
@@ -80,7 +80,7 @@ export async function compareWithBase(
   const commit = await commitNamed(place, base)
   if (!commit.ok) return err(`--base: ${commit.error}`)
   const head = await commitNamed(place, 'HEAD')
-  // Which commits lead from one to the other, and what they say is meant, cannot be told.
+  // The commits between the two, and their overrides, are unknown.
   if (head.ok && (await relationOf(place, commit.value, head.value)) === 'unrelated') {
     return err(`--base: ${unrelatedReason(place, base, 'HEAD')}`)
   }
@@ -127,7 +127,7 @@ class BaseJudge {
   }
 
   /**
-   * What the guardrails judge; undefined: nothing leads from the base to the head. Errors: the file
+   * What the guardrails judge; undefined: the head does not descend from the base. Errors: the file
    * of signers cannot be read.
    */
   async line(head: GuardedPoint): Promise<Result<GuardParts, string> | undefined> {
@@ -142,15 +142,15 @@ class BaseJudge {
       ...{ graph, accepted: base, head, commits: added.value.commits, outlineOf },
       isOfApi: (oid) => signed.value?.byNodes.has(oid) ?? false,
       mayOverride: (oid) => signed.value?.overriding.has(oid) ?? true,
-      // As it will be pushed.
+      // The commits are judged as the push that they will be.
       isOneChange: true,
       repairOf: repairsIn(place, outlineOf, this.#signers()).of,
     })
   }
 
   /**
-   * @param directory what is not committed yet, judged with the commits, as the push that it will
-   *   be; undefined: all is
+   * @param directory uncommitted changes, judged together with the commits; undefined: there are
+   * none
    */
   async commits(line: GuardParts, directory: NameOutline | undefined): Promise<Comparison> {
     const { graph, head, commits, mayOverride } = line
@@ -168,7 +168,7 @@ class BaseJudge {
     return { isHeld: false, sentence: reason === '' ? '' : sentence }
   }
 
-  /** No commits lead there that can be judged. */
+  /** Without commits that could be judged, the directory alone is. */
   directory(outline: NameOutline): Comparison {
     const breach = breachBetween(this.#parts.base.outline, outline)
     return breach === undefined ? passedFor('') : heldSo(breach)
@@ -191,7 +191,7 @@ const nobody: Pick<Verified, 'byNodes' | 'overriding'> = {
   ...{ byNodes: new Set(), overriding: new Set() },
 }
 
-/** Believes nobody's commits unless all of them are signed. null: nobody has to sign. */
+/** Believes no override unless all commits are signed. null: no signature is required. */
 async function signedBetween(
   place: GitPlace,
   base: string,
@@ -215,14 +215,14 @@ const heldFor = (why: string): Comparison => ({
   sentence: `guardrail: a node would hold it. ${why}`,
 })
 
-/** What is not committed does it. */
+/** The uncommitted changes exceed the limit. */
 const heldSo = (breach: Breach): Comparison =>
   heldFor(
     `This ${breach.words}. ${repairAdvice(breach)}If that is meant, say so in the commit that ` +
       `does it, or in one after it: ${overrideCommand}`,
   )
 
-/** What the newest commit that has the trailer says; '': none has. */
+/** The newest override among the commits; '': there is none. */
 async function overrideAmong(graph: CommitGraph, commits: readonly string[]): Promise<string> {
   for (const oid of commits.toReversed()) {
     const commit = await graph.commit(oid)

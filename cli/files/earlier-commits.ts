@@ -9,7 +9,7 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { attestedIn } from './signatures.ts'
 
-/** @param signers null: all are believed */
+/** @param signers null: every commit is believed */
 export function repairsIn(
   place: GitPlace,
   outlineOf: RepairParts['outlineOf'],

@@ -12,20 +12,20 @@ import { commitNamed, filesOfCommit, openGitPlace } from '#gitops/checkout/git-t
 import { searchPath } from './search-path.ts'
 
 export interface PlannedChange {
-  /** In the checkout that has the commits. */
+  /** A checkout with the commits. */
   readonly directory: string
-  /** Commits; head '': what is checked out. */
+  /** Commits; head '': the one that is checked out. */
   readonly base: string
   readonly head: string
-  /** Blob ids of the files of the head; null: they are not known. */
+  /** Blob ids of the head's files; null: unknown. */
   readonly blobs: Blobs | null
-  /** What failed them has answered nowhere. */
+  /** A commit that fails them has answered nowhere. */
   readonly policyTests: PolicyTests
-  /** Counts whom earlier commits moved: a node may have held one for that. */
+  /** Compares moved clients of earlier commits, which a node may have held for that. */
   readonly movedBetween: MovedBetween
 }
 
-/** undefined: it does not, or no commits lead from the base to the head. */
+/** @returns undefined: it does not go back, or the head does not descend from the base */
 export async function goneBackTo(change: PlannedChange): Promise<EarlierState | undefined> {
   const { directory, base, head, blobs, policyTests, movedBetween } = change
   const found = openGitPlace(directory, searchPath())
@@ -36,7 +36,7 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   const to = oid.ok ? await graph.commit(oid.value) : oid
   if (!oid.ok || !to.ok) return undefined
   const committed = await blobsIn(place, to.value.tree)
-  // What is in no commit says nothing.
+  // Uncommitted changes name no commit to go back to.
   if (committed === undefined || !changedPaths(committed, blobs).next().done) return undefined
   const added = await graph.newCommits(base, oid.value)
   if (!added.ok || !added.value.descends) return undefined
@@ -45,7 +45,7 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
     const files = await filesOfCommit(place, commit)
     const result = files.ok ? compiler.compile(files.value, { commit }) : undefined
     if (result?.ok !== true) return undefined
-    // A copy: the compiler goes on in the memory of its own.
+    // A copy, since the compiler reuses its memory.
     return withMoves(result.outline(), Uint8Array.from(result.bundle.bytes), movedBetween)
   }
   const [before, after] = [await outlineOf(base), await outlineOf(oid.value)]

@@ -1,12 +1,13 @@
-// Finds the line of a value in the text of a JSON file, for messages: JSON.parse tells no line.
+// Finds the line of a value in the text of a JSON file, for messages: JSON.parse reports no line.
 
-/** All but strings: where those end is found without a stack that grows with them. */
+/** All tokens but strings, whose end is found without a growing stack. */
 const token = /[{}[\],:]|[^\s"{}[\],:]+|\s+/y
 
 /**
- * @param text that JSON.parse takes
- * @param keys of objects, from the outermost; of one that stands twice the last counts
- * @returns from 1; undefined: it is not there
+ * @param text valid JSON
+ *
+ * @param keys from the outermost object; of a repeated key the last counts
+ * @returns from 1; undefined: it is absent
  */
 export function lineIn(text: string, keys: readonly string[]): number | undefined {
   const path: string[] = []
@@ -34,7 +35,7 @@ function* tokensOf(text: string): Generator<string> {
   }
 }
 
-/** @param at after the quotation mark that begins it */
+/** @param at after the opening quotation mark */
 function endOfString(text: string, at: number): number {
   for (let i = at; i < text.length; i++) {
     const char = text[i]

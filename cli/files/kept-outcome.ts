@@ -1,5 +1,5 @@
-// Keeps what a check of a large configuration said in the user's cache directory, so that the next
-// check of the same files says it again without knowing what they mean.
+// Keeps the outcome of a check of a large configuration in the user's cache directory, so that the
+// next check of the same files only repeats it.
 import { createHash, hash } from 'node:crypto'
 import {
   closeSync,
@@ -25,7 +25,7 @@ export const outcomeLimits = Object.freeze({
   configurationBytesMin: 256 * 1024,
   /** A longer outcome is not kept. */
   bytesMax: 1024 * 1024,
-  /** More than these, the oldest are removed. */
+  /** When there are more, the oldest are removed. */
   filesMax: 64,
 })
 
@@ -34,7 +34,7 @@ export interface Outcome {
   readonly exit: typeof Exit.Ok | typeof Exit.ErrorsFound
 }
 
-/** What a file has besides its digest. */
+/** Fields of a file beside its digest. */
 interface Kept extends Outcome {
   readonly stamp: string
 }
@@ -45,18 +45,18 @@ const magic = 'gslbd outcome 1'
 export class KeptOutcome {
   readonly #env: Io['env']
   readonly #note: (line: string) => void
-  /** Worked out where it is needed: a checkout is told by all its files. */
+  /** Computed on demand: in a checkout it needs all its files. */
   static #stamp = ''
-  /** undefined: it is not kept. */
+  /** undefined: nothing is kept. */
   #path: string | undefined
 
-  /** @param note told once why a file is thrown away, or cannot be written */
+  /** @param note called once with why a file is thrown away, or cannot be written */
   constructor(env: Io['env'], note: (line: string) => void) {
     this.#env = env
     this.#note = note
   }
 
-  /** @param asked all that the outcome depends on besides program and files */
+  /** @param asked everything beside program and files that the outcome depends on */
   find(files: readonly SourceFile[], asked: unknown): Outcome | undefined {
     const bytes = files.reduce((sum, file) => sum + (file.bytes?.length ?? 0), 0)
     if (bytes < outcomeLimits.configurationBytesMin) return undefined
@@ -73,12 +73,12 @@ export class KeptOutcome {
     try {
       rmSync(path, { force: true, recursive: true })
     } catch {
-      // `keep` says that nothing can be written there.
+      // `keep` reports that nothing can be written there.
     }
     return undefined
   }
 
-  /** Where `find` had none. Never rejects: what fails is told. */
+  /** To be called when `find` had none. Never rejects: failures are noted. */
   async keep({ out, exit }: Outcome): Promise<void> {
     const path = this.#path
     if (path === undefined) return
@@ -95,7 +95,7 @@ export class KeptOutcome {
   }
 }
 
-/** Hex. No two lists of files, with what is asked, have the same octets here. */
+/** In hex. Unique for a list of files and what is asked. */
 function nameOf(files: readonly SourceFile[], asked: unknown): string {
   const contents = createHash('sha256')
   let list = JSON.stringify(asked)
@@ -106,7 +106,7 @@ function nameOf(files: readonly SourceFile[], asked: unknown): string {
   return hash('sha256', `${contents.digest('hex')}${list}`)
 }
 
-/** Nobody else may have put a file there. undefined: there is no such place. */
+/** A folder to which nobody else may write. undefined: there is none. */
 function cacheFolder(env: Io['env']): string | undefined {
   const [own, home] = [variable(env, 'XDG_CACHE_HOME'), variable(env, 'HOME')]
   const user = own !== undefined && isAbsolute(own) ? own : home
@@ -122,7 +122,7 @@ function cacheFolder(env: Io['env']): string | undefined {
   }
 }
 
-/** As `bin/node/pin` asks. @throws where it may not be looked at */
+/** The same check as in `bin/node/pin`. @throws when the folder may not be examined */
 function isOurs(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false })
   return found?.isDirectory() === true && isOwn(found)
@@ -134,7 +134,7 @@ function isOwn({ uid, mode }: { readonly uid: number; readonly mode: number }): 
   return uid === process.getuid?.() && (mode & othersWrite) === 0
 }
 
-/** undefined: there is none. Errors: a clause about the file. */
+/** undefined: there is no file. Errors: a clause about the file. */
 function read(path: string): Result<Kept | undefined, string> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   let fd
@@ -161,11 +161,11 @@ function decode(text: string): Result<Kept, string> {
   const [first, digest, json = ''] = text.split('\n', 3)
   if (first !== magic) return err('is of another form')
   if (digest !== hash('sha256', json) || !text.endsWith(json)) return err('is damaged')
-  // What has this digest this program has written.
+  // The digest fits, so this program wrote it.
   return ok(JSON.parse(json) as Kept)
 }
 
-/** All but `newest`, whatever the clock said when they were written. */
+/** Removes all others than `newest`, whatever the clock was when they were written. */
 function removeOldest(folder: string, newest: string): void {
   const files = readdirSync(folder)
     .map((name) => join(folder, name))

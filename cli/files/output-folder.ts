@@ -1,12 +1,12 @@
-// Makes the folder that a command writes to, with those above it.
+// Makes the output folder of a command, with the folders above it.
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Folder by folder: where nothing can be made, such as in `/proc`, node's own recursive `mkdirSync`
- * goes on for ever.
+ * Makes one folder after the other: Node's recursive `mkdirSync` never returns where nothing can be
+ * made, as in `/proc`.
  *
- * @returns a sentence that says why it cannot be; undefined: it is there.
+ * @returns why it cannot be made, in a sentence; undefined: it exists
  */
 export function makeOutputFolder(path: string): string | undefined {
   const missing: string[] = []

@@ -8,23 +8,23 @@ import type { Tell } from '#lib/log.ts'
 import { readChunks } from './read-job.ts'
 import type { ReadJob } from './read-job.ts'
 
-/** Fewer are read before a thread has started. */
+/** Fewer files are read before a thread has started. */
 const filesMin = 1_000
-/** Young part of the helper's heap: what it reads lives longer, and is moved once less. */
+/** Size of the young generation: what the thread reads lives longer, and is moved once less. */
 const youngMegabytes = 24
 
-/** Helps to read files: its thread starts while others are still looked for. */
+/** Starts its thread while further files are still being found. */
 export class ReadAhead {
   readonly #filesMin: number
   #worker: Worker | undefined
   #helped: Promise<readonly ReadFile[]> = Promise.resolve([])
 
-  /** @param least files for which a thread is started; tests have few */
+  /** @param least number of files for which a thread is started; tests pass fewer */
   constructor(least = filesMin) {
     this.#filesMin = least
   }
 
-  /** Starts the thread when so many files are to come that it is worth it. */
+  /** Starts the thread when enough files are expected. */
   expect(count: number): void {
     if (count < this.#filesMin) return
     if (this.#worker !== undefined) return
@@ -32,11 +32,11 @@ export class ReadAhead {
       env: {},
       resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
     })
-    // From its start on: it may have ended before there is anything to read.
+    // Listens from the start, since the thread may end before there is work.
     this.#helped = answerOf(this.#worker)
   }
 
-  /** @returns what each file says, by blob id; nothing of files that are too few to need help */
+  /** @returns what each file contains, by blob id; nothing when files are too few */
   async read(files: readonly SourceFile[], tell?: Tell): Promise<ReadonlyMap<string, ReadFile>> {
     const found = new Map<string, ReadFile>()
     const job = jobOf(files)
@@ -49,13 +49,13 @@ export class ReadAhead {
       const { length } = job.blobIds
       tell?.('compiling: file', Math.min(job.next[0]!, length), length)
     }
-    // Where it has failed, the compiler reads what is missing.
+    // After a failure of the thread, the compiler reads what is missing.
     for (const file of await this.#helped) found.set(file.blobId, file)
     this.close()
     return found
   }
 
-  /** Nothing is to be read any more. */
+  /** To be called when nothing more is to be read. */
   close(): void {
     void this.#worker?.terminate()
     this.#worker = undefined
@@ -69,7 +69,7 @@ function answerOf(worker: Worker): Promise<readonly ReadFile[]> {
   return promise
 }
 
-/** Each content once, of what the compiler reads at all. */
+/** Each content once, of files that the compiler reads. */
 function jobOf(files: readonly SourceFile[]): ReadJob {
   const bytesOf = new Map<string, Uint8Array>()
   for (const { path, kind, blobId, bytes, sizeBytes } of files) {

@@ -1,4 +1,4 @@
-// The entry of the thread that helps to read files of configuration.
+// Starts the thread that helps to read files of configuration.
 import { parentPort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { readChunks } from './read-job.ts'

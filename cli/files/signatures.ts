@@ -1,4 +1,4 @@
-// Verifies the commits of a checkout as a node does: by their signatures, and by its attestations.
+// Verifies the commits of a checkout as a node does: by signatures and attestations.
 import { commitsToVerify, verifyCommits } from '#gitops/trust/accept.ts'
 import type { AcceptParts, Hold, Verified } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
@@ -8,7 +8,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 
-/** @param base 40 hex digits, as is `head`, which must contain it */
+/** @param base 40 hex digits, as is `head`, which must descend from it */
 export async function verifyBetween(
   { driver, graph }: Pick<GitPlace, 'driver' | 'graph'>,
   base: string,
@@ -20,7 +20,7 @@ export async function verifyBetween(
   return await verifyCommits(commits.value, base, signers, attestedIn({ driver, graph }))
 }
 
-/** With the attestations that the checkout has. */
+/** Uses the attestations in the checkout. */
 export function attestedIn({ driver, graph }: Pick<GitPlace, 'driver' | 'graph'>): AcceptParts {
   const attestations = driver.listRefs(attestationRefPrefix)
   return {

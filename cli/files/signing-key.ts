@@ -1,4 +1,4 @@
-// Finds the private key that a person signs with: the named one, or the one that git signs with.
+// Finds the private key that a person signs with: the named one, or the one that git uses.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, resolve } from 'node:path'
@@ -14,23 +14,23 @@ export interface SigningKeyFile {
 }
 
 export interface SigningKeyQuery {
-  /** As given on the command line: the private key's file, or the public one beside it. */
+  /** As given on the command line: the private key, or the public one beside it. */
   readonly named: string | undefined
-  /** The repository whose settings, with those of the person, say what Git signs with. */
+  /** The repository whose settings tell, with the person's, which key git uses. */
   readonly gitdir: string
-  /** There is no checkout around it. */
+  /** True: there is no checkout. */
   readonly isBare: boolean
   readonly env: Io['env']
 }
 
-/** Long for a program that reads three files; a hanging home directory is not waited for. */
+/** Long for reading three files; a hanging home directory is not waited for. */
 const gitPatienceMs = 10_000
 
 const otherwise = 'name the file of a key with --key, or make one with "gslbd keygen"'
 
 /**
- * The key of --key, else the one that git signs with, and never another one: a signer has to know
- * as whom. Errors: a sentence that says what to do.
+ * The key of --key, else the one that git uses, and never another: signers have to know their
+ * identity. Errors: a sentence that says what to do.
  */
 export function findSigningKey(query: SigningKeyQuery): Result<SigningKeyFile, string> {
   const { named } = query
@@ -39,7 +39,7 @@ export function findSigningKey(query: SigningKeyQuery): Result<SigningKeyFile, s
   return configured.ok ? readKey(configured.value, 'user.signingkey of git') : configured
 }
 
-/** As `sign_buffer_ssh` of git finds it. Errors: a sentence. */
+/** Finds the key as `sign_buffer_ssh` of git does. Errors: a sentence. */
 function keyOfGit({ gitdir, isBare, env }: SigningKeyQuery): Result<string, string> {
   const settings: string[] = []
   for (const name of ['gpg.format', 'user.signingkey']) {
@@ -59,7 +59,7 @@ function keyOfGit({ gitdir, isBare, env }: SigningKeyQuery): Result<string, stri
         `is not asked; ${otherwise}`,
     )
   }
-  // git signs at the top of a checkout, wherever it was called.
+  // git signs at the top of a checkout, from wherever it was called.
   if (!isBare) return ok(resolve(dirname(gitdir), configured))
   if (isAbsolute(configured)) return ok(configured)
   return err(
@@ -69,10 +69,10 @@ function keyOfGit({ gitdir, isBare, env }: SigningKeyQuery): Result<string, stri
 }
 
 /**
- * Asked of git itself: a setting may be the repository's, the person's or the machine's. Errors: a
+ * Asks git, since a setting may be the repository's, the person's or the machine's. Errors: a
  * clause.
  *
- * @returns '' where it is not set
+ * @returns '' when it is not set
  */
 function gitSetting(name: string, gitdir: string, env: Io['env']): Result<string, string> {
   const args = ['--git-dir', gitdir, 'config', '--type=path', '--get', name]
@@ -84,13 +84,13 @@ function gitSetting(name: string, gitdir: string, env: Io['env']): Result<string
   })
   if (error !== undefined) return err(`git cannot be asked what it signs with (${error.message})`)
   if (status === 0) return ok(stdout.replace(/\n$/, ''))
-  // What git config(1) ends with where nobody has set it.
+  // Exit code of git config(1) for a setting that is not set.
   if (status === 1) return ok('')
   const [said = ''] = stderr.split('\n', 1)
   return err(`git cannot say what it signs with (${said.replace(/\p{Cc}/gu, '?').slice(0, 200)})`)
 }
 
-/** Git is content with either file of a pair; both lie side by side. */
+/** git accepts either file of a pair, which are beside each other. */
 function readKey(named: string, from: string): Result<SigningKeyFile, string> {
   const isPublic = named.endsWith('.pub')
   const path = isPublic ? named.slice(0, -'.pub'.length) : named

@@ -1,4 +1,4 @@
-// Finds in a configuration what a node says is unused, and tells it there.
+// Finds in a configuration what a node reports as unused, and reports it there.
 import { recordPlace, rrsetOf } from '#compiler/values/record-sets.ts'
 import { checkName } from '#compiler/values/names.ts'
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
@@ -11,7 +11,7 @@ import type { TtlMisfit, UnusedThing, UseReport } from './use-report.ts'
 
 export interface UseObserver {
   readonly observe: Observe
-  /** After it has run: what the node has, and the configuration has not. */
+  /** After the run: how many objects the node has that the configuration lacks. */
   readonly missing: () => number
 }
 
@@ -64,7 +64,7 @@ function tooLong(misfit: TtlMisfit, days: number): readonly string[] {
 const keyOf = ({ kind, id, name }: UnusedThing): string =>
   kind === 'name' ? `name ${name}` : `${kind} ${id}`
 
-/** By `keyOf`, and the TTLs of services by `ttl NAME`. */
+/** Places by `keyOf`, and of services' TTLs by `ttl NAME`. */
 function placesIn({ of }: Tree): ReadonlyMap<string, EntryPlace> {
   const places = new Map<string, EntryPlace>()
   const add = (key: string, at: EntryPlace): void => {

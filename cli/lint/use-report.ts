@@ -1,4 +1,4 @@
-// What a node says is unused: its answer as the API gives it, checked.
+// Checks a node's report of unused objects, as the API returns it.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { plain } from '#cli/terminal/paint.ts'
@@ -10,7 +10,7 @@ export interface UnusedThing {
   readonly name: string
   readonly path: string
   readonly note: string
-  /** Unix seconds; null: not since it is there. */
+  /** Unix seconds; null: not since it exists. */
   readonly lastUsed: number | null
 }
 
@@ -27,7 +27,7 @@ export interface TtlMisfit {
 
 export interface UseReport {
   readonly days: number
-  /** Unix seconds; null: nobody has counted yet. */
+  /** Unix seconds; null: nothing was counted yet. */
   readonly countedSince: number | null
   readonly isWhole: boolean
   readonly unknown: readonly { readonly what: string; readonly reason: string }[]
@@ -37,7 +37,7 @@ export interface UseReport {
   readonly ttls: readonly TtlMisfit[]
 }
 
-/** As many as the API lists. */
+/** Limit of the API. */
 const rowsMax = 10_000
 
 /** Errors: a sentence. */
@@ -72,7 +72,7 @@ function rowsAt(answer: unknown, field: string): readonly unknown[] {
   return Array.isArray(found) ? (found as unknown[]).slice(0, rowsMax) : []
 }
 
-/** What else is to be said, a line each: since when, what is unknown, what stands by. */
+/** Remarks, a line each: since when it was counted, what is unknown, what is on standby. */
 export function remarksOn(report: UseReport): readonly string[] {
   const { days, countedSince, isWhole, unknown, unused, unusedLeftOut } = report
   const lines = unknown.map(({ what, reason }) => `not known of ${what}: ${reason}`)
@@ -92,5 +92,5 @@ export function remarksOn(report: UseReport): readonly string[] {
   return lines.map(plain)
 }
 
-/** That nobody has used it is how it should be. */
+/** Standby objects are meant to be unused. */
 export const isWaiting = ({ note }: Pick<UnusedThing, 'note'>): boolean => note === 'standby'

@@ -1,4 +1,4 @@
-// What a plan asks of a running node: the commit that answers, and the health of its members.
+// Asks a running node for a plan's inputs: the active commit, and the health of its members.
 import { healthIn } from '#judge/simulate/health.ts'
 import { trafficIn } from './traffic.ts'
 import type { Traffic } from '#judge/clients/traffic.ts'
@@ -12,7 +12,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 
-/** Whether an option names a node in place of a commit, a directory or a file. */
+/** Whether an option names a node, not a commit, directory or file. */
 export function isUrl(text: string): boolean {
   return /^https?:\/\//.test(text)
 }
@@ -23,7 +23,7 @@ export interface ActiveCommit {
   readonly warnings: readonly string[]
 }
 
-/** The commit that a node answers from. Errors: a sentence. */
+/** The active commit of a node. Errors: a sentence. */
 export async function activeCommitAt(
   url: string,
   env: Io['env'],
@@ -48,7 +48,7 @@ export async function activeCommitAt(
 const noStatus = (api: NodeApi): string =>
   `${api.url}/api/v1/gitops/status names no commit: is it the API of gslbd?`
 
-/** By which a node answers now; members that are not named are well. Errors: a sentence. */
+/** Health by which a node answers; members without an entry are healthy. Errors: a sentence. */
 export async function healthAt(
   url: string,
   env: Io['env'],
@@ -79,14 +79,14 @@ export async function trafficAt(url: string, env: Io['env']): Promise<Result<Tra
   })
 }
 
-/** Whether an option asks for measurements of browsers: `rum+https://…`. */
+/** Whether an option names measurements of browsers: `rum+https://…`. */
 export function isRumUrl(text: string): boolean {
   return text.startsWith(rumScheme) && isUrl(text.slice(rumScheme.length))
 }
 
 const rumScheme = 'rum+'
 
-/** What browsers reported to a node lately, by network. Errors: a sentence. */
+/** Recent reports of browsers to a node, by network. Errors: a sentence. */
 export async function reportsAt(rumUrl: string, env: Io['env']): Promise<Result<Traffic, string>> {
   const path = '/api/v1/rum/networks'
   const url = rumUrl.slice(rumScheme.length)
@@ -94,7 +94,7 @@ export async function reportsAt(rumUrl: string, env: Io['env']): Promise<Result<
     if (typeof networks === 'object' && networks !== null && Object.keys(networks).length === 0) {
       return err(`no browser has measured anything for ${api.url} lately: does a page have rum.js?`)
     }
-    // A node that has heard of one browser, some time ago, counts less than one.
+    // A single report, some time ago, counts less than one.
     const count = typeof sampled === 'number' ? Math.max(1, sampled) : sampled
     return trafficIn({ sampled: count, networks }, `${api.url}${path}`)
   })

@@ -1,5 +1,5 @@
-// Finds the two configurations of a plan: commits, directories, bundle files, or what a node
-// answers from.
+// Finds the two configurations of a plan: commits, directories, bundle files, or a node's active
+// one.
 import { statSync } from 'node:fs'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
@@ -33,10 +33,10 @@ import type { Result } from '#lib/result.ts'
 import { searchPath } from '#cli/files/search-path.ts'
 
 export interface FoundSide {
-  /** As it was asked for. */
+  /** The side as it was asked for. */
   readonly source: string
   readonly bundle: Bundle
-  /** In its `gslb.yaml`; of a bundle file, none. */
+  /** Limits in its `gslb.yaml`; a bundle file has none. */
   readonly moveLimits: MoveLimits
   /** Blob ids of its files; null for a bundle file. */
   readonly blobs: Blobs | null
@@ -45,7 +45,7 @@ export interface FoundSide {
 export interface FoundRevisions {
   readonly base: FoundSide
   readonly head: FoundSide
-  /** Sentences about how the two belong together. */
+  /** Sentences about the relation of the two sides. */
   readonly warnings: readonly string[]
 }
 
@@ -59,10 +59,10 @@ const noMoveLimits: MoveLimits = { all: null, tenants: new Map() }
 const fault = (exit: Exit, message: string): Result<never, SourceFault> => err({ exit, message })
 
 export interface SourceParts {
-  /** A directory, in a checkout where a side is a commit. */
+  /** A directory, in a checkout when a side is a commit. */
   readonly directory: string
   readonly base: string
-  /** undefined: the directory as it is. */
+  /** undefined: the directory itself. */
   readonly head: string | undefined
   readonly nowMs: number
   /** Its environment has the key for a node. */
@@ -76,7 +76,7 @@ export async function findRevisions(
   const ahead = new ReadAhead()
   try {
     const sides = await revisionsWith(ahead, parts)
-    // What compilers leave is as much as the plan itself will need.
+    // Compilers leave as much memory as the plan will need.
     if (sides.ok && sides.value.base.bundle.bytes.length > largeBytes) shrinkHeap('keep')
     return sides
   } finally {
@@ -84,7 +84,7 @@ export async function findRevisions(
   }
 }
 
-/** Octets of a bundle; of smaller ones little is left, and the time would be felt. */
+/** Octets of a bundle; smaller ones leave little, and the time would be noticed. */
 const largeBytes = 1_048_576
 
 async function revisionsWith(
@@ -108,7 +108,7 @@ async function revisionsWith(
   return ok({ base: was.value, head: is.value, warnings: warnings.value })
 }
 
-/** A side as it was found: a bundle, or files to be compiled. */
+/** A side as it was found: a bundle, or files. */
 type Found = FoundSide | Uncompiled
 interface Uncompiled {
   readonly source: string
@@ -117,7 +117,7 @@ interface Uncompiled {
   readonly files: readonly SourceFile[]
 }
 
-/** Compiles what is not compiled. What both have in common is read once. */
+/** Compiles the sides that are files; what they share is read once. */
 async function revisionsOf(
   [base, head]: readonly [Found, Found],
   ahead: ReadAhead,
@@ -140,7 +140,7 @@ async function revisionsOf(
 class Finder {
   readonly #directory: string
   readonly #env: Io['env']
-  /** Warnings about nodes that were asked. */
+  /** Warnings about nodes. */
   readonly #warnings: string[] = []
   #place: GitPlace | undefined
   readonly #commits: { readonly ref: string; readonly oid: string }[] = []
@@ -150,7 +150,7 @@ class Finder {
     this.#env = env
   }
 
-  /** A path begins with `.` or `/`, or names a file that is there; all else is a commit. */
+  /** A path begins with `.` or `/`, or names an existing file; anything else is a commit. */
   async find(source: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
     if (isUrl(source)) return await this.#node(source, side)
     const found = statSync(source, { throwIfNoEntry: false })
@@ -180,7 +180,7 @@ class Finder {
       : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
   }
 
-  /** The checkout has the files of the commit that the node answers from. */
+  /** The files of the node's active commit come from the checkout. */
   async #node(url: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
     const active = await activeCommitAt(url, this.#env)
     if (!active.ok) return fault(Exit.Usage, `--${side}: ${active.error}`)
@@ -219,7 +219,7 @@ class Finder {
     return opened
   }
 
-  /** A head that lacks commits of its base takes them back, as far as a plan can see. */
+  /** To a plan, a head that lacks commits of its base takes them back. */
   async relationWarnings(nowMs: number): Promise<Result<readonly string[], SourceFault>> {
     const [place, commits] = [this.#place, this.#commits]
     const warnings: string[] = [...this.#warnings]
@@ -256,11 +256,11 @@ class Finder {
 }
 
 interface Bundler extends Pick<Compiler, 'compile' | 'learn'> {
-  /** What the last compilation has made, as a node reads it. */
+  /** The bundle of the last compilation, loaded as by a node. */
   readonly loaded: () => Bundle | undefined
 }
 
-/** Its self-test reads each bundle as a node does: no need to do so again. */
+/** Its self-test has loaded each bundle, so it need not be loaded again. */
 function createBundler(tell: CompilerParts['tell']): Bundler {
   let loaded: Bundle | undefined
   const compiler = createCompiler({
@@ -289,5 +289,5 @@ function compiled(
   return ok({ source, bundle: bundler.loaded()!, moveLimits, blobs: blobsOfFiles(files) })
 }
 
-/** Clocks of two machines are never quite the same. */
+/** Clocks of two machines differ a little. */
 const aheadMaxMs = 5 * 60_000

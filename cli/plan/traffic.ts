@@ -10,10 +10,10 @@ import { parseCidr } from '#routing/tables/cidr.ts'
 
 export const trafficLimits = {
   bytesMax: 64 * 1_048_576,
-  /** Each is searched for. */
+  /** Each network is searched for. */
   networksMax: 200_000,
   namesMax: 1_000_000,
-  /** Beyond, numbers lose their last digits. */
+  /** Larger numbers lose their last digits. */
   countMax: 2 ** 53 - 1,
 } as const
 
@@ -38,12 +38,12 @@ export function readTraffic(path: string): Result<Traffic, string> {
   })
 }
 
-/** Where a value stands: the source, with its line where it has lines. */
+/** Place of a value: the source, and its line if it has lines. */
 type PlaceOf = (...keys: readonly string[]) => string
 
 const fields = ['seconds', 'sampled', 'countries', 'networks', 'names'] as const
 
-/** @param source what an error names: a path or an address */
+/** @param source name in errors: a path or an address */
 export function trafficIn(
   value: unknown,
   source: string,
@@ -95,7 +95,7 @@ export function trafficIn(
 
 type Counts = readonly (readonly [key: string, count: number])[]
 
-/** @param read a key as it is kept; errors: a clause */
+/** @param read normalises a key; errors: a clause */
 function countsOf(
   told: Readonly<Record<string, unknown>>,
   field: 'countries' | 'networks' | 'names',
@@ -119,7 +119,7 @@ function countsOf(
   return ok(counts)
 }
 
-/** The same written in two ways, such as in capitals. */
+/** Adds up keys that are written in several ways, as in capitals. */
 function summed(counts: Counts): ReadonlyMap<string, number> {
   const sums = new Map<string, number>()
   for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count)
@@ -156,7 +156,7 @@ function valueText(value: unknown): string {
   return isText ? `the text "${shown(value)}"` : shown(JSON.stringify(value))
 }
 
-/** Long and strange text is not repeated as it is. */
+/** Long or unprintable text is shortened. */
 function shown(text: string): string {
   return text.slice(0, 64).replace(/[\p{Cc}"]/gu, '?')
 }

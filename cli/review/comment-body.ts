@@ -4,10 +4,10 @@ import { Exit } from '#system/process/command.ts'
 import { printPlanMarkdown } from '#judge/print/markdown.ts'
 import type { Review, StepResult } from './steps.ts'
 
-/** The first line of the one comment, by which it is found again. Nobody sees it. */
+/** First line of the comment, by which it is found again; it is invisible. */
 export const commentMark = '<!-- gslbd-plan -->'
 
-/** Hosting services end comments at 65,536 signs. */
+/** Forges cut comments at 65,536 characters. */
 export const commentMax = 65_000
 const detailsMax = 8_000
 const summaryMax = 1_000
@@ -26,7 +26,7 @@ const verdicts: Readonly<Partial<Record<Exit, string>>> = {
   [Exit.Trust]: `${hold}: not every commit is signed`,
 }
 
-/** A node may have databases that the reviewing machine lacks, and so another verdict. */
+/** A node may have databases that this machine lacks, and so decide differently. */
 export function verdictOf({ exit, steps }: Pick<Review, 'exit' | 'steps'>): string {
   const isBlind = steps.some(({ summary }) => summary.includes(judgedWithout))
   const verdict = verdicts[exit] ?? `${hold}: it has errors`
@@ -49,7 +49,7 @@ export function commentBody(review: Review): string {
   return body.length <= commentMax ? body : `${body.slice(0, commentMax)}\n\n… and more.\n`
 }
 
-/** Indented, so that nothing in it ends the block. */
+/** Indented, so that nothing ends the block. */
 function folded(name: string, details: string): string {
   const shown = details.slice(0, detailsMax).trimEnd()
   const more = details.length > detailsMax ? '\n… and more' : ''
@@ -57,7 +57,7 @@ function folded(name: string, details: string): string {
   return `<details><summary>${name}</summary>\n\n${lines.join('\n')}\n\n</details>`
 }
 
-/** Text of the change is text: no markup, no mention of anybody, one row. */
+/** Escapes text of the change: no markup, no mention, one line. */
 function escaped(text: string): string {
   return text
     .slice(0, summaryMax)

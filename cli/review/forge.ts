@@ -1,4 +1,4 @@
-// What a hosting service is asked to take: the comment and the status of a review.
+// Defines what a forge is asked to take: the comment and the status of a review.
 import type { Result } from '#lib/result.ts'
 
 /** What is told of a review. */
@@ -9,7 +9,7 @@ export interface Verdict {
 }
 
 export interface Change {
-  /** `OWNER/NAME`; of GitLab, the id or the path of the project. */
+  /** `OWNER/NAME`; for GitLab, id or path of the project. */
   readonly repository: string
   /** 40 hex digits. */
   readonly commit: string
@@ -26,12 +26,12 @@ export type Call = (
 
 export interface Forge {
   readonly apiUrl: string
-  /** Header fields that carry the token. */
+  /** Header fields with the token. */
   readonly headers: (token: string) => Readonly<Record<string, string>>
-  /** Makes the one comment of this kind, or brings it up to date. */
+  /** Creates the comment, or updates it. */
   readonly comment: (call: Call, change: Change, number: number, body: string) => Reply
   readonly status: (call: Call, change: Change, verdict: Verdict) => Reply
-  /** The open pull request whose head is the commit; null: there is none. */
+  /** The open pull request with this head; null: there is none. */
   readonly find: (
     call: Call,
     change: Change,

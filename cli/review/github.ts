@@ -1,4 +1,4 @@
-// GitHub, and what speaks its API: comments of issues, statuses of commits.
+// Implements GitHub, and forges with its API: comments of issues, statuses of commits.
 import { listAt, numberAt, textAt } from '#cli/watch/json-fields.ts'
 import { ok } from '#lib/result.ts'
 import { bodyAt } from './body-at.ts'

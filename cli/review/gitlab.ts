@@ -1,4 +1,4 @@
-// GitLab: notes of merge requests, statuses of commits.
+// Implements GitLab: notes of merge requests, statuses of commits.
 import { listAt, numberAt, textAt } from '#cli/watch/json-fields.ts'
 import { ok } from '#lib/result.ts'
 import { bodyAt } from './body-at.ts'

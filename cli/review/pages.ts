@@ -1,11 +1,11 @@
-// Reads lists of a hosting service page by page, and finds the comment of an earlier review.
+// Reads lists of a forge page by page, and finds the comment of an earlier review.
 import { commentMark } from './comment-body.ts'
 import type { Call } from './forge.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 const perPage = 100
-/** A longer discussion is not searched to its end: it gets another comment. */
+/** A longer discussion gets another comment. */
 const pagesMax = 20
 
 export interface Row {
@@ -14,7 +14,11 @@ export interface Row {
   readonly body: string
 }
 
-/** @param path of the list, with a `?` in it. @returns null: there is none */
+/**
+ * @param path of the list, with a `?` in it
+ *
+ * @returns null: there is none
+ */
 export async function findComment(
   call: Call,
   path: string,
@@ -27,7 +31,7 @@ export async function findComment(
     if (!Array.isArray(listed.value)) return err('the service gave no list of comments')
     for (const value of listed.value as unknown[]) {
       const row = rowOf(value)
-      // Anybody can write the mark: the comment of somebody else is left alone.
+      // Anybody can write the mark, so the author is checked as well.
       if (row !== null && row.body.startsWith(commentMark) && isOwn(row.author)) return ok(row.id)
     }
     if (listed.value.length < perPage) return ok(null)

@@ -1,4 +1,4 @@
-// The steps of a review: each is a command of gslbd, run here, of which the words are kept.
+// Runs the steps of a review, each a command of gslbd, and keeps its output.
 import { judgedToo, notCompared, notSignedYet } from '#cli/files/check-base.ts'
 import { judgedWithout } from '#judge/effects/unplaced.ts'
 import { joinedClauses } from '#lib/clauses.ts'
@@ -18,7 +18,7 @@ import { searchPath } from '#cli/files/search-path.ts'
 export interface ReviewParts {
   readonly path: string
   readonly base: string
-  /** undefined: signatures are not checked. */
+  /** undefined: signatures are not verified. */
   readonly allowedSigners: string | undefined
   /** Options for `check` and `plan`, such as `--geoip FILE`. */
   readonly databases: readonly string[]
@@ -36,17 +36,17 @@ export interface StepResult {
   readonly state: 'passed' | 'failed' | 'skipped'
   /** One line. */
   readonly summary: string
-  /** What the command printed; '': nothing more to say. */
+  /** Output of the command; '': there is no more to say. */
   readonly details: string
 }
 
 export interface Review {
   readonly steps: readonly StepResult[]
-  /** Exit of the worst step; 0, 1, 3 or 4; 2: it cannot be judged. */
+  /** Exit code of the worst step: 0, 1, 3 or 4; 2: it cannot be judged. */
   readonly exit: Exit
-  /** null: one of the two configurations has errors. */
+  /** null: one of the configurations has errors. */
   readonly plan: Plan | null
-  /** The commit that it was compared with, as the commands take it; '': there is none. */
+  /** The base as commands accept it; '': there is none. */
   readonly base: string
   /** SARIF 2.1.0 of the check. */
   readonly sarif: string
@@ -60,7 +60,7 @@ interface Said {
   readonly err: string
 }
 
-/** Beyond what any repository has; what a comment shows is much less. */
+/** Beyond any repository; a comment shows much less. */
 const detailsMax = 20_000
 
 export async function reviewChange(
@@ -86,7 +86,7 @@ export async function reviewChange(
   const plan =
     planned.out === '' ? null : namedPlan(JSON.parse(planned.out) as Plan, parts.base, note)
   const isBaseBroken = checked.out.includes(`\n${notCompared}`) && planned.exit === Exit.ErrorsFound
-  // What the guardrails say of moved clients, the check has said, with who may override.
+  // The check has reported moved clients, with the advice on overrides.
   const steps = [
     signatures(signed, checked),
     checkStep(checked),
@@ -101,7 +101,7 @@ export async function reviewChange(
   }
 }
 
-/** Without a base: what is wrong with the change by itself. */
+/** Without a base: checks the change by itself. */
 async function reviewAlone(
   path: string,
   fault: string,
@@ -142,7 +142,7 @@ async function listenTo(
   return { exit, out, err }
 }
 
-/** Nothing can be compared with it, which is no fault of what may be its repair. */
+/** Nothing can be compared with a broken base, which a change may repair. */
 function brokenBase(name: StepResult['name'], said: string): StepResult {
   const details = said.replace(/^gslbd plan: /, '').slice(0, detailsMax)
   return { name, state: 'skipped', summary: 'the base has errors', details }
@@ -187,7 +187,7 @@ function guardrails({ exit, out, err }: Said): StepResult {
   }
 }
 
-/** Where the checkout is, is nothing to a reader. */
+/** The path of the checkout means nothing to a reader. */
 function namedPlan(plan: Plan, base: string, note: string): Plan {
   return {
     ...plan,
@@ -205,23 +205,23 @@ function planStep({ err }: Said, plan: Plan | null, checked: Exit): StepResult {
   return { name, state: 'skipped', summary: why.replace(/^gslbd plan: /, ''), details: '' }
 }
 
-/** A signature that fails comes first: nothing else of such a change counts. */
+/** A failed signature precedes all: nothing else of such a change counts. */
 function worstOf(exits: readonly Exit[]): Exit {
   const order = [Exit.Trust, Exit.Usage, Exit.Internal, Exit.ErrorsFound, Exit.Guardrail]
   return order.find((exit) => exits.includes(exit)) ?? Exit.Ok
 }
 
 interface ReviewBase {
-  /** As the commands of gslbd take it. */
+  /** As commands accept it. */
   readonly ref: string
   /** A sentence for the reader; '': there is nothing to say. */
   readonly note: string
 }
 
 /**
- * Finds the commit that a change is compared with: where it left the branch that it is to go to.
- * A branch that has gone on since is no fault of the change: a merge keeps both. Errors: a
- * sentence; also that the two have nothing in common here.
+ * Finds the base of a change: the commit where it left its target branch. That the branch has gone
+ * on is no fault, since a merge keeps both. Errors: a sentence; also when there is no common
+ * commit.
  */
 async function reviewBase(path: string, base: string): Promise<Result<ReviewBase, string>> {
   const place = openGitPlace(path, searchPath())

@@ -1,6 +1,6 @@
-// Completions for shells, made from the usage texts of the commands.
+// Makes completions for shells from the usage texts of the commands.
 
-/** As its usage text has them. */
+/** A command as its usage text describes it. */
 export interface CompletedCommand {
   readonly name: string
   readonly summary: string
@@ -11,7 +11,10 @@ export interface CompletedCommand {
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** @param usage whole: options are its words with two dashes, verbs the words after the name */
+/**
+ * @param usage the whole text: options are its words with two dashes, verbs the words after the
+ * name
+ */
 export function completedOf(name: string, summary: string, usage: string): CompletedCommand {
   const options = new Set(['--help', ...[...usage.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].flat()])
   const call = new RegExp(`^(?:Usage:)? +gslbd ${name} ([a-z][a-z-]+)(?=[ \\n]|$)`, 'gm')
@@ -90,7 +93,7 @@ function fish(commands: readonly CompletedCommand[]): string {
   return `# Completion of gslbd for fish.\n${lines.join('\n')}\n`
 }
 
-/** For all three: between single quotes nothing has a meaning but the quote. */
+/** In all three shells, only the quote has a meaning between single quotes. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", '’')}'`
 }

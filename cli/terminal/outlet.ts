@@ -9,19 +9,19 @@ export interface OutletStream {
 export interface Outlet {
   readonly write: (text: string) => void
   /**
-   * How many texts were lost since the last call, once one went out again; 0 while none does.
-   * The writer of a log asks before each line.
+   * Texts that were lost since the last call, once one was written again; else 0. The log calls it
+   * before each line.
    */
   readonly takeLost: () => number
-  /** Why the last text was lost; undefined: it was not, or only because its reader has left. */
+  /** Why the last text was lost; undefined: it was not, or its reader has left. */
   readonly fault: () => Error | undefined
 }
 
-/** Takes over the errors of a stream: without a listener, node ends the process for them. */
+/** Handles the errors of a stream, which would otherwise end the process. */
 export function openOutlet(stream: OutletStream): Outlet {
   let lost = 0
   let failure: Error | undefined
-  // Each failed write tells its own callback as well, and is counted there.
+  // Each failed write reports to its callback as well, which counts it.
   stream.on('error', () => undefined)
   return {
     write: (text) => {

@@ -1,8 +1,8 @@
-// Text for a person's terminal: colours, columns, and nothing that moves the cursor.
+// Formats text for a terminal: colours, columns, and no control characters.
 import { variable } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
 
-/** What a word stands for; its colour follows from that. */
+/** Meaning of a word, which decides its colour. */
 export type Tone = 'good' | 'warning' | 'bad' | 'quiet' | 'strong'
 
 /** SGR parameters of ECMA-48. */
@@ -33,7 +33,7 @@ export interface Cell {
   readonly tone?: Tone
 }
 
-/** Rows as columns that line up, two spaces apart; colours take no width. */
+/** Aligns rows in columns, two spaces apart; colours take no width. */
 export function columns(rows: readonly (readonly (string | Cell)[])[], paint: Paint): string[] {
   const widths: number[] = []
   const cellsOf = (row: readonly (string | Cell)[]): Cell[] =>

@@ -1,11 +1,11 @@
-// Reads fields of an answer that may be of another version, or of no gslbd at all.
+// Reads fields of a response that may be of another version, or of another server.
 import { plain } from '#cli/terminal/paint.ts'
 
 type Path = readonly string[]
 
-/** Longer texts are cut: a screen has lines. */
+/** Longer texts are cut to a line. */
 const charsMax = 500
-/** A screen of more rows helps nobody; the API has them all. */
+/** Rows of a screen; the API has all. */
 export const rowsMax = 500
 
 function at(value: unknown, path: Path): unknown {
@@ -17,13 +17,13 @@ function at(value: unknown, path: Path): unknown {
   return found
 }
 
-/** @returns '' where there is no text */
+/** @returns '' unless there is a text */
 export function textAt(value: unknown, ...path: Path): string {
   const found = at(value, path)
   return typeof found === 'string' ? plain(found.slice(0, charsMax)) : ''
 }
 
-/** @returns null where there is no number */
+/** @returns null unless there is a number */
 export function numberAt(value: unknown, ...path: Path): number | null {
   const found = at(value, path)
   return typeof found === 'number' && Number.isFinite(found) ? found : null

@@ -1,19 +1,19 @@
-// Reads Prometheus' text format 0.0.4, as /metrics of a node gives it.
+// Parses Prometheus' text format 0.0.4, as /metrics of a node returns it.
 
 export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** By metric; a name that is not there has no samples. */
+/** Samples by metric; none for an unknown name. */
 export type MetricSamples = ReadonlyMap<string, readonly MetricSample[]>
 
-/** A node with 10,000 pools has fewer; lines beyond are not read. */
+/** Further lines are not read; a node with 10,000 pools has fewer. */
 const linesMax = 500_000
 const line = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? ([-+.\w]+)(?: -?\d+)?$/
 const label = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?/g
 
-/** Lines that are no samples are left out. */
+/** Skips lines that are no samples. */
 export function readMetrics(text: string): MetricSamples {
   const metrics = new Map<string, MetricSample[]>()
   for (const each of text.split('\n', linesMax)) {
@@ -44,7 +44,7 @@ export function sumOf(metrics: MetricSamples, name: string): number {
   return (metrics.get(name) ?? []).reduce((sum, { value }) => sum + value, 0)
 }
 
-/** The values of a metric by one of its labels; what has the same is added up. */
+/** Values by one label; equal ones are added up. */
 export function byLabel(metrics: MetricSamples, name: string, key: string): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { labels, value } of metrics.get(name) ?? []) {

@@ -1,4 +1,4 @@
-// Asks the public API of a node, for commands that show it.
+// Requests the public API of a node, for commands that show it.
 import { isLoopbackName } from '#lib/loopback.ts'
 import { variable } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
@@ -9,14 +9,14 @@ import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** For one request, its answer included. */
+/** Time for one request and its response. */
 const patienceMs = 10_000
-/** Metrics of 10,000 pools are less. */
+/** Octets; metrics of 10,000 pools have fewer. */
 const bytesMax = 16 * 1_048_576
 const defaultUrl = 'http://127.0.0.1:8080'
 
 export interface ApiFault {
-  /** 0: there was no answer. */
+  /** 0: there was no response. */
   readonly status: number
   /** What is wrong and what to do. */
   readonly message: string
@@ -24,22 +24,22 @@ export interface ApiFault {
 
 export interface PostedJson {
   readonly body: object
-  /** Where the answer may take longer than that of others. */
+  /** Time for a response that may take longer. */
   readonly patienceMs?: number
 }
 
 export interface NodeApi {
   readonly url: string
   readonly text: (path: string) => Promise<Result<string, ApiFault>>
-  /** Statuses in `taken` are answers, too: 503 of /api/v1/ready. */
+  /** Statuses in `taken` count as responses, such as 503 of /api/v1/ready. */
   readonly json: (path: string, taken?: readonly number[]) => Promise<Result<unknown, ApiFault>>
   /** Without a body, or with JSON. */
   readonly post: (path: string, sent?: PostedJson) => Promise<Result<unknown, ApiFault>>
 }
 
-/** What a node is shown. */
+/** A key for a node. */
 export interface KeyUse {
-  /** The environment variable that has it. */
+  /** The environment variable that holds it. */
   readonly variable: string
   /** What to do about a 401: a clause. */
   readonly missing: string
@@ -51,9 +51,10 @@ const apiKeyUse: KeyUse = {
 }
 
 /**
- * @param given `--url`, with `/api/v1` or without; left out: GSLB_API_URL, or this machine
- * @returns errors: a sentence about the address or the key, which goes over https, to this machine,
- *   or where GSLB_API_INSECURE says that it may be read on the way
+ * @param given `--url`, with or without `/api/v1`; left out: GSLB_API_URL, or this machine
+ *
+ * @returns errors: a sentence about the address or the key, which is only sent by https, to this
+ * machine, or when GSLB_API_INSECURE permits that it is read on the way
  */
 export function openNodeApi(
   given: string | undefined,
@@ -74,7 +75,7 @@ export function openNodeApi(
     return err(`${keyName} has a space or a letter outside ASCII: no server takes it`)
   }
   if (key !== undefined && isReadableOnTheWay(base, env)) return err(keyInTheClear(keyName, base))
-  // Paths that are asked for have it.
+  // Requested paths contain it.
   const url = base.href.replace(/(\/api\/v1)?\/*$/, '')
   const headers: Record<string, string> =
     key === undefined ? {} : { authorization: `Bearer ${key}` }
@@ -102,7 +103,7 @@ export function openNodeApi(
   return ok({ url, text, json, post })
 }
 
-/** Plain HTTP shows the key to anybody on the way, who could then do everything. */
+/** Plain HTTP reveals the key on the way, with all its permissions. */
 function isReadableOnTheWay({ protocol, hostname }: URL, env: Io['env']): boolean {
   const isMeant = variable(env, 'GSLB_API_INSECURE') === 'true'
   return protocol === 'http:' && !isLoopbackName(hostname) && !isMeant
@@ -130,7 +131,7 @@ async function read(
 ): Promise<Result<string, ApiFault>> {
   try {
     const signal = AbortSignal.timeout(waitMs)
-    // A redirect would send the key to whom it names.
+    // A redirect would send the key to its target.
     const response = await fetch(url + path, { ...request, signal, redirect: 'manual' })
     const { status } = response
     const body = Buffer.from(await boundedBytes(response.body, bytesMax)).toString('utf8')

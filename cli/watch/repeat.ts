@@ -1,18 +1,18 @@
-// Shows something once, or again and again until it is interrupted.
+// Shows something once, or repeatedly until it is interrupted.
 import { setTimeout as wait } from 'node:timers/promises'
 import { Exit, UsageError } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
 
 export interface Repetition {
-  /** From the end of one look to the next. */
+  /** Pause from the end of one look to the next. */
   readonly intervalMs: number
-  /** Infinity: until it is interrupted. */
+  /** Infinity: until an interruption. */
   readonly times: number
 }
 
 const intervalMaxSeconds = 3_600
 const timesMax = 1_000_000
-/** ECMA-48: cursor to the top left, then erase what is below. */
+/** ECMA-48: moves the cursor to the top left, and erases what is below. */
 const clear = '\u001b[H\u001b[2J'
 
 /** Reads `--interval` and `--times`. @throws UsageError */
@@ -33,15 +33,15 @@ export interface Look {
   readonly text: string
 }
 
-/** An empty screen on a terminal, and an empty line between two looks elsewhere. */
+/** Clears a terminal; elsewhere an empty line between two looks. */
 export function screenBefore({ isTerminal }: Pick<Io, 'isTerminal'>): (done: number) => string {
   return (done) => (isTerminal ? clear : done > 0 ? '\n' : '')
 }
 
 /**
- * SIGINT and SIGTERM end it.
+ * Ends at SIGINT or SIGTERM.
  *
- * @param before what goes out before the text of a look, by how many there were
+ * @param before returns the text before a look, by the number of looks
  * @returns the exit code of the last look
  */
 export async function repeat(
@@ -68,7 +68,7 @@ export async function repeat(
   return exit
 }
 
-/** An interruption ends it early. */
+/** Ends early at an interruption. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined)
 }

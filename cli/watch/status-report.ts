@@ -1,10 +1,10 @@
-// What `gslbd status` knows: answers of one node's API, and what could not be read.
+// Collects a report for `gslbd status`: responses of one node's API, and what could not be read.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { textAt } from './json-fields.ts'
 import type { ApiFault, NodeApi } from './node-api.ts'
 
-/** As the API gives it; null: it gave nothing. */
+/** The report in the API's form; null: there was no response. */
 export interface StatusReport {
   readonly url: string
   readonly health: unknown
@@ -15,10 +15,10 @@ export interface StatusReport {
   readonly faults: readonly string[]
 }
 
-/** A node of the role dns has neither Git nor an inventory: that is no fault. */
+/** A node of the role dns has neither Git nor an inventory, which is no fault. */
 const absent = 404
 
-/** Errors: the node cannot be reached, or is none. */
+/** Errors: the node cannot be reached, or is no gslbd. */
 export async function statusReport(api: NodeApi): Promise<Result<StatusReport, string>> {
   const health = await api.json('/api/v1/health')
   if (!health.ok) return err(health.error.message)

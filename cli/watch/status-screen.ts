@@ -96,7 +96,7 @@ function nodeLines({ nodes }: StatusReport, paint: Paint): string[] {
   ]
 }
 
-/** @param differs not all nodes answer from the same bundle */
+/** @param differs true: nodes have different bundles */
 function nodeRow(node: unknown, differs: boolean): Row {
   const isMissing = isTrueAt(node, 'isMissing')
   const status = textAt(node, 'health', 'status')
@@ -135,7 +135,7 @@ function short(hash: string | undefined): string {
   return hash === undefined || hash === '' ? 'none' : hash.slice(0, hashChars)
 }
 
-/** `41 s`, `12 min`, `5 h`, `3 d`. */
+/** Formats `41 s`, `12 min`, `5 h` or `3 d`. */
 export function ageText(seconds: number | null): string {
   if (seconds === null) return '-'
   if (seconds < 120) return `${Math.floor(seconds)} s`

@@ -1,4 +1,4 @@
-// Prints what changed between two readings of a node's metrics: rates of answers, load, members.
+// Prints the changes between two readings of a node's metrics: rates of answers, load, members.
 import { columns, plain } from '#cli/terminal/paint.ts'
 import type { Cell, Paint } from '#cli/terminal/paint.ts'
 import { byLabel, sumOf } from './metrics-text.ts'
@@ -39,12 +39,12 @@ export function topScreen(url: string, before: Reading, now: Reading, paint: Pai
 
 const answersNone = 'none: this node has no DNS port (roles: [control])'
 
-/** Each thread that answers has a row. */
+/** Whether there are answering threads, which have a row each. */
 function answersDns(metrics: MetricSamples): boolean {
   return (metrics.get('gslbd_thread_busy_ratio') ?? []).length > 0
 }
 
-/** Rates between two readings; after a restart between them, counts since the start stand in. */
+/** Rates between two readings; after a restart, counts since the start. */
 class Rates {
   readonly #before: MetricSamples
   readonly #now: MetricSamples

@@ -1,4 +1,4 @@
-// Asks a running node about its past, over its API, in place of reading its files.
+// Asks a running node about its past over its API, instead of reading its files.
 import { plain } from '#cli/terminal/paint.ts'
 import type { NodeApi } from '#cli/watch/node-api.ts'
 import { err, ok } from '#lib/result.ts'
@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 /** A node may have to compile an old commit again. */
 const patienceMs = 90_000
 
-/** As POST /api/v1/why takes it. */
+/** The body of POST /api/v1/why. */
 export interface AskedPast {
   readonly name: string
   readonly type: string
@@ -16,7 +16,7 @@ export interface AskedPast {
   readonly node?: string
 }
 
-/** @returns what the node said, with `text` for people. Errors: a sentence */
+/** @returns the answer, with `text` for people. Errors: a sentence */
 export async function askNode(api: NodeApi, asked: AskedPast): Promise<Result<NodeAnswer, string>> {
   const told = await api.post('/api/v1/why', { body: asked, patienceMs })
   if (told.ok) return readExplanation(api.url, told.value)
@@ -26,7 +26,7 @@ export async function askNode(api: NodeApi, asked: AskedPast): Promise<Result<No
 }
 
 export interface NodeAnswer {
-  /** Lines, for a terminal. */
+  /** Lines for a terminal. */
   readonly text: string
   readonly shown: object
 }
@@ -37,11 +37,11 @@ function readExplanation(url: string, value: unknown): Result<NodeAnswer, string
     return err(`${url}/api/v1/why gives no explanation: is it the API of gslbd, of this version?`)
   }
   const { text, ...shown } = value
-  // Names and subjects of commits come from a server that may be another's.
+  // Control characters in names and subjects of the server are replaced.
   return ok({ text: text.split('\n').map(plain).join('\n'), shown })
 }
 
-/** A clause behind the refusal: whether there is such a node, and how to ask it. */
+/** A clause that tells whether there is such a node, and how to ask it. */
 async function whereToAsk(api: NodeApi, node: string): Promise<string> {
   const listed = await api.json('/api/v1/cluster/nodes')
   const names = listed.ok ? namesIn(listed.value) : []

@@ -1,4 +1,4 @@
-// What a form has to know of a field that has fields of its own: its shape, its rows, its refusals.
+// Describes a field with fields of its own to a form: its shape, its rows, its refusals.
 import { typesOf, withoutNull } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
 import type { FieldRefusal } from '../yaml/refusal.ts'

@@ -1,4 +1,4 @@
-// How many members are up, as a bar with its words.
+// Shows how many members are up, as a bar with words.
 import type { Standing } from '../api/live.ts'
 
 export type Counts = Readonly<Record<Standing, number>> & { readonly all: number }

@@ -1,4 +1,4 @@
-// Where a region is on the globe: the middle of a country or of a continent, in whole degrees.
+// Finds a region on the globe: the middle of a country or of a continent, in whole degrees.
 
 export interface Place {
   readonly lon: number

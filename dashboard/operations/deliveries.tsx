@@ -1,4 +1,4 @@
-// How a commit reaches the nodes of the fleet, wave by wave, with what an operator may do about it.
+// Shows how a commit reaches the nodes wave by wave, with the actions of an operator.
 import type { paths } from 'openapi-of-gslbd'
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'

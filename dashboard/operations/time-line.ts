@@ -1,4 +1,4 @@
-// Where spans of time stand on a line: in hundredths of its width, cut at its ends.
+// Places spans of time on a line: in hundredths of its width, cut at its ends.
 
 export interface Line {
   readonly fromMs: number

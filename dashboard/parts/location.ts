@@ -1,4 +1,4 @@
-// Where the reader is: the part of the address after `#`, which follows the browser's history.
+// Holds the current address: the part after `#`, which follows the browser's history.
 import { computed, signal } from '@preact/signals'
 
 export interface Place {

@@ -1,4 +1,4 @@
-// What screens are made of: the page, cards, badges, notices, times, code.
+// Defines the building blocks of screens: the page, cards, badges, notices, times, code.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Standing } from '../api/live.ts'

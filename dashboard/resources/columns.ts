@@ -1,4 +1,4 @@
-// What the rows of a list have: the field that names a row, the fields of its table, its title.
+// Finds out how rows of a list are shown: the naming field, the columns, the title.
 import type { Operations } from '../api/document.ts'
 
 export type Row = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-// Where the queries of the last hour came from: discs below the members of the map, and in words.
+// Shows where the queries of the last hour came from: discs below the map's members, and words.
 import type { paths } from 'openapi-of-gslbd'
 import { Refusal, read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'

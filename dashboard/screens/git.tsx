@@ -1,4 +1,5 @@
-// What Git has, what was accepted, what answers; and of a held commit why, where, and what to do.
+// Shows what Git has, what was accepted and what answers; for a held commit why, where, and what to
+// do.
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { paths } from 'openapi-of-gslbd'

@@ -1,4 +1,4 @@
-// What can be done with a member: drain, disable, change, delete; only what the role permits.
+// Offers actions on a member: drain, disable, change, delete; only what the role permits.
 import { nowMs } from '../api/clock.ts'
 import { targetOf } from '../api/live.ts'
 import type { Member } from '../api/live.ts'

@@ -1,4 +1,4 @@
-// Why a client gets an answer: a name, a client, a time, members that are taken to be down.
+// Shows why a client gets an answer, by name, client, time, and members assumed to be down.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { send, sentence } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// What may be written at a place of a YAML text: fields, values, names of what is there.
+// Lists what may be written at a place of a YAML text: fields, values, names of objects.
 import { typesOf, withoutNull } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
 import { withoutMarks } from '../parts/formats.ts'

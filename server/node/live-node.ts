@@ -1,4 +1,4 @@
-// What a node answers from now, for those who look at a copy of it.
+// Defines what a node answers from now, for readers of a copy.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { RoutingState } from '#routing/state/state.ts'

@@ -1,4 +1,4 @@
-// What a DNS node is made of: its threads, its store, and what feeds it.
+// Defines the parts of a DNS node: its threads, its store, and its sources.
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

@@ -1,4 +1,4 @@
-// What a node says of itself: what it serves, since when, and what it refused.
+// Defines the status of a node: what it serves, since when, and what it refused.
 import type { ChannelRecord } from '#bundle/signature/channel.ts'
 import type { Refusal } from './refusals.ts'
 
