@@ -23,7 +23,6 @@ export const bundleLimits = {
   /** Addresses of one host name and family that are answered. */
   slotsPerHostname: 8,
   warmupThresholdMax: 1_000,
-  priorityMax: 1_000_000,
   /** Name servers of one zone or of one delegation. */
   nameserversPerZoneMax: 32,
   /** Types of one owner. */
@@ -39,7 +38,6 @@ export const bundleLimits = {
   filterLengthMax: 65_536,
   /** JSON of a policy: a full chain, each unit written as six octets. */
   policyBytesMax: 7_340_032,
-  addressesPerNameserverMax: 16,
   asnRulesMax: 10_000,
   /** Networks that no node limits. */
   rateLimitExemptMax: 1_000,

@@ -29,11 +29,6 @@ export class ProberShare {
     this.#probers = probers
   }
 
-  /** Number of members that are left to others. */
-  get leftCount(): number {
-    return this.#left.size
-  }
-
   probes(key: string): boolean {
     return !this.#left.has(key)
   }
