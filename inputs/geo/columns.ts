@@ -7,16 +7,16 @@ import type { Operator, Place, Subdivision } from './record.ts'
 const radiansPerDegree = Math.PI / 180
 
 export class SubdivisionRows {
-  /** By the inner one, then by the outer one. */
+  /** Rows by the inner subdivision, then by the outer one. */
   readonly #rows = new Map<number, Map<number, number>>()
   readonly #found: { readonly place: Subdivision; readonly countryRow: number }[] = []
 
-  /** Subdivisions that were met. */
+  /** Number of distinct subdivisions. */
   get count(): number {
     return this.#found.length
   }
 
-  /** @returns a row behind those of countries; the country's own when the subdivision is unknown */
+  /** @returns a row after those of countries; the country's own for an unknown subdivision */
   row(place: Subdivision, countryRow: number): number {
     const { inner, outer } = place
     if (inner === 0) return countryRow
@@ -30,7 +30,7 @@ export class SubdivisionRows {
     return row
   }
 
-  /** @param countries what is known of them in the end; a subdivision lies on the same continent */
+  /** @param countries final columns of countries; a subdivision has its country's continent */
   columns(countries: {
     readonly countryCode: Uint16Array
     readonly continentCode: Uint16Array
@@ -63,12 +63,12 @@ export class LocationRows {
   readonly #places: Place[] = [{ latitude: 0, longitude: 0 }]
   readonly #countryRows: number[] = [0]
 
-  /** Places that are known. */
+  /** Number of known places. */
   get count(): number {
     return this.#rows.size
   }
 
-  /** @returns 0 when the place is not known */
+  /** @returns 0 for an unknown place */
   row(place: Place | undefined, countryRow: number): number {
     if (place === undefined) return 0
     const key = `${place.latitude},${place.longitude},${countryRow}`
@@ -108,7 +108,7 @@ export class AsnRows {
     return this.#rows.size
   }
 
-  /** @returns 0 when the operator is not known */
+  /** @returns 0 for an unknown operator */
   row(operator: Operator | undefined): number {
     if (operator === undefined) return 0
     const organisation = operator.organisation.slice(0, geoLimits.organisationCharsMax)

@@ -1,5 +1,5 @@
-// Compares the geo databases of this machine with the ones of a past answer: what was looked up,
-// and whether it is the same release.
+// Compares this machine's geo databases with those of a past answer: which were used, and whether
+// the release is the same.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -16,11 +16,11 @@ import { latencyRegion } from '#routing/ways/latency-region.ts'
 
 export interface Databases {
   readonly tablesFor: (bundle: Bundle) => RoutingTables
-  /** By setting, as the journal has it. */
+  /** Releases by setting, as in the journal. */
   readonly releases: Readonly<Record<string, string>>
 }
 
-/** What tells one release of a database from another. */
+/** Identifies a release of a database. */
 export function releaseOf(database: {
   readonly type: string
   readonly buildEpoch: number
@@ -61,12 +61,12 @@ export function tablesOf(buffers: GeoBuffers): Databases['tablesFor'] {
 
 type Releases = Readonly<Record<string, unknown>>
 
-/** Settings whose database is not the one of then. */
+/** Settings whose database is of another release. */
 export function otherDatabases(then: Releases, now: Releases): readonly GeoSetting[] {
   return settings.filter((setting) => then[setting] !== now[setting])
 }
 
-/** Sentences about databases of another release than `then`; none: all are the same. */
+/** Sentences about databases of another release; none: all are the same. */
 export function otherReleases(
   then: Releases,
   now: Readonly<Record<string, string>>,
@@ -80,7 +80,7 @@ export function otherReleases(
   })
 }
 
-/** Whether the way looks clients up in one of these. A script may ask each of them. */
+/** Whether the way uses one of these databases. A script may use any. */
 export function goesBy(way: Way, databases: readonly GeoSetting[]): boolean {
   const { needs, argument } = way
   if (argument === 'BODY') return databases.length > 0

@@ -1,4 +1,4 @@
-// Reads a geo database file, and detects changes; never returns a mix of two versions.
+// Reads a geo database file and detects changes; never returns a mix of two versions.
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -6,10 +6,10 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { geoLimits } from './limits.ts'
 
-/** What differs when a file was written to or another one stands in its place. */
+/** Differs when a file was written, or replaced by another. */
 export type Fingerprint = string
 
-/** Follows symbolic links: a ConfigMap of Kubernetes is replaced by turning one. */
+/** Follows symbolic links, since a ConfigMap of Kubernetes is replaced by changing one. */
 export async function fingerprintOf(path: string): Promise<Fingerprint> {
   try {
     return fingerprint(await stat(path, { bigint: true }))
@@ -27,10 +27,10 @@ export interface GeoFile {
   readonly fingerprint: Fingerprint
 }
 
-/** Reads a file once, from its beginning to its end, whatever happens to it meanwhile. */
+/** Reads a file once to its end, whatever happens to it meanwhile. */
 export type ReadOnce = (path: string) => Result<GeoFile, string>
 
-/** @returns what is wrong as a sentence with the path */
+/** @returns an error as a sentence with the path */
 export function readUnchanged(
   path: string,
   readOnce: ReadOnce = readFile,
@@ -51,7 +51,7 @@ export function readUnchanged(
 }
 
 function readFile(path: string): Result<GeoFile, string> {
-  // Does not wait where a pipe has taken the file's place.
+  // Does not block on a pipe in the file's place.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = fstatSync(fd, { bigint: true })
@@ -71,14 +71,14 @@ function readFile(path: string): Result<GeoFile, string> {
   }
 }
 
-/** A sentence for the code of a system error. */
+/** The code of a system error as a sentence. */
 export function sentenceOf(path: string, code: string): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no file ${path}`
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be read (${code})`
   return `${path} cannot be read (${code})`
 }
 
-/** True for what `fingerprintOf` gives when there is no file to be read. */
+/** Whether `fingerprintOf` returned an error code. */
 export function isErrorCode(print: Fingerprint): boolean {
   return !print.includes(':')
 }

@@ -10,28 +10,28 @@ import type { AsnBuffers, CountryBuffers, GeoBuffers } from '#routing/geo/geo-ta
 import { regionTable, regionsWithSubdivisions } from '#routing/geo/region-table.ts'
 import { TableCollector } from '#system/worker/table-collector.ts'
 
-/** Databases that are read again when their files change. */
+/** Databases that are reloaded when their files change. */
 export interface GeoFeed {
-  /** What is loaded now, then each newer state. */
+  /** Calls `handler` with the loaded tables, then with each newer state. */
   readonly onChange: (handler: (buffers: GeoBuffers) => void) => void
 }
 
 export class GeoLink {
   #geo: GeoBuffers = noGeoBuffers
-  /** The last preferences, with what they were made from. */
+  /** The last preferences, and their inputs. */
   #made: {
     readonly database: AsnBuffers
     readonly settings: string
     readonly preferences: AsnPreferenceBuffers
   } | null = null
-  /** The last table of regions, likewise. */
+  /** The last table of regions, and its inputs. */
   #regions: {
     readonly database: CountryBuffers
     readonly regions: string
     readonly table: CountryBuffers | null
   } | null = null
 
-  /** @param onChange called when the tables of the serving bundle are to be published again */
+  /** @param onChange called when the active bundle's tables are to be published again */
   constructor(feed: GeoFeed | null, onChange: () => void) {
     if (feed === null) return
     const collector = new TableCollector()

@@ -12,35 +12,35 @@ import type { GeoLoading } from './load-thread.ts'
 import type { GeoSetting } from './lower.ts'
 
 export interface GeoSourceParts {
-  /** By setting; a setting that is not there or '' has no database. */
+  /** By setting; without a path there is no database. */
   readonly paths: Readonly<Partial<Record<GeoSetting, string>>>
   readonly clock: Clock
   readonly log: Log
-  /** New tables to publish; the ones before may be let go when no thread reads them. */
+  /** Called with new tables; earlier ones may be freed when no thread reads them. */
   readonly onChange: (buffers: GeoBuffers) => void
-  /** How often files are looked at. Default `geoLimits.pollMs`. */
+  /** Interval of checks for changed files. Default `geoLimits.pollMs`. */
   readonly pollMs?: number
 }
 
 export interface GeoFileStatus {
   readonly setting: GeoSetting
   readonly path: string
-  /** What its maker calls it. This and the next three are of the tables in use; null: none. */
+  /** The maker's name for it. This and the next three describe the tables in use; null: none. */
   readonly type: string | null
   /** Seconds since the Unix epoch. */
   readonly buildEpoch: number | null
   readonly networks: number | null
   readonly loadedAtMs: number | null
-  /** Why the file as it is now is not in use, or null. */
+  /** Why the present file is not in use, or null. */
   readonly error: string | null
 }
 
-/** A file that was written to is read when two looks found it the same. */
+/** A changed file is read when two looks found it the same. */
 interface Watched {
   readonly setting: GeoSetting
   readonly path: string
   seen: Fingerprint | undefined
-  /** Fingerprint of the last file that was loaded or refused. */
+  /** Fingerprint of the file last loaded or refused. */
   tried: Fingerprint | undefined
   loaded: GeoLoaded | null
   loadedAtMs: number | null
@@ -48,9 +48,8 @@ interface Watched {
 }
 
 /**
- * The country comes from `latency.geoipDBPath` where that is set and works, else from
- * `geoip.dbPath`: rows of countries are the same in all databases. Subdivisions likewise, and a
- * database that knows none does not hide those of the other.
+ * Countries come from `latency.geoipDBPath` when that works, else from `geoip.dbPath`: their rows
+ * are equal in all databases. So do subdivisions, unless the database has none.
  */
 export class GeoSource {
   readonly #parts: GeoSourceParts
@@ -67,7 +66,7 @@ export class GeoSource {
     const settings: readonly GeoSetting[] = ['geoip.dbPath', 'asn.dbPath', 'latency.geoipDBPath']
     const { paths } = parts
     this.#files = settings
-      // The same file twice would be the same tables twice.
+      // The same file twice would make the same tables twice.
       .filter((name) => name !== 'latency.geoipDBPath' || paths[name] !== paths['geoip.dbPath'])
       .flatMap((setting) => {
         const path = paths[setting] ?? ''
@@ -79,7 +78,11 @@ export class GeoSource {
     return this.#buffers
   }
 
-  /** Loads all files, then goes on looking at them. @returns when each was loaded or refused */
+  /**
+   * Loads all files, then checks them periodically.
+   *
+   * @returns when each was loaded or refused
+   */
   async start(): Promise<void> {
     await this.look()
     const { pollMs = geoLimits.pollMs } = this.#parts
@@ -100,7 +103,7 @@ export class GeoSource {
     }))
   }
 
-  /** Looks at the files now; one look at a time, and a look during a load is that look. */
+  /** Checks the files now; one look at a time, and a look during a load is that look. */
   look(): Promise<void> {
     if (this.#isLooking) return this.#looking
     this.#isLooking = true

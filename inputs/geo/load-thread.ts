@@ -1,11 +1,11 @@
-// Loads a geo database in a thread of its own: what it needs besides the tables goes when it ends.
+// Loads a geo database in a thread of its own, whose memory is freed with it, except the tables.
 import { Worker } from 'node:worker_threads'
 import { geoLimits } from './limits.ts'
 import type { GeoLoaded, GeoLoadRequest, GeoNotLoaded } from './load.ts'
 
 export interface GeoLoading {
   readonly done: Promise<GeoLoaded | GeoNotLoaded>
-  /** Ends it; what it gives then is an error. */
+  /** Ends the thread; its result is then an error. */
   readonly stop: () => Promise<unknown>
 }
 

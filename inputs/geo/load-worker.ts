@@ -1,5 +1,4 @@
-// The entry of a thread that loads one geo database, so that the main loop does not stall for
-// seconds.
+// Starts a thread that loads one geo database, so that the main thread does not stall for seconds.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { yieldToAnswers } from '#lib/thread/background-thread.ts'

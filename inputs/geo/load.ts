@@ -23,7 +23,7 @@ export interface GeoLoaded {
 
 export interface GeoNotLoaded {
   readonly ok: false
-  /** Fingerprint of the file that was refused; undefined when none could be read. */
+  /** Fingerprint of the refused file; undefined: it could not be read. */
   readonly fingerprint: Fingerprint | undefined
   /** A sentence with the path. */
   readonly error: string

@@ -19,11 +19,11 @@ import {
   wantedFields,
 } from './record.ts'
 
-/** The setting that names a database, and so what it has to say. */
+/** The setting that names a database, and so decides which fields are wanted. */
 export type GeoSetting = 'geoip.dbPath' | 'asn.dbPath' | 'latency.geoipDBPath'
 
 export interface LoweredGeo {
-  /** What the database says of what its setting wants; the rest is null. */
+  /** The wanted tables; others are null. */
   readonly buffers: GeoBuffers
   /** Networks in the file, before equal neighbours are merged. */
   readonly networks: number
@@ -53,7 +53,7 @@ const purposes: Readonly<Record<GeoSetting, Purpose>> = Object.freeze({
   },
 })
 
-/** @returns what is wrong as the end of a sentence that begins with "the database" */
+/** @returns an error as the end of a sentence that begins with "the database" */
 export function lowerGeo(database: Mmdb, setting: GeoSetting): Result<LoweredGeo, string> {
   const purpose = purposes[setting]
   const lowering = new Lowering(database, purpose)
@@ -72,7 +72,7 @@ export function lowerGeo(database: Mmdb, setting: GeoSetting): Result<LoweredGeo
   return ok({ buffers: lowering.buffers(), networks })
 }
 
-/** Rows by distinct record: each is decoded once, however many networks point to it. */
+/** Rows by distinct record: each is decoded once, however many networks share it. */
 class Lowering implements NetworkSink {
   fault: string | undefined
   readonly #database: Mmdb
@@ -198,7 +198,7 @@ class Lowering implements NetworkSink {
     this.#countryRowByIndex.push(row)
     if (row === 0) return
     this.#countries++
-    // The database knows its countries best: Cyprus is not on the same continent for everyone.
+    // The database decides: Cyprus is not on the same continent for everyone.
     if (continent !== 0) this.#continentCode[row] = continent
   }
 }

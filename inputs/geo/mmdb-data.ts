@@ -1,11 +1,11 @@
-// Reads the data section of a MaxMind DB file; decodes only the wanted fields.
+// Decodes the data section of a MaxMind DB file; only wanted fields.
 import { geoLimits } from './limits.ts'
 
 export type MmdbValue =
   string | number | bigint | boolean | Uint8Array | readonly MmdbValue[] | MmdbMap
 export type MmdbMap = ReadonlyMap<string, MmdbValue>
 
-/** What to decode of a map: the keys named here. `all`: everything below. */
+/** The keys of a map to decode. `all`: everything below. */
 export type Wanted = 'all' | WantedKeys
 export type WantedKeys = ReadonlyMap<string, Wanted>
 
@@ -29,7 +29,7 @@ const FieldType = {
   Float: 15,
 } as const
 
-/** The most octets that a number of a type has. */
+/** The most octets of a number, by type. */
 const numberBytesMax: Readonly<Record<number, number>> = {
   [FieldType.Uint16]: 2,
   [FieldType.Uint32]: 4,
@@ -38,20 +38,20 @@ const numberBytesMax: Readonly<Record<number, number>> = {
   [FieldType.Uint128]: 16,
 }
 
-/** Pointers of more octets count from where those of fewer end. */
+/** Longer pointers count from where shorter ones end. */
 const pointerBias = [0, 2048, 526_336, 0] as const
 const knownKeysMax = 4_096
 
 /**
- * Reads one record after another. What is wrong is in `fault`, as the end of a sentence that begins
- * with "the database"; after a fault nothing is read any more.
+ * Reads records. An error is in `fault`, as the end of a sentence that begins with "the database";
+ * nothing is read after it.
  */
 export class MmdbData {
   fault: string | undefined
   readonly #bytes: Buffer
   readonly #start: number
   readonly #end: number
-  /** Keys by place: databases write a key once and point to it. */
+  /** Keys by offset: databases write a key once, and point to it. */
   readonly #knownKeys = new Map<number, string>()
   #valuesLeft: number
   #recordValuesLeft = 0
@@ -60,7 +60,7 @@ export class MmdbData {
   #type = 0
   #size = 0
 
-  /** @param end behind the last octet of the section, which begins at `start` */
+  /** @param end after the last octet of the section, which begins at `start` */
   constructor(bytes: Buffer, start: number, end: number) {
     this.#bytes = bytes
     this.#start = start
@@ -70,7 +70,8 @@ export class MmdbData {
 
   /**
    * @param offset from the start of the section
-   * @returns undefined after a fault, or when the value is not of the wanted form
+   *
+   * @returns undefined after a fault, or for a value of another form
    */
   read(offset: number, wanted: Wanted): MmdbValue | undefined {
     if (this.fault !== undefined) return undefined
@@ -91,7 +92,11 @@ export class MmdbData {
     return value
   }
 
-  /** Goes where a pointer points, and reads the control octets there. @returns the way back */
+  /**
+   * Follows a pointer, and reads the control octets there.
+   *
+   * @returns the offset to return to
+   */
   #follow(): number | undefined {
     const target = this.#pointer()
     if (target === undefined) return undefined
@@ -178,7 +183,7 @@ export class MmdbData {
     return number <= Number.MAX_SAFE_INTEGER ? Number(number) : number
   }
 
-  /** Passes a field with all that is in it; pointers are not followed. */
+  /** Skips a field with its content; pointers are not followed. */
   #skip(): void {
     for (let left = 1; left > 0; left--) {
       if (!this.#control()) return
@@ -194,7 +199,7 @@ export class MmdbData {
     }
   }
 
-  /** Reads type and size. For a pointer, the size is what its control octet says besides. */
+  /** Reads type and size. For a pointer, the size holds the rest of its control octet. */
   #control(): boolean {
     if (--this.#recordValuesLeft < 0 || --this.#valuesLeft < 0) {
       this.#fail('has records that go on without end')
@@ -218,7 +223,7 @@ export class MmdbData {
     return true
   }
 
-  /** @returns a place in the file */
+  /** @returns an offset in the file */
   #pointer(): number | undefined {
     const more = (this.#size >> 3) + 1
     const high = more === 4 ? 0 : (this.#size & 7) * 2 ** (8 * more)

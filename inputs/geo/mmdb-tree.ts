@@ -1,7 +1,7 @@
-// Walks the search tree of a MaxMind DB file: every network once, in address order.
+// Walks the search tree of a MaxMind DB file: each network once, in address order.
 import { geoLimits } from './limits.ts'
 
-/** Where and how the tree lies in its file. */
+/** Position and form of the tree in its file. */
 export interface MmdbTree {
   readonly bytes: Buffer
   readonly nodeCount: number
@@ -11,7 +11,9 @@ export interface MmdbTree {
   readonly dataBytes: number
 }
 
-/** Takes networks; false ends the walk. `dataOffset` counts from the start of the data section. */
+/**
+ * Receives networks; false ends the walk. `dataOffset` counts from the start of the data section.
+ */
 export interface NetworkSink {
   /** First and last address. */
   network4(start: number, end: number, dataOffset: number): boolean
@@ -23,9 +25,9 @@ const separatorBytes = 16
 const ipv4Depth = 96
 
 /**
- * IPv4 addresses stand in a tree of IPv6 at ::/96, and are given as IPv4. Other places that lead to
- * the same node (::ffff:0:0/96, 2002::/16, 2001::/32) are aliases and are not walked: they would
- * repeat every IPv4 network.
+ * IPv4 addresses are below ::/96 in a tree of IPv6, and reported as IPv4. Other paths to the same
+ * node (::ffff:0:0/96, 2002::/16, 2001::/32) are aliases, and are skipped: they would repeat every
+ * IPv4 network.
  */
 export class MmdbWalk {
   /** The end of a sentence that begins with "the database". */
@@ -47,7 +49,7 @@ export class MmdbWalk {
     this.#ipv4Root = tree.ipVersion === 4 ? -1 : ipv4Root(tree)
   }
 
-  /** @returns false after a fault, or when the sink did not go on */
+  /** @returns false after a fault, or when the sink ended the walk */
   run(): boolean {
     return this.#node(0, 0)
   }
@@ -90,7 +92,7 @@ export class MmdbWalk {
       if (depth >= ipv4Depth) {
         return this.#sink.network4(start[3]!, start[3]! + 2 ** (128 - depth) - 1, offset)
       }
-      // One record for all of ::/96 and more.
+      // One record covers ::/96 and more.
       if (!this.#sink.network4(0, 0xffff_ffff, offset)) return false
     }
     for (let word = 0; word < 4; word++) {
@@ -100,7 +102,7 @@ export class MmdbWalk {
     return this.#sink.network6(start, this.#end, offset)
   }
 
-  /** Is the place in the tree on the way to ::/96, or below it? */
+  /** Whether the position is above or below ::/96. */
   #isBelowZero(): boolean {
     return this.#start[0] === 0 && this.#start[1] === 0 && this.#start[2] === 0
   }
@@ -111,7 +113,7 @@ export class MmdbWalk {
   }
 }
 
-/** @returns the node at ::/96, or -1 when a record above it stands for all IPv4 addresses */
+/** @returns the node at ::/96; -1: a record above it covers all IPv4 addresses */
 function ipv4Root(tree: MmdbTree): number {
   let node = 0
   for (let depth = 0; depth < ipv4Depth; depth++) {

@@ -15,12 +15,12 @@ export interface Mmdb {
   readonly data: MmdbData
 }
 
-/** Stands before the metadata; the last one in the file counts. */
+/** Precedes the metadata; the last one in the file counts. */
 const marker = Buffer.from('abcdef4d61784d696e642e636f6d', 'hex')
 const separatorBytes = 16
 const typeCharsMax = 100
 
-/** @returns what is wrong as the end of a sentence that begins with "the database" */
+/** @returns an error as the end of a sentence that begins with "the database" */
 export function openMmdb(bytes: Buffer): Result<Mmdb, string> {
   const tailStart = Math.max(0, bytes.length - geoLimits.metadataBytesMax)
   const found = bytes.subarray(tailStart).lastIndexOf(marker)
@@ -59,7 +59,7 @@ function layOut(bytes: Buffer, dataEnd: number, metadata: MmdbMap): Result<Mmdb,
   if (dataStart > dataEnd) {
     return err('is shorter than the search tree that its metadata says')
   }
-  // Sixteen octets of zero: the one place that shows whether node_count is true.
+  // Sixteen zeros, the only place that verifies node_count.
   if (bytes.subarray(dataStart - separatorBytes, dataStart).some((octet) => octet !== 0)) {
     return err('has metadata that does not fit its search tree')
   }

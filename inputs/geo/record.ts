@@ -34,7 +34,7 @@ function keys(...names: string[]): WantedKeys {
   return new Map(names.map((name) => [name, 'all']))
 }
 
-/** @returns a row of `countries.ts`, of the continent when no country is said, or 0 */
+/** @returns a row of `countries.ts`; that of the continent without a country, or 0 */
 export function countryRowOf(record: MmdbMap): number {
   const row = countryRow(countryCodeOf(record))
   return row === 0 ? continentRow(continentCodeOf(record)) : row
@@ -42,19 +42,19 @@ export function countryRowOf(record: MmdbMap): number {
 
 function countryCodeOf(record: MmdbMap): PackedCode {
   const country = record.get('country')
-  // The country's name, where the maker has `country_code`, is no code: it is longer.
+  // Next to `country_code`, the country's name is no code: it is longer.
   return codeOf(field(country, 'iso_code') ?? record.get('country_code') ?? country)
 }
 
-/** See `placeCode`; 0: not said. */
+/** See `placeCode`; 0: absent. */
 export interface Subdivision {
-  /** The smallest that is said, such as `GB-LND`. */
+  /** The smallest one, such as `GB-LND`. */
   readonly inner: number
-  /** The one that it lies in, such as `GB-ENG`. */
+  /** The one around it, such as `GB-ENG`. */
   readonly outer: number
 }
 
-/** A list names the largest first; more than two levels are not known of any maker. */
+/** A list begins with the largest; no maker is known to have more than two levels. */
 export function subdivisionOf(record: MmdbMap): Subdivision {
   const list = record.get('subdivisions')
   const country = unpackCode(countryCodeOf(record))
@@ -100,7 +100,7 @@ export function placeOf(record: MmdbMap): Place | undefined {
 export interface Operator {
   /** 1 to 2^32 - 1. */
   readonly asn: number
-  /** '' when it is not said. */
+  /** '' when absent. */
   readonly organisation: string
 }
 
@@ -131,7 +131,7 @@ function asnOf(value: MmdbValue | undefined): number | undefined {
   return isAsn && number! <= 0xffff_ffff ? number : undefined
 }
 
-/** Numbers, and numbers written as text. */
+/** Numbers, also as text. */
 function degrees(value: MmdbValue | undefined, max: number): number | undefined {
   const isText = typeof value === 'string' && /^[+-]?\d{1,3}(?:\.\d{1,20})?$/.test(value)
   const number = isText ? Number(value) : value

@@ -1,4 +1,4 @@
-// Keeps the addresses of host names: looks each up when its TTL ends, and keeps the last good ones.
+// Resolves host names of members: again when the TTL ends, and keeps the last good addresses.
 import { backoffMs } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -14,9 +14,9 @@ import { canonical, isLocal, slotsFor, whyUnusable } from './usable-addresses.ts
 
 export interface HostnameResolverParts {
   readonly lookup: Lookup
-  /** Whether loopback and link-local addresses are answered. */
+  /** True: loopback and link-local addresses are answered. */
   readonly allowLocal: boolean
-  /** null: nothing is known after a restart until it is looked up. */
+  /** null: after a restart nothing is known until the first lookup. */
   readonly last: LastAddresses | null
   readonly clock: Clock
   readonly after: After
@@ -24,16 +24,16 @@ export interface HostnameResolverParts {
   readonly log: Log
 }
 
-/** What a node knows of a host name. */
+/** State of a host name. */
 export interface HostnameStatus {
-  /** By slot, '' where it has none. */
+  /** By slot; '': free. */
   readonly v4: readonly string[]
   readonly v6: readonly string[]
   /** When the addresses were last found, Unix epoch; 0: never. */
   readonly resolvedAtMs: number
-  /** Why the last lookup failed; empty: it did not, or there was none yet. */
+  /** Why the last lookup failed; empty: it did not, or there was none. */
   readonly error: string
-  /** Addresses that it has beyond those that are answered. */
+  /** Number of addresses beyond the answered ones. */
   readonly unused: number
 }
 
@@ -43,12 +43,12 @@ export interface ResolveCounts {
     readonly stale: number
     readonly unresolved: number
   }
-  /** Since the addresses of the host name that is worst off were found; 0: none is known. */
+  /** Age of the oldest addresses of any host name; 0: none is known. */
   readonly ageSeconds: number
   readonly failures: Readonly<Record<LookupFault, number>>
 }
 
-/** In line while it is not being looked up. */
+/** Queued unless it is being looked up. */
 interface Name extends DueItem {
   readonly hostname: string
   v4: readonly string[]
@@ -60,7 +60,7 @@ interface Name extends DueItem {
   hasTried: boolean
 }
 
-/** Sentences about faults, after `does not resolve: `. */
+/** Sentences about faults, which follow `does not resolve: `. */
 const faultSentences: Readonly<Record<LookupFault, string>> = {
   timeout: 'no name server answers in time',
   'no-such-name': 'there is no such name',
@@ -76,7 +76,7 @@ export class HostnameResolver {
   readonly #parts: HostnameResolverParts
   #names = new Map<string, Name>()
   readonly #line = new DueHeap<Name>()
-  /** Names that have not been looked up once. */
+  /** Names that were never looked up. */
   #untried = 0
   readonly #handlers: ((hostnames: readonly string[]) => void)[] = []
   readonly #failures = Object.fromEntries(lookupFaults.map((fault) => [fault, 0])) as Record<
@@ -87,7 +87,7 @@ export class HostnameResolver {
   #cancelReport: (() => void) | undefined
   #callOffPump: (() => void) | undefined
   #callOffStore: (() => void) | undefined
-  /** Monotonic. */
+  /** By the monotonic clock. */
   #storeDueMs = Infinity
   #running = 0
   #isStopped = false
@@ -97,12 +97,12 @@ export class HostnameResolver {
     this.#parts = parts
   }
 
-  /** `handler` is called with host names whose addresses or errors are other ones than before. */
+  /** Calls `handler` with host names whose addresses or errors changed. */
   onChange(handler: (hostnames: readonly string[]) => void): void {
     this.#handlers.push(handler)
   }
 
-  /** All host names of what serves: new ones are looked up at once, others are dropped. */
+  /** Sets all host names of the active bundle: new ones are looked up at once, others dropped. */
   want(hostnames: Iterable<string>): void {
     const before = this.#names
     this.#names = new Map()
@@ -135,7 +135,7 @@ export class HostnameResolver {
     return { v4, v6, resolvedAtMs, error, unused }
   }
 
-  /** Resolves when each host name has been looked up once, or the patience of a start is over. */
+  /** Resolves when each host name was looked up once, or the patience of a start is over. */
   async settled(): Promise<void> {
     if (this.#untried === 0) return
     await new Promise<void>((resolve) => {
@@ -187,14 +187,14 @@ export class HostnameResolver {
     }
   }
 
-  /** Starts what is due, then sleeps until the next one is. */
+  /** Starts lookups that are due, then sleeps until the next one is. */
   #pump(): void {
     this.#callOffPump?.()
     this.#callOffPump = undefined
     const nowMs = this.#parts.clock.monotonicMs()
     while (!this.#isStopped) {
       const name = this.#line.first
-      // At the limit, the next lookup to end pumps again.
+      // At the limit, the end of a lookup calls this again.
       if (name === undefined || this.#running >= resolveLimits.inFlightMax) return
       if (name.dueMs > nowMs) break
       this.#line.remove(name)
@@ -231,7 +231,7 @@ export class HostnameResolver {
     }
     const max = resolveLimits.addressesMax
     const before = [...name.v4, ...name.v6].join(' ')
-    // A family that nobody could say anything of keeps what it had.
+    // A family without any answer keeps its addresses.
     if (found.v4 !== undefined) name.v4 = slotsFor(name.v4, found.v4, max)
     if (found.v6 !== undefined) name.v6 = slotsFor(name.v6, found.v6, max)
     const wasFailing = name.error !== ''
@@ -276,7 +276,10 @@ export class HostnameResolver {
     name.dueMs = this.#parts.clock.monotonicMs() + delayMs
   }
 
-  /** What clients may be sent to; in order, so that nodes with equal answers fill equal slots. */
+  /**
+   * Addresses that clients may be sent to, sorted, so that nodes with equal answers fill equal
+   * slots.
+   */
   #usable({ v4, v6, ttlSeconds }: LookupResult & { readonly ok: true }) {
     let refused = ''
     const usable = (list: FoundAddresses): FoundAddresses =>

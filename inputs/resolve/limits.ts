@@ -1,29 +1,29 @@
-// Limits on looking up the host names of members: time, concurrency, how long an answer is kept.
+// Limits on resolving host names of members: time, concurrency, life of an answer.
 import { bundleLimits } from '#bundle/format/limits.ts'
 
 export const resolveLimits = {
-  /** An answer is kept for its TTL, but between these. */
+  /** An answer is kept for its TTL, within these bounds. */
   ttlSecondsMin: 5,
   ttlSecondsMax: 300,
-  /** The next look comes up to this part of the TTL earlier: names do not stay in step. */
+  /** Share of the TTL by which a lookup may be early, so that names do not fall into step. */
   jitter: 0.1,
-  /** Waits after failures in a row. */
+  /** Pauses after failures in a row. */
   retries: { firstMs: 2_000, mostMs: 60_000 },
-  /** Lookups at once. */
+  /** Lookups at the same time. */
   inFlightMax: 32,
-  /** All that a lookup may take, whatever servers there are. */
+  /** Time for a lookup over all servers. */
   lookupMs: 5_000,
-  /** One try of one server. */
+  /** Time for one try of one server. */
   tryMs: 1_500,
   tries: 2,
-  /** Addresses of one family that are looked at. */
+  /** Addresses of one family that are read. */
   addressesReadMax: 256,
   addressesMax: bundleLimits.slotsPerHostname,
   /** How long a start waits for the first answers. */
   startPatienceMs: 2_000,
-  /** Changes that come within this time are handed on together. */
+  /** Changes within this time are reported together. */
   batchMs: 250,
   storeEveryMs: 5_000,
-  /** How often unchanged addresses are stored again, with the time they were last found. */
+  /** Interval at which unchanged addresses are stored, with the time they were last found. */
   storeAgainMs: 3_600_000,
 } as const

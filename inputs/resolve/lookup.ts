@@ -2,7 +2,7 @@
 import { Resolver } from 'node:dns/promises'
 import { resolveLimits } from './limits.ts'
 
-/** Addresses of one family; `undefined`: no server could say, and what was known stands. */
+/** Addresses of one family; `undefined`: no server answered, so known ones stay. */
 export type FoundAddresses = readonly string[] | undefined
 
 export type LookupResult =
@@ -10,12 +10,12 @@ export type LookupResult =
       readonly ok: true
       readonly v4: FoundAddresses
       readonly v6: FoundAddresses
-      /** The least of all records; as they were, without bounds. */
+      /** The least TTL of all records, without bounds. */
       readonly ttlSeconds: number
     }
   | { readonly ok: false; readonly fault: LookupFault }
 
-/** For the metric: a bounded set. */
+/** A bounded set, for the metric. */
 export const lookupFaults = [
   'timeout',
   'no-such-name',
@@ -28,7 +28,11 @@ export const lookupFaults = [
 ] as const
 export type LookupFault = (typeof lookupFaults)[number]
 
-/** Never rejects. @param hostname presentation form, with its last dot */
+/**
+ * Never rejects.
+ *
+ * @param hostname in presentation form, with its last dot
+ */
 export type Lookup = (hostname: string) => Promise<LookupResult>
 
 interface Record {
@@ -38,14 +42,14 @@ interface Record {
 
 /**
  * @param resolvers addresses, with a port as in `127.0.0.1:5353` and `[::1]:5353`; none: those of
- *   the system, read anew for each lookup
+ * the system, read for each lookup
  */
 export function createDnsLookup(resolvers: readonly string[]): Lookup {
   return async (hostname) => {
     const { tryMs, tries, lookupMs } = resolveLimits
     const resolver = new Resolver({ timeout: tryMs, tries })
     if (resolvers.length > 0) resolver.setServers(resolvers)
-    // Several servers, each tried twice and backed off from, add up.
+    // Ends the sum of tries and pauses over several servers.
     const deadline = setTimeout(() => {
       resolver.cancel()
     }, lookupMs)
@@ -69,7 +73,7 @@ async function settled(asked: Promise<readonly Record[]>): Promise<Answered> {
     return { records: records.slice(0, resolveLimits.addressesReadMax) }
   } catch (error) {
     const fault = faultOf((error as NodeJS.ErrnoException).code ?? '')
-    // A name without addresses of one family is as good as any.
+    // A name may have no address of one family.
     return fault === 'no-addresses' ? { records: [] } : { fault }
   }
 }

@@ -1,7 +1,7 @@
-// Chooses which addresses of a host name are answered: usable ones, few, each in its slot.
+// Selects the addresses of a host name that are answered: usable ones, few, each in its slot.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 
-/** @returns why no client should be sent there, as `a loopback address`; undefined: it may */
+/** @returns why no client may be sent there, such as `a loopback address`; undefined: it may */
 export function whyUnusable(address: string): string | undefined {
   const parsed = parseAddress(address)
   if (!parsed.ok) return 'no address'
@@ -21,19 +21,19 @@ export function whyUnusable(address: string): string | undefined {
   return first >= 240 ? 'a reserved address' : undefined
 }
 
-/** The form of RFC 5952 of a usable address. */
+/** A usable address in the form of RFC 5952. */
 export function canonical(address: string): string {
   const parsed = parseAddress(address)
   return parsed.ok ? formatAddress(parsed.value) : address
 }
 
-/** Tells addresses of this machine or its link, which the settings may permit. */
+/** Whether the address is of this machine or its link, which settings may permit. */
 export function isLocal(why: string): boolean {
   return why === 'a loopback address' || why === 'a link-local address'
 }
 
 /**
- * Addresses by slot: one that was there keeps its slot, the others take free ones in their order.
+ * Assigns slots: known addresses keep theirs, others take free ones in order.
  *
  * @param before by slot; '': free
  */

@@ -1,4 +1,4 @@
-// Stores real-user measurements: smoothed, expiring, written where the answer path reads them.
+// Stores real-user measurements: smoothed, expiring, in memory that the answer path reads.
 import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseAddress, formatAddress, isMappedIpv4 } from '#dns/address.ts'
@@ -9,38 +9,38 @@ import { RumTableWriter } from './rum-table-writer.ts'
 
 export const rumLimits = {
   subnetsMax: 50_000,
-  /** Measurements of all subnets, and one more for each member that has any. */
+  /** Measurements of all subnets, and one entry for each measured member. */
   entriesMax: rumSlots / 2,
   expiryMs: 1_800_000,
   latencyMsMax: 60_000,
-  /** Share of a new sample in the average: half of a change is there after two samples. */
+  /** Weight of a new sample: half of a change shows after two samples. */
   alpha: 0.3,
-  /** A report of this age counts half, of twice this age a quarter. A beacon reports as often. */
+  /** A report of this age counts half, of twice this age a quarter. Beacons report as often. */
   reportHalfLifeMs: 600_000,
 } as const
 
 export interface RumStatus {
   readonly subnets: number
-  /** Averages that are not too old: one for each subnet and member. */
+  /** Number of current averages, one for each subnet and member. */
   readonly measurements: number
-  /** By the member's uid: how many subnets have measured it. */
+  /** By uid of the member: how many subnets have measured it. */
   readonly subnetsByMember: ReadonlyMap<string, number>
 }
 
-/** What a browser says it has measured. */
+/** A measurement that a browser reports. */
 export interface RumSample {
-  /** Address of the member that was measured. */
+  /** Address of the measured member. */
   readonly ip: string
   readonly latencyMs: number
 }
 
-/** An average; the key is a network and a member. */
+/** An average, by network and member. */
 interface Entry {
   readonly subnet: Subnet
   readonly member: Member
   ms: number
   measuredMs: number
-  /** Its part of what browsers have sent, as it counted at `measuredMs`. */
+  /** Its weight in reports, as of `measuredMs`. */
   reports: number
 }
 
@@ -55,20 +55,20 @@ interface Member {
   subnets: number
 }
 
-/** True for what a browser may have measured: above 0, at most a minute. */
+/** Whether the latency is possible: above 0, at most a minute. */
 export function isRumLatency(latencyMs: number): boolean {
   return latencyMs > 0 && latencyMs <= rumLimits.latencyMsMax
 }
 
 /**
- * The owner of the table; every answering thread reads it. When it is full, the subnet that was
- * measured longest ago makes room.
+ * The only writer of the table, which every answering thread reads. When it is full, the subnet
+ * without measurements for longest is dropped.
  */
 export class RumStore {
   readonly buffer = new SharedArrayBuffer(rumTableBytes)
   readonly #clock: Clock
   readonly #table = new RumTableWriter(this.buffer)
-  /** Both in the order of their last measurement, the oldest first. */
+  /** Ordered by their last measurement, the oldest first. */
   readonly #subnets = new Map<string, Subnet>()
   readonly #entries = new Set<Entry>()
   readonly #members = new Map<string, Member>()
@@ -168,7 +168,7 @@ export class RumStore {
     return reports * 2 ** (-ageMs / rumLimits.reportHalfLifeMs)
   }
 
-  /** Forgets what is too old. Called before each sample, and now and then. */
+  /** Drops old measurements. Called before each sample, and periodically. */
   sweep(): void {
     const oldestMs = this.#clock.monotonicMs() - rumLimits.expiryMs
     const [first] = this.#entries
@@ -181,7 +181,7 @@ export class RumStore {
     })
   }
 
-  /** @param counts which members are meant, by uid */
+  /** @param counts selects members by uid */
   status(counts: (uid: string) => boolean = () => true): RumStatus {
     this.sweep()
     const members = this.#membersOf(counts)
@@ -217,7 +217,7 @@ export class RumStore {
   #newEntry(subnet: Subnet, memberKey: string, uid: Uint32Array): Entry {
     // Room for the entry, and for the member's own.
     while (this.#entries.size + this.#members.size + 2 > rumLimits.entriesMax) this.#evict()
-    // Making room may have taken the last entry of this subnet, and with it the subnet.
+    // Making room may have dropped this subnet.
     this.#subnets.set(subnet.key, subnet)
     const member = this.#members.get(memberKey) ?? { key: memberKey, uid: uid.slice(), subnets: 0 }
     this.#members.set(memberKey, member)
@@ -250,12 +250,12 @@ export class RumStore {
   }
 }
 
-/** @returns the 16 octets as they stand in memory, which is the order that people read */
+/** @returns the 16 octets in memory order, as people read them */
 function hexOf(uid: Uint32Array): string {
   return Buffer.from(uid.buffer, uid.byteOffset, 16).toString('hex')
 }
 
-/** As an entry of the table has it. */
+/** In the form of an entry of the table. */
 interface RumNetwork {
   readonly high: number
   readonly low: number
@@ -272,7 +272,7 @@ function rumNetworkOf(octets: Uint8Array): RumNetwork {
   return { high: high >>> 0, low: RumKind.V6 | (octets[4]! << 8) | octets[5]! }
 }
 
-/** The reverse, as people write it. */
+/** Formats a network for people. */
 function rumNetworkText({ high, low }: RumNetwork): string {
   if (low === RumKind.V4) {
     return `${formatAddress(Uint8Array.of(high >>> 16, high >>> 8, high, 0))}/24`

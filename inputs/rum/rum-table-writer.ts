@@ -1,4 +1,4 @@
-// Writes the table of real-user measurements that the answer path reads.
+// Writes the table of real-user measurements for the answer path.
 import { RumCell, RumHeader, rumSlotOf, rumSlots } from '#routing/rum/table.ts'
 
 /** The only writer of the shared table. */
@@ -13,7 +13,7 @@ export class RumTableWriter {
     this.#values = new Float32Array(shared)
   }
 
-  /** A reader that reads meanwhile notices it, and reads again or goes without. */
+  /** Readers notice a change during their read, and read again or do without. */
   change(work: () => void): void {
     Atomics.add(this.#cells, RumHeader.Version, 1)
     try {
@@ -34,7 +34,7 @@ export class RumTableWriter {
     this.#values[at + RumCell.Value] = value
   }
 
-  /** Moves up what stands behind, so that walks find it without marks of what once was. */
+  /** Moves later entries up, so that walks need no marks of removed ones. */
   remove(high: number, low: number, uid: Uint32Array): void {
     const words = this.#words
     let hole = this.#find(high, low, uid)
@@ -49,7 +49,7 @@ export class RumTableWriter {
         words,
         at + RumCell.Uid,
       )
-      // It may move only to a place that its own walk passes.
+      // It may only move to a slot that its own walk passes.
       if (distance(home, slot) < distance(hole, slot)) continue
       const to = RumHeader.Words + hole * RumCell.Words
       words.copyWithin(to, at, at + RumCell.Words)
@@ -59,7 +59,7 @@ export class RumTableWriter {
     words.fill(0, at, at + RumCell.Words)
   }
 
-  /** @returns the place of the entry, or the free one where it would stand */
+  /** @returns the slot of the entry, or the free one for it */
   #find(high: number, low: number, uid: Uint32Array): number {
     const words = this.#words
     for (let slot = rumSlotOf(high, low, uid, 0); ; slot = next(slot)) {
@@ -76,7 +76,7 @@ function next(slot: number): number {
   return (slot + 1) & (rumSlots - 1)
 }
 
-/** Steps from one place to a later one, around the end. */
+/** Steps from a slot to a later one, around the end. */
 function distance(from: number, to: number): number {
   return (to - from) & (rumSlots - 1)
 }
