@@ -1,5 +1,5 @@
 // Metrics of DNS over TLS and over HTTPS.
-import type { MetricRow } from './samples.ts'
+import type { MetricRows } from './samples.ts'
 import type { MetricsSnapshot, SecureConnectionSnapshot } from './snapshot.ts'
 
 interface Carrier {
@@ -8,21 +8,24 @@ interface Carrier {
   readonly of: (snapshot: MetricsSnapshot) => SecureConnectionSnapshot | undefined
 }
 
-const carriers: readonly Carrier[] = [
-  { prefix: 'gslbd_tls', says: 'DNS over TLS', of: ({ tcp }) => tcp.secure?.tls },
-  { prefix: 'gslbd_https', says: 'DNS over HTTPS', of: ({ tcp }) => tcp.secure?.https },
-]
+const tls: Carrier = {
+  prefix: 'gslbd_tls',
+  says: 'DNS over TLS',
+  of: ({ tcp }) => tcp.secure?.tls,
+}
 
-const rowsOf = ({ prefix, says, of }: Carrier): readonly MetricRow[] => [
-  {
-    name: `${prefix}_connections`,
-    type: 'gauge',
+const https: Carrier = {
+  prefix: 'gslbd_https',
+  says: 'DNS over HTTPS',
+  of: ({ tcp }) => tcp.secure?.https,
+}
+
+const rowsOf = ({ prefix, says, of }: Carrier): MetricRows => ({
+  [`${prefix}_connections`]: {
     help: `Open connections of ${says}.`,
     read: (snapshot) => of(snapshot)?.open,
   },
-  {
-    name: `${prefix}_connection_events_total`,
-    type: 'counter',
+  [`${prefix}_connection_events_total`]: {
     help: `Connections of ${says}: accepted, refused, or closed to make room for newer ones.`,
     labels: ['event'],
     read: (snapshot) => {
@@ -34,9 +37,7 @@ const rowsOf = ({ prefix, says, of }: Carrier): readonly MetricRow[] => [
       }))
     },
   },
-  {
-    name: `${prefix}_handshakes_total`,
-    type: 'counter',
+  [`${prefix}_handshakes_total`]: {
     help: `Handshakes of ${says}: full, resumed from a session before, or failed.`,
     labels: ['outcome'],
     read: (snapshot) => {
@@ -48,20 +49,17 @@ const rowsOf = ({ prefix, says, of }: Carrier): readonly MetricRow[] => [
       )
     },
   },
-  {
-    name: `${prefix}_queries_total`,
-    type: 'counter',
+  [`${prefix}_queries_total`]: {
     help: `Messages that came by ${says}; gslbd_dns_queries_total counts them as tcp.`,
     read: (snapshot) => of(snapshot)?.queries,
   },
-]
+})
 
 /** Rows of the metrics table. */
-export const tlsRows: readonly MetricRow[] = [
-  ...carriers.flatMap(rowsOf),
-  {
-    name: 'gslbd_https_requests_total',
-    type: 'counter',
+export const tlsRows: MetricRows = {
+  ...rowsOf(tls),
+  ...rowsOf(https),
+  gslbd_https_requests_total: {
     help: 'Requests of DNS over HTTPS by what became of them; floods: connections closed for one.',
     labels: ['outcome'],
     read: ({ tcp }) =>
@@ -70,9 +68,7 @@ export const tlsRows: readonly MetricRow[] = [
         labels: { outcome },
       })),
   },
-  {
-    name: 'gslbd_tls_certificate_expiry_timestamp_seconds',
-    type: 'gauge',
+  gslbd_tls_certificate_expiry_timestamp_seconds: {
     help: 'When the certificate of DNS over TLS and over HTTPS expires, in seconds since 1970.',
     read: ({ tcp: { secure } }) => secure && secure.certificate.expiresAtMs / 1_000,
   },
