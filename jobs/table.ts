@@ -30,7 +30,7 @@ export interface JobContext {
   readonly flushResponseHits: () => Promise<void>
   /** Checks whether other nodes have written TSIG keys or TXT records. */
   readonly lookAtDynamicDns: () => Promise<void>
-  /** Looks whether other nodes have changed keys of zones. */
+  /** Looks whether other nodes have changed keys of zones, and whether it is time to roll some. */
   readonly lookAtZoneKeys: () => Promise<void>
   /** Goes on with what reaches nodes in waves. */
   readonly lookAtDelivery: () => Promise<void>

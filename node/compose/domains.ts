@@ -18,6 +18,7 @@ import { delegationLimits } from '#zones/delegation/limits.ts'
 import { Questions } from '#zones/delegation/questions.ts'
 import { rootHints } from '#zones/delegation/root-hints.ts'
 import type { ServerName } from '#zones/delegation/root-hints.ts'
+import type { ParentView } from '#dns/dnssec/rollover.ts'
 import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import type { Settings } from '#settings/settings.ts'
 
@@ -44,6 +45,8 @@ export interface NodeDomains extends DomainChecks {
   readonly look: () => Promise<void>
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
+  /** What the parent of a zone has now; null: none of its servers could say. */
+  readonly parentOf: (zone: string) => Promise<ParentView | null>
 }
 
 const dnsPort = 53
@@ -97,5 +100,14 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
       await parents.look(domains())
     },
     dsFaults: () => parents.faults,
+    parentOf: async (zone) => parentViewOf(await check(zone)),
   }
+}
+
+/** A server that cannot say whether it has DS records counts as one that has none. */
+function parentViewOf({ checks }: DomainResult): ParentView | null {
+  const said = checks.filter(({ role, ns }) => role === 'parent' && ns.length > 0)
+  if (said.length === 0) return null
+  const onAny = [...new Set(said.flatMap(({ ds }) => ds))].toSorted()
+  return { onAny, onAll: onAny.filter((one) => said.every(({ ds }) => ds.includes(one))) }
 }

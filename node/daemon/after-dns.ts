@@ -29,6 +29,7 @@ import { runJobs } from './periodic.ts'
 import { listenForBackupRequests, lookAtDatabase } from './state.ts'
 import { parentDsPathOf, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
+import { createNodeKeyKeeper } from '#node/signing/key-keeper.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 
@@ -65,9 +66,12 @@ export const following = (chain: PartChain<Answering>) =>
     .with(runJobs)
     .with(announceAddresses)
 
-/** Part: the checks of delegated domains. */
-const createDomains = (have: Given & HasRecords & HasGit & HasNode): Outcome<HasDomains> => {
-  const { settings, records, gitops, signing, log } = have
+type OfDomains = Given & HasRecords & HasGit & HasNode & HasKeyVault
+
+/** Part: the checks of delegated domains, and what rolls keys by what they find. */
+const createDomains = (have: OfDomains): Outcome<HasDomains> => {
+  const { settings, records, gitops, signing, node, log } = have
+  const { vault } = have.keyVault
   const domains = createNodeDomains({
     settings,
     store: records.state.atOnce.domains,
@@ -86,5 +90,12 @@ const createDomains = (have: Given & HasRecords & HasGit & HasNode): Outcome<Has
   // On a node without an API nobody could ask for results in its own database.
   const isAsked = settings.api.enabled || settings.database.url !== ''
   const verifyDomains = async (): Promise<void> => (isAsked ? domains.look() : undefined)
-  return ok({ gives: { domains, verifyDomains } })
+  const keyKeeper =
+    vault === null
+      ? null
+      : createNodeKeyKeeper({
+          ...{ dataDir: settings.dataDir, vault, config: gitops.config },
+          ...{ bundle: () => node.bundle(), parentOf: domains.parentOf, clock: systemClock, log },
+        })
+  return ok({ gives: { domains, verifyDomains, keyKeeper } })
 }

@@ -65,7 +65,10 @@ function contextOf(have: Needs): JobContext {
     },
     collectOldBundles: async () => void store.collect(),
     lookAtDynamicDns: have.lookAtDynamicDns,
-    lookAtZoneKeys: () => have.keyVault.look(),
+    lookAtZoneKeys: async () => {
+      await have.keyVault.look()
+      await have.keyKeeper?.look()
+    },
     lookAtAlerts: () => have.alerts.keeper.look(),
     verifyDomains: have.verifyDomains,
     forgetOldMeasurements: () => rum.sweep(),

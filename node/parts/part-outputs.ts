@@ -35,6 +35,7 @@ import type { Journal } from '#journal/journal.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import type { DnsNode } from '#server/node/node.ts'
+import type { KeyKeeper } from '#server/signing/key-keeper.ts'
 import type { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { QueryLog } from '#answer/query-log/query-log.ts'
 import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
@@ -140,6 +141,8 @@ export interface HasAlerts {
 export interface HasDomains {
   readonly domains: NodeDomains
   readonly verifyDomains: () => Promise<void>
+  /** null: keys of zones are files, which nobody rolls. */
+  readonly keyKeeper: KeyKeeper | null
 }
 
 export interface HasCluster {

@@ -248,9 +248,9 @@ function canSign(keys: readonly HandedKey[]): boolean {
   return has(KeyUse.SignsRecords) && has(KeyUse.SignsKeys)
 }
 
-/** A key that signs all of a zone from now on, as the parent hears by CDS. */
+/** A key that signs all of a zone from now on; when its parent may hear: see rollover.ts. */
 export function firstRecord(zone: string, key: ZoneKey, nowMs: number): KeyRecord {
-  const times = { createdMs: nowMs, publishedMs: nowMs, activeMs: nowMs, dsSubmittedMs: nowMs }
+  const times = { createdMs: nowMs, publishedMs: nowMs, activeMs: nowMs }
   return recordOfKey(zone, key, 'csk', times)
 }
 

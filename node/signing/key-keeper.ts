@@ -1,0 +1,65 @@
+// Composes what rolls the keys of zones on a control node: zones and policies from the accepted
+// configuration, TTLs from the bundle that is answered.
+import { join } from 'node:path'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { RrsetCell } from '#bundle/format/rrsets.ts'
+import { rollPolicy } from '#compiler/values/key-policy.ts'
+import { checkName } from '#compiler/values/names.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { KeyKeeper } from '#server/signing/key-keeper.ts'
+import type { KeptZone } from '#server/signing/key-keeper.ts'
+import type { KeyVault } from '#server/signing/key-vault.ts'
+import { createStoredLooks, looksFile } from '#server/signing/stored-looks.ts'
+import type { NodeDomains } from '#node/compose/domains.ts'
+
+export interface NodeKeyKeeperParts {
+  readonly dataDir: string
+  readonly vault: Pick<KeyVault, 'keys' | 'change'>
+  readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
+  readonly bundle: () => Bundle | undefined
+  readonly parentOf: NodeDomains['parentOf']
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export function createNodeKeyKeeper(parts: NodeKeyKeeperParts): KeyKeeper {
+  const { dataDir, vault, config, parentOf, clock, log } = parts
+  const longest = new LongestTtl()
+  const zones = (): readonly KeptZone[] => {
+    const bundle = parts.bundle()
+    if (bundle === undefined || !config.isReady()) return []
+    const ttlMs = longest.of(bundle) * 1_000
+    const spec = config.snapshot().list('Settings')[0]?.object.spec
+    return (spec?.zones ?? []).flatMap(({ name, dnssec }) => {
+      const { key } = checkName(name, false)
+      if (key === undefined || dnssec?.enabled !== true) return []
+      const ttls = { keyTtlMs: ttlMs, longestTtlMs: ttlMs }
+      return [{ name: key, policy: rollPolicy(dnssec), ...ttls }]
+    })
+  }
+  const looks = createStoredLooks(join(dataDir, looksFile), log)
+  return new KeyKeeper({ vault, zones, parentOf, looks, clock, log })
+}
+
+/** The longest TTL of a bundle, in seconds: of all zones, which is never too short for one. */
+export class LongestTtl {
+  #digest = ''
+  #seconds = 0
+
+  of(bundle: Bundle): number {
+    if (bundle.digest === this.#digest) return this.#seconds
+    const { rrsetRow, nodeRow } = bundle
+    let seconds = 0
+    for (let at = RrsetCell.TtlSeconds; at < rrsetRow.length; at += RrsetCell.Words) {
+      seconds = Math.max(seconds, rrsetRow[at]!)
+    }
+    for (let at = NodeCell.TtlSeconds; at < nodeRow.length; at += NodeCell.Words) {
+      seconds = Math.max(seconds, nodeRow[at]!)
+    }
+    this.#digest = bundle.digest
+    return (this.#seconds = seconds)
+  }
+}

@@ -1,0 +1,225 @@
+// Rolls the keys of signed zones on a control node: looks at each now and then, makes keys that are
+// wanted, and stores what has happened.
+import { createHash } from 'node:crypto'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { keyRecordJson, recordOfKey } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord, KeyRole } from '#dns/dnssec/key-record.ts'
+import { beginRoll, look, roll } from '#dns/dnssec/rollover.ts'
+import type {
+  Looked,
+  ParentView,
+  Rolled,
+  RollInput,
+  RollPolicy,
+  WantedKey,
+} from '#dns/dnssec/rollover.ts'
+import { entryFlags, zoneKey } from '#dns/dnssec/zone-key.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { KeyVault } from './key-vault.ts'
+import type { KeptView, StoredLooks } from './stored-looks.ts'
+
+/** A zone that is to be signed. */
+export interface KeptZone {
+  /** Lower case, with the final dot. */
+  readonly name: string
+  readonly policy: RollPolicy
+  readonly keyTtlMs: number
+  readonly longestTtlMs: number
+}
+
+export interface KeyKeeperParts {
+  readonly vault: Pick<KeyVault, 'keys' | 'change'>
+  readonly zones: () => readonly KeptZone[]
+  /** Asks the servers of the parent; null: none could say. */
+  readonly parentOf: (zone: string) => Promise<ParentView | null>
+  readonly looks: StoredLooks
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly log: Log
+}
+
+interface ZoneState {
+  looked: Looked
+  /** A digest of the keys that this node has seen or written last. */
+  text: string
+  parent: ParentView | null
+  askedMs: number
+  view: KeptView
+}
+
+/** While a step waits for the parent, and otherwise. */
+const askMs = { waiting: 600_000, calm: 3_600_000 } as const
+/** A look takes a part of many zones; the others have their turn in the next one. */
+const askedMax = 64
+/** A new key leads to a step, and that one to another. */
+const roundsMax = 4
+const tagTriesMax = 16
+
+export class KeyKeeper {
+  readonly #parts: KeyKeeperParts
+  readonly #states = new Map<string, ZoneState>()
+  #isLooking = false
+
+  constructor(parts: KeyKeeperParts) {
+    this.#parts = parts
+  }
+
+  /** What each zone waits for. */
+  views(): readonly KeptView[] {
+    return [...this.#states.values()].map(({ view }) => view)
+  }
+
+  async look(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      await this.#look()
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { zones, vault, looks, clock } = this.#parts
+    const kept = zones().filter(({ name }) => vault.keys().has(name))
+    const names = new Set(kept.map(({ name }) => name))
+    for (const name of this.#states.keys()) if (!names.has(name)) this.#states.delete(name)
+    let asked = 0
+    for (const zone of kept) {
+      const state = this.#stateOf(zone.name)
+      const isWaiting = state.view.waiting.some((one) => one.for !== 'age')
+      const periodMs = isWaiting ? askMs.waiting : askMs.calm
+      if (asked < askedMax && Math.abs(clock.nowMs() - state.askedMs) >= periodMs) {
+        asked++
+        state.askedMs = clock.nowMs()
+        // What it had before stays, where it does not answer: nothing goes on by it alone.
+        state.parent = (await this.#parts.parentOf(zone.name)) ?? state.parent
+      }
+      await this.#keep(zone, state)
+    }
+    looks.write(
+      [...this.#states].map(([zone, { looked, text }]) => ({ zone, looked, text })),
+      this.views(),
+    )
+  }
+
+  /**
+   * A person's roll.
+   *
+   * @param zone lower case, with the final dot
+   * Errors: a sentence that says what to do.
+   */
+  async begin(
+    zone: string,
+    what: { readonly role: KeyRole | null; readonly isEmergency: boolean },
+  ): Promise<Result<KeptView, string>> {
+    const kept = this.#parts.zones().find(({ name }) => name === zone)
+    if (kept === undefined) return err(`${zone} is not signed here: set "dnssec" of the zone.`)
+    const state = this.#stateOf(zone)
+    const changed = await this.#parts.vault.change(zone, (before) => {
+      const begun = beginRoll(before, kept.policy, what)
+      if (!begun.ok) return begun
+      return ok(begun.value.reduce((all, one) => [...all, this.#made(zone, one, all)], before))
+    })
+    if (!changed.ok) return err(changed.error.message)
+    state.text = textOf(changed.value)
+    await this.#keep(kept, state)
+    return ok(state.view)
+  }
+
+  #stateOf(zone: string): ZoneState {
+    const known = this.#states.get(zone)
+    if (known !== undefined) return known
+    const stored = this.#parts.looks.of(zone)
+    const state: ZoneState = {
+      looked: stored?.looked ?? { atMs: null, heldUntilMs: 0 },
+      text: stored?.text ?? '',
+      ...{ parent: null, askedMs: -Infinity },
+      view: { zone, waiting: [], nextMs: null, parent: null },
+    }
+    this.#states.set(zone, state)
+    return state
+  }
+
+  async #keep(zone: KeptZone, state: ZoneState): Promise<void> {
+    const { vault, clock, log } = this.#parts
+    const nowMs = clock.nowMs()
+    const before = vault.keys().get(zone.name) ?? []
+    const text = textOf(before)
+    state.looked = look(state.looked, { ...zone, nowMs }, text !== state.text)
+    state.text = text
+    const input = { ...zone, parent: state.parent, nowMs, heldUntilMs: state.looked.heldUntilMs }
+    let last = this.#rolled(before, input)
+    if (last.records !== before) {
+      const changed = await vault.change(zone.name, (records) => {
+        last = this.#rolled(records, input)
+        return ok(last.records)
+      })
+      if (!changed.ok) {
+        log.warn({ zone: zone.name, reason: changed.error.message }, 'keys of a zone do not roll')
+        return
+      }
+      state.text = textOf(changed.value)
+      for (const line of changesIn(before, changed.value)) log.info({ zone: zone.name }, line)
+    }
+    const { waiting, nextMs } = last
+    state.view = { zone: zone.name, waiting, nextMs, parent: state.parent }
+  }
+
+  #rolled(records: readonly KeyRecord[], input: Omit<RollInput, 'records'>): Rolled {
+    let rolled = roll({ ...input, records })
+    for (let again = 0; again < roundsMax && rolled.wanted.length > 0; again++) {
+      const { name } = input as Omit<RollInput, 'records'> & Pick<KeptZone, 'name'>
+      const all = rolled.wanted.reduce(
+        (known, one) => [...known, this.#made(name, one, known)],
+        rolled.records,
+      )
+      rolled = roll({ ...input, records: all })
+    }
+    return rolled
+  }
+
+  #made(zone: string, { role, algorithm }: WantedKey, known: readonly KeyRecord[]): KeyRecord {
+    const flags = role === 'zsk' ? 256 : entryFlags
+    const createdMs = this.#parts.clock.nowMs()
+    // The compiler knows the algorithms that there are.
+    const kind = signingAlgorithm(algorithm)!
+    const make = (): KeyRecord =>
+      recordOfKey(zone, zoneKey(kind.generate(), flags)!, role, { createdMs })
+    let key = make()
+    // Validators would try both of two keys with one tag.
+    for (let i = 0; i < tagTriesMax && known.some(({ tag }) => tag === key.tag); i++) key = make()
+    return key
+  }
+}
+
+/** Tells keys that another node has changed. */
+const textOf = (records: readonly KeyRecord[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(records.map(keyRecordJson)))
+    .digest('base64')
+
+const happened = {
+  publishedMs: 'is in the DNSKEY records',
+  activeMs: 'signs',
+  dsSubmittedMs: 'is to be in the DS records of the parent: see "gslbd dnssec status"',
+  dsSeenMs: 'is in the DS records of the parent',
+  retiredMs: 'signs no more records',
+  removedMs: 'is out of the DNSKEY records',
+} as const
+
+/** A line for each thing that has happened. */
+function changesIn(before: readonly KeyRecord[], after: readonly KeyRecord[]): readonly string[] {
+  return after.flatMap((one) => {
+    const was = before.find(({ publicKey }) => Buffer.compare(publicKey, one.publicKey) === 0)
+    const what = Object.entries(happened).filter(([name]) => {
+      const key = name as keyof typeof happened
+      return one.times[key] !== null && (was?.times[key] ?? null) === null
+    })
+    const key = `the ${one.role.toUpperCase()} ${one.tag}`
+    const made = was === undefined ? [`${key} is made`] : []
+    return [...made, ...what.map(([, said]) => `${key} ${said}`)]
+  })
+}

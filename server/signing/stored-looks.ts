@@ -1,0 +1,96 @@
+// What a control node knew of its clock before it was started again, and what its zones waited for:
+// a file in the data directory.
+import { readFileSync } from 'node:fs'
+import type { Looked, ParentView, Rolled } from '#dns/dnssec/rollover.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import type { Log } from '#lib/log.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
+
+/** In the data directory. */
+export const looksFile = 'zone-keys.looks'
+
+/** What a zone waits for. */
+export interface KeptView {
+  readonly zone: string
+  readonly waiting: Rolled['waiting']
+  readonly nextMs: number | null
+  /** When the parent was asked last; null: it was not, or nobody answered. */
+  readonly parent: ParentView | null
+}
+
+interface ZoneLook {
+  readonly zone: string
+  readonly looked: Looked
+  /** See `KeyKeeper`. */
+  readonly text: string
+}
+
+export interface StoredLooks {
+  readonly of: (zone: string) => Omit<ZoneLook, 'zone'> | undefined
+  readonly write: (looks: readonly ZoneLook[], views: readonly KeptView[]) => void
+}
+
+/** The file is younger than what may be believed of a clock. See `look`. */
+const writeMs = 300_000
+const fileBytesMax = 16 * 1024 * 1024
+const version = 1
+
+/** What cannot be read is as nothing: the keeper waits then. */
+export function createStoredLooks(path: string, log: Log): StoredLooks {
+  const known = new Map(readLooks(path).map((one) => [one.zone, one]))
+  let told = ''
+  let writtenMs = -Infinity
+  return {
+    of: (zone) => known.get(zone),
+    write: (looks, views) => {
+      const atMs = Math.max(0, ...looks.map(({ looked }) => looked.atMs ?? 0))
+      const said = JSON.stringify([
+        views,
+        looks.map(({ text, looked }) => [text, looked.heldUntilMs]),
+      ])
+      const isSoon = Math.abs(atMs - writtenMs) < writeMs
+      if (looks.length === 0 || (said === told && isSoon)) return
+      try {
+        writeDurably(path, JSON.stringify({ version, looks, views }), 0o600)
+        told = said
+        writtenMs = atMs
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException
+        log.warn({ file: path, code }, 'what keys of zones wait for cannot be written')
+      }
+    },
+  }
+}
+
+function contentOf(path: string): Readonly<Record<string, unknown>> {
+  try {
+    const text = readFileSync(path, 'utf8')
+    return text.length > fileBytesMax ? {} : fieldsOf(parseJson(text))
+  } catch {
+    return {}
+  }
+}
+
+function listIn(path: string, field: 'looks' | 'views'): readonly unknown[] {
+  const content = contentOf(path)
+  const list = content['version'] === version ? content[field] : undefined
+  return Array.isArray(list) ? (list as unknown[]) : []
+}
+
+function readLooks(path: string): ZoneLook[] {
+  return listIn(path, 'looks').flatMap((one) => {
+    const { zone, looked, text } = fieldsOf(one)
+    const { atMs, heldUntilMs } = fieldsOf(looked)
+    const isWhole = typeof zone === 'string' && typeof text === 'string'
+    if (!isWhole || !Number.isSafeInteger(atMs) || !Number.isSafeInteger(heldUntilMs)) return []
+    return [{ zone, text, looked: { atMs: atMs as number, heldUntilMs: heldUntilMs as number } }]
+  })
+}
+
+/** What the node that keeps the file has said last, for people. */
+export function readKeptViews(path: string): readonly KeptView[] {
+  return listIn(path, 'views').filter((one): one is KeptView => {
+    const { zone, waiting } = fieldsOf(one)
+    return typeof zone === 'string' && Array.isArray(waiting)
+  })
+}

@@ -1,0 +1,174 @@
+// What keeps keys rolling on a control node: what it makes and stores, what it asks the parent, and
+// what it knows after a start.
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { keyUses } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
+import { dsText } from '#dns/dnssec/rollover.ts'
+import type { RollPolicy } from '#dns/dnssec/rollover.ts'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { ok } from '#lib/result.ts'
+import { KeyKeeper } from '#server/signing/key-keeper.ts'
+import type { KeyKeeperParts } from '#server/signing/key-keeper.ts'
+import { createStoredLooks, looksFile, readKeptViews } from '#server/signing/stored-looks.ts'
+import { firstRecord } from '#server/signing/zone-keys.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const zone = 'example.org.'
+const policy: RollPolicy = {
+  ...{ model: null, algorithm: null, defaultAlgorithm: 13, kskMs: null, zskMs: null },
+  ...{ propagationMs: minute, parentMs: 2 * hour },
+}
+
+let directory = ''
+beforeEach(() => void (directory = makeTempDir('keeper')))
+afterEach(() => removeTempDir(directory))
+
+class World {
+  nowMs = Date.UTC(2026, 10, 29)
+  keys: readonly KeyRecord[] = [
+    firstRecord(zone, generateZoneKey(signingAlgorithm(13)!), this.nowMs),
+  ]
+  parent: readonly string[] = []
+  asked = 0
+  policy = policy
+  readonly said: string[] = []
+
+  keeper(): KeyKeeper {
+    const note = (_fields: object, line?: string): void => void this.said.push(line ?? '')
+    const log = { info: note, warn: note, error: note }
+    const parts: KeyKeeperParts = {
+      vault: {
+        keys: () => new Map(this.keys.length > 0 ? [[zone, this.keys]] : []),
+        change: async (_zone, change) => {
+          const after = change(this.keys)
+          if (!after.ok) return { ok: false, error: { code: 'refused', message: after.error } }
+          this.keys = after.value
+          return ok(after.value)
+        },
+      },
+      zones: () => [{ name: zone, policy: this.policy, keyTtlMs: hour, longestTtlMs: hour }],
+      parentOf: async () => {
+        this.asked++
+        return { onAll: this.parent, onAny: this.parent }
+      },
+      looks: createStoredLooks(join(directory, looksFile), log),
+      clock: { nowMs: () => this.nowMs },
+      log,
+    }
+    return new KeyKeeper(parts)
+  }
+
+  async walk(keeper: KeyKeeper, ms: number): Promise<void> {
+    for (const endMs = this.nowMs + ms; this.nowMs < endMs; this.nowMs += 5 * minute) {
+      await keeper.look()
+    }
+  }
+
+  uses(): readonly number[] {
+    return keyUses(this.keys).map(({ use }) => use)
+  }
+}
+
+test('a key is followed by another one, from the first look to the last', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  await world.walk(keeper, 8 * hour)
+  expect(world.uses()).toEqual([15])
+  const [view] = keeper.views()
+  expect(view?.waiting).toMatchObject([{ for: 'parent', ds: dsText(world.keys[0]!) }])
+  world.parent = [dsText(world.keys[0]!)]
+  await world.walk(keeper, hour)
+  expect(keeper.views()[0]?.waiting).toEqual([])
+
+  const begun = await keeper.begin(zone, { role: null, isEmergency: false })
+  expect(begun).toMatchObject({ ok: true, value: { waiting: [{ for: 'time', step: 'sign' }, {}] } })
+  expect(world.uses()).toEqual([15, 5])
+  expect(await keeper.begin(zone, { role: 'csk', isEmergency: false })).toMatchObject({ ok: false })
+  await world.walk(keeper, 3 * hour)
+  expect(world.uses()).toEqual([5, 15])
+  await world.walk(keeper, 48 * hour)
+  expect(world.uses()).toEqual([5, 15])
+  world.parent = [dsText(world.keys[1]!)]
+  await world.walk(keeper, 8 * hour)
+  expect(world.uses()).toEqual([0, 15])
+  const [old, next] = world.keys
+  expect(world.said).toContain(`the CSK ${next!.tag} signs`)
+  expect(world.said).toContain(`the CSK ${old!.tag} is out of the DNSKEY records`)
+})
+
+test('two keys in the place of one are made when the model says so', async () => {
+  const world = new World()
+  world.policy = { ...policy, model: 'kskzsk' }
+  const keeper = world.keeper()
+  await keeper.look()
+  expect(world.keys.map(({ role, flags }) => [role, flags])).toEqual([
+    ['csk', 257],
+    ['ksk', 257],
+    ['zsk', 256],
+  ])
+  expect(new Set(world.keys.map(({ tag }) => tag)).size).toBe(3)
+})
+
+test('the parent is asked each ten minutes while something waits, and else each hour', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  world.parent = [dsText(world.keys[0]!)]
+  await world.walk(keeper, 10 * hour)
+  world.asked = 0
+  await world.walk(keeper, 3 * hour)
+  expect(world.asked).toBe(3)
+  await keeper.begin(zone, { role: null, isEmergency: false })
+  await keeper.look()
+  world.asked = 0
+  await world.walk(keeper, 2 * hour)
+  expect(world.asked).toBeGreaterThanOrEqual(10)
+})
+
+test('a start goes on where the clock has gone on, and waits where it jumped', async () => {
+  const world = new World()
+  await world.walk(world.keeper(), 30 * minute)
+  const untilMs = (keeper: KeyKeeper): number | null => keeper.views()[0]?.nextMs ?? null
+  const held = world.keeper()
+  await held.look()
+  const before = untilMs(held)
+  world.nowMs += 5 * minute
+  const next = world.keeper()
+  await next.look()
+  expect(untilMs(next)).toBe(before)
+  world.nowMs += 24 * hour
+  const later = world.keeper()
+  await later.look()
+  expect(untilMs(later)).toBe(world.nowMs + 3 * hour + minute)
+})
+
+test('keys that another node has changed make it wait', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  await world.walk(keeper, 8 * hour)
+  const [key] = world.keys
+  world.keys = [{ ...key!, times: { ...key!.times, dsSubmittedMs: null } }]
+  await keeper.look()
+  expect(keeper.views()[0]?.nextMs).toBe(world.nowMs + 3 * hour + minute)
+})
+
+test('what zones wait for is in a file, for people', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  await keeper.look()
+  const path = join(directory, looksFile)
+  expect(readKeptViews(path)).toEqual(keeper.views())
+  expect(readKeptViews(join(directory, 'none'))).toEqual([])
+})
+
+test('a zone that is not signed cannot roll', async () => {
+  const world = new World()
+  const begun = await world.keeper().begin('other.', { role: null, isEmergency: false })
+  expect(begun).toMatchObject({
+    ok: false,
+    error: expect.stringMatching(/is not signed/) as string,
+  })
+})
