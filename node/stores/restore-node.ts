@@ -132,7 +132,7 @@ async function restoreRows(
 
 /** Reports which rows of a backup are being restored. */
 export function rowTeller(
-  { rows }: CheckedBackup,
+  { rows }: Pick<CheckedBackup, 'rows'>,
   progress: RestoreOptions['progress'],
 ): (count: number) => void {
   return (count) => progress?.('restoring the database: row', count, rows)

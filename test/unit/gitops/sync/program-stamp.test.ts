@@ -15,6 +15,25 @@ test('a build is told by the hash that it has of its files and packages', () => 
   assert.notEqual(stamps[0], stamps[1])
 })
 
+for (const [name, another] of [
+  ['arch', 'mips'],
+  ['version', 'v1.2.3'],
+] as const) {
+  test(`a build is told by process.${name}, too: what another machine kept is of another`, () => {
+    const box = gitSandbox()
+    box.write('dist/package.json', JSON.stringify({ contents: 'a' }))
+    const own = programStamp(box.at('dist'))
+    const before = Object.getOwnPropertyDescriptor(process, name)!
+    Object.defineProperty(process, name, { ...before, value: another })
+    try {
+      assert.notEqual(programStamp(box.at('dist')), own)
+    } finally {
+      Object.defineProperty(process, name, before)
+    }
+    assert.equal(programStamp(box.at('dist')), own)
+  })
+}
+
 test('sources are told by their files and packages', () => {
   const box = gitSandbox()
   const imports = { '#lib/*': './lib/*', '#cli/*': './cli/*', '#test/*': './test/*' }

@@ -14,6 +14,8 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { askForBackup, openBackupSocket } from '#node/stores/backup-socket.ts'
 import { leapSince } from '#node/stores/next-seq.ts'
+import { rowTeller } from '#node/stores/restore-node.ts'
+import { main } from '#cli/main.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { ok } from '#lib/result.ts'
 import { silentLog } from '#test/support/api-ports.ts'
@@ -69,6 +71,19 @@ test('all comes back, for its owner alone, and counts on above the backup', asyn
   expect(seq).toBeGreaterThan(1_000_041)
   expect(run.out).toContain(`nodes get seq ${seq} next`)
   expect(readdirSync(fresh()).toSorted()).toEqual(['allowed_signers', 'gitops', 'keys', 'node'])
+})
+
+test('a restore says what it does, and which row of how many', async () => {
+  await take()
+  const said: string[] = []
+  const io = { out: () => undefined, err: () => undefined, env: {}, isTerminal: false }
+  const progress = (...words: unknown[]): void => void said.push(words.join(' '))
+  expect(await main(['restore', file, '--data-dir', fresh()], { ...io, progress })).toBe(0)
+  rowTeller({ rows: 3 }, progress)(2)
+  expect(said).toEqual([
+    ...[`reading ${file}`, 'restoring files', 'restoring the database'],
+    'restoring the database: row 2 3',
+  ])
 })
 
 test('the repository comes back with all its refs, and can be pushed to', async () => {
