@@ -18,6 +18,7 @@ import { runReads } from './reads.bench.ts'
 import { runRedirects } from './redirects.bench.ts'
 import { runReplace } from './replace.bench.ts'
 import { runRouting } from './routing.bench.ts'
+import { runSigning } from './signing.bench.ts'
 import { runStart } from './start.bench.ts'
 import { runSwap } from './swap.bench.ts'
 import { runThreads } from './threads.bench.ts'
@@ -94,6 +95,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'redirects',
     summary: 'redirects per core among 100,000 hosts: the listener and nginx with the same map',
     run: runRedirects,
+  },
+  {
+    name: 'signing',
+    summary: 'signed answers beside unsigned ones, Knot and PowerDNS that sign on the way: CPU',
+    run: runSigning,
   },
   {
     name: 'swap',

@@ -2,14 +2,15 @@
 import { randomFillSync } from 'node:crypto'
 
 /**
- * Words of the memory: the time in seconds since 1970, a seed of four words, then slots.
+ * Words of the memory: the time in seconds since 1970, how many slots are for names of zones, a
+ * seed of four words, then slots.
  *
  * A slot: a version that is odd while it is written; a digest of two words; a check, which is when
  * the signature begins to be valid, the digest and the signature, all added without carries; the
  * signature. While another thread writes, a reader finds that the check is another one, which costs
  * nothing; sixteen atomic reads took 140 ns. A digest has slots of one set alone.
  */
-const Head = { NowSeconds: 0, Seed: 4, Words: 8 } as const
+const Head = { NowSeconds: 0, OfZone: 1, Seed: 4, Words: 8 } as const
 const Slot = { Version: 0, Digest: 1, Check: 3, Signature: 4, Words: 20 } as const
 const setSlots = 4
 const signatureWords = Slot.Words - Slot.Signature
@@ -19,21 +20,41 @@ export const signatureBytes = signatureWords * 4
 
 /** Slots; powers of two. Names that clients think of take no place from the others. */
 export const signatureLimits = {
-  ofZone: 65_536,
+  /** 2.6 and 84 MB with those of any name. */
+  ofZoneMin: 16_384,
+  ofZoneMax: 1_048_576,
   ofAnyName: 16_384,
   /** That a thread makes for such names over UDP: a tenth of its time. */
   newPerSecond: 1_000,
 } as const
 
-const slotsMax = signatureLimits.ofZone + signatureLimits.ofAnyName
+/** Twice as many as are wanted: of a hundred signatures, two find no place in their set. */
+function slotsFor(rrsets: number): number {
+  const { ofZoneMin, ofZoneMax } = signatureLimits
+  const wanted = Math.min(Math.max(rrsets * 2, ofZoneMin), ofZoneMax)
+  return 2 ** Math.ceil(Math.log2(wanted))
+}
 
-/** For all threads of a node. @param nowSeconds since 1970 */
-export function createSignatureMemory(nowSeconds: number): SharedArrayBuffer {
-  const memory = new SharedArrayBuffer((Head.Words + slotsMax * Slot.Words) * 4)
+/**
+ * For all threads of a node.
+ *
+ * @param nowSeconds since 1970
+ * @param rrsets that may be asked for again and again
+ */
+export function createSignatureMemory(nowSeconds: number, rrsets: number): SharedArrayBuffer {
+  const slots = slotsFor(rrsets)
+  const allSlots = slots + signatureLimits.ofAnyName
+  const memory = new SharedArrayBuffer((Head.Words + allSlots * Slot.Words) * 4)
   const words = new Int32Array(memory)
   randomFillSync(words.subarray(Head.Seed, Head.Words))
   words[Head.NowSeconds] = nowSeconds
+  words[Head.OfZone] = slots
   return memory
+}
+
+/** Whether a memory is large enough for so many rrsets. */
+export function hasRoomFor(memory: SharedArrayBuffer, rrsets: number): boolean {
+  return new Int32Array(memory)[Head.OfZone]! >= slotsFor(rrsets)
 }
 
 /** Answers are signed for this time from now on. */
@@ -43,7 +64,9 @@ export function setSignatureTime(memory: SharedArrayBuffer, nowSeconds: number):
 
 /** One thread's way into the memory. */
 export class SignatureTable {
+  readonly memory: SharedArrayBuffer
   readonly #words: Int32Array
+  readonly #ofZone: number
   readonly seed0: number
   readonly seed1: number
   #turn = 0
@@ -52,7 +75,9 @@ export class SignatureTable {
   #left = 0
 
   constructor(memory: SharedArrayBuffer) {
+    this.memory = memory
     this.#words = new Int32Array(memory)
+    this.#ofZone = this.#words[Head.OfZone]!
     this.seed0 = this.#words[Head.Seed]!
     this.seed1 = this.#words[Head.Seed + 1]!
   }
@@ -89,7 +114,7 @@ export class SignatureTable {
     at: number,
   ): boolean {
     const words = this.#words
-    const set = setOf(digest0, isAnyName)
+    const set = this.#setOf(digest0, isAnyName)
     for (let i = 0; i < setSlots; i++) {
       const slot = set + i * Slot.Words
       if (words[slot + Slot.Digest] !== digest0) continue
@@ -115,7 +140,7 @@ export class SignatureTable {
     signature: Uint8Array,
   ): void {
     const words = this.#words
-    const set = setOf(digest0, isAnyName)
+    const set = this.#setOf(digest0, isAnyName)
     // An older signature of the same, else a free place, else each in its turn.
     let slot = this.#turn++ & (setSlots - 1)
     for (let i = 0; i < setSlots; i++) {
@@ -144,12 +169,12 @@ export class SignatureTable {
     words[at + Slot.Check] = check
     Atomics.store(words, at, (version + 2) & 0x7fff_fffe)
   }
-}
 
-/** Where the slots for a digest begin. */
-function setOf(digest: number, isAnyName: boolean): number {
-  const { ofZone, ofAnyName } = signatureLimits
-  const sets = (isAnyName ? ofAnyName : ofZone) / setSlots
-  const first = isAnyName ? ofZone : 0
-  return Head.Words + (first + (digest & (sets - 1)) * setSlots) * Slot.Words
+  /** Where the slots for a digest begin. */
+  #setOf(digest: number, isAnyName: boolean): number {
+    const ofZone = this.#ofZone
+    const sets = (isAnyName ? signatureLimits.ofAnyName : ofZone) / setSlots
+    const first = isAnyName ? ofZone : 0
+    return Head.Words + (first + (digest & (sets - 1)) * setSlots) * Slot.Words
+  }
 }

@@ -24,8 +24,10 @@ export class SigningMemory {
     if (handed === null || zones.length === 0) {
       return { signer: new KeylessSigner(bundle), isSigning: false }
     }
-    // A node has one memory of signatures for as long as it runs.
-    this.#table ??= new SignatureTable(handed.signatures)
+    // A bundle that has more to sign than the one before may come with a larger one.
+    if (this.#table?.memory !== handed.signatures) {
+      this.#table = new SignatureTable(handed.signatures)
+    }
     this.#digest ??= new RrsetDigest()
     this.#memo ??= new DigestMemo()
     const parts = { table: this.#table, digest: this.#digest, memo: this.#memo }

@@ -15,6 +15,8 @@ export interface BundleSpec {
   readonly algorithm?: string
   /** Geo rules of each pool, so many in each address family. Default none. */
   readonly rules?: number
+  /** Number of the algorithm by which the zone is signed. Left out: it is not. */
+  readonly signing?: number
 }
 
 export interface BundleFiles {
@@ -42,12 +44,17 @@ export function benchModel({
   pools,
   algorithm = 'round-robin',
   rules = 0,
+  signing,
 }: BundleSpec): BundleModel {
   const model = manyServices(services, { pools })
   const nameOf = (i: number): string =>
     algorithm === 'mixed' ? algorithms[i % algorithms.length]! : algorithm
   return {
     ...model,
+    zones:
+      signing === undefined
+        ? model.zones
+        : model.zones.map((one) => ({ ...one, algorithm: signing })),
     pools: model.pools.map((pool) => ({ ...pool, geoRules: rulesOf(pool, rules) })),
     services: model.services.map((s, i) => ({ ...s, algorithm: nameOf(i) })),
   }

@@ -8,6 +8,8 @@ export const ednsModes = Object.freeze([
   { name: 'edns', flags: ['-e'] },
   // 192.0.2.0/24. RFC 7871.
   { name: 'ecs', flags: ['-e', '-E', '8:00011800c00002'] },
+  // DO: signatures are asked for.
+  { name: 'do', flags: ['-e', '-D'] },
 ] as const)
 export type EdnsMode = (typeof ednsModes)[number]
 

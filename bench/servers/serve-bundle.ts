@@ -11,6 +11,7 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createHealthMonitor } from '#health/view/monitor.ts'
 import { DnsNode } from '#server/node/node.ts'
+import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import { QueryLog } from '#answer/query-log/query-log.ts'
 import { createThreadGroup } from '#server/threads/thread-group.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
@@ -28,6 +29,8 @@ export interface ServeOptions {
   readonly hasCountries?: boolean
   /** Left out: no query is logged. */
   readonly queryLog?: { readonly file: string; readonly sampleEvery: number } | undefined
+  /** Where the keys of signed zones are, or are to be made. */
+  readonly keyDirectory?: string | undefined
   /** Members that this process probes besides: how many, and the ports of their servers. */
   readonly probing?: { readonly targets: number; readonly ports: readonly number[] }
 }
@@ -95,6 +98,14 @@ function startQueryLog({ queryLog, threads }: ServeOptions): QueryLog | undefine
   return started
 }
 
+function openKeys({ keyDirectory }: ServeOptions): ZoneKeys | null {
+  if (keyDirectory === undefined) return null
+  return new ZoneKeys({
+    ...{ directory: keyDirectory, secretKey: null, mayGenerate: true },
+    ...{ clock: systemClock, log },
+  })
+}
+
 async function serve(options: ServeOptions): Promise<void> {
   const { paths, threads, hasCountries, probing } = options
   const queryLog = startQueryLog(options)
@@ -112,6 +123,7 @@ async function serve(options: ServeOptions): Promise<void> {
     store: null,
     trusted: [key],
     health: null,
+    signing: openKeys(options),
     geo: hasCountries === true ? { onChange: (take) => take(worldGeo()) } : null,
     clock: systemClock,
     log,

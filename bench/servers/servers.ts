@@ -31,7 +31,7 @@ export interface StartOptions {
 }
 
 const script = fileURLToPath(new URL('./serve-bundle.ts', import.meta.url))
-const zone = 'gslb.example.com'
+export const zone = 'gslb.example.com'
 export const soaAndNs =
   '@ 120 SOA ns1 hostmaster 1 3600 600 86400 30\n@ 120 NS ns1\nns1 120 A 192.0.2.1\n'
 
@@ -53,7 +53,7 @@ export async function startGslbd(
     core?: number | undefined
     threads?: number
     flags?: string[]
-  } & Pick<ServeOptions, 'hasCountries' | 'probing' | 'queryLog'>,
+  } & Pick<ServeOptions, 'hasCountries' | 'probing' | 'queryLog' | 'keyDirectory'>,
 ): Promise<Gslbd> {
   const args = [...nodeFlags, ...flags, script, JSON.stringify({ paths, threads, ...more })]
   const program = startProgram(process.execPath, args, { core, hasChannel: true })
@@ -61,7 +61,7 @@ export async function startGslbd(
   return { name: 'gslbd', port, pid: program.pid, program, residentBytes, stop: program.stop }
 }
 
-interface Peer {
+export interface Peer {
   readonly binary: string
   readonly args: (directory: string) => readonly string[]
   /** File name below the directory to content. */
@@ -72,7 +72,7 @@ const lines = (names: number, line: (i: number) => string): string =>
   Array.from({ length: names }, (_, i) => line(i)).join('\n')
 
 /** One address for each name, so that the replies have as many octets as those of the others. */
-const staticZone = (names: number): string =>
+export const staticZone = (names: number): string =>
   `$ORIGIN ${zone}.\n$TTL 60\n${soaAndNs}${lines(names, (i) => `svc${i} 60 A ${member(i, 1)}`)}\n`
 
 const member = (i: number, k: number): string => `10.${(i >> 8) & 255}.${i & 255}.${k}`

@@ -2,7 +2,8 @@
 // the beginning of a DNSKEY record.
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { findRrset, nodeFlags, nodeNameBytes } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, nodeNameBytes, rrsetCount } from '#bundle/format/bundle.ts'
+import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { keyPlaceholderBytes, rdataLayout, RrsetCell } from '#bundle/format/rrsets.ts'
@@ -45,4 +46,25 @@ export function signedZones(bundle: Bundle): SignedZone[] {
     zones.push({ name: formatName(wire), wire, algorithm: zoneAlgorithm(bundle, zone) })
   }
   return zones
+}
+
+/**
+ * How many rrsets of signed zones may be asked for again and again: those that are written, those
+ * of one member of a service, and a denial at each name.
+ */
+export function signableRrsets(bundle: Bundle): number {
+  const { nodeRow, poolCount4, poolCount6, zoneNode } = bundle
+  const isSigned = Uint8Array.from(zoneNode, (node) =>
+    (nodeFlags(bundle, node) & NodeFlag.Signed) === 0 ? 0 : 1,
+  )
+  if (!isSigned.includes(1)) return 0
+  let count = 0
+  for (let node = 0; node < bundle.counts.nodes; node++) {
+    if (isSigned[zoneOfNode(bundle, node)] !== 1) continue
+    const pool = nodeRow[node * NodeCell.Words + NodeCell.Pool]! - 1
+    const hasPool = serviceOfNode(bundle, node) >= 0 && pool >= 0
+    count += rrsetCount(bundle, node) + 1
+    if (hasPool) count += poolCount4[pool]! + poolCount6[pool]!
+  }
+  return count
 }

@@ -1,7 +1,7 @@
 // Hands the threads the keys of the zones that are to be signed, and the time; says which are
 // missing.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { signedZones } from '#bundle/load/zone-signing.ts'
+import { signableRrsets, signedZones } from '#bundle/load/zone-signing.ts'
 import type { SignedZone } from '#bundle/load/zone-signing.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
@@ -13,7 +13,8 @@ import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
+import { createSignatureMemory, hasRoomFor } from '#answer/signing/signature-table.ts'
+import { setSignatureTime } from '#answer/signing/signature-table.ts'
 import { everyUse, KeyUse, packKeys } from '#answer/signing/signing-keys.ts'
 import type { HandedKey, HandedSigning } from '#answer/signing/signing-keys.ts'
 import type { KeySource } from './key-source.ts'
@@ -89,7 +90,7 @@ export class ZoneKeys {
       this.#missing = []
       return (this.#handed = null)
     }
-    this.#keepTime()
+    this.#keepTime(signableRrsets(bundle))
     this.#take()
     return this.#handed
   }
@@ -98,13 +99,15 @@ export class ZoneKeys {
     clearInterval(this.#timer)
   }
 
-  #keepTime(): void {
-    if (this.#signatures !== undefined) return
+  /** @param rrsets of the bundle that may be signed */
+  #keepTime(rrsets: number): void {
     const nowSeconds = (): number => Math.floor(this.#parts.clock.nowMs() / 1_000)
-    const memory = createSignatureMemory(nowSeconds())
-    this.#signatures = memory
+    if (this.#signatures === undefined || !hasRoomFor(this.#signatures, rrsets)) {
+      this.#signatures = createSignatureMemory(nowSeconds(), rrsets)
+    }
+    if (this.#timer !== undefined) return
     this.#timer = setInterval(() => {
-      setSignatureTime(memory, nowSeconds())
+      setSignatureTime(this.#signatures!, nowSeconds())
       this.#ticks = (this.#ticks + 1) % lookTicks
       if (this.#ticks === 0 && this.#missing.length > 0 && this.#take()) this.#onChange()
     }, tickMs).unref()
@@ -135,7 +138,8 @@ export class ZoneKeys {
     this.#missing = missing
     this.#used = used
     const number = (this.#handed?.number ?? this.#number) + (isOther ? 1 : 0)
-    if (isOther || this.#handed === null) this.#hand(number)
+    const isSame = !isOther && this.#handed?.signatures === this.#signatures
+    if (!isSame) this.#hand(number)
     return isOther
   }
 

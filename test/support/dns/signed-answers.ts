@@ -38,7 +38,7 @@ export function answering(
 ): Answering {
   const settings = { nsid: '', versionBind: '', tcpIdleTimeoutMs: 0, udpPayloadSize }
   const tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
-  const signatures = createSignatureMemory(nowSeconds)
+  const signatures = createSignatureMemory(nowSeconds, 0)
   const memory = new SigningMemory()
   let [bundle, keys] = [first, firstKeys]
   let [number, keyNumber] = [0, 1]

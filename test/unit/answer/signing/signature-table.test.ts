@@ -1,14 +1,18 @@
 // The table that all threads share: what is found, what drives what away, and what a reader sees of
 // a slot that another thread writes.
 import { expect, test } from 'vitest'
-import { createSignatureMemory, SignatureTable } from '#answer/signing/signature-table.ts'
+import {
+  createSignatureMemory,
+  hasRoomFor,
+  SignatureTable,
+} from '#answer/signing/signature-table.ts'
 import { signatureBytes, signatureLimits } from '#answer/signing/signature-table.ts'
 
 const signature = (octet: number): Uint8Array =>
   Uint8Array.from({ length: signatureBytes }, (_, i) => (octet * 31 + i * 7) & 0xff)
 
 function open() {
-  const memory = createSignatureMemory(1_900_000_000)
+  const memory = createSignatureMemory(1_900_000_000, 0)
   const table = new SignatureTable(memory)
   const reply = new DataView(new ArrayBuffer(256))
   const found = (digest0: number, digest1: number, inception: number, isAnyName = false) => {
@@ -34,7 +38,7 @@ test('what is kept is found, for its digest and its time alone', () => {
 
 test('a set has four; a fifth drives one of them away', () => {
   const { table, found } = open()
-  const digests = [0, 1, 2, 3, 4].map((i) => i * signatureLimits.ofZone)
+  const digests = [0, 1, 2, 3, 4].map((i) => i * signatureLimits.ofZoneMin)
   for (const digest of digests) table.keep(digest, 9, 1, false, signature(digest & 7))
   expect(digests.filter((digest) => found(digest, 9, 1) !== undefined)).toHaveLength(4)
   expect(found(digests[4]!, 9, 1)).toBeDefined()
@@ -57,4 +61,19 @@ test('a signature that another thread has written in part is none', () => {
       expect(found(5, -6, wanted) !== undefined).toBe(isWhole)
     }
   }
+})
+
+test.each([
+  [0, 16_384],
+  [8_192, 16_384],
+  [8_193, 32_768],
+  [50_000, 131_072],
+  [600_000, 1_048_576],
+  [10_000_000, 1_048_576],
+])('for %i rrsets there are %i slots, and those of any name', (rrsets, slots) => {
+  const memory = createSignatureMemory(0, rrsets)
+  expect(memory.byteLength).toBe((8 + (slots + signatureLimits.ofAnyName) * 20) * 4)
+  expect(hasRoomFor(memory, rrsets)).toBe(true)
+  const isLargest = slots === signatureLimits.ofZoneMax
+  expect(hasRoomFor(memory, slots / 2 + 1)).toBe(isLargest)
 })

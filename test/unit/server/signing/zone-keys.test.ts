@@ -7,7 +7,7 @@ import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { readStoredKeys, storeKey } from '#server/signing/key-store.ts'
 import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { ZoneKeysParts } from '#server/signing/zone-keys.ts'
-import { bundleOf, zone } from '#test/support/bundle-models.ts'
+import { bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { bareModel } from '#test/support/bundle-models.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
@@ -156,4 +156,20 @@ test('a key of another algorithm than the zone is to be signed by is none', () =
   const keys = open({ mayGenerate: true })
   expect(keys.handedFor(bundle)).toBeNull()
   expect(keys.missing()[0]).toMatch(/is of ed25519, .* by ecdsap256sha256/)
+})
+
+test('the memory of signatures is as large as what a bundle has to sign', () => {
+  const keys = open({ mayGenerate: true })
+  const members = pool(1, ['192.0.2.1', '192.0.2.2'])
+  const large = bundleOf({
+    ...bareModel,
+    zones: [{ ...zone(name), algorithm: 13 }],
+    pools: [members],
+    services: Array.from({ length: 3_000 }, (_, i) => service(i, `s${i}.${name}`)),
+  })
+  const memories = [bundle, large, bundle].map((one) => keys.handedFor(one)!.signatures)
+  expect(memories[1]!.byteLength / memories[0]!.byteLength).toBeCloseTo(1.5, 1)
+  // It does not shrink: what was signed stays.
+  expect(memories[2]).toBe(memories[1])
+  expect(keys.handedFor(large)!.number).toBe(1)
 })

@@ -1,0 +1,127 @@
+// What signatures cost: answers that were signed before beside unsigned ones, without sockets and
+// with them, and beside Knot and PowerDNS that sign as they answer.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { load } from './answer.bench.ts'
+import { dnsperf, ednsModes } from './load/dnsperf.ts'
+import type { SigningCost } from './measure/measure-signing.ts'
+import { fixed } from './report.ts'
+import type { BenchContext, Figure, Report, Table } from './report.ts'
+import { cells, loadCore, sampleColumns, serverCore } from './servers/duel.ts'
+import type { Sample } from './servers/duel.ts'
+import { runForJson } from './servers/program.ts'
+import { zone } from './servers/servers.ts'
+import type { RunningServer } from './servers/servers.ts'
+import { isSignerInstalled, signingServers, startSigner } from './servers/signing-servers.ts'
+import type { SigningServer } from './servers/signing-servers.ts'
+import { median } from './support/statistics.ts'
+
+const names = 1_000
+const clients = 8
+const edns = ednsModes.find(({ name }) => name === 'do')!
+const script = fileURLToPath(new URL('./measure/measure-signing.ts', import.meta.url))
+
+const questions = {
+  address: (i: number) => `svc${i}.${zone} A`,
+  'no such name': (i: number) => `none${i}.${zone} A`,
+} as const
+type Question = keyof typeof questions
+
+export async function runSigning(context: BenchContext): Promise<Report> {
+  const figures: Record<string, Figure> = {}
+  const alone = await measureAlone(context, figures)
+  const beside = await measureBeside(context, figures)
+  return { tables: [alone, beside], figures }
+}
+
+async function measureAlone(
+  { isQuick, say }: BenchContext,
+  figures: Record<string, Figure>,
+): Promise<Table> {
+  say('signed and unsigned, without a socket')
+  const costs = await runForJson<SigningCost[]>([script, ...(isQuick ? ['--quick'] : [])])
+  const rows = costs.map(({ question, unsigned, signed }) => {
+    const value = signed / unsigned
+    figures[`signing.alone.${question}`] = { value, unit: 'ratio', n: 1 }
+    return [question, fixed(unsigned, 0), fixed(signed, 0), fixed(value, 2)]
+  })
+  return {
+    title: 'CPU of an answer with DO that was signed before, without a socket',
+    columns: ['question', 'unsigned ns', 'signed ns', 'ratio'],
+    rows,
+    notes: ['least of the rounds, which take turns; P-256'],
+  }
+}
+
+async function measureBeside(
+  { isQuick, directory, say }: BenchContext,
+  figures: Record<string, Figure>,
+): Promise<Table> {
+  const [rounds, seconds] = isQuick ? [1, 1] : [5, 4]
+  const servers = new Map<SigningServer, RunningServer>()
+  const rows: string[][] = []
+  try {
+    for (const name of signingServers.filter(isSignerInstalled)) {
+      const home = join(directory, name)
+      mkdirSync(home, { recursive: true })
+      say(`starting ${name}`)
+      servers.set(name, await startSigner(name, { directory: home, names, core: serverCore }))
+    }
+    for (const question of Object.keys(questions) as Question[]) {
+      const queryFile = writeQuestions(directory, question)
+      const taken = new Map<SigningServer, Sample[]>()
+      // The first round signs, and lets the compiler see enough.
+      for (let round = 0; round <= rounds; round++) {
+        say(`${question}: round ${round} of ${rounds}`)
+        for (const [name, server] of servers) {
+          if (round === 0) {
+            await dnsperf({ port: server.port, queryFile, seconds, core: loadCore, edns })
+            continue
+          }
+          const [sample] = await load([server], { queryFile, seconds, edns, clients })
+          taken.set(name, [...(taken.get(name) ?? []), sample!])
+        }
+      }
+      rows.push(...rowsOf(question, taken, figures))
+    }
+  } finally {
+    for (const server of servers.values()) await server.stop()
+  }
+  return {
+    title: `CPU per query with DO, signed before; each server in turn on one core, ${names} names`,
+    columns: ['question', 'server', ...sampleColumns, 'gslbd to it'],
+    rows,
+    notes: [
+      'unsigned: gslbd with the same services; its failover takes one of four members',
+      'knot: mod-onlinesign; pdns: NSEC3 narrow, one thread of each kind, its caches as they come',
+      'the ratio is that of medians; P-256 everywhere',
+    ],
+  }
+}
+
+function writeQuestions(directory: string, question: Question): string {
+  const path = join(directory, `${question.replaceAll(' ', '-')}.txt`)
+  const lines = Array.from({ length: names }, (_, i) => `${questions[question](i)}\n`)
+  writeFileSync(path, lines.join(''))
+  return path
+}
+
+function rowsOf(
+  question: Question,
+  taken: ReadonlyMap<SigningServer, readonly Sample[]>,
+  figures: Record<string, Figure>,
+): string[][] {
+  const totalOf = (name: SigningServer): number =>
+    median((taken.get(name) ?? []).map(({ totalMicros }) => totalMicros))
+  const ours = totalOf('gslbd')
+  return signingServers.map((name) => {
+    const samples = taken.get(name)
+    if (samples === undefined) return [question, name, ...cells([]).map(() => '-'), 'not installed']
+    const value = ours / totalOf(name)
+    if (name !== 'gslbd') {
+      figures[`signing.${name}.${question}`] = { value, unit: 'ratio', n: samples.length }
+    }
+    return [question, name, ...cells(samples), fixed(value, 2)]
+  })
+}
