@@ -48,7 +48,7 @@ function wasEnabled(previous: Bundle, next: Bundle, member: number): boolean {
   return false
 }
 
-/** Compares host names by name: the addresses that they resolve to change by themselves. */
+/** Compares host names by name, because the addresses that they resolve to change on their own. */
 function isSameTarget(previous: Bundle, before: number, next: Bundle, member: number): boolean {
   if (previous.hasHostnames || next.hasHostnames) {
     return addressOfMember(previous, before) === addressOfMember(next, member)
@@ -56,7 +56,10 @@ function isSameTarget(previous: Bundle, before: number, next: Bundle, member: nu
   return Buffer.compare(memberOctets(previous, before), memberOctets(next, member)) === 0
 }
 
-/** The row of a sorted column that holds the uid of another column's row; -1: none. */
+/**
+ * Finds the row of a sorted column that holds the uid in a row of another column; -1 when there is
+ * none.
+ */
 function rowOfUid(column: Uint8Array, other: Uint8Array, row: number): number {
   const uid = uidOctets(other, row)
   let low = 0

@@ -20,19 +20,27 @@ import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** `active` is what serves, `previous` what served before it: the way back. */
+/**
+ * `active` is the bundle that serves; `previous` is the one that served before it, for going back.
+ */
 export type StoredName = 'active' | 'previous'
 
 /** Digests refused on this node, with the reason for each. */
 export type Quarantine = Readonly<Record<string, string>>
-/** Old entries go first: nobody publishes the same bad bundle for ever. */
+/**
+ * Above this count the oldest entries are dropped: no publisher repeats the same bad bundle for
+ * ever.
+ */
 const quarantineMax = 64
 
 export class BundleStore {
   readonly #directory: string
   /** Digest of a bundle that `add` wrote and no record names yet. */
   #added = ''
-  /** Digest of a bundle whose write has failed: what can be read of it may not survive. */
+  /**
+   * Digest of a bundle whose write has failed: a file of it that can be read may be lost with the
+   * power.
+   */
   #doubtful = ''
 
   /**
@@ -45,7 +53,8 @@ export class BundleStore {
   }
 
   /**
-   * The record as it was stored, not verified. undefined: there is none; null: it cannot be read.
+   * Reads a record as it was stored, without verifying it. @returns undefined when there is none,
+   * null when it cannot be read
    */
   record(name: StoredName): unknown {
     return this.#readJson(`${name}.json`)
@@ -64,9 +73,8 @@ export class BundleStore {
   }
 
   /**
-   * Stores a bundle that a record may name soon: `keep` then need not.
-   *
-   * @throws the file system's error
+   * Stores a bundle that a record may name soon, so that `keep` need not write it. @throws the file
+   * system's error
    */
   add(digest: string, bytes: Uint8Array): void {
     this.#write(digest, bytes)
@@ -89,7 +97,8 @@ export class BundleStore {
     const isStored = this.#added === digest || this.#holds(digest, bytes)
     if (!isStored) this.#write(digest, bytes)
     this.#added = ''
-    // Where the disk failed while `serving` was activated, its bundle is not there to go back to.
+    // When the disk failed while `serving` was activated, its bundle is missing and cannot be gone
+    // back to.
     const hasServing = serving !== undefined && existsSync(this.bundlePath(serving.record.digest))
     if (hasServing && serving.record.digest !== digest) {
       writeDurably(this.#path('previous.json'), JSON.stringify(serving))
@@ -104,7 +113,7 @@ export class BundleStore {
     this.#doubtful = ''
   }
 
-  /** There may be a damaged file of that name, or one that was not flushed. */
+  /** A file of that name may exist that is damaged, or that was not flushed. */
   #holds(digest: string, bytes: Uint8Array): boolean {
     if (digest === this.#doubtful) return false
     const stored = this.bundle(digest)
@@ -121,7 +130,7 @@ export class BundleStore {
     writeDurably(this.#path('quarantine.json'), JSON.stringify(Object.fromEntries(entries)))
   }
 
-  /** Removes the bundles that neither record names, nor will soon. @returns how many */
+  /** Removes the bundles that neither record names, nor will name soon. @returns how many */
   collect(): number {
     const garbage = this.#garbage()
     for (const path of garbage) rmSync(path, { force: true })
@@ -141,9 +150,10 @@ export class BundleStore {
   }
 
   /**
-   * A disk that cannot remove has stored what it had to; there is a job for the rest. Removing
-   * megabytes takes the disk milliseconds, in which this thread has a write to answer: they get
-   * another name here, since the same bundle may come again, and are removed meanwhile.
+   * Collects without failing: a disk that cannot remove has still stored the bundle, and a job
+   * collects later. To remove megabytes takes milliseconds, in which this thread has a write to
+   * answer, so the files are renamed here (the same bundle may come again) and removed in the
+   * background.
    */
   #collectQuietly(): void {
     try {
@@ -157,7 +167,7 @@ export class BundleStore {
     }
   }
 
-  /** Where the file of a bundle is, or would be. */
+  /** Returns the path at which the file of a bundle is, or would be. */
   bundlePath(digest: string): string {
     assert(/^[0-9a-f]{64}$/.test(digest), 'the name of a stored bundle is its SHA-256')
     return join(this.#directory, 'bundles', `${digest}.bundle`)

@@ -31,7 +31,7 @@ export class DynamicLink {
   #left = ''
   #isStopped = false
 
-  /** @param onChange is told of each change; a write waits for it */
+  /** @param onChange called at each change; a write waits for it */
   constructor({ dynamic, log }: DynamicLinkParts, onChange: () => Promise<void>) {
     const feed = dynamic ?? null
     this.#log = log
@@ -43,7 +43,7 @@ export class DynamicLink {
     })
   }
 
-  /** Revision of what `bundleFor` gives. Each change raises it, on all nodes. */
+  /** Revision of the bundle that `bundleFor` returns. Each change raises it, on all nodes. */
   get revision(): number {
     return this.#encoded?.revision ?? 0
   }
@@ -53,7 +53,10 @@ export class DynamicLink {
     return this.#servedRevision
   }
 
-  /** @returns false: what was published after this generation is known to be in force already */
+  /**
+   * Notes that all threads answer from this revision. @returns false when a later generation is
+   * known to be in force already
+   */
   serves(revision: number, generation: number): boolean {
     if (generation < this.#servedSince) return false
     this.#servedRevision = revision
@@ -67,10 +70,8 @@ export class DynamicLink {
   }
 
   /**
-   * Encodes what is there now, for a main bundle that serves or will. Its memory must stay as it is
-   * until then.
-   *
-   * @returns undefined: it is done
+   * Encodes the current records for a main bundle that serves or will serve. The memory of that
+   * bundle must not change until then. @returns undefined when the encoding is done
    */
   encodeFor(main: Bundle): Promise<void> | undefined {
     const encoder = this.#encoder
@@ -88,9 +89,8 @@ export class DynamicLink {
   }
 
   /**
-   * What was encoded last, in the memory that it will serve from: to be published at once.
-   *
-   * @param isFree no thread reads the one before the one that serves
+   * Copies the bundle encoded last to the memory that it will serve from; it must be published at
+   * once. @param isFree whether no thread reads the generation before the one that serves
    */
   bundleFor(isFree: boolean): HandedBundle | null {
     const handed = this.#encoded?.handed ?? null
@@ -113,7 +113,9 @@ export class DynamicLink {
     this.#logLeftOut(encoded)
   }
 
-  /** A mistake of ours about one record must not keep the node from answering everything else. */
+  /**
+   * A mistake of our own about one record must not keep the node from answering everything else.
+   */
   #fail(error: unknown, main: Bundle): undefined {
     if (!this.#isStopped)
       this.#log.error({ err: error }, 'TXT records written at run time are not served')
@@ -122,7 +124,7 @@ export class DynamicLink {
     this.#encoded = { ...nothing, revision, mainDigest: main.digest }
   }
 
-  /** Once for each count: records stay for hours, and bundles come every minute. */
+  /** Logs each count once: records stay for hours, and bundles come every minute. */
   #logLeftOut({ revision, outside, leftOut, hidden }: EncodedTexts): void {
     const left = `${outside} ${leftOut} ${hidden}`
     if (outside + leftOut + hidden > 0 && left !== this.#left) {

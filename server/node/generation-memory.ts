@@ -6,19 +6,19 @@ import { networkBytesMax } from '#routing/tables/network-layout.ts'
 import type { RoutingBuffers, RoutingMemory } from '#routing/state/state.ts'
 
 /**
- * Two halves, used in turn. A thread that allocates nothing never collects garbage, so it never
- * frees a buffer that it was given: with a new buffer for each swap, a node would grow by a bundle
- * a swap. Here a thread can hold no more than the two halves.
+ * Two halves of memory, used in turn. A thread that allocates nothing never collects garbage, so it
+ * never frees a buffer that it was handed: with a new buffer for each swap, a node would grow by a
+ * bundle a swap. With two halves a thread can hold no more than both.
  */
 export class DoubleBuffer {
   readonly #bytesMax: number
   readonly #halves: (SharedArrayBuffer | undefined)[] = [undefined, undefined]
   /** The half that the published generation lies in. */
   #published = 0
-  /** Whether the other one is new since then: no thread has seen it. */
+  /** Whether the other half is new since then, so that no thread has seen it. */
   #isNew = true
 
-  /** @param bytesMax address space that is set aside; memory is taken as it is needed */
+  /** @param bytesMax address space that is reserved; memory is taken as it is needed */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
@@ -49,7 +49,7 @@ export class DoubleBuffer {
   }
 }
 
-/** What the largest table of bundle/format/limits.ts takes, and a little more. */
+/** The largest table that the limits of bundle/format/limits.ts allow, and a little more. */
 const tableBytesMax = bundleLimits.membersMax * 24 + bundleLimits.poolsMax * 64 + 4096
 const cursorBytesMax = bundleLimits.servicesMax * 8
 const hitBytesMax = bundleLimits.responseRulesMax * 8
@@ -73,7 +73,7 @@ export class GenerationMemory {
     this.#queries = new DoubleBuffer(markBytesMax + queryBytesMax * threads)
   }
 
-  /** A copy of a whole bundle. */
+  /** Copies a whole bundle. */
   bundle(bytes: Uint8Array, isFree: boolean): Uint8Array {
     const copy = new Uint8Array(this.#bundles.next(bytes.length, isFree), 0, bytes.length)
     copy.set(bytes)
@@ -87,24 +87,24 @@ export class GenerationMemory {
     }
   }
 
-  /** For the hits of response rules; what it gives is zero. */
+  /** Returns zeroed memory for the hits of response rules. */
   hits(bytes: number, isFree: boolean): SharedArrayBuffer {
     return cleared(this.#hits.next(bytes, isFree), bytes)
   }
 
-  /** For the cells of query-meter.ts; what it gives is zero. */
+  /** Returns zeroed memory for the cells of query-meter.ts. */
   queries(bytes: number, isFree: boolean): SharedArrayBuffer {
     return cleared(this.#queries.next(bytes, isFree), bytes)
   }
 
-  /** For `packNetworks`, which writes all that is read of it. */
+  /** Returns memory for `packNetworks`, which writes every octet that is read of it. */
   networks(bytes: number, isFree: boolean): SharedArrayBuffer {
     return this.#networks.next(bytes, isFree)
   }
 
   /**
-   * From now on these serve, and are not given out. A generation that comes to nothing before that
-   * costs nothing: the next one is given the same halves.
+   * Marks these halves as serving, so that they are not returned again. A generation that fails
+   * before this costs nothing: the next one gets the same halves.
    */
   publish(
     bundle: Uint8Array,

@@ -1,4 +1,4 @@
-// Counts members by what is said of them: of a whole bundle, and by pool.
+// Counts members by their health: of a whole bundle, and by pool.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
@@ -59,7 +59,7 @@ export function countPoolHealth(
   })
 }
 
-/** Rows of members, so many at most. */
+/** Returns rows of unhealthy members, at most so many. */
 export function unhealthyMembers(bundle: Bundle, state: RoutingState, max: number): number[] {
   const found: number[] = []
   for (let member = 0; member < bundle.counts.members && found.length < max; member++) {
@@ -68,7 +68,7 @@ export function unhealthyMembers(bundle: Bundle, state: RoutingState, max: numbe
   return found
 }
 
-/** @returns undefined: it counts as none, since it is disabled or has no address */
+/** @returns undefined when the member does not count, because it is disabled or has no address */
 function stateOf(
   bundle: Bundle,
   state: RoutingState,

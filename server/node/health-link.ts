@@ -32,13 +32,13 @@ interface Serving {
   readonly state: RoutingState
 }
 
-/** What a verdict changes in the lists of candidates: nothing, their order, who is in them. */
+/** What a verdict changes in the lists of candidates: nothing, their order, or their members. */
 const Change = { None: 0, Order: 1, Members: 2 } as const
 type Change = (typeof Change)[keyof typeof Change]
 
 /**
- * A list of thousands takes a millisecond to sort, and scores move with every probe: the order of
- * a list follows within this time. Its members change at once.
+ * How late the order of a list may follow the scores: to sort thousands takes a millisecond, and
+ * scores move with every probe. Changed members show at once.
  */
 export const orderEveryMs = 250
 
@@ -47,13 +47,13 @@ export class HealthLink {
   readonly #after: After
   readonly #resolver: Pick<HostnameResolver, 'statusOf'> | null
   readonly #watch: StateWatch
-  /** Pools of the serving bundle whose order is to be looked at. */
+  /** Pools of the serving bundle whose order must be checked. */
   readonly #unordered = new Set<number>()
   #isOrderDue = false
   /** Probed members of the serving bundle, by uid and address (`targetKey`). */
   #places = new Map<string, number>()
   #serving: Serving | undefined
-  /** Checks of the serving bundle by their texts, so that a change parses only what is new. */
+  /** Checks of the serving bundle by their texts, so that a change parses only new texts. */
   #checks: ReadonlyMap<string, HealthCheckModel> = new Map()
   /** Host names (`targetKey`) of which a further address is a new backend, with a gate to pass. */
   #settled = new Set<string>()
@@ -81,7 +81,7 @@ export class HealthLink {
 
   /**
    * Sets the health columns of a state that is not published yet to what the monitor knows. Members
-   * that it does not know keep what the state says: healthy, or what was carried over.
+   * that the monitor does not know keep the state's value: healthy, or what was carried over.
    */
   prepare(bundle: Bundle, state: RoutingState): void {
     const probed = this.#probed(bundle)
@@ -99,7 +99,10 @@ export class HealthLink {
     this.#writeSignals(serving, this.#monitor.signalled())
   }
 
-  /** From now on verdicts go into this state, and its members are the ones that are probed. */
+  /**
+   * Makes this the serving state: verdicts go into it, and its members are the ones that are
+   * probed.
+   */
   serve(bundle: Bundle, state: RoutingState): void {
     const { members } = bundle.counts
     assert(state.memberCount === members, 'verdicts go into the state of the bundle that serves')
@@ -111,7 +114,7 @@ export class HealthLink {
     this.#arrivals = new Set()
   }
 
-  /** Host names of these members have other addresses, which are probed from now on. */
+  /** Probes the new addresses of the host names of these members. */
   addressesChanged(members: Iterable<number>): void {
     const serving = this.#serving
     if (serving === undefined) return
@@ -151,7 +154,7 @@ export class HealthLink {
       checks.set(checkKey, check)
       const poolName = textOf(bundle, bundle.poolName[pool]!)
       for (const member of membersOf(bundle, pool)) {
-        // A disabled member never answers; nobody needs to know how it is.
+        // A disabled member never answers, so its health is not needed.
         if ((bundle.memberFlags[member]! & MemberFlag.Enabled) === 0) continue
         const memberUid = uidOf(bundle.memberUid, member)
         const { warmupThreshold } = memberExtraOf(bundle, member)
@@ -173,7 +176,10 @@ export class HealthLink {
     this.#monitor.setTargets(targets, { arrivals, rttThresholdMs })
   }
 
-  /** Where a member is probed: its address; all that its host name has, of an alias. */
+  /**
+   * Returns the addresses at which a member is probed: its own, or for an alias all those of its
+   * host name.
+   */
   #addressesOf({ bundle, state }: Serving, member: number): readonly string[] {
     if (bundle.hasHostnames && isResolved(bundle, member)) {
       const address = slotAddress(bundle, state, member)
@@ -192,7 +198,7 @@ export class HealthLink {
     if (found.length > 0) return together(found)
     const { bundle } = serving
     if (!isAlias(bundle, member)) return undefined
-    // An alias of nothing helps nobody.
+    // An alias whose host name has no address cannot be probed.
     const error = this.#resolver?.statusOf(addressOfMember(bundle, member)).error ?? ''
     return error === '' ? undefined : { healthy: false, score: 1, rttMs: 0, isWarming: false }
   }
@@ -247,21 +253,22 @@ export class HealthLink {
     for (const pool of pools) this.#rebuild(serving, pool)
   }
 
-  /** Writes what is believed of a member. */
+  /** Writes the verdict on a member to the state. */
   #write(serving: Serving, member: number): Change {
     const { bundle, state } = serving
     const memberUid = uidOf(bundle.memberUid, member)
     const isProbed = this.#probed(bundle)[bundle.memberPool[member]!] === 1
     const found = isProbed ? this.#healthOf(serving, member, memberUid) : undefined
-    // Without a check nobody can say that a member is ill, but an outside monitor.
+    // Without a check only an outside monitor can call a member unhealthy.
     const probe = found?.healthy ?? (isProbed ? state.memberHealthy[member] === 1 : true)
     const signal = this.#monitor.signalOf(memberUid)
     const { externalSignalMode, warmupThreshold } = memberExtraOf(bundle, member)
     const isArrival =
       this.#arrivals.size > 0 &&
       this.#arrivals.has(targetKey(memberUid, addressOfMember(bundle, member)))
-    // The monitor does not know yet of a gate that this bundle takes away. Whom it has probed all
-    // along has nothing to pass: it would keep silent, and the member would warm up for ever.
+    // The monitor does not know yet that this bundle removes a gate. A member that it has probed
+    // all along has nothing to pass: no further verdict would come, and the member would warm up
+    // for ever.
     const isWarming = warmupThreshold > 0 && (found?.isWarming ?? isArrival)
     if (found !== undefined) state.memberRttMs[member] = found.rttMs
     const healthy = blend(externalSignalMode, probe, signal) ? 1 : 0
@@ -281,7 +288,9 @@ export class HealthLink {
 /** What a probe or another source finds of a member. */
 type Found = Pick<MemberHealth, 'healthy' | 'score' | 'rttMs' | 'isWarming'>
 
-/** An alias is as good as the best of the addresses that it leads to. */
+/**
+ * Combines the findings of an alias: it is as good as the best of the addresses that it leads to.
+ */
 function together(found: readonly Found[]): Found {
   const healthy = found.filter((one) => one.healthy)
   const counted = healthy.length > 0 ? healthy : found
@@ -294,7 +303,7 @@ function together(found: readonly Found[]): Found {
   }
 }
 
-/** Without a check there is no verdict, no score, no time and no gate. */
+/** Sets a member without a check to no verdict, no score, no time and no gate. */
 function clear(state: RoutingState, member: number): boolean {
   const out = state.memberOut[member]!
   const isPlain =
@@ -308,7 +317,9 @@ function clear(state: RoutingState, member: number): boolean {
   return !isPlain
 }
 
-/** A member by its uid, or -1. One search through the column: signals are rare. */
+/**
+ * Finds a member by its uid, or -1. A search through the column is enough, since signals are rare.
+ */
 function memberOfUid({ memberUid: column }: Bundle, memberUid: string): number {
   const all = Buffer.from(column.buffer, column.byteOffset, column.byteLength)
   const uid = Buffer.from(memberUid.replaceAll('-', ''), 'hex')

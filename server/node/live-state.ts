@@ -15,7 +15,7 @@ export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed' | 'wa
   readonly health: HealthMonitor | null
   /** null: host names have no addresses, as in tests without them. */
   readonly resolver?: HostnameResolver | null
-  /** Told of each change of a state that is published. */
+  /** Called at each change of a published state. */
   readonly journal?: StateWatch | null
 }
 
@@ -26,7 +26,7 @@ export class LiveState {
 
   constructor({ health, resolver = null, journal, ...parts }: LiveStateParts) {
     const watch = journal ?? watchesNothing
-    // The link listens first: regressions are looked for in the columns that it writes.
+    // The link subscribes first, because regressions are looked for in the columns that it writes.
     this.#health = health === null ? null : new HealthLink(health, parts.after, resolver, watch)
     this.#resolve =
       resolver === null
@@ -37,15 +37,15 @@ export class LiveState {
     health?.onSignal(() => this.#overlays.healthChanged())
   }
 
-  /** Brings a state that is not published yet to what is known now. */
+  /** Brings a state that is not published yet up to date. */
   prepare(bundle: Bundle, state: RoutingState): void {
-    // Addresses first: health is that of an address.
+    // Addresses are set first, because health belongs to an address.
     this.#resolve?.prepare(bundle, state)
     this.#health?.prepare(bundle, state)
     this.#overlays.serve(bundle, state)
   }
 
-  /** It is published: its members are the ones that are probed from now on. */
+  /** Takes over the published state: its members are the ones that are probed from now on. */
   serve(bundle: Bundle, state: RoutingState): void {
     this.#health?.serve(bundle, state)
     this.#resolve?.serve(bundle, state)

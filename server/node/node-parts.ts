@@ -16,7 +16,7 @@ import type { RegressionEvent } from './overlay-clock.ts'
 export interface DnsNodeParts {
   readonly threads: Omit<ThreadGroupParts, 'log' | 'onCrash'>
   readonly createThreads: CreateThreads
-  /** null: nothing is kept; for tests and benchmarks. */
+  /** null: nothing is stored; for tests and benchmarks. */
   readonly store: BundleStore | null
   readonly trusted: readonly TrustedKey[]
   /** null: health checks are off, every member counts as healthy. */
@@ -25,18 +25,18 @@ export interface DnsNodeParts {
   readonly resolver?: HostnameResolver | null
   /** null: no TXT records are written at run time. */
   readonly dynamic?: DynamicFeed | null
-  /** What answers, and how members are, is written down; null: nobody wants to know later. */
+  /** Records what answers and the health of members; null: no history is kept. */
   readonly journal?: Pick<Journal, 'serves' | 'settled' | 'poolChanged'> | null
   /** Answers HTTP from each bundle that serves. */
   readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
   /** Keys of zones that are signed; left out: they are answered SERVFAIL. */
   readonly signing?: Pick<ZoneKeys, 'handedFor' | 'onChange' | 'stop'> | null
-  /** null: nothing is known of where clients are. */
+  /** null: the node knows no places of clients. */
   readonly geo: GeoFeed | null
-  /** Names, and members, that wait to be taken as used; 0: nobody takes them. */
+  /** How many names, and members, may wait to be recorded as used; 0: none is recorded. */
   readonly usedMax?: number
   readonly clock: Clock
   readonly log: Log
-  /** Told once of each rollout that this node takes back. */
+  /** Called once for each rollout that this node takes back. */
   readonly onRegression?: (event: RegressionEvent) => void
 }

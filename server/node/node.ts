@@ -1,4 +1,4 @@
-// A DNS node: its bundle, its threads, and the swap from one bundle to the next.
+// Runs a DNS node: its bundle, its threads, and the swap from one bundle to the next.
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { LiveNode } from './live-node.ts'
@@ -40,7 +40,7 @@ import type { DnsThreads } from '#server/threads/threads-port.ts'
 import { noThreads } from '#server/threads/no-threads.ts'
 
 interface ToKeep extends Publication {
-  /** The one that served until then. */
+  /** The record that served until then. */
   readonly before: SignedChannelRecord | undefined
 }
 
@@ -61,23 +61,23 @@ interface Serving {
   readonly dynamic: HandedBundle | null
 }
 
-/** Numbers of generations travel in cells of 32 bits with a sign. */
+/** Numbers of generations are stored in cells of 32 bits with a sign. */
 const generationMax = 2 ** 31 - 1
-/** Threads that do not answer within this time are reported, not waited for. */
+/** Threads that do not answer within this time are logged, not waited for. */
 const adoptionPatienceMs = 5_000
-/** A bundle under which threads die this often, this soon, is taken out of service. */
+/** A bundle under which threads die so often within this window is taken out of service. */
 const crashes = { max: 3, windowMs: 60_000 } as const
 
 export class DnsNode {
   readonly #parts: DnsNodeParts
-  /** null: nothing is kept. */
+  /** null: nothing is stored. */
   readonly #stored: StoredBundlesParts | null
   readonly #threads: DnsThreads
   readonly #live: LiveState
   readonly #geo: GeoLink
   readonly #dynamic: DynamicLink
   #serving: Serving | undefined
-  /** Threads read what is published. */
+  /** Whether threads run that read what is published. */
   #hasThreads = false
   /** The tables of the last publication. */
   #tables: RoutingTables = noRoutingTables
@@ -85,16 +85,16 @@ export class DnsNode {
   #activeSigned: SignedChannelRecord | undefined
   /** Newest record ever activated here; `#active` may be older after a way back. */
   #newest: ChannelRecord | undefined
-  /** Checked before its record is here. */
+  /** A bundle that was checked before its record came. */
   #prepared: Bundle | undefined
   #refused: NodeStatus['refused'] = null
-  /** What the disk has refused; none: the active bundle is on it. */
+  /** What the disk failed to store; undefined: the active bundle is on disk. */
   #unstored: ToKeep | undefined
   readonly #memory: GenerationMemory
   readonly #meter: QueryMeter
   readonly scriptStatus = () => this.#threads.scripts.status()
   readonly counters = () => this.#threads.counters()
-  /** What may be handed to another process. */
+  /** Sockets that may be handed to another process. */
   readonly sockets = () => this.#threads.sockets()
   readonly #hits = new ResponseHits()
   #onServed: () => void = () => undefined
@@ -123,8 +123,9 @@ export class DnsNode {
   }
 
   /**
-   * Boots from the store, then opens the sockets, or takes those of the process before: the first
-   * query already finds the last good bundle, and health as it was. Errors: stop it all the same.
+   * Boots from the store, then opens the sockets, or takes those of the process before, so that the
+   * first query is answered from the last good bundle with its health. After an error the caller
+   * must still call `stop`.
    */
   async start(handed?: HandedSockets): ReturnType<DnsThreads['start']> {
     this.#boot()
@@ -145,7 +146,7 @@ export class DnsNode {
   /** Resolves when every thread that gets queries answers from the TXT records as they are now. */
   async #serveDynamic(): Promise<void> {
     if (this.#serving === undefined) return
-    // Another bundle may come meanwhile, with the records as they were before.
+    // Another bundle may come meanwhile, encoded with the records as they were before.
     do await this.#dynamic.encodeFor(this.#serving.bundle)
     while (!this.#dynamic.isFor(this.#serving.bundle))
     const dynamic = this.#dynamic.bundleFor(this.#threads.haveAdopted(this.#generation))
@@ -160,7 +161,8 @@ export class DnsNode {
     if (adopted === 'not by all') {
       this.#parts.log.error({}, 'not all threads have taken over the TXT records')
     }
-    // After the records: who transfers a zone in between is told of the change all the same.
+    // The log follows the records: a secondary that transfers in between is still notified of the
+    // change.
     if (this.#dynamic.serves(revision, generation)) this.#writeSerial()
   }
 
@@ -177,7 +179,8 @@ export class DnsNode {
   }
 
   readonly #serveStored = ({ record, signed, bundle }: StoredBundle): void => {
-    // Many records take a while: until then those of before are answered, or none at a start.
+    // To encode many records takes a while: until then the earlier ones are answered, or none at a
+    // start.
     void this.#dynamic.encodeFor(bundle)
     this.#install(this.#build(record, bundle))
     this.#activeSigned = signed
@@ -188,8 +191,8 @@ export class DnsNode {
   }
 
   /**
-   * Checks and stores a signed bundle whose record will probably come soon: `activate` then finds
-   * that done. Nothing serves it, and nothing is said of it, before a record names it.
+   * Checks and stores a signed bundle whose record will probably come soon, so that `activate`
+   * finds that done. Nothing serves or reports the bundle before a record names it.
    */
   prepare(bundle: Uint8Array): void {
     this.#prepared = undefined
@@ -199,14 +202,14 @@ export class DnsNode {
       this.#prepared = checked.value
       this.#parts.store?.add(checked.value.digest, bundle)
     } catch {
-      // `activate` does it again, and says what is wrong.
+      // `activate` checks the bundle again and reports what is wrong.
     }
   }
 
   /**
-   * Verifies a publication, keeps it, and swaps to it between two batches of queries. Resolves when
-   * every thread answers from it. What is refused, or throws while it is built, changes nothing: it
-   * is not kept either, so that a restart does not meet it again.
+   * Verifies a publication, stores it, and swaps to it between two batches of queries. Resolves
+   * when every thread answers from it. A publication that is refused, or throws while it is built,
+   * changes nothing: it is not stored either, so that a restart does not meet it again.
    */
   async activate(publication: Publication): Promise<Result<'activated' | 'unchanged', Refusal>> {
     const accepted = this.#accept(publication)
@@ -218,7 +221,7 @@ export class DnsNode {
     }
     const { record, bundle } = accepted.value
     this.#refused = null
-    // An old renewal, sent again: what is known to be confirmed for longer stays.
+    // An old renewal was sent again: the record that is confirmed for longer stays.
     const isStale = bundle === undefined && record.expiresAtMs < (this.#active?.expiresAtMs ?? 0)
     if (isStale) return ok('unchanged')
     const { clock } = this.#parts
@@ -228,7 +231,7 @@ export class DnsNode {
     const built = bundle === undefined ? undefined : this.#build(record, bundle)
     const buildMs = clock.monotonicMs() - beganMs
     this.#keep({ ...publication, before: this.#activeSigned })
-    // The time that the disk took is none of a swap.
+    // The time that the disk took does not count as time of the swap.
     const startedAtMs = clock.monotonicMs() - buildMs
     if (built !== undefined) this.#install(built)
     // A record that renews what serves may bring a serial that the record before did not have.
@@ -247,7 +250,7 @@ export class DnsNode {
     return ok('activated')
   }
 
-  /** Whether a record would be taken, before there is a bundle to look at. */
+  /** Judges a record alone, before its bundle is there. */
   judge(signed: unknown): Result<ChannelRecord, Refusal> {
     return acceptableRecord(signed, this.#parts, this.#newest)
   }
@@ -270,7 +273,7 @@ export class DnsNode {
     return checked.ok ? ok({ record: record.value, bundle: checked.value }) : checked
   }
 
-  /** A disk that was full may have room again. */
+  /** Stores again: a disk that was full may have room. */
   retryStore(): void {
     if (this.#unstored !== undefined) this.#keep(this.#unstored)
   }
@@ -285,7 +288,7 @@ export class DnsNode {
     } catch (error) {
       this.#unstored = toKeep
       if (isRetry) return
-      // Answers matter more than the copy on disk; a restart would come up with the older one.
+      // The node serves the bundle anyway: answers matter more than the copy on disk.
       this.#parts.log.error(
         { err: error },
         'the bundle cannot be stored: a restart would serve the one before; free space or mend the data directory',
@@ -293,7 +296,7 @@ export class DnsNode {
     }
   }
 
-  /** Changes nothing that serves: whatever it throws, the generation before goes on. */
+  /** Builds a generation without changing what serves: when this throws, the serving one stays. */
   #build(record: ChannelRecord, checked: Bundle): Built {
     assert(checked.digest === record.digest, 'what is to serve is the bundle that its record names')
     const serial = this.#serialOf(record, this.#dynamic.revision)
@@ -309,7 +312,10 @@ export class DnsNode {
     return { record, bundle, state, isFree }
   }
 
-  /** Commits and changes of dynamic records: both only rise, and are equal on all nodes. */
+  /**
+   * Adds the number of commits and the number of changes of dynamic records: both only rise, and
+   * are equal on all nodes.
+   */
   #serialOf(record: ChannelRecord, revision = this.#dynamic.servedRevision): number {
     return (soaSerialOf(record) + revision) >>> 0
   }
@@ -325,7 +331,7 @@ export class DnsNode {
     this.#onServed = handler
   }
 
-  /** Publishes a bundle that has been built. Health and cursors come along. */
+  /** Publishes a bundle that has been built. Health and cursors are carried over. */
   #install({ record, bundle, state, isFree }: Built): void {
     this.#live.prepare(bundle, state)
     const hits = this.#hits.carry(bundle, (bytes) => this.#memory.hits(bytes, isFree))
@@ -343,7 +349,9 @@ export class DnsNode {
     this.#parts.redirects?.serve(bundle)
   }
 
-  /** Rules that stay as they are cost a swap nothing: their tables stay where they are. */
+  /**
+   * Reuses the tables of response rules that have not changed, so that they cost a swap nothing.
+   */
   #networksOf(bundle: Bundle, isFree: boolean): SharedArrayBuffer | null {
     const before = this.#serving
     if (before !== undefined && hasSameNetworks(before.bundle, bundle)) return before.networks
@@ -351,7 +359,7 @@ export class DnsNode {
     return packNetworks(bundle, memory, before?.networks)
   }
 
-  /** Hands what serves to the threads, with the tables that go with it now. */
+  /** Hands the serving bundle to the threads, with its current tables. */
   #publish(): void {
     if (this.#serving === undefined) return
     const { bundle, state, networks, dynamic } = this.#serving
@@ -389,7 +397,9 @@ export class DnsNode {
     if (!this.#dynamic.isFor(previous.bundle)) void this.#serveDynamic()
   }
 
-  /** What a publisher must continue from: the newest seq, and the digest that really serves. */
+  /**
+   * Returns what a publisher must continue from: the newest seq, and the digest that really serves.
+   */
   resumePoint(): { seq: number; digest: string; bundle?: Uint8Array } | null {
     if (this.#newest === undefined) return null
     const [{ seq }, digest, bundle] = [this.#newest, this.#active?.digest ?? '', this.bundle()]
@@ -410,12 +420,14 @@ export class DnsNode {
     }
   }
 
-  /** Every thread answers from what was published last. */
+  /** Whether every thread answers from what was published last. */
   isSettled(): boolean {
     return this.#threads.haveAdopted(this.#generation)
   }
 
-  /** Resolves when each thread that gets queries does. @returns false: not in time */
+  /**
+   * Resolves when each thread that gets queries is settled. @returns false when that took too long
+   */
   async settled(patienceMs: number): Promise<boolean> {
     return (await this.#threads.adopted(this.#generation, patienceMs)) === 'by all'
   }
@@ -424,7 +436,7 @@ export class DnsNode {
     return this.#serving?.bundle
   }
 
-  /** The keys of signed messages, from now on. */
+  /** Sets the keys of signed messages. */
   setKeys(keys: Parameters<DnsThreads['setKeys']>[0]): void {
     this.#threads.setKeys(keys)
   }
@@ -453,12 +465,12 @@ export class DnsNode {
     return this.#hits
   }
 
-  /** How many questions came for names of each tenant, and what was used. */
+  /** Counts of questions for each tenant, and which names were used. */
   get meter(): QueryMeter {
     return this.#meter
   }
 
-  /** How many pools of the serving bundle declare a health check. */
+  /** Counts the pools of the serving bundle that declare a health check. */
   poolsWithHealthCheck(): number {
     const checks = this.#serving?.bundle.poolHealthCheck ?? []
     let pools = 0
@@ -474,12 +486,12 @@ export class DnsNode {
     return this.#live.overlayClock
   }
 
-  /** Threads that have not started yet never do: a stop is near. */
+  /** Cancels the start of threads that have not started, because a stop is near. */
   callOffStarts(): void {
     this.#threads.callOffStarts()
   }
 
-  /** Changes and stores nothing any more; it still answers, from what it has, until `stop`. */
+  /** Stops changing and storing; the node still answers, from what it has, until `stop`. */
   rest(): Promise<void> {
     return (this.#resting ??= this.#rest())
   }

@@ -1,5 +1,5 @@
 // Applies rollouts and maintenance windows to the serving state at their times, and rolls back a
-// rollout that does harm here.
+// rollout that makes members unhealthy or slow.
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
@@ -22,7 +22,7 @@ export interface OverlayClockParts {
   /** false: nobody is probed here, so nothing is measured and no regression seen. */
   readonly isProbed: boolean
   readonly log: Log
-  /** Told of each change of a state that is published. */
+  /** Called at each change of a published state. */
   readonly watch?: StateWatch
   /** For alerts: called once for each regression. */
   readonly onRegression?: ((event: RegressionEvent) => void) | undefined
@@ -31,7 +31,7 @@ export interface OverlayClockParts {
 /** A rollout that this node has taken back. */
 export interface RegressionEvent {
   readonly rollout: RolloutName
-  /** Identifies the attempt: a rollout that starts anew has another time. */
+  /** Identifies the attempt: a rollout that starts again has another time. */
   readonly startAtMs: number
   readonly reason: string
   readonly atMs: number
@@ -54,9 +54,9 @@ export interface RolloutStatus extends RolloutName {
   readonly pool: string
   readonly state: RolloutState
   readonly stepIndex: number
-  /** In effect here. */
+  /** The weight that is in effect on this node. */
   readonly weight: number
-  /** Why it is held or over; empty while it is on its way. */
+  /** Why the rollout is held or over; empty while it proceeds. */
   readonly reason: string
   /** Milliseconds; null: not measured. */
   readonly baselineRttMs: number | null
@@ -74,23 +74,25 @@ export interface OverlayStatus {
   readonly windows: readonly WindowStatus[]
   /** null: nothing will change by time alone. */
   readonly nextEventAtMs: number | null
-  /** Regressions seen since the start of the process. */
+  /** Count of regressions seen since the process started. */
   readonly regressions: number
-  /** The last of them, newest last; at most 100. */
+  /** The latest events, newest last; at most 100. */
   readonly events: readonly RegressionEvent[]
 }
 
 /** The tick of the rollout controller. Bounds how late a jump of the clock is noticed. */
 export const tickMs = 5_000
 const eventsMax = 100
-/** Trips of others that are kept for a bundle that may come; the oldest is forgotten. */
+/**
+ * How many trips of other nodes are kept for bundles that may still come; the oldest is dropped.
+ */
 const foreignMax = 1_000
 
-/** What is remembered of a rollout over changes of the bundle, by `tripKey`. */
+/** The state of a rollout that outlives changes of the bundle, by `tripKey`. */
 interface Memory {
   baselineRttMs: number | null
   trip: RolloutTrip | null
-  /** As it was logged last. */
+  /** The state as it was logged last. */
   shown: string
 }
 
@@ -108,7 +110,7 @@ export class OverlayClock {
   readonly #parts: OverlayClockParts
   #serving: Serving | undefined
   #memories = new Map<string, Memory>()
-  /** What other nodes have seen, by `tripKey`. */
+  /** Trips that other nodes have reported, by `tripKey`. */
   readonly #foreign = new Map<string, RolloutTrip>()
   /** States of windows as they were logged last, by uid. */
   #windowsShown: ReadonlyMap<string, WindowState> = new Map()
@@ -121,7 +123,7 @@ export class OverlayClock {
     this.#parts = parts
   }
 
-  /** Takes over a state that is not published yet, in which no overlay has been applied. */
+  /** Takes over a state that is not published yet, to which no overlay has been applied. */
   serve(bundle: Bundle, state: RoutingState): void {
     const { members } = bundle.counts
     assert(state.memberCount === members, 'overlays go into the state of the bundle that serves')
@@ -139,18 +141,18 @@ export class OverlayClock {
     this.#tick()
   }
 
-  /** Something in the health columns has changed: regressions are looked for soon. */
+  /** Schedules a search for regressions, because a health column has changed. */
   healthChanged(): void {
     const isRunning = this.#serving?.moment.rollouts.some(
       ({ moment }) => moment.state === 'running',
     )
     if (isRunning !== true || this.#isDue) return
-    // A storm of verdicts is one look.
+    // Many verdicts at once cause one search.
     this.#isDue = true
     this.#arm(0)
   }
 
-  /** What another node has seen counts here, too; of two the first one that was heard of. */
+  /** Applies a trip that another node has reported; of two reports the first counts. */
   adopt({ rolloutUid: uid, startAtMs, atMs, reason }: ForeignTrip): void {
     const key = tripKey({ uid, startAtMs })
     if (this.#foreign.has(key)) return
@@ -166,7 +168,10 @@ export class OverlayClock {
     this.#tick()
   }
 
-  /** The round trip from when the rollout began here; null: not measured, or not of this bundle. */
+  /**
+   * Returns the round trip from when the rollout began on this node; null when it was not measured,
+   * or is not of this bundle.
+   */
   baselineRttMs(uid: string): number | null {
     const rollout = this.#serving?.overlays.rollouts.find((one) => one.uid === uid)
     return rollout === undefined ? null : this.#memories.get(tripKey(rollout))!.baselineRttMs
@@ -212,7 +217,7 @@ export class OverlayClock {
     })
   }
 
-  /** Brings the state to what holds now; lists are rebuilt where members have changed. */
+  /** Applies what holds now to the state; lists are rebuilt where members have changed. */
   #show(serving: Serving, nowMs: number): void {
     const { bundle, state, overlays } = serving
     const trips = new Map<string, RolloutTrip>()
@@ -233,7 +238,7 @@ export class OverlayClock {
       const memory = this.#memories.get(tripKey(rollout))!
       const { isProbed } = this.#parts
       const seen = observe(bundle, state, rollout, isProbed, memory.baselineRttMs)
-      // A node that comes late has no earlier round trip than the first one that it measures.
+      // A node that joins late has no earlier round trip than the first one that it measures.
       memory.baselineRttMs ??= seen.rttMs
       const reason = regressionOf(rollout.regressionPolicy, seen)
       if (reason === undefined) continue

@@ -7,7 +7,7 @@ export type RefusalCode =
 
 export interface Refusal {
   readonly code: RefusalCode
-  /** What is wrong, and what goes on serving. */
+  /** Says what is wrong, and which bundle goes on serving. */
   readonly message: string
 }
 
@@ -34,7 +34,7 @@ export const refusalSentences: Readonly<Record<RefusalCode, string>> = Object.fr
     'the bundle is in quarantine because threads died under it; publish a change, or remove node/quarantine.json',
 })
 
-/** What a record that may be malformed says about itself. */
+/** Reads the sequence number and digest of a record that may be malformed. */
 export function namedBy(signed: unknown): { seq: number; digest: string } {
   const { seq, digest } = ((signed as Partial<SignedChannelRecord> | null)?.record ??
     {}) as Partial<ChannelRecord>

@@ -1,4 +1,4 @@
-// Connects host names and routing state: which names are looked up, and whose slots change.
+// Connects host names with routing state: which names are looked up, and whose addresses change.
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { HostnameCell, isAlias, slotMembers } from '#bundle/format/hostnames.ts'
@@ -12,15 +12,15 @@ import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
 interface Serving {
   readonly bundle: Bundle
   readonly state: RoutingState
-  /** Rows of `hostnameRow`, by name: several pools may have one. */
+  /** Rows of `hostnameRow`, by name: several pools may use one name. */
   readonly rowsOf: ReadonlyMap<string, readonly number[]>
-  /** Members that are aliases and probed, by name. */
+  /** Rows of members that are aliases and probed, by name. */
   readonly aliasesOf: ReadonlyMap<string, readonly number[]>
 }
 
 export class ResolveLink {
   readonly #resolver: HostnameResolver
-  /** Told of members whose addresses have changed, before lists are built from them. */
+  /** Called with members whose addresses have changed, before lists are built from them. */
   readonly #onChange: (members: readonly number[]) => void
   readonly #watch: StateWatch
   #serving: Serving | undefined
@@ -38,7 +38,7 @@ export class ResolveLink {
     })
   }
 
-  /** Fills the slots of a state that is not published yet with what is known. */
+  /** Fills the address slots of a state that is not published yet with the known addresses. */
   prepare(bundle: Bundle, state: RoutingState): void {
     if (!bundle.hasHostnames) return
     const pools = new Set<number>()
@@ -49,7 +49,7 @@ export class ResolveLink {
     for (const pool of pools) rebuildPool(bundle, state, pool)
   }
 
-  /** It is published: its host names are the ones that are looked up from now on. */
+  /** Takes over the published state: its host names are the ones that are looked up from now on. */
   serve(bundle: Bundle, state: RoutingState): void {
     const names = resolvedHostnames(bundle)
     const rowsOf = Map.groupBy(names.keys(), (row) => names[row]!)
@@ -84,7 +84,7 @@ function poolOfHostname({ hostnameRow, memberPool }: Bundle, row: number): numbe
   return memberPool[hostnameRow[row * HostnameCell.Words + HostnameCell.First4]!]!
 }
 
-/** An alias is looked up where somebody has to connect to it. */
+/** Yields aliases that are probed: only those need an address to connect to. */
 function* probedAliases(bundle: Bundle): Generator<number> {
   for (let pool = 0; bundle.hasHostnames && pool < bundle.counts.pools; pool++) {
     if (bundle.poolHealthCheck[pool] === 0) continue

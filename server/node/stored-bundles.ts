@@ -14,18 +14,18 @@ export interface StoredBundlesParts {
   readonly trusted: readonly TrustedKey[]
   readonly log: Log
   /**
-   * Told of every record that holds, even when its bundle is damaged: an older publication stays a
+   * Called with every valid record, even when its bundle is damaged: an older publication stays a
    * rollback.
    */
   readonly onRecord: (record: ChannelRecord) => void
 }
 
 export interface BootParts extends StoredBundlesParts {
-  /** False: this node answers no queries, so the log need not say that a bundle is missing. */
+  /** false: this node answers no queries, so a missing bundle need not be logged. */
   readonly isAnswering: boolean
 }
 
-/** What it takes to read one. */
+/** What reading a stored bundle needs. */
 export interface StoredReader extends Pick<StoredBundlesParts, 'trusted' | 'onRecord'> {
   readonly store: Pick<BundleStore, 'record' | 'bundle' | 'quarantine'>
 }
@@ -37,9 +37,8 @@ export interface StoredBundle {
 }
 
 /**
- * Serves the last good bundle; where there is none, the log says why.
- *
- * @param serve one that throws has served nothing: the one before is tried
+ * Serves the last good bundle; when there is none, logs why. @param serve when it throws it has
+ * served nothing, and the bundle before is tried
  */
 export function bootBundle(parts: BootParts, serve: (stored: StoredBundle) => void): void {
   const { log } = parts
@@ -93,7 +92,10 @@ export function replaceBad(
   return previous.value
 }
 
-/** @returns undefined when there is none of that name. Errors: a part of a sentence */
+/**
+ * Reads a stored bundle by its name. @returns undefined when there is none. Errors: a part of a
+ * sentence
+ */
 export function readStored(
   { store, trusted, onRecord }: StoredReader,
   name: StoredName,

@@ -30,7 +30,7 @@ export function servableBundle(
   return bundle.ok && bundle.value.digest !== record.digest ? refuse('digest-mismatch') : bundle
 }
 
-/** The same before there is a record: which bundle it is, is for the caller to ask. */
+/** Checks a bundle before there is a record; the caller checks which bundle it is. */
 export function answerableBundle(
   bytes: Uint8Array,
   trusted: readonly TrustedKey[],
@@ -49,7 +49,7 @@ export function answerableBundle(
 
 export interface AcceptanceParts {
   readonly trusted: readonly TrustedKey[]
-  /** null: nothing is in quarantine. */
+  /** null: there is no quarantine. */
   readonly store: Pick<BundleStore, 'quarantine'> | null
 }
 

@@ -1,4 +1,5 @@
-// The access log of redirects: a line of JSON for each request, written without waiting for it.
+// Writes the access log of redirects: a line of JSON for each request, without delaying the
+// request.
 import { close, open, write } from 'node:fs'
 import type { Log } from '#lib/log.ts'
 import { redirectLimits } from './limits.ts'
@@ -10,12 +11,15 @@ export interface AccessLine {
   readonly method: string
   readonly path: string
   readonly status: number
-  /** Id of the redirect; empty: none. */
+  /** Id of the redirect; empty when the host has none. */
   readonly redirect: string
   readonly userAgent: string
 }
 
-/** Lines that the disk does not take in time are dropped and counted: no request waits. */
+/**
+ * Writes lines in the background. Lines that the disk does not take in time are dropped and
+ * counted: no request waits.
+ */
 export class AccessLog {
   readonly #path: string
   readonly #log: Log
@@ -43,12 +47,12 @@ export class AccessLog {
     if (!this.#isBusy) this.#next()
   }
 
-  /** For rotation by renaming: the next lines go into a new file. */
+  /** Opens the path again after a rotation by renaming: the next lines go into a new file. */
   reopen(): void {
     this.#wantsReopen = true
   }
 
-  /** Resolves when what was added is written, or cannot be. */
+  /** Resolves when every added line is written, or cannot be. */
   async close(): Promise<void> {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#idle.push(resolve))
     if (this.#file !== undefined) close(this.#file, () => undefined)
@@ -90,7 +94,7 @@ export class AccessLog {
     })
   }
 
-  /** Once when it fails, once when it works again. */
+  /** Logs once when writing fails, and once when it works again. */
   #tell(error: Error | null): void {
     if (error !== null && !this.#isLogged) {
       this.#log.error(

@@ -1,4 +1,4 @@
-// Says what a request is answered with: the redirect of its host, and where that leads.
+// Decides how a request is answered: finds the redirect of its host, and where that leads.
 import {
   findRedirect,
   RedirectBits,
@@ -8,14 +8,14 @@ import {
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'
 import { HostFault, readHost } from './request-host.ts'
 
-/** One at a time: it is written over by the next question. */
+/** One answer, which the next call overwrites. */
 export interface RedirectAnswer {
   /** 301, 302, 307 or 308; 400, 404, 503. */
   status: number
   location: string
-  /** Empty: none. */
+  /** Value of the Strict-Transport-Security header; empty when there is none. */
   hsts: string
-  /** Row of the redirect; -1: none. */
+  /** Row of the redirect; -1 when the host has none. */
   row: number
 }
 
@@ -33,8 +33,8 @@ export class RedirectAnswers {
   }
 
   /**
-   * @param host the header; undefined: there is none
-   * @param target of the request line: a path with its query, a whole address, or `*`
+   * @param host value of the Host header; undefined when there is none @param target of the request
+   * line: a path with its query, a whole address, or `*`
    */
   answer(host: string | undefined, target: string): RedirectAnswer {
     const answer = this.#answer
@@ -51,7 +51,7 @@ export class RedirectAnswers {
       answer.status = 400
       return answer
     }
-    // RFC 9112 section 3.2.2: the host of a whole address goes before the header.
+    // RFC 9112 section 3.2.2: the host of a whole address takes precedence over the header.
     const length = readHost(whole?.host ?? host ?? '', this.#name)
     if (length <= 0) {
       answer.status = length === HostFault.Malformed ? 400 : 404
@@ -85,7 +85,7 @@ export class RedirectAnswers {
   }
 }
 
-/** Octets that a header cannot have, or browsers take for something else, are percent-encoded. */
+/** Percent-encodes octets that a header cannot have, or that browsers take for something else. */
 function plain(path: string): string {
   return oddOctet.test(path) ? path.replaceAll(oddOctets, encoded) : path
 }
@@ -97,7 +97,7 @@ function encoded(octet: string): string {
   return `%${octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }
 
-/** A query may follow the host at once, without a path. */
+/** Reads a whole address. A query may follow the host at once, without a path. */
 function wholeAddress(target: string): { host: string; path: string } | undefined {
   const [, host, rest = ''] = /^https?:\/\/([^/?#@]+)([/?][^#]*)?$/i.exec(target) ?? []
   if (host === undefined) return undefined

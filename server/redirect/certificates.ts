@@ -1,4 +1,4 @@
-// The certificates of the https listener: chosen by the name that a client asks for, and read
+// Holds the certificates of the https listener: chosen by the name that a client asks for, and read
 // again when their files change.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -28,7 +28,7 @@ export class ServerCertificates {
     this.#log = log
   }
 
-  /** Errors: a sentence about the first that cannot be used. */
+  /** Loads every certificate. Errors: a sentence about the first that cannot be used. */
   load(): Result<null, string> {
     for (const [name, files] of this.#files) {
       try {
@@ -41,7 +41,7 @@ export class ServerCertificates {
     return ok(null)
   }
 
-  /** Takes over what has changed; a file that cannot be used leaves what was. */
+  /** Reads files that have changed; when one cannot be used, its earlier certificate stays. */
   look(): void {
     for (const [name, files] of this.#files) {
       try {
@@ -60,13 +60,13 @@ export class ServerCertificates {
     }
   }
 
-  /** As a server takes it. */
+  /** Returns the first certificate, in the form that a TLS server takes. */
   first(): CertificateFiles {
     const { cert = '', key = '' } = this.#known.values().next().value ?? {}
     return { cert, key }
   }
 
-  /** The first one that is for the name; else the first. */
+  /** Returns the first certificate that is valid for the name, else the first of all. */
   contextFor(serverName: string): SecureContext | undefined {
     let first: Known | undefined
     for (const known of this.#known.values()) {
@@ -77,7 +77,7 @@ export class ServerCertificates {
   }
 }
 
-/** @throws Error when they are no pair */
+/** @throws Error when certificate and key do not belong together */
 function read(files: CertificateFiles, known?: Known): Known {
   const [cert, key] = [pemOf(files.cert), pemOf(files.key)]
   if (known?.cert === cert && known.key === key) return known

@@ -16,7 +16,7 @@ export class ConnectionLimit {
     this.#counters = counters
   }
 
-  /** Closes what is over a limit. */
+  /** Counts a connection, and closes one that is over a limit. */
   admit(socket: Socket): void {
     const key = clientKey(socket.remoteAddress ?? '')
     const open = this.#open.get(key) ?? 0
@@ -38,7 +38,10 @@ export class ConnectionLimit {
   }
 }
 
-/** An IPv4 address, or an IPv6 /64: one subscriber owns at least that. */
+/**
+ * Returns what a client is counted by: an IPv4 address, or an IPv6 /64, since one subscriber owns
+ * at least that.
+ */
 export function clientKey(address: string): string {
   const text = address.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!text.includes(':')) return text

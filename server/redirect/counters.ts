@@ -1,4 +1,5 @@
-// Counters of the redirect listener in shared memory: written by its thread, read by the main one.
+// Defines the counters of the redirect listener in shared memory: written by its thread, read by
+// the main one.
 
 /** A request's answer by its status; others are counted as `other`. */
 export const redirectStatuses = [301, 302, 307, 308, 400, 404, 408, 431, 503] as const
@@ -8,9 +9,9 @@ const Slot = { Open: 0, Accepted: 1, Refused: 2, LogDropped: 3, Other: 4, Status
 export interface RedirectCounts {
   readonly open: number
   readonly accepted: number
-  /** Over a limit of connections. */
+  /** Connections over a limit. */
   readonly refused: number
-  /** Lines of the access log. */
+  /** Lines of the access log that were dropped. */
   readonly logDropped: number
   readonly byStatus: Readonly<Record<string, number>>
 }
@@ -47,7 +48,7 @@ export class RedirectCounters {
     this.#slots[i < 0 ? Slot.Other : Slot.Status + i]! += 1
   }
 
-  /** A thread that died has left its connections. */
+  /** Sets the open connections to zero, because a thread that died has left its own uncounted. */
   forgetOpen(): void {
     this.#slots[Slot.Open] = 0
   }

@@ -1,8 +1,8 @@
-// A request whose path has octets that the parser of HTTP refuses, with these percent-encoded.
+// Percent-encodes the octets in the path of a request that the parser of HTTP refuses.
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 
-/** What the parser says of what it does not take. */
+/** The error of the parser about a request that it refuses. */
 export interface ParseError {
   readonly code?: string | undefined
   /** Octets of `rawPacket` before the one that it refuses. */
@@ -13,11 +13,9 @@ export interface ParseError {
 const requestLine = /^[A-Z]+ [^ ]*[\x80-\xff][^ ]* HTTP\/1\.[01]$/
 
 /**
- * The request as it should have been sent (RFC 3986 section 2.5), to be answered alone: browsers
- * encode paths, many other clients send them as they are. What came in several pieces is not looked
- * at.
- *
- * @returns undefined: something else is wrong with it
+ * Returns the request as it should have been sent (RFC 3986 section 2.5), to be answered alone:
+ * browsers encode paths, many other clients do not. A request that came in several pieces is not
+ * examined. @returns undefined when something else is wrong with it
  */
 export function encodedRequest({ code, bytesParsed, rawPacket }: ParseError): Buffer | undefined {
   if (code !== 'HPE_INVALID_URL' || rawPacket === undefined) return undefined
@@ -36,7 +34,7 @@ export function encodedRequest({ code, bytesParsed, rawPacket }: ParseError): Bu
   return Buffer.from(`${encoded}\r\nConnection: close${rest}\r\n\r\n`, 'latin1')
 }
 
-/** In place of the socket on which it came: what is written goes there. */
+/** Stands in for the socket on which the request came: writes go to that socket. */
 export class EncodedConnection extends Duplex {
   readonly #socket: Duplex
   readonly #request: Buffer

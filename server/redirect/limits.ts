@@ -4,21 +4,21 @@ export const redirectLimits = {
   /** Request line and headers; more is 431. */
   headerBytesMax: 16_384,
   headersMax: 100,
-  /** RFC 1035 section 2.3.4, with a final dot. A longer Host header names nothing. */
+  /** RFC 1035 section 2.3.4, with a final dot. No redirect has a longer host. */
   hostCharactersMax: 254,
-  /** How often connections are looked at that take too long. */
+  /** How often open connections are checked for ones that take too long. */
   patrolMs: 1_000,
-  /** Requests under way get so long at a stop. */
+  /** How long requests under way may take at a stop. */
   stopMs: 2_000,
-  /** How often certificate files are looked at. */
+  /** How often certificate files are checked for changes. */
   certificatesEveryMs: 10_000,
   certificateBytesMax: 1_000_000,
-  /** Lines that wait for the disk; more are dropped and counted. */
+  /** Octets of lines that may wait for the disk; more lines are dropped and counted. */
   logBytesMax: 4_000_000,
   logFieldCharactersMax: 2_048,
-  /** A thread that dies is started again after this, doubled for each death in a row. */
+  /** How long after its death a thread is started again, doubled for each death in a row. */
   restarts: { firstMs: 100, mostMs: 5_000 },
   stableMs: 60_000,
-  /** A write by the API waits so long for the listener to have its redirects. */
+  /** How long a write by the API waits for the listener to have its redirects. */
   adoptionMs: 5_000,
 } as const

@@ -1,4 +1,5 @@
-// The HTTP listener of redirects: sockets, limits and headers; what to answer, `answers.ts` says.
+// Runs the HTTP listener of redirects: sockets, limits and headers; `answers.ts` decides the
+// answers.
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -21,7 +22,8 @@ import { redirectLimits } from './limits.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
 import type { RedirectDescriptors, RedirectListenerSettings, RedirectTable } from './messages.ts'
 
-// Not imported: that would load a WebSocket as well, 40 ms of CPU in each thread.
+// `node:http` is not imported, because an import would load a WebSocket as well: 40 ms of CPU in
+// each thread.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 export interface RedirectListenerParts {
@@ -29,13 +31,13 @@ export interface RedirectListenerParts {
   readonly counters: RedirectCounters
   readonly clock: Clock
   readonly log: Log
-  /** Left out: as `redirectLimits` says. */
+  /** Left out: the values of `redirectLimits`. */
   readonly certificatesEveryMs?: number
 }
 
 export interface ListeningPorts {
   readonly port: number
-  /** null: there is no https. */
+  /** null: there is no https listener. */
   readonly httpsPort: number | null
 }
 
@@ -60,7 +62,7 @@ export class RedirectListener {
     this.#accessLog = new AccessLog(accessLog, log, (lines) => counters.logDropped(lines))
   }
 
-  /** From the next request on. */
+  /** Answers from this table, from the next request on. */
   adopt({ columns, hits }: RedirectTable): void {
     this.#answers.adopt(columns)
     this.#hits = new Float64Array(hits)
@@ -71,7 +73,7 @@ export class RedirectListener {
     this.#accessLog?.reopen()
   }
 
-  /** Errors: a sentence for the operator. */
+  /** Opens the sockets. Errors: a sentence for the operator. */
   async start(handed: RedirectDescriptors = {}): Promise<Result<ListeningPorts, string>> {
     const { port, https } = this.#parts.settings
     const http = createServer(this.#options(), this.#handler('http'))
@@ -84,7 +86,7 @@ export class RedirectListener {
     const secure = createHttpsServer(
       {
         ...this.#options(),
-        // A client without SNI is shown the first certificate.
+        // A client without SNI gets the first certificate.
         ...this.#certificates.first(),
         SNICallback: (name, done) => done(null, this.#certificates.contextFor(name)),
         ALPNProtocols: ['http/1.1'],
@@ -101,13 +103,13 @@ export class RedirectListener {
     return second.ok ? ok({ port: listening.value, httpsPort: second.value }) : second
   }
 
-  /** What may be handed to another process. */
+  /** Descriptors that may be handed to another process. */
   descriptors(): RedirectDescriptors {
     const [http, https] = this.#servers.map((server) => descriptorOf(server))
     return { http, https }
   }
 
-  /** Requests under way are answered; then everything is closed. */
+  /** Answers the requests under way, then closes everything. */
   async stop(): Promise<void> {
     clearInterval(this.#patrol)
     const closed = this.#servers.map(
@@ -130,7 +132,7 @@ export class RedirectListener {
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: idleTimeoutMs,
       connectionsCheckingInterval: Math.min(redirectLimits.patrolMs, requestTimeoutMs),
-      // Two Host headers become one that is no host.
+      // Two Host headers are joined to a text that is no host, so the request is refused.
       joinDuplicateHeaders: true,
       noDelay: true,
     }
@@ -145,7 +147,7 @@ export class RedirectListener {
     const { listenAddr, idleTimeoutMs, requestTimeoutMs } = this.#parts.settings
     const place = handed === undefined ? { host: listenAddr, port } : { fd: handed }
     server.maxHeadersCount = redirectLimits.headersMax
-    // Nor does one that reads nothing stay.
+    // A client that reads nothing is closed as well.
     server.setTimeout(idleTimeoutMs + requestTimeoutMs, (socket) => socket.destroy())
     server.on('connection', (socket: Socket | EncodedConnection) => {
       if (!(socket instanceof EncodedConnection)) this.#connections.admit(socket)
@@ -156,7 +158,7 @@ export class RedirectListener {
       if (encoded === undefined) this.#refuse(error, socket)
       else server.emit(opened, new EncodedConnection(socket, encoded))
     })
-    // This is no proxy, and CONNECT names what another one should reach, not a host of ours.
+    // This server is no proxy: CONNECT names a host that another server should reach.
     server.on('connect', (_request, socket: Duplex) => this.#refuse({}, socket))
     return new Promise((resolve) => {
       server.once('error', (error: NodeJS.ErrnoException) => {
@@ -184,7 +186,7 @@ export class RedirectListener {
         headers.push('Strict-Transport-Security', answer.hsts)
       }
       if (answer.status === 503) headers.push('Retry-After', '1')
-      // What comes after the headers is not read.
+      // The body is not read, so the connection cannot be used again.
       if (hasBody(request)) response.shouldKeepAlive = false
       response.writeHead(answer.status, headers)
       response.end()
@@ -205,7 +207,7 @@ export class RedirectListener {
     })
   }
 
-  /** What is no HTTP, too long or too slow. */
+  /** Refuses a request that is no HTTP, too long or too slow. */
   #refuse({ code }: Pick<ParseError, 'code'>, socket: Duplex): void {
     const status = refusals[code ?? ''] ?? 400
     if (code !== 'ECONNRESET') this.#parts.counters.answered(status)

@@ -1,4 +1,4 @@
-// The messages between the main thread and that of the redirect listener.
+// Defines the messages between the main thread and the thread of the redirect listener.
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'
 import type { LogMessage } from '#system/worker/worker-log.ts'
 
@@ -14,22 +14,22 @@ export interface RedirectListenerSettings {
   readonly requestTimeoutMs: number
   readonly maxConnections: number
   readonly maxPerClient: number
-  /** A path; undefined: none. */
+  /** Path of the access log; undefined when none is written. */
   readonly accessLog: string | undefined
-  /** Without a port there is no https. */
+  /** Without an https port there is no https listener. */
   readonly https: {
     readonly port: number | undefined
     readonly certificates: Readonly<Record<string, CertificateFiles>>
   }
 }
 
-/** Descriptors of sockets that listen; undefined: there is none. */
+/** Descriptors of listening sockets; undefined when there is none. */
 export interface RedirectDescriptors {
   readonly http?: number | undefined
   readonly https?: number | undefined
 }
 
-/** What the thread starts with. */
+/** The data that the thread starts with. */
 export interface RedirectWorkerData {
   readonly settings: RedirectListenerSettings
   /** Sockets that the process before has handed over; the thread closes them. */
@@ -40,9 +40,9 @@ export interface RedirectWorkerData {
 export interface RedirectTable {
   /** Counts the tables of this process, from 1. */
   readonly number: number
-  /** In shared memory that is written to no more. */
+  /** Columns in shared memory that is no longer written to. */
   readonly columns: RedirectColumns
-  /** A double for each row: hits since this table is used. */
+  /** A double for each row: hits since this table came into use. */
   readonly hits: SharedArrayBuffer
 }
 
@@ -58,7 +58,7 @@ export type FromRedirectWorker =
       readonly httpsPort: number | null
       readonly descriptors: RedirectDescriptors
     }
-  /** A sentence for the operator; the thread ends. */
+  /** A sentence for the operator, after which the thread ends. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'adopted'; readonly number: number }
   | LogMessage

@@ -1,4 +1,5 @@
-// Hits of redirects on the main thread: carried from table to table by uid, and never falling.
+// Adds up hits of redirects on the main thread: they are carried from table to table by uid, and
+// never fall.
 import { uidOf } from '#bundle/format/bundle.ts'
 
 interface Table {
@@ -6,19 +7,21 @@ interface Table {
   readonly uids: Uint8Array
   /** Written by the thread of the listener, until it has adopted a later table. */
   readonly hits: Float64Array
-  /** What of them is in the sums already. */
+  /** The part of the hits that the sums already hold. */
   readonly taken: Float64Array
-  /** By row: the row of the same redirect in the last table; -1: it has none. */
+  /** By row: the row of the same redirect in the last table; -1 when it has none. */
   rowInLast: Int32Array
 }
 
-/** With 100,000 redirects, what is done at each change of them has to be quick. */
+/**
+ * Sums of hits by redirect. With 100,000 redirects, the work at each change of them must be quick.
+ */
 export class RedirectHits {
-  /** The one that is used now is the last. */
+  /** Tables that may still be counted in; the last is the one in use. */
   #tables: Table[] = []
-  /** By row of the last table: what was counted in earlier ones. */
+  /** By row of the last table: hits counted in earlier tables. */
   #before = new Float64Array(0)
-  /** By row of the last table: uids as texts, of those that were asked for. */
+  /** By row of the last table: uids as texts, filled when they are first needed. */
   #texts: (string | undefined)[] = []
 
   /** @param uids sorted, 16 octets a row @returns where hits of the new table are counted */
@@ -54,13 +57,16 @@ export class RedirectHits {
     return hits
   }
 
-  /** The thread counts in this table now, and in none before it. */
+  /** The thread now counts in this table, and in none before it. */
   adopted(number: number): void {
     this.#fold()
     this.#tables = this.#tables.filter((table) => table.number >= number)
   }
 
-  /** By uid, of the redirects that were asked for; of those that are gone, nothing. */
+  /**
+   * Returns hits by uid for the redirects that were asked for; redirects that were removed have
+   * none.
+   */
   counted(): ReadonlyMap<string, number> {
     this.#fold()
     const counts = new Map<string, number>()
@@ -73,7 +79,7 @@ export class RedirectHits {
     return counts
   }
 
-  /** What came to earlier tables meanwhile. */
+  /** Adds the hits that came to earlier tables meanwhile. */
   #fold(): void {
     const last = this.#tables.at(-1)
     for (const table of this.#tables) {
@@ -90,7 +96,7 @@ export class RedirectHits {
   }
 }
 
-/** By row of `others`: the row of the same uid in `uids`, or -1. Both are sorted. */
+/** For each row of `others` finds the row of the same uid in `uids`, or -1. Both are sorted. */
 function rowsIn(uids: Uint8Array, others: Uint8Array): Int32Array {
   const found = new Int32Array(others.length / 16).fill(-1)
   const [left, right] = [octetsOf(others), octetsOf(uids)]

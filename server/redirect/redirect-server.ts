@@ -1,5 +1,5 @@
-// The main thread's side of the redirect listener: its thread, the tables that it answers from, and
-// what it has counted.
+// Controls the redirect listener from the main thread: its thread, the tables that it answers from,
+// and its counts.
 import { Worker } from 'node:worker_threads'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'
@@ -27,7 +27,7 @@ import { RedirectHits } from './redirect-hits.ts'
 
 export interface RedirectServerParts {
   readonly settings: RedirectListenerSettings
-  /** Left out: a thread of `worker.ts`. */
+  /** Left out: it starts a thread of `worker.ts`. */
   readonly spawn?: (data: RedirectWorkerData) => Worker
   readonly clock: Clock
   readonly log: Log
@@ -42,14 +42,14 @@ export class RedirectServer {
   readonly #hits = new RedirectHits()
   #worker: Worker | undefined
   #table: RedirectTable | undefined
-  /** Digests of the bundle sections that the table was made of. */
+  /** Digests of the bundle sections from which the table was made. */
   #digests = ''
   #adopted = 0
   readonly #waiting = new WaitList()
   #isStopping = false
   #deaths = 0
   #restart: NodeJS.Timeout | undefined
-  /** The ports that were free at the first start: they are taken again after a death. */
+  /** The ports that were free at the first start: they are opened again after the thread died. */
   #ports: ListeningPorts | undefined
   #descriptors: RedirectDescriptors = {}
 
@@ -57,7 +57,7 @@ export class RedirectServer {
     this.#parts = parts
   }
 
-  /** Answers from the redirects of a bundle from now on; its memory is not kept. */
+  /** Answers from the redirects of this bundle; its memory is not kept. */
   serve(bundle: Bundle): void {
     const sections = bundle.manifest.sections.filter(({ name }) =>
       (columnNames as readonly string[]).includes(name),
@@ -96,7 +96,7 @@ export class RedirectServer {
     return started
   }
 
-  /** What may be handed to another process. */
+  /** Sockets that may be handed to another process. */
   sockets(): readonly ListenerSockets[] {
     const { http, https } = this.#descriptors
     const isOpen = (fd: number | undefined): fd is number => fd !== undefined
@@ -123,7 +123,7 @@ export class RedirectServer {
     return this.#counters.read()
   }
 
-  /** Hits since this process started, by uid. */
+  /** Returns hits since this process started, by uid. */
   counted(): ReadonlyMap<string, number> {
     return this.#hits.counted()
   }
