@@ -1,28 +1,28 @@
-// Decides whether this node is to announce its addresses: what holds now, how often in a row, and
-// how long ago it was taken back.
+// Decides whether this node announces its addresses, by the result of each check, by how many in a
+// row had it, and by how long ago the addresses were withdrawn.
 import type { Clock } from '#lib/clock.ts'
 
 /** Why addresses are not announced. */
 export type WithdrawalReason = 'starting' | 'no-bundle' | 'bundle-old' | 'silent' | 'draining'
 
-/** What one look at the node has found. */
+/** The result of one check of the node. */
 export type Finding = 'fit' | 'no-bundle' | 'bundle-old' | 'silent'
 
 export interface AnnouncerSettings {
-  /** So many good looks in a row before the addresses are announced. */
+  /** How many good checks in a row are needed before the addresses are announced. */
   readonly rise: number
-  /** So many looks without an answer in a row before they are withdrawn. */
+  /** How many checks in a row may stay without an answer before the addresses are withdrawn. */
   readonly fall: number
-  /** From a withdrawal to the next announcement, at least; doubled while it flaps. */
+  /** Least time from a withdrawal to the next announcement; doubled while the node flaps. */
   readonly holdDownMs: number
 }
 
-/** An announcement that lasts so many hold-downs makes up for withdrawals before. */
+/** After an announcement that lasts so many hold-downs, earlier withdrawals no longer count. */
 const calmHoldDowns = 10
-/** Doubled no more often than this. */
+/** The hold-down is doubled at most so many times. */
 const doublingsMax = 5
 
-/** `as-before`: a process that this one replaces has decided; nothing was seen yet. */
+/** `as-before`: the process that this one replaces has decided, and no check has run yet. */
 export type Wanted = 'announced' | 'withdrawn' | 'as-before'
 
 export class Announcer {
@@ -36,10 +36,10 @@ export class Announcer {
   #good = 0
   #silent = 0
   #flaps = 0
-  /** Monotonic; no announcement before. */
+  /** Monotonic; before this time nothing is announced. */
   #heldUntilMs = 0
 
-  /** @param takesOver the routes stay as they are until this node is seen to be fit or not */
+  /** @param takesOver whether the routes stay as they are until a check has a result */
   constructor(settings: AnnouncerSettings, clock: Clock, takesOver: boolean) {
     this.#settings = settings
     this.#clock = clock
@@ -52,7 +52,7 @@ export class Announcer {
     return this.#wanted
   }
 
-  /** null: they are announced. */
+  /** Why the routes are withdrawn; null when they are announced. */
   get reason(): WithdrawalReason | null {
     return this.#wanted === 'announced' ? null : this.#reason
   }
@@ -62,17 +62,17 @@ export class Announcer {
     return this.#sinceMs
   }
 
-  /** Until it may announce again; 0: no hold-down is on. */
+  /** Time until the node may announce again; 0: there is no hold-down. */
   get holdDownLeftMs(): number {
     return Math.max(0, this.#heldUntilMs - this.#clock.monotonicMs())
   }
 
-  /** Looks without an answer since the last one with. */
+  /** Count of checks without an answer since the last one that had an answer. */
   get silentLooks(): number {
     return this.#silent
   }
 
-  /** One look; a lack of a bundle counts at once, silence only when it lasts. */
+  /** Takes the result of one check. A missing bundle counts at once, silence only when it lasts. */
   see(finding: Finding): Wanted {
     if (this.#reason === 'draining' && this.#wanted === 'withdrawn') return this.#wanted
     if (finding === 'fit') this.#seeFit()
@@ -80,7 +80,7 @@ export class Announcer {
     return this.#wanted
   }
 
-  /** For good. */
+  /** Withdraws for good, because the process stops. */
   drain(): void {
     this.#withdraw('draining')
     this.#reason = 'draining'
@@ -107,7 +107,7 @@ export class Announcer {
 
   #withdraw(reason: WithdrawalReason): void {
     if (this.#wanted === 'withdrawn') {
-      // Why it stays so is of more use than why it began.
+      // The reason why the routes stay withdrawn is of more use than the first reason.
       if (this.#reason !== 'draining') this.#reason = reason
       return
     }

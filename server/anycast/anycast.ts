@@ -1,5 +1,5 @@
-// Keeps the routes of this node as they are to be: looks at the node on its clock, asks it as a
-// client does, and tells the BGP daemon, again and again until it has done so.
+// Announces and withdraws the routes of this node: checks the node on its clock, queries it as a
+// client does, and instructs the BGP daemon until the daemon has done so.
 import type { Backoff } from '#lib/backoff.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -13,20 +13,20 @@ import type { SelfAnswer } from './self-query.ts'
 export interface AnycastSettings extends AnnouncerSettings {
   readonly addresses: readonly string[]
   readonly intervalMs: number
-  /** 0: a bundle of any age will do. */
+  /** 0: a bundle of any age is good enough. */
   readonly maxBundleAgeMs: number
-  /** From the withdrawal to the end of a process that stops. */
+  /** Time from the withdrawal to the end of a process that stops. */
   readonly drainMs: number
 }
 
 export interface AnycastParts {
   readonly settings: AnycastSettings
   readonly driver: AnycastDriver
-  /** When the channel record that serves was issued, Unix time; null: there is no bundle. */
+  /** When the serving channel record was issued, Unix time; null: there is no bundle. */
   readonly issuedAtMs: () => number | null
-  /** Asks this node at one of its addresses. */
+  /** Sends a query to this node at one of its addresses. */
   readonly askSelf: (address: string) => Promise<SelfAnswer>
-  /** The routes are as a process has them that this one replaces. */
+  /** Whether the routes stay as the process left them that this one replaces. */
   readonly takesOver: boolean
   readonly clock: Clock
   readonly after: After
@@ -35,24 +35,24 @@ export interface AnycastParts {
 
 export interface AnycastStatus {
   readonly addresses: readonly string[]
-  /** What this node wants. */
+  /** Whether this node wants its routes announced. */
   readonly isAnnounced: boolean
   readonly sinceMs: number
-  /** null: they are announced. */
+  /** Why the routes are withdrawn; null when they are announced. */
   readonly reason: WithdrawalReason | null
   readonly holdDownLeftMs: number
   readonly driver: {
-    /** null: nothing was said to it yet. */
+    /** Whether the daemon could be reached; null before the first command. */
     readonly isReachable: boolean | null
     readonly announces: DriverReply['announces']
-    /** Its last words, or why it could not be reached. */
+    /** The last reply of the daemon, or why it could not be reached. */
     readonly reply: string
-    /** Unix time of them; null: none. */
+    /** Unix time of that reply; null before the first one. */
     readonly atMs: number | null
   }
-  /** null: not asked yet. */
+  /** The last query to this node itself; null before the first one. */
   readonly selfQuery: (SelfAnswer & { readonly address: string; readonly atMs: number }) | null
-  /** Looks without an answer in a row. */
+  /** Count of checks in a row without an answer. */
   readonly silentLooks: number
   readonly counts: AnycastCounts
 }
@@ -63,12 +63,12 @@ export interface AnycastCounts {
   readonly answered: number
   readonly silent: number
   readonly driverFaults: number
-  /** Times that the daemon had changed the routes by itself, and was told again. */
+  /** How often the daemon had changed the routes by itself, and was instructed again. */
   readonly overruled: number
 }
 
 const tries: Backoff = { firstMs: 250, mostMs: 10_000 }
-/** A daemon that cannot be asked what it announces is told again. */
+/** A daemon whose routes cannot be read is instructed again after this time. */
 const announceAgainMs = 10_000
 const warnEveryMs = 60_000
 
@@ -95,13 +95,13 @@ export class Anycast {
   #selfQuery: AnycastStatus['selfQuery'] = null
   #logged = ''
   #warnedAtMs = -Infinity
-  /** What the daemon was told last, and has confirmed. */
+  /** The last command that the daemon has confirmed. */
   #told: 'announced' | 'withdrawn' | undefined
   #announcedAtMs = 0
   #failures = 0
   #nextTryAtMs = 0
   #isPaused = false
-  /** Looks and orders follow each other. */
+  /** Checks and commands run one after another. */
   #turn: Promise<void> = Promise.resolve()
   #callOff: () => void = () => undefined
 
@@ -111,13 +111,16 @@ export class Anycast {
     this.#announcer = new Announcer(settings, clock, takesOver)
   }
 
-  /** The first look comes at once, with the routes withdrawn unless they are taken over. */
+  /**
+   * Starts checking. The first check runs at once, with the routes withdrawn unless they are taken
+   * over.
+   */
   start(): void {
     this.#then(() => this.#look())
     this.#schedule()
   }
 
-  /** Leaves the routes as they are: another process goes on with them. */
+  /** Stops checking and leaves the routes as they are, because another process takes over. */
   async pause(): Promise<void> {
     this.#isPaused = true
     this.#callOff()
@@ -125,8 +128,8 @@ export class Anycast {
   }
 
   /**
-   * Withdraws the routes, and waits until they have gone from the routers. @returns at once, where
-   * they were not announced
+   * Withdraws the routes, and waits until routers have removed them. @returns at once when they
+   * were not announced
    */
   async drain(): Promise<void> {
     const { settings, log, clock } = this.#parts
@@ -160,7 +163,7 @@ export class Anycast {
 
   #schedule(): void {
     this.#callOff = this.#parts.after(this.#parts.settings.intervalMs, () => {
-      // A look that takes longer is not followed by a heap of them.
+      // While one check takes long, no further checks queue up behind it.
       this.#then(async () => {
         if (!this.#isPaused) await this.#look()
         if (!this.#isPaused) this.#schedule()
@@ -170,7 +173,7 @@ export class Anycast {
 
   async #look(): Promise<void> {
     const before = this.#announcer.wanted
-    // Nothing may bring queries here before the first answer is seen.
+    // No query may arrive here before the first answer is seen, so the routes are withdrawn first.
     if (this.#told === undefined && before === 'withdrawn') await this.#tell(false)
     const finding = await this.#find()
     if (this.#isPaused) return
@@ -196,7 +199,10 @@ export class Anycast {
     return 'fit'
   }
 
-  /** A daemon that was started again, or that somebody else has told something, is told anew. */
+  /**
+   * Checks what the daemon announces: one that was restarted, or that somebody else has instructed,
+   * is instructed again.
+   */
   async #check(): Promise<void> {
     const { clock, driver } = this.#parts
     if (this.#told === undefined) return
@@ -233,7 +239,7 @@ export class Anycast {
     this.#driver = { isReachable: true, announces, reply: text, atMs }
   }
 
-  /** Once for each change, and for each reason; not each time that the daemon is told again. */
+  /** Logs each change and each reason once, not each repeated command. */
   #say(): void {
     const { settings, log } = this.#parts
     const { reason, wanted } = this.#announcer
@@ -249,7 +255,7 @@ export class Anycast {
     log[level]({ ...fields, ...why }, `the addresses are withdrawn: ${sentences[reason]}`)
   }
 
-  /** Two that tell one daemon would fill the log. */
+  /** Limits warnings: two programs that instruct one daemon would fill the log. */
   #warn(reply: string): void {
     const { clock, log } = this.#parts
     if (clock.monotonicMs() - this.#warnedAtMs < warnEveryMs) return

@@ -3,37 +3,38 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 export interface ReplyLine {
-  /** 0 to 9999. */
+  /** Code of the line, 0 to 9999. */
   readonly code: number
   readonly text: string
 }
 
-/** What BIRD says to one command. */
+/** The reply of BIRD to one command. */
 export interface BirdReply {
   readonly lines: readonly ReplyLine[]
-  /** The last line's: 0000 to 0999 done, 8000 to 8999 not done, 9000 to 9999 not understood. */
+  /** Code of the last line: 0000 to 0999 done, 8000 to 8999 failed, 9000 to 9999 not understood. */
   readonly code: number
 }
 
 export const birdLimits = Object.freeze({
-  /** Octets of a line. */
+  /** Octets of one line. */
   lineMax: 1_024,
-  /** Lines of a reply; `show protocols` has one for each protocol that is asked for. */
+  /** Lines of a reply; `show protocols` has one for each requested protocol. */
   linesMax: 256,
 })
 
-/** First code of those that say that a command failed. */
+/** From this code on, a command has failed. */
 const firstFaultCode = 8_000
 
 export const hasFailed = ({ code }: BirdReply): boolean => code >= firstFaultCode
 
-/** The first sentence of a reply that says something. */
+/** Returns the first line of a reply that has text. */
 export const sentenceOf = ({ lines }: BirdReply): string =>
   lines.find(({ text }) => text.trim() !== '')?.text.trim() ?? ''
 
 /**
- * `0011-` begins a line that another one follows, `0011 ` the last one; a line that begins with a
- * blank goes on with the code before it, and one that begins with `+` belongs to no command.
+ * Splits the octets of a connection into replies. `0011-` begins a line that another one follows,
+ * `0011 ` the last one; a line that begins with a blank continues the code before it, and one that
+ * begins with `+` belongs to no command.
  */
 export class BirdReplies {
   #rest = ''
@@ -41,8 +42,8 @@ export class BirdReplies {
   #fault: string | undefined
 
   /**
-   * @param chunk text in which each character is an octet
-   * @returns replies that are complete. Errors: this is no BIRD; it stays so
+   * @param chunk text in which each character is an octet @returns replies that are complete.
+   * Errors: the other side is not BIRD, and every later call fails as well
    */
   read(chunk: string): Result<readonly BirdReply[], string> {
     const replies: BirdReply[] = []

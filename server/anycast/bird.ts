@@ -1,4 +1,4 @@
-// The driver for BIRD 2: enables and disables protocols by name, over its control socket.
+// Drives BIRD 2: enables and disables protocols by name, over its control socket.
 import { connect } from 'node:net'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -9,22 +9,22 @@ import type { AnycastDriver, DriverReply } from './driver.ts'
 export interface BirdSettings {
   /** Path of the control socket. */
   readonly socket: string
-  /** Protocols that bring the routes, such as one of the kind `static` for each family. */
+  /** Protocols that announce the routes, such as one of the kind `static` for each family. */
   readonly protocols: readonly string[]
 }
 
-/** For all that is said in one connection. */
+/** Time for everything that is sent and received in one connection. */
 const patienceMs = 2_000
 /** Code of the line with which BIRD begins each connection. */
 const welcomeCode = 1
 /** Code of a row of `show protocols`. */
 const rowCode = 1_002
-/** As BIRD takes them without quotes; nothing else may become a part of a command. */
+/** Symbols that BIRD accepts without quotes; nothing else may become a part of a command. */
 const symbol = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
 export const isProtocolName = (text: string): boolean => symbol.test(text)
 
-/** A connection for each call: BIRD may be restarted at any time. */
+/** Opens a connection for each call, because BIRD may be restarted at any time. */
 export function createBirdDriver({ socket, protocols }: BirdSettings): AnycastDriver {
   const looks = protocols.map((name) => `show protocols ${name}`)
   const say = async (verb: string | undefined): Promise<Result<DriverReply, string>> => {
@@ -47,7 +47,9 @@ function replyOf(replies: readonly BirdReply[], orders: number): DriverReply {
   return { announces, text: said.join('; ') }
 }
 
-/** `gslbd  Static  master4  up  12:00:00.000`: name, kind, table, state, since. */
+/**
+ * Reads a row such as `gslbd  Static  master4  up  12:00:00.000`: name, kind, table, state, since.
+ */
 function stateIn({ lines }: BirdReply): { readonly state: string; readonly text: string } {
   const [name = '', , , state = ''] =
     lines
@@ -57,7 +59,7 @@ function stateIn({ lines }: BirdReply): { readonly state: string; readonly text:
   return { state, text: `${name} is ${state}` }
 }
 
-/** Says all commands, one after the other. The error is that of the first one that failed. */
+/** Sends all commands, one after the other. Errors: that of the first command that failed */
 function converse(
   path: string,
   commands: readonly string[],

@@ -1,19 +1,22 @@
-// The port to a BGP daemon on this machine: it announces the routes, and takes them back.
+// Defines the port to a BGP daemon on this machine, which announces and withdraws the routes.
 import type { Result } from '#lib/result.ts'
 
 export interface DriverReply {
-  /** What the daemon says of the routes; null: it cannot be asked. */
+  /** Which routes the daemon announces; null: it cannot be asked. */
   readonly announces: 'all' | 'some' | 'none' | null
-  /** In the words of the daemon, one line. */
+  /** The reply of the daemon, one line. */
   readonly text: string
 }
 
-/** Each call ends within a few seconds. Errors: a sentence for the operator. */
+/**
+ * Commands for a BGP daemon. Each call ends within a few seconds. Errors: a sentence for the
+ * operator.
+ */
 export interface AnycastDriver {
-  /** Does nothing where the routes are announced already. */
+  /** Announces the routes; does nothing when they are announced already. */
   readonly announce: () => Promise<Result<DriverReply, string>>
-  /** Does nothing where they are not. */
+  /** Withdraws the routes; does nothing when they are not announced. */
   readonly withdraw: () => Promise<Result<DriverReply, string>>
-  /** Changes nothing. */
+  /** Reads the state without changing it. */
   readonly look: () => Promise<Result<DriverReply, string>>
 }

@@ -1,4 +1,4 @@
-// The driver for ExaBGP: writes its commands as lines into a named pipe that it reads.
+// Drives ExaBGP: writes its commands as lines into a named pipe that it reads.
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { err, ok } from '#lib/result.ts'
@@ -6,15 +6,18 @@ import type { Result } from '#lib/result.ts'
 import type { AnycastDriver, DriverReply } from './driver.ts'
 
 export interface ExabgpSettings {
-  /** Path of a named pipe. A file is refused: nobody reads it, and it would take everything. */
+  /**
+   * Path of a named pipe. A regular file is refused: it would take every command, and no daemon
+   * would read it.
+   */
   readonly pipe: string
   /** Networks, or addresses. */
   readonly routes: readonly string[]
-  /** What follows a route, such as `next-hop self community [65000:53]`. */
+  /** Attributes that follow a route, such as `next-hop self community [65000:53]`. */
   readonly attributes: string
 }
 
-/** ExaBGP does not answer in the pipe: what it announces it does not say. */
+/** ExaBGP does not reply through the pipe, so the driver cannot tell which routes it announces. */
 export function createExabgpDriver(settings: ExabgpSettings): AnycastDriver {
   const say = async (verb: 'announce' | 'withdraw'): Promise<Result<DriverReply, string>> => {
     const lines = settings.routes.map(
@@ -34,7 +37,10 @@ export function createExabgpDriver(settings: ExabgpSettings): AnycastDriver {
 const networkOf = (route: string): string =>
   route.includes('/') ? route : `${route}/${isIPv6(route) ? 128 : 32}`
 
-/** Waits for nobody. A line is shorter than PIPE_BUF, so it goes in whole or not at all: pipe(7) */
+/**
+ * Writes without waiting. A line is shorter than PIPE_BUF, so it is written whole or not at all:
+ * pipe(7)
+ */
 function write(path: string, lines: readonly string[]): Result<null, string> {
   const { O_WRONLY, O_NONBLOCK, O_APPEND } = constants
   try {
@@ -52,7 +58,7 @@ function write(path: string, lines: readonly string[]): Result<null, string> {
   }
 }
 
-/** As a shell leaves behind that wrote to the pipe before it was made. */
+/** A shell that wrote to the pipe before it was made leaves such a file behind. */
 const noPipe = 'it is a file and no pipe; remove it, and make the pipe with mkfifo'
 
 const reasons: Readonly<Record<string, string>> = {

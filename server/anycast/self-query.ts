@@ -7,25 +7,25 @@ import { ownProxyHeader } from '#system/sockets/proxy-header.ts'
 import { dnsQuery, dnsTypeCodes, fitsQuery } from '#health/probes/dns-message.ts'
 
 export interface SelfAnswer {
-  /** In a sentence; null: it was answered. */
+  /** Why there was no answer, in a sentence; null: it was answered. */
   readonly fault: string | null
-  /** Until the answer, or until nobody waited any more. */
+  /** Time until the answer, or until the query was given up. */
   readonly tookMs: number
 }
 
 export interface SelfQuestion {
   readonly address: string
   readonly port: number
-  /** Wire form. */
+  /** Name of the zone in wire form. */
   readonly name: Uint8Array
   readonly patienceMs: number
-  /** The address lies in a network of proxies, which are to send a PROXY header. */
+  /** Whether the address lies in a network of proxies, which must send a PROXY header. */
   readonly isProxy?: boolean
 }
 
 /**
- * The query also comes from the address: it then stays on this machine, and no other node that
- * has the address as well can answer it.
+ * Asks one address for the SOA. The query also has that address as its source: it then stays on
+ * this machine, and no other node with the same address can answer it.
  */
 export function askSelf(
   { address, port, name, patienceMs, isProxy = false }: SelfQuestion,
@@ -45,17 +45,19 @@ export function askSelf(
       resolve({ fault, tookMs: clock.monotonicMs() - startedAtMs })
     }
     const give = (): void => end(`no answer from ${address} within ${patienceMs} ms`)
-    // Where this thread was busy, the answer lies in the socket: timers run before what has come.
+    // When this thread was busy the answer may wait in the socket, because timers run before input
+    // is read.
     const patience = setTimeout(() => setImmediate(() => setImmediate(give)), patienceMs)
     socket.on('error', (error: NodeJS.ErrnoException) => end(faultOf(error, address)))
     socket.on('message', (message) => {
-      // Whatever it says: queries over the limit of the licence are SERVFAIL, and a node that
-      // withdrew then would bring the others over theirs.
+      // Any reply counts, whatever its code: queries over the limit of the licence are SERVFAIL,
+      // and a node that withdrew for that would bring the others over their limits.
       if (fitsQuery(message, query)) end(null)
     })
     socket.bind({ address, port: 0, exclusive: true }, () => {
       if (isOver) return
-      // Node calls this for an error as well, and then emits none; its types know no parameter.
+      // Node calls this function with an error as well, and emits none then; its types lack the
+      // parameter.
       socket.connect(port, address, (error?: NodeJS.ErrnoException | null) => {
         if (error) end(faultOf(error, address))
         else if (!isOver) socket.send(datagram)

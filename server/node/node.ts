@@ -123,9 +123,8 @@ export class DnsNode {
   }
 
   /**
-   * Boots from the store, then opens the sockets, or takes those of the process before, so that the
-   * first query is answered from the last good bundle with its health. After an error the caller
-   * must still call `stop`.
+   * Boots from the store, then opens the sockets, or takes those of the process before: the first
+   * query finds the last good bundle and its health. After an error, `stop` is still needed.
    */
   async start(handed?: HandedSockets): ReturnType<DnsThreads['start']> {
     this.#boot()
@@ -161,8 +160,7 @@ export class DnsNode {
     if (adopted === 'not by all') {
       this.#parts.log.error({}, 'not all threads have taken over the TXT records')
     }
-    // The log follows the records: a secondary that transfers in between is still notified of the
-    // change.
+    // The log follows the records: a secondary that transfers in between is still notified.
     if (this.#dynamic.serves(revision, generation)) this.#writeSerial()
   }
 
@@ -179,8 +177,7 @@ export class DnsNode {
   }
 
   readonly #serveStored = ({ record, signed, bundle }: StoredBundle): void => {
-    // To encode many records takes a while: until then the earlier ones are answered, or none at a
-    // start.
+    // Encoding many records takes a while: until then earlier ones are answered, or none at first.
     void this.#dynamic.encodeFor(bundle)
     this.#install(this.#build(record, bundle))
     this.#activeSigned = signed
@@ -312,10 +309,7 @@ export class DnsNode {
     return { record, bundle, state, isFree }
   }
 
-  /**
-   * Adds the number of commits and the number of changes of dynamic records: both only rise, and
-   * are equal on all nodes.
-   */
+  /** Adds commits and changes of dynamic records: both only rise, and are equal on all nodes. */
   #serialOf(record: ChannelRecord, revision = this.#dynamic.servedRevision): number {
     return (soaSerialOf(record) + revision) >>> 0
   }
@@ -349,9 +343,7 @@ export class DnsNode {
     this.#parts.redirects?.serve(bundle)
   }
 
-  /**
-   * Reuses the tables of response rules that have not changed, so that they cost a swap nothing.
-   */
+  /** Reuses tables of response rules that have not changed, so that they cost a swap nothing. */
   #networksOf(bundle: Bundle, isFree: boolean): SharedArrayBuffer | null {
     const before = this.#serving
     if (before !== undefined && hasSameNetworks(before.bundle, bundle)) return before.networks
@@ -397,9 +389,7 @@ export class DnsNode {
     if (!this.#dynamic.isFor(previous.bundle)) void this.#serveDynamic()
   }
 
-  /**
-   * Returns what a publisher must continue from: the newest seq, and the digest that really serves.
-   */
+  /** What a publisher must continue from: the newest seq, and the digest that really serves. */
   resumePoint(): { seq: number; digest: string; bundle?: Uint8Array } | null {
     if (this.#newest === undefined) return null
     const [{ seq }, digest, bundle] = [this.#newest, this.#active?.digest ?? '', this.bundle()]
@@ -425,9 +415,7 @@ export class DnsNode {
     return this.#threads.haveAdopted(this.#generation)
   }
 
-  /**
-   * Resolves when each thread that gets queries is settled. @returns false when that took too long
-   */
+  /** Resolves when each thread that gets queries is settled. @returns false: not in time */
   async settled(patienceMs: number): Promise<boolean> {
     return (await this.#threads.adopted(this.#generation, patienceMs)) === 'by all'
   }

@@ -201,7 +201,7 @@ export function spawnRedirectWorker(workerData: RedirectWorkerData): Worker {
   return new Worker(url, { name: 'gslbd-redirect', workerData, env: {} })
 }
 
-/** A bundle's memory is used again two swaps later. */
+/** Copies the columns, because the memory of a bundle is used again two swaps later. */
 function copyOf(bundle: Bundle): RedirectColumns {
   const octetsOf = (column: Uint8Array): Uint8Array => {
     const copy = new Uint8Array(new SharedArrayBuffer(column.length))

@@ -1,9 +1,11 @@
 // Reads the host name of a Host header into its wire form.
 import { redirectLimits } from './limits.ts'
 
-/** What `readHost` returns in place of a length. */
+/** Results of `readHost` in place of a length. */
 export const HostFault = {
-  /** No name that a redirect could have: an address, a name with signs that hosts have not. */
+  /**
+   * A host that no redirect could have: an address, or a name with characters that host names lack.
+   */
   None: 0,
   /** No host at all (RFC 9112 section 3.2): the request is refused. */
   Malformed: -1,
@@ -13,14 +15,12 @@ const labelBytesMax = 63
 const dot = 0x2e
 const colon = 0x3a
 
-/** What may be in a host (RFC 3986 section 3.2.2) but not in a name of ours. */
+/** Characters that a host may have (RFC 3986 section 3.2.2) but no name of a redirect. */
 const otherSigns = new Set([...".!$%&'()*+,;=~"].map((sign) => sign.charCodeAt(0)))
 
 /**
- * A port and a final dot are cut off, letters become lower case.
- *
- * @param name at least 256 octets, for the name in wire form
- * @returns how many octets it has, or a HostFault
+ * Reads a host without its port and final dot, in lower case. @param name at least 256 octets, for
+ * the name in wire form @returns how many octets the name has, or a HostFault
  */
 export function readHost(header: string, name: Uint8Array): number {
   if (header === '') return HostFault.None
@@ -70,7 +70,7 @@ function isPort(header: string, colonAt: number): boolean {
   return true
 }
 
-/** An address of IPv6 is a host, and no redirect has one. */
+/** Reads an IPv6 address in brackets: a valid host, but no redirect has one. */
 function literal(header: string): number {
   const end = header.indexOf(']')
   const isWhole = end > 0 && end < 64 && /^\[[0-9a-fv:.]+\]$/i.test(header.slice(0, end + 1))

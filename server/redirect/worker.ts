@@ -1,4 +1,4 @@
-// The thread of the redirect listener: tables in, answers out.
+// Runs the thread of the redirect listener: receives tables and answers requests from them.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'

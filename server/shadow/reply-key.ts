@@ -4,10 +4,10 @@ import { HeaderOffset } from '#dns/header.ts'
 import { skipMessageName } from '#dns/message-name.ts'
 import { RrType } from '#dns/rrtype.ts'
 
-/** Behind the name: type, class, TTL, length of rdata. RFC 1035 section 4.1.3. */
+/** Offsets after the name: type, class, TTL, length of rdata. RFC 1035 section 4.1.3. */
 const RecordAt = { Type: 0, Ttl: 4, RdataBytes: 8, Rdata: 10 } as const
 
-/** @param reply one that this program has written */
+/** @param reply written by this program */
 export function replyKey(reply: Uint8Array, length: number): string {
   const octets = Buffer.from(reply.subarray(0, length))
   const rcode = octets[HeaderOffset.Flags2]! & 0x0f

@@ -1,5 +1,5 @@
-// One of the two bundles of a comparison, as it answers at an instant; nothing that serves is
-// touched.
+// Answers queries from one of the two bundles of a comparison, at one instant, without touching
+// what serves.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
@@ -17,21 +17,21 @@ import { replyKey } from './reply-key.ts'
 
 const settings = { udpPayloadSize: 65_535, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
 const replyMax = 65_535
-/** The same on both sides: a serial counts commits, and makes no answer differ. */
+/** Both sides have this serial: a serial counts commits, and would make answers differ. */
 const serial = 1
 
 export class ShadowSide {
   readonly #tx: Transaction
   readonly #reply = new Uint8Array(replyMax)
 
-  /** @param bundle what answers, or another one: it gets the health of what answers */
+  /** @param bundle the serving bundle, or another one, which gets the health of the serving one */
   constructor(
     { bundle: live, state }: LiveNode,
     bundle: Bundle,
     tables: RoutingTables,
     nowMs: number,
   ) {
-    // Turns are counted in memory of its own.
+    // Turns are counted in memory of this side's own.
     const { table, cursors } = state.buffers
     const before = new RoutingState(live, { table, cursors: copyOf(cursors) })
     const carried = carryRoutingState({ bundle: live, state: before }, bundle, serial)
@@ -39,16 +39,16 @@ export class ShadowSide {
     const { staleLists } = applyOverlays(bundle, carried, moment)
     for (const pool of staleLists) rebuildPool(bundle, carried, pool)
     this.#tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
-    // What a client cannot take is asked again over TCP.
+    // The transport is TCP, because a client repeats a truncated answer over TCP.
     this.#tx.transport = Transport.Tcp
     const { bytes, digest } = bundle
     const generation = { number: 1, bundle: bytes, digest, routing: carried.buffers, tables }
     this.#tx.adopt(createServingView(generation))
-    // Both sides have the keys: what may differ is what they sign.
+    // Neither side signs: both have the same keys, and only what they would sign may differ.
     this.#tx.signer = noSigner
   }
 
-  /** @param seed of its dice: the same for both sides */
+  /** @param seed of the random numbers: the same for both sides */
   keyOf({ query, client }: SampledQuery, seed: number): string {
     const tx = this.#tx
     tx.source = client

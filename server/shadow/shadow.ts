@@ -1,4 +1,5 @@
-// Computes a share of the queries that come with another bundle, too: how many answers differ.
+// Answers a share of the incoming queries from another bundle as well, and counts how many answers
+// differ.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -12,7 +13,7 @@ import type { QuerySamples, SampledQuery } from '#answer/samples/query-samples.t
 import { ShadowSide } from './shadow-side.ts'
 
 export interface ShadowParts {
-  /** What answers now. */
+  /** Returns the serving generation. */
   readonly live: () => LiveNode | undefined
   readonly samples: Pick<QuerySamples, 'turn' | 'drain'>
   readonly trusted: readonly TrustedKey[]
@@ -22,9 +23,9 @@ export interface ShadowParts {
 export interface ShadowCounts {
   /** Digest of the other bundle. */
   readonly digest: string
-  /** Queries. */
+  /** How many queries were compared. */
   readonly compared: number
-  /** How many of them have another answer; one that is drawn by lot may count in part. */
+  /** How many of them get another answer; a query that is answered at random may count in part. */
   readonly changed: number
 }
 
@@ -33,11 +34,11 @@ export const shadowLimits = {
   tickMs: 250,
   queriesPerTick: 64,
   /**
-   * Answers of each side to one query: so many turns end at the same place for 2, 3, 4, 6 and 12
-   * candidates.
+   * How many answers of each side to one query are compared: with 12, turns end at the same place
+   * for 2, 3, 4, 6 and 12 candidates.
    */
   draws: 12,
-  /** How old the health may be that both sides go by. */
+  /** How old the copy of health that both sides use may be. */
   carryMs: 10_000,
 } as const
 
@@ -66,12 +67,12 @@ export class Shadow {
     this.#parts = parts
   }
 
-  /** The digest of the other bundle; '': there is none. */
+  /** The digest of the other bundle; empty when there is none. */
   get digest(): string {
     return this.#running?.bundle.digest ?? ''
   }
 
-  /** Takes the place of the one before. @param bytes the signed file, in shared memory */
+  /** Compares with this bundle from now on. @param bytes the signed file, in shared memory */
   begin(bytes: Uint8Array): Result<null, Refusal> {
     const { live, trusted, samples } = this.#parts
     const checked = answerableBundle(bytes, trusted, live()?.bundle)
@@ -89,14 +90,14 @@ export class Shadow {
     this.#running = undefined
   }
 
-  /** null: there is no other bundle. */
+  /** Counts for the other bundle; null when there is none. */
   counts(): ShadowCounts | null {
     if (this.#running === undefined) return null
     const { bundle, compared, changed } = this.#running
     return { digest: bundle.digest, compared, changed: rounded(changed) }
   }
 
-  /** Since the start, of all bundles. */
+  /** Counts since the start, of all bundles. */
   totals(): { readonly compared: number; readonly changed: number } {
     return { compared: this.#totals.compared, changed: Math.round(this.#totals.changed) }
   }
@@ -115,7 +116,10 @@ export class Shadow {
     }
   }
 
-  /** Memory of what answers may be another bundle's soon: it is looked at first. */
+  /**
+   * Returns both sides. The serving bundle is compared first, since its memory may soon hold
+   * another one.
+   */
   #pairOf(running: Running): ShadowPair | undefined {
     const live = this.#parts.live()
     if (live === undefined) return undefined
@@ -127,7 +131,7 @@ export class Shadow {
     const atMs = this.#parts.clock.nowMs()
     running.sides = {
       live: live.bundle,
-      // Both at one instant: what probes find meanwhile is no difference.
+      // Both sides get the same instant, so that later verdicts of probes make no difference.
       old: new ShadowSide(live, live.bundle, live.tables, atMs),
       next: new ShadowSide(live, bundle, { ...live.tables, networks }, atMs),
       madeAtMs: nowMs,
@@ -135,7 +139,7 @@ export class Shadow {
     return running.sides
   }
 
-  /** @returns the share of its answers that are others: 0 or 1 without turns and dice */
+  /** @returns the share of its answers that differ: 0 or 1 where nothing is random */
   #difference({ old, next }: ShadowPair, query: SampledQuery): number {
     const { draws } = shadowLimits
     const surplus = new Map<string, number>()

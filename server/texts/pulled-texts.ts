@@ -1,4 +1,4 @@
-// The TXT records of a node that only answers, as its control node has published them.
+// Holds the TXT records of a node that only answers, as its control node has published them.
 import type { ChannelRecord, SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -30,7 +30,7 @@ export class PulledTexts implements DynamicFeed {
   readonly #parts: PulledTextsParts
   readonly #handlers = new Set<TextsHandler>()
   #serving: SignedChannelRecord | undefined
-  /** Verified, even where its bundle is damaged: an older one stays a rollback. */
+  /** The newest verified record, even when its bundle is damaged: an older one stays a rollback. */
   #newest: ChannelRecord | undefined
 
   constructor(parts: PulledTextsParts) {
@@ -42,7 +42,7 @@ export class PulledTexts implements DynamicFeed {
     return () => this.#handlers.delete(handler)
   }
 
-  /** Takes what the disk has. */
+  /** Reads the records that are stored on disk. */
   async start(): Promise<void> {
     const { store, trusted, log } = this.#parts
     const onRecord = (record: ChannelRecord): void => {

@@ -1,5 +1,5 @@
-// TXT records of the whole cluster as a bundle: the form in which they travel to nodes that only
-// answer. It has one zone, the root, so that it does not depend on any main bundle.
+// Encodes the TXT records of the whole cluster as a bundle, in which they travel to nodes that only
+// answer. The bundle has one zone, the root, so that it does not depend on any main bundle.
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { findRrset, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -14,7 +14,7 @@ import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 /** No channel of the settings has a dot. */
 export const textsChannel = (channel: string): string => `${channel}.texts`
 
-/** In the data directory, as `node` is of the other bundles. */
+/** Name of the directory in the data directory, as `node` is of the other bundles. */
 export const textsDirectory = 'texts'
 
 const soa = {
@@ -24,7 +24,10 @@ const soa = {
 
 let empty: Bundle | undefined
 
-/** Without records. Each name is in its zone, so that a TxtEncoder takes it as the main bundle. */
+/**
+ * Returns a bundle without records. Every name lies in its zone, so a TxtEncoder accepts it as the
+ * main bundle.
+ */
 export function emptyTexts(): Bundle {
   if (empty !== undefined) return empty
   const model = {
@@ -39,14 +42,17 @@ export function emptyTexts(): Bundle {
   return (empty = adoptBundle(inShared, digest))
 }
 
-/** Not of a bundle that has more than TXT records in the root zone: it is another kind. */
+/** Whether a bundle has nothing but TXT records in the root zone. */
 export function isTextsBundle(bundle: Bundle): boolean {
   const { counts, zoneNode } = bundle
   const hasOther = counts.services + counts.pools + counts.members > 0
   return counts.zones === 1 && !hasOther && nameOf(bundle, zoneNode[0]!) === '.'
 }
 
-/** Each with an id of its own content: the same record has the same id in the next bundle. */
+/**
+ * Returns the records, each with an id from its content: the same record has the same id in the
+ * next bundle.
+ */
 export function recordsOfTexts(bundle: Bundle): StoredTxtRecord[] {
   const records: StoredTxtRecord[] = []
   for (let node = 0; node < bundle.counts.nodes; node++) {

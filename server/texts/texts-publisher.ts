@@ -1,5 +1,5 @@
 // Publishes the TXT records of a control node on a channel of their own, for nodes that only
-// answer: encoded, signed, and stored before anybody is told of them.
+// answer. They are encoded, signed, and stored before any node is notified.
 import { signChannelRecord, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
@@ -20,20 +20,20 @@ export interface TextsPublisherParts {
   readonly clock: Clock
   readonly after: After
   readonly log: Log
-  /** The store has another record. */
+  /** Called when the store has another record. */
   readonly onStored: () => void
 }
 
-/** From one publication to the next: what changes meanwhile goes together. */
+/** Least time between two publications: changes in that time are published together. */
 export const textsPauseMs = 500
-/** Until a store that has failed is tried again. */
+/** Time until a store that has failed is tried again. */
 const retryMs = 30_000
 
 export class TextsPublisher {
   readonly #parts: TextsPublisherParts
   readonly #encoder: TxtEncoder
   #newest: SignedChannelRecord | undefined
-  /** Records may have changed since the last time that they were encoded. */
+  /** Whether records may have changed since they were last encoded. */
   #isDue = false
   #running: Promise<void> | undefined
   #callOffLook = (): void => undefined
@@ -47,7 +47,7 @@ export class TextsPublisher {
     this.#encoder = new TxtEncoder(parts.feed.texts)
   }
 
-  /** Goes on where the store ends. */
+  /** Continues from the last publication in the store. */
   start(): void {
     const { feed, store, key } = this.#parts
     const stored = store.record('active')
@@ -94,11 +94,11 @@ export class TextsPublisher {
     })
   }
 
-  /** @returns when to look again, even where nothing changes. @throws the file system's error */
+  /** @returns when to check again, even if nothing changes. @throws the file system's error */
   async #publish(): Promise<number> {
     const { feed, store, key, clock, recordTtlMs, onStored } = this.#parts
     const renewMs = recordTtlMs / 2
-    // Nothing was read yet: what was published before stays.
+    // No records were read yet: the last publication stays.
     if (!feed.isKnown()) return renewMs
     const none = emptyTexts()
     const { handed, revision } = await this.#encoder.encode(none)
@@ -106,7 +106,7 @@ export class TextsPublisher {
     const before = this.#newest?.record
     const isSame = before?.digest === digest && before.serial === revision
     const ageMs = clock.nowMs() - (before?.issuedAtMs ?? 0)
-    // A negative age is a clock that was set back: a new record is the cure for that.
+    // A negative age means that the clock was set back, which a new record mends.
     if (isSame && ageMs >= 0 && ageMs < renewMs) return renewMs - ageMs
     const bundle = new Uint8Array(new SharedArrayBuffer(bytes.length))
     bundle.set(bytes)
@@ -123,8 +123,8 @@ export class TextsPublisher {
     const { channel, clock, recordTtlMs } = this.#parts
     const before = this.#newest?.record
     const issuedAtMs = Math.max(0, Math.floor(clock.nowMs()))
-    // A directory that was lost must not begin below what nodes have already: twice as fast as the
-    // clock, since there are two publications a second at most.
+    // After the loss of the directory the numbers must not restart below those that nodes have:
+    // they start from the clock, twice as fast, since there are two publications a second at most.
     const first = Math.max(1, Math.floor(issuedAtMs / (textsPauseMs / 2)))
     return {
       channel,

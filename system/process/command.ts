@@ -1,4 +1,4 @@
-// The type of a command of `gslbd`: a name, a usage line, and a function from arguments to an exit
+// Defines a command of `gslbd`: a name, a usage line, and a function from arguments to an exit
 // code.
 import type { ParseArgsOptionsConfig } from 'node:util'
 
@@ -14,12 +14,12 @@ export const Exit = {
   Guardrail: 3,
   Trust: 4,
   Internal: 70,
-  /** A node ended and wants to be started again. */
+  /** A node ended and asks to be started again. */
   Restart: 75,
 } as const
 export type Exit = (typeof Exit)[keyof typeof Exit]
 
-/** For the man page and the reference. */
+/** Meanings of the exit codes, for the man page and the reference. */
 export const exitMeanings: Readonly<Record<Exit, string>> = Object.freeze({
   [Exit.Ok]: 'fine',
   [Exit.ErrorsFound]: 'errors were found',
@@ -34,15 +34,18 @@ export const exitMeanings: Readonly<Record<Exit, string>> = Object.freeze({
 export interface Io {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
-  /** Texts to `out` that were lost before the last one went out; asking forgets them. */
+  /** Count of texts to `out` that were lost before the last one was written; reading resets it. */
   readonly lostLines?: () => number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly isTerminal: boolean
-  /** Says on stderr what long work is doing, and how far it is, until something is printed. */
+  /** Shows on stderr what long work does, and how far it is, until something is printed. */
   readonly progress?: Tell
 }
 
-/** The value of an environment variable. Set but empty is how container files say "not set". */
+/**
+ * Reads an environment variable. A variable that is set but empty counts as not set, since
+ * container files write it so.
+ */
 export function variable(env: Io['env'], name: string): string | undefined {
   const value = env[name]
   return value === '' ? undefined : value
@@ -60,12 +63,15 @@ export interface Command {
 /** Thrown by a command for a wrong call; `main` prints it with the usage and exits 2. */
 export class UsageError extends Error {}
 
-/** @returns options, and arguments that are none. Throws what `main` prints for a wrong call */
+/**
+ * Reads the arguments. @returns options, and positional arguments. @throws UsageError for a wrong
+ * call
+ */
 export function commandLine<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {
   return parseArgs({ args: [...args], allowPositionals: true, options })
 }
 
-/** Says why a command ends. @returns `exit` */
+/** Prints why a command ends. @returns `exit` */
 export function endWith(io: Io, exit: Exit, text: string): Exit {
   io.err(`${text}\n`)
   return exit

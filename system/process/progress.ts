@@ -1,36 +1,39 @@
-// Says what long work is doing, how far it is and how long it still takes: on a terminal in one
-// line, of which the next line that is printed takes the place; elsewhere in a line now and then.
+// Shows what long work does, how far it is and how long it still takes: on a terminal in one line,
+// which the next printed line replaces; elsewhere in a line now and then.
 
 import type { Clock } from '#lib/clock.ts'
 import type { Tell } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 
-/** Starts the line anew, and empties it. */
+/** Moves to the start of the line, and empties it. */
 const erase = '\r\u001B[K'
 
 export interface Progress {
-  /** What is counted may be told as often as it changes: it is written as often as people read. */
+  /**
+   * Reports progress. It may be called at every step: lines are written only as often as people
+   * read.
+   */
   readonly say: Tell
-  /** Takes the line away while something else is printed; its seconds go on. */
+  /** Removes the line while something else is printed; the time keeps counting. */
   readonly pause: () => void
-  /** Writes the line again that `pause` took away. */
+  /** Writes the line that `pause` removed. */
   readonly resume: () => void
-  /** Takes the line away, if there is one. */
+  /** Removes the line, if there is one. */
   readonly clear: () => void
 }
 
-/** Least time between two lines: people read no faster. */
+/** Least time between two updates: people read no faster. */
 const apartMs = 200
 
-/** Work that takes no longer gets no line in a file, and no seconds on a terminal. */
+/** Shorter work gets no line in a file, and no seconds on a terminal. */
 const quietMs = 2_000
-/** Between two lines where a line stays. */
+/** Time between two lines where lines stay. */
 const linesApartMs = 10_000
 const secondMs = 1_000
 
 export interface ProgressPlace {
   readonly write: (text: string) => void
-  /** True: one line is rewritten. False, as in a log of a CI: lines stay, so there are few. */
+  /** True: one line is rewritten. False, as in a log of CI: lines stay, so few are written. */
   readonly isTerminal: boolean
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: After
@@ -51,7 +54,7 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
   const show = (): void => {
     if (doing === undefined) return
     const nowMs = monotonicMs()
-    // The first number that is printed takes 20 ms: Node loads how languages write them.
+    // The first formatted number takes 20 ms, because Node loads its rules of languages then.
     if (isTerminal) {
       write(erase + lineOf(doing, nowMs))
       isShown = true
@@ -73,9 +76,9 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
     resume: show,
     say: (words, done, all) => {
       const nowMs = monotonicMs()
-      // From the first word on; what blocks the loop is told when the next word comes.
+      // The time runs from the first report; work that blocks the loop is shown at its next report.
       if (lineDueMs === Infinity) lineDueMs = nowMs + quietMs
-      // What is counted from its start again took no time until now.
+      // A count that starts from its beginning has taken no time so far.
       const isCount =
         doing?.words === words && doing.all === all && (doing.done ?? 0) <= (done ?? 0)
       doing = { words, sinceMs: isCount ? doing!.sinceMs : nowMs, done, all }
@@ -96,7 +99,7 @@ function lineOf({ words, sinceMs, done, all }: Doing, nowMs: number): string {
   if (tookMs < quietMs) return line
   const took = `${line} ${Math.floor(tookMs / secondMs)} s`
   if (done === undefined || all === undefined) return took
-  // As fast as until now.
+  // The rest is assumed to be as fast as the work so far.
   const leftMs = (tookMs / done) * (all - done)
   return `${took}, ${counted(Math.ceil(leftMs / secondMs))} s left`
 }

@@ -1,4 +1,4 @@
-// CRC32C (Castagnoli), the checksum of a PROXY header. RFC 3720 appendix B.4.
+// Computes CRC32C (Castagnoli), the checksum of a PROXY header. RFC 3720 appendix B.4.
 
 /** Reflected form of the polynomial 0x1edc6f41. */
 const polynomial = 0x82f6_3b78
@@ -9,9 +9,8 @@ const table = Int32Array.from({ length: 256 }, (_, octet) => {
 })
 
 /**
- * Sums the octets from `from` to `end`, as a signed number.
- *
- * @param blankAt where four octets count as 0: those that hold the checksum itself
+ * Computes the checksum of the octets from `from` to `end`, as a signed number. @param blankAt
+ * where four octets count as 0: those that hold the checksum itself
  */
 export function crc32c(octets: Uint8Array, from: number, end: number, blankAt: number): number {
   let crc = -1

@@ -1,4 +1,4 @@
-// Descriptors of open sockets: copies of them, and how they travel to another process. unix(7)
+// Copies descriptors of open sockets, and sends them to another process. unix(7)
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { openLibc } from './libc.ts'
@@ -18,7 +18,7 @@ const Sys = {
   MSG_CMSG_CLOEXEC: 0x40000000,
 } as const
 
-/** The kernel takes no more in one message: SCM_MAX_FD. */
+/** The kernel allows no more in one message: SCM_MAX_FD. */
 export const descriptorsMax = 253
 /** Size of the buffer for the octets that come with descriptors. */
 const octetsMax = 65_536
@@ -34,12 +34,12 @@ export interface Received {
 }
 
 export interface Descriptors {
-  /** One more descriptor of the same open file. Errors: that of the system */
+  /** Returns another descriptor of the same open file. Errors: that of the system */
   readonly copy: (descriptor: number) => Result<number, string>
-  /** `to` names the same open file as `descriptor` from now on; what it named before is closed. */
+  /** Makes `to` name the same open file as `descriptor`; what it named before is closed. */
   readonly put: (descriptor: number, to: number) => void
   readonly close: (descriptor: number) => void
-  /** A stream socket that is connected; it waits no longer than `patienceMs` at each call. */
+  /** Connects a stream socket; each later call on it waits no longer than `patienceMs`. */
   readonly connect: (path: string, patienceMs: number) => Result<number, string>
   /** Sends octets, and copies of descriptors with them. Errors: that of the system */
   readonly send: (
@@ -47,11 +47,11 @@ export interface Descriptors {
     octets: Uint8Array,
     descriptors: readonly number[],
   ) => Result<null, string>
-  /** Waits for what `send` sends. Errors: that of the system */
+  /** Waits for a message of `send`. Errors: that of the system */
   readonly receive: (socket: number) => Result<Received, string>
 }
 
-/** undefined: they cannot travel here: another system, no koffi. */
+/** undefined: descriptors cannot be sent here, because of another system or without koffi. */
 export function openDescriptors(): Descriptors | undefined {
   if (process.platform !== 'linux') return undefined
   try {
@@ -149,7 +149,10 @@ function descriptorsIn(control: Buffer, bytes: number): number[] {
   return found
 }
 
-/** @returns struct msghdr; call `keep` after the call, so that what it points to lives so long */
+/**
+ * @returns struct msghdr; call `keep` after the system call, so that the memory that it points to
+ * lives until then
+ */
 function messageOf(
   octets: Uint8Array,
   control: Uint8Array,
@@ -167,7 +170,7 @@ function messageOf(
   return { message, keep: () => void held.length }
 }
 
-/** struct sockaddr_un; undefined: the path is too long. */
+/** Returns struct sockaddr_un; undefined when the path is too long. */
 function unixAddress(path: string): Uint8Array | undefined {
   const name = Buffer.from(path)
   if (name.length >= pathBytesMax) return undefined

@@ -1,7 +1,8 @@
-// The open sockets of a process by the name of their listener: what it may hand to the next one.
+// Holds the open sockets of a process by the name of their listener, to hand them to the next
+// process.
 import type { Server, Socket } from 'node:net'
 
-/** What listens, and where, as the settings have it: `dns-udp 127.0.0.1 53`. */
+/** The kind and address of a listener, from the settings: `dns-udp 127.0.0.1 53`. */
 export type ListenerName = string
 
 export interface ListenerSockets {
@@ -15,11 +16,14 @@ export type ListenerKind =
 export const listenerName = (kind: ListenerKind, listenAddr: string, port: number): ListenerName =>
   `${kind} ${listenAddr} ${port}`
 
-/** Sockets from the process before. Each is taken once; its taker closes it. */
+/** Sockets from the process before. Each is taken once, and the taker closes it. */
 export class HandedSockets {
   readonly #sockets: Map<ListenerName, readonly number[]>
 
-  /** The process before answers on them: a process without a bundle must not read them. */
+  /**
+   * Whether the process before still answers on them: a process without a bundle must not read
+   * them.
+   */
   readonly areAnswered: boolean
 
   constructor(sockets: readonly ListenerSockets[] = [], areAnswered = false) {
@@ -27,14 +31,14 @@ export class HandedSockets {
     this.#sockets = new Map(sockets.map(({ name, descriptors }) => [name, descriptors]))
   }
 
-  /** @returns none where there are none of that name, or they were taken */
+  /** @returns an empty list when no socket has that name, or they were taken */
   take(name: ListenerName): readonly number[] {
     const descriptors = this.#sockets.get(name) ?? []
     this.#sockets.delete(name)
     return descriptors
   }
 
-  /** Takes the sockets that are left: the new settings name no such listener. */
+  /** Takes the remaining sockets, whose listeners the new settings do not have. */
   takeAll(): readonly number[] {
     const descriptors = [...this.#sockets.values()].flat()
     this.#sockets.clear()
@@ -43,9 +47,9 @@ export class HandedSockets {
 }
 
 /**
- * The descriptor of a server that listens, or of a connection. Node keeps it to itself: the name of
- * the field is the same since Node 0.10, and one that were missing would only keep a process from
- * being replaced.
+ * Returns the descriptor of a listening server, or of a connection. Node does not document it: the
+ * name of the field is the same since Node 0.10, and without the field a process could only not be
+ * replaced.
  */
 export function descriptorOf(server: Server | Socket): number | undefined {
   const { _handle: handle } = server as unknown as { readonly _handle?: { readonly fd?: number } }

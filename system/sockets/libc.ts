@@ -1,4 +1,4 @@
-// System calls that Node does not offer, through koffi: batched UDP, shared ports, thread
+// Makes system calls that Node does not offer, through koffi: batched UDP, shared ports, thread
 // attributes.
 import { createRequire } from 'node:module'
 import type Koffi from 'koffi'
@@ -27,7 +27,7 @@ export const Sys = {
   MSG_WAITFORONE: 0x10000,
 } as const
 
-/** errno values that have a meaning here. */
+/** Values of errno that are handled. */
 export const Errno = {
   EINTR: 4,
   EIO: 5,
@@ -68,7 +68,10 @@ export interface Libc {
   readonly addressOf: (octets: ArrayBufferView) => bigint
 }
 
-/** @returns a sentence instead where the calls are not to be had: another system, no koffi */
+/**
+ * Loads the C library. @returns a sentence where the calls are not available: another system, or no
+ * koffi
+ */
 export function loadLibc(): Libc | string {
   if (process.platform !== 'linux') return `batched UDP needs Linux, this is ${process.platform}`
   try {
@@ -108,7 +111,7 @@ function bindSignalThread(bindTo: <F>(prototype: string) => F): Libc['signalThre
   return (threadId, signal) => syscall(numbers.kill, process.pid, threadId, signal)
 }
 
-/** sched_getattr(2) and sched_setattr(2); thread 0 is the one that calls. */
+/** sched_getattr(2) and sched_setattr(2); thread 0 is the calling one. */
 function bindThreadAttributes(
   bindTo: <F>(prototype: string) => F,
 ): Pick<Libc, 'threadAttributes' | 'setThreadAttributes'> {
@@ -123,7 +126,7 @@ function bindThreadAttributes(
   }
 }
 
-/** @throws where koffi was not installed for this system */
+/** @throws when koffi was not installed for this system */
 export function openLibc(): { koffi: typeof Koffi; bindTo: <F>(prototype: string) => F } {
   const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi
   const libc = koffi.load(null)

@@ -1,28 +1,28 @@
-// Decides what may come before a message or a connection: a PROXY header from the networks that the
-// settings name, and from nobody else.
+// Decides what may precede a message or a connection: a PROXY header from the networks that the
+// settings name, and from no other sender.
 import type { Network } from '#dns/network.ts'
 import { ProxyHeader, ProxyRead, readSignature, signatureBytes } from './proxy-header.ts'
 
-/** What became of the beginning of a connection or a datagram. */
+/** How the beginning of a connection or a datagram was judged. */
 export const ProxyOutcome = {
-  /** It is answered as one of the client that the header names. */
+  /** It is answered as if the client sent it that the header names. */
   Client: 0,
-  /** The header names nobody: it is the proxy's own. */
+  /** The header names no client: the connection is the proxy's own. */
   Own: 1,
-  /** From a proxy, without a header. */
+  /** A proxy sent no header. */
   Missing: 2,
   Malformed: 3,
-  /** A header from somebody who is no proxy. */
+  /** A sender that is no proxy sent a header. */
   Stranger: 4,
 } as const
 export type ProxyOutcome = (typeof ProxyOutcome)[keyof typeof ProxyOutcome]
 
-/** Their names in metrics, by number. */
+/** Names of the outcomes in metrics, by number. */
 export const proxyOutcomeNames = ['client', 'own', 'missing', 'malformed', 'stranger'] as const
 
-/** What `admit` and `admitDatagram` say where they give no length. */
+/** Results of `admit` and `admitDatagram` in place of a length. */
 export const Admission = {
-  /** More must come before it can be said. */
+  /** More octets must come before a decision. */
   Unfinished: -1,
   Refused: -2,
 } as const
@@ -59,7 +59,7 @@ export class ProxyGate {
     })
   }
 
-  /** Whether that address is one of a proxy. @param bytes 4 or 16 */
+  /** Whether an address belongs to a proxy. @param bytes 4 or 16 */
   isProxy(octets: Uint8Array, at: number, bytes: number): boolean {
     const networks = this.#networks
     const masks = this.#masks
@@ -80,9 +80,8 @@ export class ProxyGate {
   }
 
   /**
-   * Looks at how a connection begins. `header` then says who speaks.
-   *
-   * @returns octets of its header, 0 where none is to be; or why not, as `Admission`
+   * Judges how a connection begins; `header` then names the client. @returns octets of its header,
+   * 0 where none is expected; or a value of `Admission`
    */
   admit(octets: Uint8Array, from: number, end: number, isProxy: boolean): number {
     if (!isProxy) {
@@ -98,11 +97,11 @@ export class ProxyGate {
     return read
   }
 
-  /** The same of a datagram, which is whole. @returns never `Admission.Unfinished` */
+  /** Judges a datagram, which is always whole. @returns never `Admission.Unfinished` */
   admitDatagram(octets: Uint8Array, from: number, end: number, isProxy: boolean): number {
     const admitted = this.admit(octets, from, end, isProxy)
     if (admitted !== Admission.Unfinished) return admitted
-    // Shorter than a signature, from a stranger: too short for a message, too.
+    // Octets of a stranger that are shorter than a signature are too short for a message as well.
     return isProxy ? this.#refuse(ProxyOutcome.Malformed) : 0
   }
 

@@ -2,9 +2,9 @@
 // version 2, sections 2.2 to 2.2.3.
 import { crc32c } from './crc32c.ts'
 
-/** What `read` says where it gives no length. */
+/** Results of `read` in place of a length. */
 export const ProxyRead = {
-  /** Nothing is wrong yet, and it is not whole. */
+  /** Nothing is wrong so far, but octets are missing. */
   Unfinished: 0,
   /** The octets begin with something else. */
   Absent: -1,
@@ -12,8 +12,8 @@ export const ProxyRead = {
 } as const
 
 /**
- * With all its TLVs. What must fit the smallest segment of TCP (RFC 9293 section 3.7.1), so that a
- * sender can count on its being read at once.
+ * Limit of a header with all its TLVs. It must fit the smallest segment of TCP (RFC 9293 section
+ * 3.7.1), so that it can be read at once.
  */
 export const proxyHeaderBytesMax = 536
 
@@ -23,7 +23,7 @@ export const signatureBytes = signature.length
 const fixedBytes = 16
 /** Version 2 in the upper half. */
 const Command = { Local: 0x20, Proxy: 0x21 } as const
-/** The header of a sender that speaks for itself. */
+/** The header of a sender that speaks for itself, not for a client. */
 export const ownProxyHeader = Uint8Array.of(...signature, Command.Local, 0, 0, 0)
 /** In the upper half: none, IPv4, IPv6, UNIX. In the lower one: none, stream, datagram. */
 const Family = { None: 0x00, V4: 0x10, V6: 0x20, Unix: 0x30 } as const
@@ -33,15 +33,15 @@ const addressBytes = { v4: 12, v6: 36 } as const
 const tlvHeadBytes = 3
 const crc32cType = 0x03
 
-/** One per thread, or per connection: the last header that was read. */
+/** Holds the last header that was read; there is one for each thread, or connection. */
 export class ProxyHeader {
-  /** False: who speaks is the sender itself, about its own health or for nobody that it names. */
+  /** False: the sender speaks for itself, as in a check of its own health, or names no client. */
   isClient = false
-  /** 16 octets; IPv4 as ::ffff:a.b.c.d. It says something if `isClient`. */
+  /** 16 octets; IPv4 as ::ffff:a.b.c.d. Valid only if `isClient`. */
   readonly address = new Uint8Array(16)
   port = 0
 
-  /** @returns octets of a whole header; or why there is none, as `ProxyRead` */
+  /** @returns octets of a whole header; or a value of `ProxyRead` */
   read(octets: Uint8Array, from: number, end: number): number {
     const signed = readSignature(octets, from, end)
     if (signed !== signatureBytes) return signed
@@ -62,7 +62,7 @@ export class ProxyHeader {
     const family = octets[from + 13]! & 0xf0
     const transport = octets[from + 13]! & 0x0f
     if (family > Family.Unix || transport > transportMax) return false
-    // No transport, or a path in the file system: the connection stands for itself.
+    // Without a transport, or with a path in the file system, the connection stands for itself.
     if (family === Family.None || transport === 0) return family === Family.None && transport === 0
     if (family === Family.Unix) return true
     const at = from + fixedBytes
@@ -80,14 +80,14 @@ export class ProxyHeader {
   }
 }
 
-/** @returns 12: the octets begin with the signature; else as `ProxyRead` */
+/** @returns 12 when the octets begin with the signature; else a value of `ProxyRead` */
 export function readSignature(octets: Uint8Array, from: number, end: number): number {
   const there = Math.min(end - from, signatureBytes)
   for (let i = 0; i < there; i++) if (octets[from + i] !== signature[i]) return ProxyRead.Absent
   return there === signatureBytes ? signatureBytes : ProxyRead.Unfinished
 }
 
-/** Passes over what a sender adds; a checksum among it must be right. Section 2.2.3. */
+/** Skips what a sender adds; a checksum among it must be right. Section 2.2.3. */
 function areTlvsRight(octets: Uint8Array, header: number, from: number, end: number): boolean {
   let checksumAt = -1
   let at = from

@@ -1,5 +1,5 @@
-// A source of packets behind proxies: takes the PROXY header off each packet, and gives the address
-// of the client in the place of the proxy's. Replies go to the proxy.
+// Receives packets behind proxies: removes the PROXY header from each packet, and returns the
+// address of the client in place of the proxy's. Replies go to the proxy.
 import * as gates from './proxy-gate.ts'
 import type { ProxyGate } from './proxy-gate.ts'
 import type { PacketSource } from './packet-source.ts'
@@ -8,7 +8,7 @@ import type { PacketSource } from './packet-source.ts'
 const { Refused: refused } = gates.Admission
 const clientBytes = 16
 
-/** Where no proxy is named a thread takes its packets from `inner` itself. */
+/** Wraps another source. Without proxies a thread uses `inner` itself. */
 export class ProxySource implements PacketSource {
   readonly buffer: Uint8Array
   readonly slotBytes: number
@@ -53,7 +53,7 @@ export class ProxySource implements PacketSource {
       this.#ports[slot] = inner.clientPort(slot)
     }
     this.#lengths[slot] = taken === refused ? 0 : length - taken
-    // The reply is written where the slot begins: from there it is sent.
+    // The reply is sent from the beginning of the slot, so it is copied there.
     if (taken > 0) this.buffer.copyWithin(start, start + taken, end)
   }
 
