@@ -44,7 +44,7 @@ test('a record is a line', async () => {
     out:
       '2026-01-02T03:04:05.678Z udp 192.0.2.53 for 203.0.113.0/24 www.example.com. A NOERROR ' +
       'fra1, pool web in place of its own, round-robin, commit 0123456789ab\n' +
-      '2026-01-02T03:04:05.678Z tcp 192.0.2.53 other.test. AAAA - no-reply, commit 0123456789ab\n',
+      '2026-01-02T03:04:05.678Z dot 192.0.2.53 other.test. AAAA - no-reply, commit 0123456789ab\n',
     err: '',
   })
 })

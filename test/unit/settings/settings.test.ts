@@ -66,8 +66,7 @@ describe('defaults', () => {
         ...{ bundle: noSources, node: expect.objectContaining({ unlisted: 'auto' }) as object },
         dns: {
           listenAddr: '0.0.0.0',
-          port: 5353,
-          threads: availableParallelism(),
+          ...{ port: 5353, threads: availableParallelism() },
           udpPayloadSize: 1232,
           ...{ nsid: '', versionBind: '', zoneVersion: true, tellsCommit: false },
           ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [] },
