@@ -314,7 +314,7 @@ export class Puller {
     const { stored } = this.#parts
     const { bundleBytesMax: bytesMax } = this.#limits
     if (sizeBytes !== undefined && sizeBytes > bytesMax) {
-      const message = `its record names a bundle of ${sizeBytes} octets, at most ${bytesMax} fit here`
+      const message = `its record names a bundle of ${sizeBytes} octets; at most ${bytesMax} fit`
       return err({ code: 'too-large', message, digest })
     }
     const activate = async (bundle: Uint8Array): Promise<Result<unknown, RefusedFile>> => {
