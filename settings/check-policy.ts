@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { UsageError } from '#system/process/command.ts'
 
-/** For `parseArgs`. */
+/** Options of the command line, for `parseArgs`. */
 export const checkPolicyOptions = {
   'allow-script-checks': { type: 'boolean', default: false },
   'webhook-allowed-host': { type: 'string', multiple: true },
@@ -43,7 +43,7 @@ export function checkPolicyOf(values: CheckPolicyValues): HealthCheckPolicy {
   }
 }
 
-/** The policy that the settings of a node ask for. */
+/** Returns the policy that the settings of a node ask for. */
 export function checkPolicyOfNode(health: {
   readonly allowScriptChecks: boolean
   readonly webhookAllowedHosts: readonly string[]
@@ -62,7 +62,7 @@ export function checkPolicyOfNode(health: {
   }
 }
 
-/** Permits everything: for commands that ask no member and run nothing. */
+/** Permits everything: for commands that probe no member and run no script. */
 export const lenientPolicy: HealthCheckPolicy = {
   allowScriptChecks: true,
   webhookAllowedHosts: ['0.0.0.0/0', '::/0'],

@@ -14,7 +14,7 @@ import { keysUnder, repositoryKeys, settingRows } from './schema.ts'
 import type { SettingValue } from '#settings/forms/forms.ts'
 import { problemOf } from './value.ts'
 
-/** By key (`dns.port`); a key that the file does not have is not in it. */
+/** Values by key (`dns.port`); keys that the file lacks are missing. */
 export type SettingValues = ReadonlyMap<string, SettingValue>
 
 /** Characters; a settings file has a hundred lines. */
@@ -36,7 +36,10 @@ export function readSettingsText(text: string, name: string): Result<SettingValu
   return reader.problems.length === 0 ? ok(reader.values) : err(reader.sorted())
 }
 
-/** In the words of `gslbd check`, which repeat the line: no password of an address. */
+/**
+ * Words a fault as `gslbd check` does, which repeats the line, but without the password of an
+ * address.
+ */
 function sentenceOf(found: LocalFinding): string {
   const help = helpOf(found)
   const hint = hintOf(found.suggestion, help)

@@ -1,4 +1,5 @@
-// Every key of gslbd.yaml: its type, bounds, default and meaning, and whether SIGHUP applies it.
+// Lists every key of gslbd.yaml: its type, bounds, default and meaning, and whether SIGHUP applies
+// it.
 import { healthPolicies } from '#health/view/policy.ts'
 import {
   boolean,
@@ -168,7 +169,7 @@ const gitops = section('Where the configuration comes from and whose signatures 
   }),
 })
 
-/** The file, as people write it. Defaults are here and nowhere else. */
+/** The file, as people write it. Defaults are defined here and nowhere else. */
 export const SettingsFile = settled(
   {
     dataDir: text(4_096, {
@@ -311,15 +312,15 @@ export const SettingsFile = settled(
   },
 )
 
-/** A section, or without properties a setting. */
+/** A section, or a setting when it has no properties. */
 interface Tree {
   readonly properties?: Readonly<Record<string, Tree>>
 }
 const tree = SettingsFile as Tree
 
 /**
- * Settings that change answers: they are in the repository, so that all nodes agree. They are named
- * here, so that a node which only answers does not load their schemas.
+ * Settings that change answers belong in the repository, so that all nodes agree. They are listed
+ * here by name, so that a node which only answers does not load their schemas.
  */
 export const repositoryKeys: readonly string[] = Object.freeze(
   [
@@ -333,7 +334,7 @@ export const repositoryKeys: readonly string[] = Object.freeze(
   ].sort(),
 )
 
-/** Accepted, and read by nothing; with the reason. */
+/** Settings that are accepted but not used, with the reason. */
 export const ignoredSettings: Readonly<Record<string, string>> = Object.freeze({
   'database.cacheTTL':
     'No answer is read from the database: answers come from the active commit, in memory, and ' +
@@ -341,7 +342,7 @@ export const ignoredSettings: Readonly<Record<string, string>> = Object.freeze({
 })
 
 export interface SettingRow {
-  /** As people say it: `dns.tcp.idleTimeout`. */
+  /** The key as people write it: `dns.tcp.idleTimeout`. */
   readonly key: string
   readonly path: readonly string[]
   readonly leaf: SettingLeaf

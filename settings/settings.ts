@@ -23,9 +23,9 @@ import { problemOf } from './value.ts'
  * Addresses of stores and of the repository may hold passwords: do not log.
  */
 export interface Settings extends Static<typeof SettingsFile> {
-  /** Where they are from, an absolute path; undefined: no file. No setting itself. */
+  /** Absolute path of the settings file; undefined: there is none. This is not a setting itself. */
   readonly file: string | undefined
-  /** Without a key in it the value is the default. */
+  /** A value whose key is missing here is the default. */
   readonly origins?: SettingOrigins
 }
 
@@ -57,7 +57,9 @@ export interface SettingSources {
   readonly flags: Readonly<Partial<Record<SettingFlag, string | undefined>>>
 }
 
-/** Reads and checks everything. Errors: all, each a sentence with its place and what to do. */
+/**
+ * Reads and checks all settings. Errors: all faults, each a sentence with its place and what to do.
+ */
 export function loadSettings(sources: SettingSources): Result<Settings, string[]> {
   const fromFile = sources.file === undefined ? ok(new Map()) : readSettingsFile(sources.file)
   const fromOutside = readOverrides(sources)
@@ -82,7 +84,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   return err(missing.map((sentence) => place + sentence))
 }
 
-/** Says where each setting comes from; a setting that it leaves out has its default. */
+/** Finds where each setting comes from; a missing key means its default. */
 function originsOf(
   file: SettingValues,
   outside: SettingValues,
@@ -111,7 +113,7 @@ export function changedSettings(
   return { applied: keys(true), needRestart: keys(false) }
 }
 
-/** `before`, with what SIGHUP applies as it is in `after`. */
+/** Returns `before` with those changes of `after` that SIGHUP applies. */
 export function reloadedSettings(before: Settings, after: Settings): Settings {
   const settings: Record<string, unknown> = {}
   for (const row of settingRows) {
@@ -164,7 +166,7 @@ function readOverrides({ env, flags }: SettingSources): Result<SettingValues, st
   return problems.length === 0 ? ok(values) : err(problems)
 }
 
-/** Values of the right type under the names of `Settings`; a test walks all of them. */
+/** Moves values to the names of `Settings`; a test checks that all have the right type. */
 function settle(
   file: SettingValues,
   outside: SettingValues,
@@ -206,7 +208,7 @@ function place(settings: Record<string, unknown>, row: SettingRow, value: unknow
   section[settledName(row)] = value
 }
 
-/** As it is in effect; of a duration, milliseconds. */
+/** The value in effect; for a duration, in milliseconds. */
 export function settingValueOf(settings: Settings, row: SettingRow): unknown {
   return settled(settings, row)
 }
@@ -224,6 +226,6 @@ function settledName(row: SettingRow): string {
 
 function milliseconds(text: string): number {
   const parsed = parseDuration(text)
-  // Checked on the way in; a default is checked by a test.
+  // Values were checked when they were read; a test checks the defaults.
   return parsed.ok ? parsed.value : 0
 }

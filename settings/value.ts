@@ -39,7 +39,7 @@ export function problemOf(
   return undefined
 }
 
-/** What a correct value looks like, for messages and the reference page. */
+/** Describes a correct value, for messages and the reference page. */
 export function expected(leaf: SettingLeaf): string {
   if (leaf['x-expected'] !== undefined) return leaf['x-expected']
   if (leaf.enum !== undefined) return leaf.enum.join(', ').replace(/, ([^,]*)$/, ' or $1')
@@ -84,7 +84,7 @@ function isNetwork(text: string): boolean {
   return isIP(text) !== 0 || parseCidr(text).ok
 }
 
-/** What is wrong with a network that is nearly right, and what to write in its place. */
+/** Says what is wrong with a network that is nearly right, and what to write in its place. */
 function networkFault(entry: unknown): string | undefined {
   if (typeof entry !== 'string' || isIP(entry.replace(/\/.*$/s, '')) === 0) return undefined
   const parsed = parseCidr(entry)
@@ -102,7 +102,7 @@ function isResolver(text: string): boolean {
 const nameForm = new RegExp(namePattern)
 const isName = (text: string): boolean => text.length <= nameLengthMax && nameForm.test(text)
 
-/** What each entry of a list is, by the kind of the setting. */
+/** Checks of the entries of a list, by the kind of the setting. */
 const entryForms: Readonly<Record<string, (text: string) => boolean>> = {
   networks: isNetwork,
   resolvers: isResolver,
@@ -140,7 +140,7 @@ function isHttpAddress(value: string): boolean {
   return protocol === 'http:' || protocol === 'https:'
 }
 
-/** A name alone counts, too: forges take tokens in its place. */
+/** A user name alone counts as well, because forges accept tokens in its place. */
 function hasCredentials(value: string): boolean {
   const url = URL.parse(value)
   // The user of an address of SSH is no secret; it cannot have a password.

@@ -1,4 +1,4 @@
-// The candidates of one answer while the steps of a filter chain narrow and order them.
+// Holds the candidates of one answer while the steps of a filter chain narrow and order them.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Random } from '#lib/random.ts'
@@ -15,8 +15,9 @@ import { Family } from '#routing/state/query.ts'
 const { PoolCell } = states
 
 /**
- * One per thread, filled for each query. A step works on `members[0]` to `members[count - 1]` in
- * place and may use `keys`, `scratch` and `scratchKeys` as it likes.
+ * Candidates of a query; there is one chain for each thread, filled for each query. A step works on
+ * `members[0]` to `members[count - 1]` in place and may use `keys`, `scratch` and `scratchKeys` as
+ * it likes.
  */
 export class Chain {
   readonly members = new Uint32Array(bundleLimits.membersPerPoolMax)
@@ -31,7 +32,9 @@ export class Chain {
   state!: RoutingState
   readonly random: Random
   serviceIndex = 0
-  /** The pool whose members these are; the fallback's when the service's own are down. */
+  /**
+   * The pool of these members; the fallback pool when all members of the service's own are down.
+   */
   poolIndex = 0
   /** Version that the pool's lists had when these members were taken over. */
   version = 0
@@ -42,11 +45,11 @@ export class Chain {
   /** Owner name of the query in wire form: the last octets of `qname`. */
   qname: Uint8Array = new Uint8Array(0)
   qnameBytes = 0
-  /** What the step at work has done, in its own terms, for comparing neighbours with it. */
+  /** What the running step has picked, in its own terms, for comparing neighbours with it. */
   picked = 0
   /** Table of the last choice by one table alone. The responder sets it to null for each batch. */
   ranges: RangeTable | null = null
-  /** False when nobody will be told the scope: then steps need not work it out. */
+  /** False when no reply will carry the scope, so that steps need not work it out. */
   wantsScope = false
   /** Leading bits of the client's address on which the choice depends so far. RFC 7871. */
   scope = 0
@@ -63,7 +66,7 @@ export class Chain {
     this.alike.startQuery()
   }
 
-  /** From now on the members are those of this bundle. */
+  /** Uses the members of this bundle from now on. */
   adopt(bundle: Bundle, state: RoutingState, networks: SharedArrayBuffer | null = null): void {
     this.bundle = bundle
     this.state = state
@@ -72,7 +75,7 @@ export class Chain {
     this.ranges = null
   }
 
-  /** Prepares it for the same question as another chain. */
+  /** Prepares this chain for the question of another chain. */
   setUpAs(other: Chain): void {
     this.adopt(other.bundle, other.state)
     this.networks = other.networks
@@ -84,7 +87,10 @@ export class Chain {
     this.qnameBytes = other.qnameBytes
   }
 
-  /** Takes over the candidates of a pool, by score. @param isWeighted without those of weight 0 */
+  /**
+   * Loads the candidates of a pool, by score. @param isWeighted whether those of weight 0 are left
+   * out
+   */
   load(poolIndex: number, isWeighted: boolean): void {
     const { state, family, members } = this
     const { pools, candidates } = state
@@ -116,8 +122,8 @@ export class Chain {
   }
 
   /**
-   * Says that the choice depends on the first `bits` of the client's address. Where one candidate
-   * is left it does not.
+   * Notes that the choice depends on the first `bits` of the client's address. With one candidate
+   * left it does not.
    */
   need(bits: number): void {
     if (bits > this.scope && this.count > 1) this.scope = bits
@@ -131,7 +137,7 @@ export class Chain {
     members[0] = member
   }
 
-  /** Leaves one candidate. */
+  /** Removes all candidates but one. */
   keepOnly(index: number): void {
     this.members[0] = this.members[index]!
     this.count = 1
@@ -159,7 +165,7 @@ export class Chain {
     }
   }
 
-  /** Bottom up: a pool of thousands must not cost the square of its size. */
+  /** Sorts from the bottom up: a pool of thousands must not cost the square of its size. */
   #mergeSort(): void {
     const { members, keys, scratch, scratchKeys, count } = this
     for (let width = 1; width < count; width *= 2) {
@@ -183,5 +189,5 @@ export class Chain {
   }
 }
 
-/** Below, moving neighbours costs less than copying to and fro. */
+/** Below this count it costs less to move neighbours than to copy back and forth. */
 const insertionMax = 24

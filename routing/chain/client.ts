@@ -1,11 +1,14 @@
-// The client of a query: the client subnet that a resolver sent, or the source address.
+// Holds the client of a query: the client subnet that a resolver sent, or the source address.
 
-/** One per thread; the answer path fills it each time. */
+/** The client's address; there is one for each thread, and the answer path fills it each time. */
 export class Client {
-  /** Most significant word first; an IPv4 address is in the first one, also when it came mapped. */
+  /** Most significant word first; an IPv4 address is in the first one, even when it came mapped. */
   readonly words = new Uint32Array(4)
   isIpv6 = false
-  /** Bits before the IPv4 address where it came as an IPv4-mapped IPv6 one: 96, otherwise 0. */
+  /**
+   * How many bits precede the IPv4 address: 96 when it came as an IPv4-mapped IPv6 address,
+   * otherwise 0.
+   */
   mappedBits = 0
 
   /** @param bytes 4 or 16 */

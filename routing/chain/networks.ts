@@ -1,5 +1,5 @@
-// Looks a client up in a table of client networks. Longest prefixes and the order of rules were
-// settled by the compiler; here it is one search.
+// Looks a client up in a table of client networks, by one search: the compiler has settled the
+// longest prefixes and the order of rules.
 import * as clientRanges from '#bundle/format/client-ranges.ts'
 import type { Chain } from './chain.ts'
 import { rowOfClient, valueOfRow } from './lookup-client.ts'
@@ -8,8 +8,8 @@ import { rowOfClient, valueOfRow } from './lookup-client.ts'
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 
 /**
- * The row that holds the client: of the table's range table where it has one, else of `network4` or
- * `network6`.
+ * Finds the row that holds the client: in the table's range table where it has one, else in
+ * `network4` or `network6`.
  */
 export function networkRow(chain: Chain, table: number): number {
   const ranges = chain.networks.rangesOf(table)
@@ -17,13 +17,13 @@ export function networkRow(chain: Chain, table: number): number {
   return chain.client.isIpv6 ? row6(chain, table) : row4(chain, table)
 }
 
-/** An offset in `networkList`: how many values, then the values. */
+/** Returns an offset in `networkList`, where a count and then as many values stand. */
 export function listOfRow(chain: Chain, table: number, row: number): number {
   const ranges = chain.networks.rangesOf(table)
   return ranges === null ? listOfBundleRow(chain, row) : valueOfRow(ranges, chain, row)
 }
 
-/** The list of a row of `network4` or `network6`. */
+/** Returns the list of a row of `network4` or `network6`. */
 export function listOfBundleRow({ bundle, client }: Chain, row: number): number {
   return client.isIpv6
     ? bundle.network6[row * Network6Cell.Words + Network6Cell.List]!

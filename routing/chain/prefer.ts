@@ -1,7 +1,7 @@
 // Finds the first candidate that a list of preferences names.
 import type { Chain } from './chain.ts'
 
-/** A list of members. @returns the position of the first that is a candidate, or -1 */
+/** Searches a list of members. @returns the position of the first that is a candidate, or -1 */
 export function preferredMember({ members, count }: Chain, lists: Uint32Array, list: number) {
   const end = list + 1 + lists[list]!
   for (let at = list + 1; at < end; at++) {
@@ -10,7 +10,7 @@ export function preferredMember({ members, count }: Chain, lists: Uint32Array, l
   return -1
 }
 
-/** A list of rows of `endpointVector`. @returns as above */
+/** Searches a list of rows of `endpointVector`. @returns as above */
 export function preferredEndpoint(
   { bundle, members, count }: Chain,
   lists: Uint32Array,

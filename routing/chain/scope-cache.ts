@@ -1,4 +1,4 @@
-// Per-thread cache: which table values lead to the same choice for one candidate list.
+// Caches for each thread which table values lead to the same choice for one candidate list.
 import * as candidateLists from '#routing/state/candidate-lists.ts'
 import { CandidateLists, oldestSlot } from '#routing/state/candidate-lists.ts'
 import type { CandidateList } from '#routing/state/candidate-lists.ts'
@@ -9,7 +9,7 @@ import { WorkReserve } from './work-reserve.ts'
 const { ways } = candidateLists
 const { drawMax } = workReserve
 
-/** A candidate list, and the position that was picked: what a cache entry is about. */
+/** The subject of a cache entry: a candidate list, and the position that was picked. */
 export interface Choice extends CandidateList {
   readonly picked: number
 }
@@ -18,7 +18,7 @@ export interface Choice extends CandidateList {
 export const Verdict = { Unknown: 0, Other: 1, Mixed: 2, Alike: 3 } as const
 export type Verdict = (typeof Verdict)[keyof typeof Verdict]
 
-/** Cache entries: different choices. A power of two. */
+/** Number of cache entries, one for each choice. A power of two. */
 const slots = 16_384
 /** Words of a bit for each group. */
 const groupWords = 8
@@ -33,7 +33,7 @@ const stretchWords = StretchCell.Words * 2
 /** After so many choices, weeks of changes, the cache is cleared and numbers restart. */
 const numbersMax = 2 ** 30
 
-/** One per thread. */
+/** The cache of one thread. */
 export class ScopeCache {
   /** From `at` on, a bit for each group: it is alike. */
   readonly alike = new Int32Array(slots * groupWords)
@@ -51,21 +51,21 @@ export class ScopeCache {
   readonly #nodes = new Int32Array(nodeSlots * 2 * 2)
   /** By slot and family. */
   readonly #stretches = new Int32Array(slots * 2 * stretchWords)
-  /** The one that was found last, or -1. */
+  /** The stretch that was found last, or -1. */
   #stretch = -1
-  /** Where the words of the choice at work are. */
+  /** Where the words of the current choice begin. */
   at = 0
   /** Rows from `first` to before `end` are alike. */
   first = 0
   end = 0
-  /** What may still be spent on looking around. */
+  /** What may still be spent on this search. */
   effort = 0
   /** What was spent since the choice was opened. */
   spent = 0
   readonly reserve: WorkReserve
-  /** The reserve was asked for this query. */
+  /** Whether the reserve was asked for this query. */
   #hasAsked = false
-  /** What the reserve gave and is not used yet; the last part of `effort`. */
+  /** What the reserve granted and is still unused; the last part of `effort`. */
   #drawn = 0
 
   /** @param nowMs time that never goes back: it fills the reserve */
@@ -73,12 +73,12 @@ export class ScopeCache {
     this.reserve = new WorkReserve(nowMs)
   }
 
-  /** Forgets everything: tables and bundle are others. */
+  /** Clears everything, because tables and bundle have changed. */
   clear(): void {
     this.#lists.clear()
   }
 
-  /** Begins another query, and gives back what the one before has drawn and not used. */
+  /** Begins another query, and returns to the reserve what the one before did not use. */
   startQuery(): void {
     if (!this.#hasAsked) return
     this.#hasAsked = false
@@ -98,12 +98,14 @@ export class ScopeCache {
     const list = this.#lists.numberOf(choice, kind)
     const slot = this.#slotOf(list, choice.picked)
     this.at = slot * groupWords
-    // Lists are numbered from 1 on: an empty slot is of none.
+    // Lists are numbered from 1 on, so an empty slot matches none.
     const isKnown = this.#list[slot] === list && this.#picked[slot] === choice.picked
     if (!isKnown) this.#begin(slot, list, choice.picked)
   }
 
-  /** @returns false: there was not as much, also not in the reserve, and nothing is left */
+  /**
+   * @returns false when there was not as much left, not in the reserve either; then nothing is left
+   */
   spend(units: number): boolean {
     this.effort -= units
     this.spent += units
@@ -161,7 +163,7 @@ export class ScopeCache {
     this.end = row + 1
   }
 
-  /** Keeps `first` and `end`, unless what is kept has cost more. */
+  /** Stores `first` and `end`, unless the stored stretch has cost more. */
   keepStretch(isIpv6: boolean): void {
     const stretches = this.#stretches
     let at = this.#stretch

@@ -16,7 +16,7 @@ const { Verdict } = scopeCache
 const { nodeShift } = layout
 const { indexedRowsMin } = networkLayout
 
-/** Kinds of comparison: what is known by one does not count for another. */
+/** Kinds of comparison: a result of one kind does not count for another. */
 export const LikenessKind = {
   GeoRules: 1,
   MapFile: 2,
@@ -28,22 +28,24 @@ export const LikenessKind = {
   Distances: 8,
 } as const
 
-/** Tells whether a step would do with other clients what it does with this one. */
+/** Decides whether a step would treat other clients as it treats this one. */
 export interface Likeness {
   /** One of LikenessKind. */
   readonly kind: number
   /** @param value of the step's table */
   readonly isAlike: (chain: Chain, value: number) => boolean
-  /** All values of a group at once, 0 not among them; without it they are compared one by one. */
+  /**
+   * Compares all values of a group at once, 0 excluded; without it they are compared one by one.
+   */
   readonly ofGroup?: (chain: Chain, group: number) => scopeCache.Verdict
-  /** Whether all values below a node are alike; with it the cache is not used. */
+  /** Whether all values below a node are alike; when it is given the cache is not used. */
   readonly isNodeAlike?: (chain: Chain, groups: RowGroups, node: number) => boolean
 }
 
 /**
- * What a query may spend on looking around before it asks the reserve of its thread: a row or a
- * node costs 1, a comparison 2 and more. Where both are used up the scope is longer than it had to
- * be, never shorter.
+ * What a query may spend on its search before it asks the reserve of its thread: a row or a node
+ * costs 1, a comparison 2 and more. When both are used up the scope is longer than necessary, never
+ * shorter.
  */
 export const effortMax = 2_048
 const comparisonEffort = 2
@@ -169,10 +171,9 @@ export function widen(
 }
 
 /**
- * Looks for the next row from `from` on that is not alike, over as large a part at a time as is
- * alike, as far as it matters for the scope.
- *
- * @returns the first row that is not, or that was not looked at
+ * Finds the next row from `from` on that is not alike, skipping the largest parts that are alike,
+ * as far as it matters for the scope. @returns the first row that is not alike, or that was not
+ * examined
  */
 function lookBehind(
   chain: Chain,
@@ -198,7 +199,7 @@ function lookBehind(
   return row
 }
 
-/** The same for the rows before `end`. @returns the first one of those that are alike */
+/** Does the same for the rows before `end`. @returns the first of the rows that are alike */
 function lookBefore(
   chain: Chain,
   table: RangeTable,
@@ -223,7 +224,7 @@ function lookBefore(
   return 0
 }
 
-/** @param row one that is below the node of the level; level 0: the row itself */
+/** @param row one below the node of the level; at level 0 the row itself */
 function isPartAlike(
   chain: Chain,
   table: RangeTable,
@@ -246,12 +247,12 @@ function isPartAlike(
   const known = memo.verdictOfNode(key, level)
   if (known !== Verdict.Unknown) return known === Verdict.Alike
   const isAlike = arePartsAlike(chain, table, groups, level, row, likeness)
-  // Not kept when it is not known: the next query goes on from what is.
+  // An unknown result is not stored: the next query continues from what is known.
   if (memo.effort >= 0) memo.keepNode(key, level, isAlike)
   return isAlike
 }
 
-/** By the groups below it. Mixed: the values have to be looked at. */
+/** Compares a node by the groups below it. Mixed: the values must be compared. */
 function compareNode(
   chain: Chain,
   table: RangeTable,
@@ -283,7 +284,7 @@ function compareNode(
   return verdict
 }
 
-/** The parts of the next lower level below a node, each by itself. */
+/** Compares the parts of the next lower level below a node, each by itself. */
 function arePartsAlike(
   chain: Chain,
   table: RangeTable,
@@ -331,7 +332,7 @@ function compareGroup(
   if (!memo.spend(effortToCompare(chain))) return Verdict.Mixed
   let verdict: scopeCache.Verdict =
     count === 1 || likeness.ofGroup === undefined ? Verdict.Mixed : likeness.ofGroup(chain, group)
-  // Where that is more than a query's own share the values are looked at row by row.
+  // When that is more than a query's own share the values are compared row by row.
   const valuesEffort = effortToCompare(chain) * count
   if (verdict === Verdict.Mixed && valuesEffort <= effortMax) {
     if (!memo.spend(valuesEffort)) return Verdict.Mixed
@@ -346,7 +347,9 @@ function compareGroup(
   return verdict
 }
 
-/** It looks at every candidate: a pool of thousands must not cost a query milliseconds. */
+/**
+ * A comparison examines every candidate: a pool of thousands must not cost a query milliseconds.
+ */
 function effortToCompare({ count }: Chain): number {
   return comparisonEffort + (count >>> candidatesShift)
 }

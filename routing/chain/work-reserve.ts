@@ -1,14 +1,15 @@
-// A budget of work per thread that queries may draw on beyond their own to find a scope. After a
-// change of candidates a query may need much; many of them in a row must not slow the others down.
+// Holds a budget of work for each thread, which queries draw on beyond their own to find a scope.
+// After a change of candidates a query may need much; many of them in a row must not slow the
+// others down.
 
-/** One query may draw so much: a millisecond or two of work. */
+/** How much one query may draw: a millisecond or two of work. */
 export const drawMax = 65_536
-/** The reserve of a thread that nobody has drawn on for a second: 20 to 30 ms of work. */
+/** The full reserve of a thread, reached after a second without draws: 20 to 30 ms of work. */
 export const reserveMax = 16 * drawMax
-/** How fast it is filled: two or three hundredths of a thread. */
+/** How fast the reserve fills: two or three hundredths of a thread. */
 export const filledPerMs = 1_000
 
-/** One per thread. */
+/** The reserve of one thread. */
 export class WorkReserve {
   readonly #nowMs: () => number
   #left = reserveMax
@@ -21,10 +22,8 @@ export class WorkReserve {
   }
 
   /**
-   * Takes `drawMax` units. All or nothing: shares that are too small to finish anything would be
-   * spent in vain.
-   *
-   * @returns false: there are not as many
+   * Takes `drawMax` units, all or nothing: a share that is too small to finish anything would be
+   * wasted. @returns false when there are fewer
    */
   draw(): boolean {
     if (this.#left < drawMax) this.#fill()

@@ -1,9 +1,12 @@
 // Holds the memory in which a thread keeps its choices by a table, from one bundle to the next.
 
-/** Made anew for each bundle, 30 MiB would take a thread that answers tens of milliseconds. */
+/**
+ * Memory that outlives a bundle: to make 30 MiB for each bundle would take an answering thread tens
+ * of milliseconds.
+ */
 export class ChoiceMemory {
   words = new Int32Array(0)
-  /** Whose columns they are: what others kept in it is gone. */
+  /** The owner of the columns; another owner's contents are void. */
   owner: object | null = null
 
   reserve(words: number): Int32Array {

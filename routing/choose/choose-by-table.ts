@@ -1,4 +1,4 @@
-// The fast path of a policy that goes by one table alone: the choice for a value of the table is
+// Chooses fast for a policy that depends on one table alone: the choice for a value of the table is
 // made once, and again when the candidates have changed.
 import type { Chain } from '#routing/chain/chain.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
@@ -11,20 +11,19 @@ import type { Step, TableStep } from './way.ts'
 // A constant of this file, for the reason that answer/answer.ts gives.
 const { PoolCell } = states
 
-/** What a policy has that goes by one table. */
+/** How a policy depends on one table. */
 export interface TableUse {
   readonly step: TableStep
-  /** Shared by all policies that were bound together. */
+  /** Choices that all policies share which were bound together. */
   readonly choices: TableChoices
-  /** What `createTableLikeness` gives. */
+  /** The result of `createTableLikeness`. */
   readonly likeness: Likeness
 }
 
 /**
  * Chooses one member into the first place of `chain.members`, with the scope that the steps would
- * give. Costs the same for each of many services: nothing here is shared between their pools.
- *
- * @returns false: nothing is chosen, and the steps have to run
+ * find. It costs the same for each of many services, because their pools share nothing here.
+ * @returns false when nothing is chosen and the steps must run
  */
 export function chooseByTable(
   chain: Chain,
@@ -32,7 +31,7 @@ export function chooseByTable(
   { choices, step, likeness }: TableUse,
   poolIndex: number,
 ): boolean {
-  // A geo rule of the pool would go before.
+  // A geo rule of the pool takes precedence.
   if (chain.bundle.poolNetworks[poolIndex] !== 0) return false
   chain.poolIndex = poolIndex
   chain.version = chain.state.pools[poolIndex * PoolCell.Words + PoolCell.Version]!
@@ -59,7 +58,10 @@ export function chooseByTable(
   return true
 }
 
-/** @returns 0: not known, and there is no effort left, no candidate, or another version of them */
+/**
+ * @returns 0 when it is not known and there is no effort left, no candidate, or another version of
+ * them
+ */
 function kindOf(chain: Chain, choices: TableChoices, step: TableStep, value: number): number {
   const known = choices.kindOf(value)
   if (known !== 0) return known
@@ -79,13 +81,13 @@ function learnMember(
   if (!loadAgain(chain, choices)) return false
   chain.picked = choices.action(kind)
   step.act(chain)
-  // These do not look at the client.
+  // The later steps do not depend on the client.
   for (let i = 1; i < steps.length; i++) steps[i]!(chain)
   choices.keepMember(kind, chain.members[0]!)
   return true
 }
 
-/** The candidates. @returns false: they are no longer those that the column is about */
+/** Loads the candidates again. @returns false when they are no longer those of the column */
 function loadAgain(chain: Chain, choices: TableChoices): boolean {
   const { version } = chain
   if (choices.effort <= 0) return false
@@ -93,7 +95,7 @@ function loadAgain(chain: Chain, choices: TableChoices): boolean {
   choices.effort -= effortOfLook + chain.count
   if (chain.count > 0 && chain.version === version) return true
   choices.effort = 0
-  // The answer is one of the candidates before: the scope must not be that of those that came.
+  // The answer is one of the earlier candidates, so the scope must not be that of the new ones.
   chain.count = choices.candidates()
   return false
 }

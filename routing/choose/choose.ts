@@ -1,4 +1,4 @@
-// One choice by a policy: candidates, geo rules, then the steps.
+// Makes one choice by a policy: candidates, geo rules, then the steps.
 import { MemberFlag } from '#bundle/format/cells.ts'
 import * as routingColumns from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
@@ -35,7 +35,7 @@ export function choose(chain: Chain, policy: Policy, poolIndex: number): number 
   return Math.min(chain.count, policy.answerCount)
 }
 
-/** The candidates of the pool, or what the policy puts in their place when there are none. */
+/** Loads the candidates of the pool, or what the policy puts in their place when there are none. */
 export function loadCandidates(chain: Chain, policy: Policy, poolIndex: number): void {
   const { isWeighted } = policy
   chain.load(poolIndex, isWeighted)
@@ -44,10 +44,10 @@ export function loadCandidates(chain: Chain, policy: Policy, poolIndex: number):
   else if (policy.fallbackPool >= 0) chain.load(policy.fallbackPool, isWeighted)
 }
 
-/** A slot without an address has nothing to answer. */
+/** A slot without an address cannot be answered. */
 const outWhateverHealth = MemberOut.Maintenance | MemberOut.Unresolved
 
-/** Every member that people have not taken out, whatever the probes say. */
+/** Loads every member that people have not taken out, whatever the probes find. */
 function loadEnabled(chain: Chain, isWeighted: boolean): void {
   const { bundle, state, members, poolIndex, family } = chain
   const count4 = bundle.poolCount4[poolIndex]!
@@ -64,7 +64,10 @@ function loadEnabled(chain: Chain, isWeighted: boolean): void {
   chain.count = count
 }
 
-/** The rule of the longest prefix goes before the algorithm. @returns true: it decided */
+/**
+ * Applies the geo rule of the longest prefix, which takes precedence over the algorithm. @returns
+ * true when a rule decided
+ */
 export function preferByGeoRule(chain: Chain): boolean {
   const { bundle } = chain
   const table = bundle.poolNetworks[chain.poolIndex]! - 1

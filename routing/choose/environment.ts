@@ -15,25 +15,29 @@ export interface RoutingEnvironment {
   readonly bundle: Bundle
   readonly settings: RoutingText
   readonly geo: GeoTables
-  /** In which regions of members clients are; null: no database of countries. */
+  /** The region of members in which each client is; null: there is no database of countries. */
   readonly regions: CountryTable | null
   /** null: no database of autonomous systems, or no rules. */
   readonly asn: AsnPreferences | null
-  /** null: nothing is measured by browsers. */
+  /** null: browsers measure nothing. */
   readonly rum: RumTable | null
   /** null: scripts are not run; a script step changes nothing. */
   readonly scripts: ScriptPort | null
 }
 
-/** Tables that change by themselves, not with a bundle; shared memory, for handing to threads. */
+/** Tables that change independently of bundles, in shared memory that is handed to threads. */
 export interface RoutingTables {
   readonly geo: GeoBuffers
   readonly asn: AsnPreferenceBuffers | null
-  /** What `regionTable` gives. Left out or null: only countries and continents are told apart. */
+  /**
+   * The result of `regionTable`. Left out or null: only countries and continents are told apart.
+   */
   readonly regions?: CountryBuffers | null
   /** See routing/rum/table.ts. Left out or null: browsers measure nothing. */
   readonly rum?: SharedArrayBuffer | null
-  /** What `packNetworks` gives. Left out or null: client networks are searched from end to end. */
+  /**
+   * The result of `packNetworks`. Left out or null: client networks are searched from end to end.
+   */
   readonly networks?: SharedArrayBuffer | null
 }
 
@@ -56,7 +60,7 @@ export function createEnvironment(
   }
 }
 
-/** The routing settings of a bundle that the loader has accepted. */
+/** Returns the routing settings of a bundle that the loader has accepted. */
 export function routingSettingsOf(bundle: Bundle): RoutingText {
   const settings = parseRoutingText(textOf(bundle, bundle.routingSettings[0]!))
   assert(settings !== undefined, 'the loader has read the routing settings')

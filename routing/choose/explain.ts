@@ -12,7 +12,7 @@ import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { PlainWay } from './way.ts'
 
-/** What keeps a member out; the first that holds. `candidate`: nothing does. */
+/** The first reason that keeps a member out; `candidate` when there is none. */
 export type MemberStanding =
   | 'candidate'
   | 'disabled'
@@ -27,22 +27,21 @@ export interface ExplainedMember {
   readonly index: number
   readonly name: string
   readonly ipAddress: string
-  /** As declared; empty: none. */
+  /** The declared region; empty when there is none. */
   readonly region: string
-  /** In effect. */
+  /** The weight in effect. */
   readonly weight: number
   readonly priority: number
-  /** 0 to 1; less than 1 where it is unhealthy. */
+  /** 0 to 1; less than 1 when the member is unhealthy. */
   readonly score: number
-  /** 0: not measured often enough. */
+  /** 0: it was not measured often enough. */
   readonly rttMs: number
   readonly standing: MemberStanding
 }
 
 /**
- * The members of a pool that have an address of `family`, in the order of the file.
- *
- * @param isWeighted the service divides its answers by weight
+ * Explains the members of a pool that have an address of `family`, in the order of the file. @param
+ * isWeighted whether the service divides its answers by weight
  */
 export function explainPool(
   bundle: Bundle,
@@ -69,7 +68,7 @@ export function explainPool(
     }))
 }
 
-/** A slot without an address, but for the first one of a host name that has none at all. */
+/** Whether a slot has no address, except the first one of a host name that has none at all. */
 function isSpare(bundle: Bundle, state: RoutingState, member: number): boolean {
   if (!bundle.hasHostnames || !isResolved(bundle, member)) return false
   if ((state.memberOut[member]! & MemberOut.Unresolved) === 0) return false
@@ -80,13 +79,13 @@ function isSpare(bundle: Bundle, state: RoutingState, member: number): boolean {
   return isAnyFilled || member !== own[0]
 }
 
-/** Without scoring every member has 1, which must not show as the score of one that is down. */
+/** Without scoring every member has score 1, which must not be shown for one that is down. */
 function shownScore(state: RoutingState, member: number): number {
   const score = state.memberScore[member]!
   return state.memberHealthy[member] !== 1 && score === 1 ? 0 : score
 }
 
-/** The same questions as `isReady`, with the name of the one that fails. */
+/** Repeats the conditions of `isReady`, and returns the name of the one that fails. */
 function standingOf(
   bundle: Bundle,
   state: RoutingState,
@@ -126,7 +125,7 @@ export function drawMany(
   return picks
 }
 
-/** What is assumed of a member; what is left out stays as it is. */
+/** Assumed health of a member; a missing property stays as it is. */
 export interface AssumedHealth {
   readonly healthy: boolean
   /** 0 to 1. */
@@ -134,7 +133,9 @@ export interface AssumedHealth {
   readonly rttMs?: number
 }
 
-/** Each member's health as answers count it now: one that has not warmed up is not healthy. */
+/**
+ * Returns each member's health as answers count it now: one that has not warmed up is not healthy.
+ */
 export function healthNow(bundle: Bundle, state: RoutingState): ReadonlyMap<string, AssumedHealth> {
   const found = new Map<string, AssumedHealth>()
   for (let member = 0; member < bundle.counts.members; member++) {
@@ -171,7 +172,7 @@ export function setHealth(
   return [...unused]
 }
 
-/** What `setHealth` calls a member. */
+/** Returns the names by which `setHealth` knows a member. */
 export function memberNames(bundle: Bundle, member: number): readonly [string, string] {
   const pool = bundle.memberPool[member]!
   const short = `${textOf(bundle, bundle.poolName[pool]!)}/${addressOfMember(bundle, member)}`

@@ -1,4 +1,4 @@
-// Tells which ways look clients up in a geo database that is not there.
+// Finds the routing methods that look clients up in a geo database that is missing.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { waysInPolicies } from './policy.ts'
@@ -14,7 +14,7 @@ const places = { noun: 'geo database with places', setting: 'geoip.dbPath' }
 const countries = { noun: 'geo database with countries', setting: 'geoip.dbPath' }
 const operators = { noun: 'geo database of operators', setting: 'asn.dbPath' }
 
-/** @returns undefined: it has what it goes by, or goes by none */
+/** @returns undefined when the method has its database, or needs none */
 export function missingFor(
   { needs }: Way,
   { location, country, asn }: GeoBuffers,
@@ -24,10 +24,10 @@ export function missingFor(
   return asn === null && needs.includes('asn-rules') ? operators : undefined
 }
 
-/** Asked far more often than bundles change. */
+/** Cached, because this is asked far more often than bundles change. */
 const known = new WeakMap<Bundle, ReadonlySet<Way>>()
 
-/** A sentence for each of its ways without one. */
+/** Returns a sentence for each routing method of a bundle whose database is missing. */
 export function missingIn(bundle: Bundle, geo: GeoBuffers): readonly string[] {
   const ways = known.get(bundle) ?? waysInPolicies(bundle)
   known.set(bundle, ways)

@@ -17,16 +17,16 @@ import type { FilterUse } from './ways.ts'
 
 export interface Policy {
   readonly ways: readonly Way[]
-  /** What the ways do, bound to the bundle. */
+  /** Steps of the ways, bound to the bundle. */
   readonly steps: readonly Step[]
-  /** Members of weight 0 are no candidates. */
+  /** Whether members of weight 0 are no candidates. */
   readonly isWeighted: boolean
   /** One of OnAllDownCode. */
   readonly onAllDown: number
-  /** -1: none. */
+  /** -1: there is no fallback pool. */
   readonly fallbackPool: number
   readonly answerCount: number
-  /** null: the steps have to run for each client. */
+  /** null: the steps must run for each client. */
   readonly byTable: TableUse | null
 }
 
@@ -42,9 +42,8 @@ export function unknownStepOf(bundle: Bundle): string | undefined {
 }
 
 /**
- * All policies of a bundle, by row. Steps are bound once for each distinct chain.
- *
- * @param memory of the thread; left out: these policies have their own
+ * Creates all policies of a bundle, by row. Steps are bound once for each distinct chain. @param
+ * memory of the thread; left out: these policies have their own
  */
 export function createPolicies(
   environment: RoutingEnvironment,
@@ -69,7 +68,7 @@ export function createPolicies(
   return withTables(bundle, policies, memory)
 }
 
-/** Policies that go by one table share what is kept of their choices. */
+/** Lets policies that depend on one table share the stored choices. */
 function withTables(
   bundle: Bundle,
   policies: readonly Policy[],
@@ -88,13 +87,16 @@ function withTables(
   })
 }
 
-/** Where the first step alone looks at the client, in one table, and the others repeat. */
+/**
+ * Finds the table when the first step alone looks at the client, in one table, and the others
+ * repeat.
+ */
 function tableStepOf({ ways, steps, answerCount }: Policy): TableStep | undefined {
   const isSettled = ways.slice(1).every(({ repeats }) => repeats === true)
   return answerCount === 1 && isSettled ? steps[0]?.byTable : undefined
 }
 
-/** Says by row whether each policy of a bundle divides the answers by weight. */
+/** Returns by row whether each policy of a bundle divides the answers by weight. */
 export function weightedPolicies(bundle: Bundle): readonly boolean[] {
   const known = new Map<number, boolean>()
   const rows = Array.from(
@@ -109,7 +111,9 @@ export function weightedPolicies(bundle: Bundle): readonly boolean[] {
   })
 }
 
-/** The ways of all policies of a bundle; of an algorithm alone, which has none, nothing. */
+/**
+ * Returns the ways of all policies of a bundle; a service with an algorithm alone has no policy.
+ */
 export function waysInPolicies(bundle: Bundle): ReadonlySet<Way> {
   const ways = new Set<Way>()
   for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {

@@ -1,4 +1,4 @@
-// Keeps what each service that goes by one table answers for each value of that table: a column
+// Stores what each service that depends on one table answers for each value of that table: a column
 // for each pool and policy, filled as clients ask, and begun anew when the candidates change.
 import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -9,27 +9,29 @@ import { ChoiceMemory } from './choice-memory.ts'
 // A constant of this file, for the reason that answer/answer.ts gives.
 const { NodeCell } = cells
 
-/** What is known of a column, in words. */
+/** The head of a column, in words. */
 const Head = { Words: 3, Version: 0, Kinds: 1, Candidates: 2 } as const
 /**
  * A column is an octet for each value, its kind; then the kinds. `Alike`: a bit for each group of
  * values that are all of this kind.
  */
 const Kind = { Words: 10, Action: 0, Member: 1, Alike: 2 } as const
-/** An octet tells a kind; 0: nobody has asked for the value. */
+/** An octet stores a kind; 0: no client has asked for the value. */
 const kindsMax = 255
 /** Kinds besides a member's region and its country: one for each continent, and two more. */
 const commonKinds = 9
-/** All columns together: 32 MiB. What has no column runs its steps for each client. */
+/**
+ * Size of all columns together: 32 MiB. A service without a column runs its steps for each client.
+ */
 const wordsMax = 8_388_608
-/** 60 µs or so: where that is used up the scope is longer than it had to be, never shorter. */
+/** About 60 µs: when that is used up the scope is longer than necessary, never shorter. */
 const effortMax = 16_384
 
-/** One for all policies that are bound together, in one thread. */
+/** Stored choices of all policies that are bound together, in one thread. */
 export class TableChoices {
-  /** By service * 2 + family: its column, plus 1; 0: it has none. */
+  /** By service * 2 + family: its column plus 1; 0 when it has none. */
   readonly #columnOf: Int32Array
-  /** By column: where it begins, and for how many kinds there is room. */
+  /** By column: where it begins, and how many kinds fit. */
   readonly #placeOf: Int32Array
   readonly #roomOf: Uint8Array
   readonly #heads: Int32Array
@@ -41,10 +43,10 @@ export class TableChoices {
   #octetsAt = 0
   #kindsAt = 0
   #room = 0
-  /** Candidates that may still be looked at for this answer, to learn kinds. */
+  /** How many candidates may still be examined for this answer, to learn kinds. */
   effort = 0
 
-  /** @param valuesOf by row of a policy that goes by a table: how many values that has */
+  /** @param valuesOf by row of a policy that depends on a table: how many values the table has */
   constructor(bundle: Bundle, valuesOf: ReadonlyMap<number, number>, memory = new ChoiceMemory()) {
     const { services, pools } = bundle.counts
     this.#columnOf = new Int32Array(services * 2)
@@ -123,11 +125,7 @@ export class TableChoices {
     return this.#heads[this.#head + Head.Candidates]!
   }
 
-  /**
-   * Keeps that an action is done for a value.
-   *
-   * @returns its kind; 0: there is no room for one more
-   */
+  /** Stores that an action is done for a value. @returns its kind; 0 when no more kinds fit */
   learn(value: number, action: number, candidates: number): number {
     const words = this.#words
     const heads = this.#heads
@@ -150,7 +148,7 @@ export class TableChoices {
     return this.#words[this.#kindsAt + kind * Kind.Words + Kind.Action]!
   }
 
-  /** The member that is answered, or -1: not known. */
+  /** Returns the member that is answered, or -1 when it is not known. */
   member(kind: number): number {
     return this.#words[this.#kindsAt + kind * Kind.Words + Kind.Member]! - 1
   }
@@ -159,7 +157,7 @@ export class TableChoices {
     this.#words[this.#kindsAt + kind * Kind.Words + Kind.Member] = member + 1
   }
 
-  /** Which of 32 groups, given as bits, are not known to be of this kind as a whole. */
+  /** Returns which of 32 groups, given as bits, are not known to be of this kind as a whole. */
   openGroups(kind: number, word: number, groups: number): number {
     return groups & ~this.#words[this.#kindsAt + kind * Kind.Words + Kind.Alike + word]!
   }

@@ -16,7 +16,10 @@ export interface TracedStep {
 }
 
 export interface Trace {
-  /** The pool whose members were looked at: the fallback's when the service's own are down. */
+  /**
+   * The pool whose members were considered: the fallback pool when all of the service's own are
+   * down.
+   */
   readonly pool: number
   readonly candidates: readonly number[]
   /** The member that a geo rule of the pool sends the client to; -1: none matches. */
@@ -28,7 +31,10 @@ export interface Trace {
   readonly scopeBits: number
 }
 
-/** Runs a policy on a chain that is set up for a query. Moves cursor and dice as a query does. */
+/**
+ * Runs a policy on a chain that is set up for a query. It moves cursor and random numbers as a
+ * query does.
+ */
 export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Trace {
   const standing = (): readonly number[] => [...chain.members.subarray(0, chain.count)]
   chain.startScope()
@@ -51,11 +57,10 @@ export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Tr
 }
 
 /**
- * Chooses `count` times for the query that a chain is set up for, with dice of its own.
- *
- * @param again does it; making one costs more than many choices
- * @returns by member index, how often each stood first, second, … in the answer; empty when there
- * is no candidate
+ * Chooses `count` times for the query that a chain is set up for, with random numbers of its own.
+ * @param again makes the choice again; making a chain costs more than many choices @returns by
+ * member index, how often each stood first, second, … in the answer; empty when there is no
+ * candidate
  */
 export function drawManyByPolicy(
   chain: Chain,

@@ -9,8 +9,8 @@ import type { RoutingEnvironment } from './environment.ts'
 
 /**
  * Changes the candidates of a chain in place: a narrowing step orders or drops some, a selecting
- * one puts its pick first. Never leaves none. Must not allocate, wait, or read a clock; says with
- * `chain.need` how much of the client's address it looked at.
+ * one puts its pick first. It always leaves at least one. It must not allocate, wait, or read a
+ * clock; it reports with `chain.need` how much of the client's address it used.
  */
 export interface Step {
   (chain: Chain): void
@@ -18,20 +18,22 @@ export interface Step {
   readonly byTable?: TableStep
 }
 
-/** What such a step is made of, by what the table says of the client. */
+/** The parts of such a step, which acts by the table's value for the client. */
 export interface TableStep {
   readonly ranges: RangeTable
-  /** Its values are from 0 to one less. */
+  /** Values of the table are from 0 to one less than this. */
   readonly values: number
   /** One of LikenessKind. */
   readonly kind: number
-  /** What is to be done, as a number: two that differ do not do the same. */
+  /** Returns the action as a number: two different numbers do different things. */
   readonly actionFor: (chain: Chain, value: number) => number
-  /** Does what `chain.picked` says. */
+  /** Does the action in `chain.picked`. */
   readonly act: (chain: Chain) => void
 }
 
-/** What a pool or the settings must have, or the way has no effect. The compiler checks each. */
+/**
+ * What a pool or the settings must have so that the way has an effect. The compiler checks each.
+ */
 export type WayNeed =
   | 'locations'
   | 'regions'
@@ -44,26 +46,26 @@ export type WayNeed =
   | 'small-pool'
 
 export interface Way {
-  /** As people write it. Two ways may share a name where one is for `algorithm` only. */
+  /** The name as people write it. Two ways may share a name when one is for `algorithm` only. */
   readonly name: string
   readonly aliases: readonly string[]
   /** The fields of a service that may name it. */
   readonly usedAs: readonly ('algorithm' | 'filter')[]
   /** A `selecting` one ends a chain. */
   readonly kind: 'narrowing' | 'selecting'
-  /** How many of the members that it is given go on to the next step. */
+  /** How many of its members pass on to the next step. */
   readonly leaves: 'all' | 'fewer' | 'one'
-  /** It takes turns or throws dice: any member that it is given may come first. */
+  /** Whether it takes turns or chooses at random, so that any of its members may come first. */
   readonly picksAny: boolean
-  /** What stands behind the colon in a chain, `name:BODY`: a program. Without it, no colon. */
+  /** What follows the colon in a chain, `name:BODY`: a program. Without it there is no colon. */
   readonly argument?: 'BODY'
   /**
-   * From the same candidates it chooses the same for every client until the lists of their pool
-   * are rebuilt: the result can be kept.
+   * Whether it chooses the same for every client until the lists of their pool are rebuilt, so that
+   * the result can be stored.
    */
   readonly repeats?: true
   readonly needs: readonly WayNeed[]
-  /** The settings by which it chooses: where they differ, so may its answers. */
+  /** The settings by which it chooses: where they differ, answers may differ. */
   readonly reads?: ValueName
   /**
    * What the weight of a member is to it: a share of the answers, of which weight 0 gets nothing,
@@ -72,7 +74,7 @@ export interface Way {
   readonly weightAs?: 'share' | 'input'
   /** What a licence must have for it, besides chains. */
   readonly feature?: 'filter-scripts' | 'rum-routing' | 'signal-weight'
-  /** By what it compares clients for the scope: of LikenessKind, each in one row only. */
+  /** Kinds of LikenessKind by which it compares clients for the scope, each in one row only. */
   readonly likeness: readonly number[]
   /** Its row in docs/routing.md. */
   readonly page: WayPage
@@ -92,9 +94,9 @@ export function dividesByWeight(ways: readonly Way[]): boolean {
 
 export interface WayPage {
   readonly does: string
-  /** Where its settings stand, with defaults in brackets. Empty: it has none. */
+  /** Where its settings are written, with defaults in brackets. Empty: it has none. */
   readonly settings: string
-  /** How much of the client's address its answer is for. */
+  /** For how much of the client's address its answer is valid. */
   readonly scope: string
 }
 

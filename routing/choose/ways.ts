@@ -1,5 +1,5 @@
-// Every way to choose there is, as algorithm and as filter. Adding one means one file, one line
-// here, one set of cases.
+// Lists every way to choose, as algorithm and as filter. A new one is one file, one line here, and
+// one set of cases.
 import { asn, asnFilter } from '#routing/ways/asn.ts'
 import { failover } from '#routing/ways/failover.ts'
 import { geoIpDistance } from '#routing/ways/geo-ip-distance.ts'
@@ -33,12 +33,12 @@ export const ways: readonly Way[] = Object.freeze([
   script,
 ])
 
-/** What `algorithm` may name. */
+/** Ways that `algorithm` may name. */
 export const algorithms: readonly Way[] = Object.freeze(
   ways.filter(({ usedAs }) => usedAs.includes('algorithm')),
 )
 
-/** What `filterChain` may name. */
+/** Ways that `filterChain` may name. */
 export const filters: readonly Way[] = Object.freeze(
   ways.filter(({ usedAs }) => usedAs.includes('filter')),
 )
@@ -50,7 +50,7 @@ function bySpelling(rows: readonly Way[]): ReadonlyMap<string, Way> {
   return new Map(rows.flatMap((way) => spellingsOf(way).map((spelling) => [spelling, way])))
 }
 
-/** Its name, then its aliases. */
+/** Returns the name, then the aliases. */
 export function spellingsOf({ name, aliases }: Way): readonly string[] {
   return [name, ...aliases]
 }
@@ -62,7 +62,7 @@ export function algorithmNamed(spelling: string): Way | undefined {
 /** A way as a chain names it. */
 export interface FilterUse {
   readonly way: Way
-  /** What stands behind the colon; empty without one. */
+  /** The text after the colon; empty without one. */
   readonly argument: string
 }
 
@@ -74,17 +74,17 @@ export function filterNamed(text: string): FilterUse | undefined {
   return { way, argument: colon < 0 ? '' : text.slice(colon + 1) }
 }
 
-/** As people write it in a chain: with what it takes behind the colon. */
+/** Returns the way as people write it in a chain, with what follows the colon. */
 export function filterText({ name, argument }: Way): string {
   return argument === undefined ? name : `${name}:${argument}`
 }
 
-/** The way of an `Algorithm` cell; undefined: this version has none of that code. */
+/** Returns the way of an `Algorithm` cell; undefined when this version has none of that code. */
 export function wayOfCode(code: number): Way | undefined {
   return ways.find(({ plain }) => plain?.code === code)
 }
 
-/** The fast paths by code; a hole is a code that no way has. */
+/** Fast paths by code; a hole is a code that no way has. */
 export const plainByCode: readonly (PlainWay | undefined)[] = Object.freeze(
   Array.from(
     { length: Math.max(...ways.map(({ plain }) => plain?.code ?? 0)) + 1 },
@@ -92,7 +92,10 @@ export const plainByCode: readonly (PlainWay | undefined)[] = Object.freeze(
   ),
 )
 
-/** The `Algorithm` cell of a service that needs no policy; -1: this algorithm always needs one. */
+/**
+ * Returns the `Algorithm` cell of a service that needs no policy; -1 when this algorithm always
+ * needs one.
+ */
 export function plainCodeOf(name: string): number {
   return algorithmNamed(name)?.plain?.code ?? -1
 }

@@ -5,7 +5,7 @@ import { deriveRangeTable } from '#routing/tables/range-derive.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
 import { AhoCorasick } from '#routing/tables/aho-corasick.ts'
 
-/** Shared memory: worked out once, read by every thread. */
+/** Preferences in shared memory: computed once, read by every thread. */
 export interface AsnPreferenceBuffers {
   /** A range table; its values are offsets in `lists`. Most operators have no rule, and are one. */
   readonly ranges: SharedArrayBuffer
@@ -23,13 +23,12 @@ export class AsnPreferences {
   }
 }
 
-/** Rules that match one client beyond this number are not looked at. */
+/** At most so many rules that match one client are considered. */
 const listMax = 64
 
 /**
- * A rule matches by its number or, where that does not match, by its part of the organisation's
- * name. A list holds the endpoints of the matching rules, in the order of the rules.
- *
+ * Computes the preferences. A rule matches by its number or, failing that, by its part of the
+ * organisation's name. A list holds the endpoints of the matching rules, in the order of the rules.
  * @param rows of the table
  */
 export function asnPreferences(
@@ -46,7 +45,8 @@ export function asnPreferences(
     if (asn !== null) addRule(byNumber, asn, index)
     if (org !== '') addRule(byPart, org.toLowerCase(), index)
   }
-  // Thousands of rules meet the names of all operators of the world.
+  // One search for all parts, because thousands of rules meet the names of all operators of the
+  // world.
   const search = new AhoCorasick([...byPart.keys()])
   const rulesOfPart = [...byPart.values()]
   const parts = new Set<number>()
@@ -72,7 +72,10 @@ export function asnPreferences(
   return { ranges: deriveRangeTable(table.ranges, listOfRow), lists: shared.buffer }
 }
 
-/** Rules that match alike are kept up to the longest list: the others would never count. */
+/**
+ * Adds a rule. Rules that match alike are stored up to the longest list: the others would never
+ * count.
+ */
 function addRule<Key>(rulesOf: Map<Key, number[]>, key: Key, index: number): void {
   const rules = rulesOf.get(key)
   if (rules === undefined) rulesOf.set(key, [index])

@@ -1,9 +1,9 @@
-// Every two-letter country code as a row number, with its default continent.
+// Numbers every two-letter country code as a row, with its default continent.
 
-/** The letters of a two-letter code in one number, the first in the high octet; 0 is unknown. */
+/** The two letters of a code in one number, the first in the high octet; 0 is unknown. */
 export type PackedCode = number
 
-/** @returns 0 when `text` is not two letters; small letters count as capitals */
+/** @returns 0 when `text` is not two letters; lower case counts as upper case */
 export function packCode(text: string): PackedCode {
   if (text.length !== 2) return 0
   const high = capital(text.charCodeAt(0))
@@ -47,20 +47,19 @@ const countriesByContinent: Readonly<Record<string, string>> = {
 export const continentCodes: readonly string[] = Object.freeze(Object.keys(countriesByContinent))
 
 const countryRows = 26 * 26
-/** Row 0, a row for each pair of letters, a row for each continent alone. */
+/** Count of rows: row 0, a row for each pair of letters, and a row for each continent alone. */
 export const geoCountryRows = 1 + countryRows + continentCodes.length
 
 /**
- * The same in every database, so that rows of different databases can be compared.
- *
- * @returns 0 for what is no code
+ * Returns the row of a country, the same in every database, so that rows of different databases can
+ * be compared. @returns 0 for what is no code
  */
 export function countryRow(code: PackedCode): number {
   if (code === 0) return 0
   return 1 + ((code >> 8) - 0x41) * 26 + ((code & 0xff) - 0x41)
 }
 
-/** The row of networks of which only the continent is known. @returns 0 for no continent */
+/** Returns the row of networks of which only the continent is known. @returns 0 for no continent */
 export function continentRow(code: PackedCode): number {
   const index = continentCodes.indexOf(unpackCode(code))
   return index === -1 ? 0 : 1 + countryRows + index
@@ -80,7 +79,7 @@ export function fillCountryColumns(countryCode: Uint16Array, continentCode: Uint
   }
 }
 
-/** True for the codes above; a region of this name can be met. */
+/** Whether a region of this name can match clients: it is one of the codes above. */
 export function isCountryCode(text: string): boolean {
   const code = packCode(text)
   return code !== 0 && defaultContinents[countryRow(code)] !== 0

@@ -1,4 +1,4 @@
-// The geo tables of the answer path: country, ASN and location of a client address.
+// Defines the geo tables of the answer path: country, ASN and location of a client address.
 import { RangeTable } from '#routing/tables/range-table.ts'
 
 /**
@@ -37,10 +37,13 @@ export interface LocationBuffers {
   readonly countryRow: SharedArrayBuffer
 }
 
-/** Shared memory, so that it can be posted to every thread. Null: no database. */
+/**
+ * All tables, in shared memory, so that they can be posted to every thread. Null: there is no
+ * database.
+ */
 export interface GeoBuffers {
   readonly country: CountryBuffers | null
-  /** The same with subdivisions; null: no database knows any. */
+  /** The country table with subdivisions; null: no database knows any. */
   readonly subdivision: CountryBuffers | null
   readonly asn: AsnBuffers | null
   readonly location: LocationBuffers | null
@@ -84,11 +87,11 @@ export class AsnTable {
     this.#organisationText = new Uint8Array(buffers.organisationText)
   }
 
-  /** For binding rules and for traces: it makes a string. */
+  /** Returns the organisation for binding rules and for traces: it makes a string. */
   organisation(row: number): string {
     const from = this.#organisationOffset[row]!
     const to = this.#organisationOffset[row + 1]!
-    // A TextDecoder takes no shared memory.
+    // A TextDecoder does not accept shared memory.
     return utf8.decode(Uint8Array.from(this.#organisationText.subarray(from, to)))
   }
 }

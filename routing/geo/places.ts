@@ -1,4 +1,4 @@
-// Distances between members and a place, and bounds for all places of a part of the globe.
+// Computes distances between members and a place, and bounds for all places of a part of the globe.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as columns from '#bundle/format/routing-cells.ts'
 import * as scopeCache from '#routing/chain/scope-cache.ts'
@@ -9,12 +9,12 @@ import type { LocationTable } from './geo-tables.ts'
 const { EndpointCell, vectorUnit } = columns
 const { Verdict } = scopeCache
 
-/** Members of unknown place come behind all others; no cosine is as small. */
+/** Members of unknown place sort behind all others: no cosine is as small. */
 const unknownPlace = -2 * vectorUnit
-/** Far above what doubles get wrong, far below what tells two places apart. */
+/** Far larger than the errors of doubles, far smaller than what separates two places. */
 const marginOfBox = 1
 
-/** The position of the candidate nearest to a place; of equals the first. */
+/** Returns the position of the candidate nearest to a place; of equals the first. */
 export function nearest(chain: Chain, location: LocationTable, place: number): number {
   let best = 0
   let most = -Infinity
@@ -35,7 +35,7 @@ export function sortByDistance(chain: Chain, location: LocationTable, place: num
   chain.sortByKeys()
 }
 
-/** The candidates that a reply holds would be the same, in the order in which they stand. */
+/** Whether the candidates that a reply holds would be the same, in their present order. */
 export function isInOrder(chain: Chain, location: LocationTable, place: number): boolean {
   const { members, count } = chain
   for (let i = 1; i < count; i++) {
@@ -52,9 +52,7 @@ function rivalOf({ answerCount }: Chain, index: number): number {
   return Math.min(index, answerCount) - 1
 }
 
-/**
- * For each group of places the least and the most of x, y and z.
- */
+/** Computes for each group of places the least and the most of x, y and z. */
 export function createPlaceBoxes({ ranges, x, y, z }: LocationTable): Float64Array {
   const boxes = new Float64Array(ranges.groups * 6)
   for (let group = 0; group < ranges.groups; group++) {
@@ -71,7 +69,10 @@ export function createPlaceBoxes({ ranges, x, y, z }: LocationTable): Float64Arr
   return boxes
 }
 
-/** Is one candidate the nearest of all from everywhere in a box? Or from nowhere in it? */
+/**
+ * Tells whether one candidate is the nearest of all from everywhere in a box, or from nowhere in
+ * it.
+ */
 export function isNearestInBox(
   chain: Chain,
   boxes: Float64Array,
@@ -106,7 +107,10 @@ export function isInOrderInBox(
   return verdict
 }
 
-/** Alike: the first is nearer from everywhere in the box. Other: the second is. */
+/**
+ * Compares two candidates. Alike: the first is nearer from everywhere in the box. Other: the second
+ * is.
+ */
 function compareInBox(
   bundle: Bundle,
   boxes: Float64Array,
@@ -133,7 +137,10 @@ function compareInBox(
   return most < -marginOfBox ? Verdict.Other : Verdict.Mixed
 }
 
-/** Two at one place, or both at an unknown one, are equally far from everywhere. */
+/**
+ * Whether two are at one place, or both at an unknown one: then they are equally far from
+ * everywhere.
+ */
 function isOnePlace({ endpointVector, memberEndpoint }: Bundle, a: number, b: number): boolean {
   const one = memberEndpoint[a]! * EndpointCell.Words
   const other = memberEndpoint[b]! * EndpointCell.Words
@@ -143,7 +150,9 @@ function isOnePlace({ endpointVector, memberEndpoint }: Bundle, a: number, b: nu
   return true
 }
 
-/** The cosine of the angle between two places, times `vectorUnit`: the larger the nearer. */
+/**
+ * Returns the cosine of the angle between two places, times `vectorUnit`: the larger the nearer.
+ */
 function closenessOf(
   { bundle }: Chain,
   member: number,

@@ -1,4 +1,5 @@
-// In which region of a bundle's members each client is, where some of them are subdivisions.
+// Finds the region of a bundle's members in which each client is, when some regions are
+// subdivisions.
 import { countryOfPlace, firstSubdivision } from '#bundle/format/routing-cells.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { deriveRangeTable } from '#routing/tables/range-derive.ts'
@@ -6,7 +7,10 @@ import { continentRow, countryRow, geoCountryRows } from './countries.ts'
 import { CountryTable } from './geo-tables.ts'
 import type { CountryBuffers } from './geo-tables.ts'
 
-/** Regions that are places: countries, continents, subdivisions. Empty: no subdivision is one. */
+/**
+ * Returns the regions that are places: countries, continents, subdivisions; empty when none is a
+ * subdivision.
+ */
 export function regionsWithSubdivisions({ memberPlace }: Bundle): ReadonlySet<number> {
   const places = new Set<number>()
   let hasSubdivision = false
@@ -21,11 +25,10 @@ export function regionsWithSubdivisions({ memberPlace }: Bundle): ReadonlySet<nu
 }
 
 /**
- * Thousands of subdivisions would cut networks in pieces that no member tells apart. Here only the
- * regions of members are: other subdivisions are their country, other countries their continent.
- *
- * @param buffers with subdivisions
- * @returns null when it knows no subdivision among the regions: the countries alone will do
+ * Reduces the table to the regions of members: thousands of subdivisions would cut networks into
+ * pieces that no member tells apart. Other subdivisions become their country, other countries their
+ * continent. @param buffers with subdivisions @returns null when no subdivision is among the
+ * regions: the countries alone are enough
  */
 export function regionTable(
   buffers: CountryBuffers,

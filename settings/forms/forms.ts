@@ -5,17 +5,17 @@ import type { Of, Optional, Static, TSchema } from '#lib/schema/type.ts'
 
 declare const milliseconds: unique symbol
 
-/** Written as a duration; its value has `Ms` behind its name. */
+/** A setting that is written as a duration; the name of its value ends in `Ms`. */
 type Milliseconds = Optional<Of<number>> & { readonly [milliseconds]: true }
 type Properties = Readonly<Record<string, TSchema>>
-/** What an object has when defaults are in: nothing is left out. */
+/** The type of an object with its defaults: no property is missing. */
 type Settled<P extends Properties> = {
   readonly [K in keyof P as P[K] extends Milliseconds ? `${K & string}Ms` : K]: Readonly<
     Static<P[K]>
   >
 }
 
-/** What the text of a setting stands for, where JSON Schema has no word for it. */
+/** The meaning of a setting's text where JSON Schema has no word for it. */
 export type SettingKind =
   'duration' | 'address' | 'path' | 'url' | 'git-url' | 'networks' | 'resolvers' | 'names'
 
@@ -75,7 +75,7 @@ export function duration(options: DurationOptions): Milliseconds {
   ) as TSchema as Milliseconds
 }
 
-/** Without one of its own it is undefined. */
+/** A setting without a default is undefined. */
 type NoDefault = { readonly 'x-default': 'none' | 'the authorities of the system' }
 type Leaf<T, O> = Optional<Of<O extends NoDefault ? T | undefined : T>>
 type Options = Readonly<Record<string, unknown>>
@@ -85,7 +85,10 @@ export const integer = <const O extends Options>(minimum: number, maximum: numbe
 export const boolean = (options: Options) => Type.Optional(Type.Boolean(options))
 export const text = <const O extends Options>(maxLength: number, options: O) =>
   Type.Optional(Type.String({ ...options, maxLength })) as Leaf<string, O>
-/** The file is looked at while the node runs; a new one is taken over, a broken one is not. */
+/**
+ * A database file. The node checks it while it runs: a new file replaces the old one, a broken one
+ * does not.
+ */
 export const database = (description: string) =>
   text(4_096, {
     'x-kind': 'path',
@@ -133,7 +136,7 @@ export const names = (options: Options) =>
       'x-kind': 'names',
     }),
   )
-/** Names of the writer's own, each with one of a few words. */
+/** A mapping whose names the writer chooses, with one of a few words for each. */
 export const mapping = <V extends string>(values: readonly V[], options: Options) =>
   Type.Optional(
     Type.Record(Type.String(), Type.Enum(values), {
@@ -144,7 +147,9 @@ export const mapping = <V extends string>(values: readonly V[], options: Options
   )
 const pemFile = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
 const tenantId = Type.String({ pattern: tenantIdPattern.source })
-/** Names of the writer's own, each with the files of a certificate and who may use it. */
+/**
+ * A mapping whose names the writer chooses, with the files of a certificate and its users for each.
+ */
 export const certificates = (options: Options) =>
   Type.Optional(
     Type.Record(
@@ -164,7 +169,7 @@ export const certificates = (options: Options) =>
       },
     ),
   )
-/** The same for a server, which shows its certificate to everybody. */
+/** The same for a server, which shows its certificate to every client. */
 export const serverCertificates = (options: Options) =>
   Type.Optional(
     Type.Record(

@@ -1,4 +1,5 @@
-// The settings `roles` and `bundle` of gslbd.yaml: what a node does, and whom it has bundles from.
+// Defines the settings `roles` and `bundle` of gslbd.yaml: what a node does, and from which servers
+// it pulls bundles.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { duration, section, text } from '#settings/forms/forms.ts'
@@ -63,7 +64,7 @@ export const bundle = section(
 )
 export type BundleSection = Static<typeof bundle>
 
-/** What a node cannot start with. Errors: a sentence. */
+/** Checks for what a node cannot start with. Errors: a sentence. */
 export function roleFault(roles: readonly Role[], { urls }: BundleSection): string | undefined {
   if (roles.includes('agent') && roles.length > 1) {
     return 'roles: an agent only probes, and every other node probes, too; write [agent] alone'

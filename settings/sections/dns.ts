@@ -13,7 +13,7 @@ import {
 } from '#settings/forms/forms.ts'
 import { rrl } from './rrl.ts'
 
-/** Each is compared with the sender of each packet. */
+/** Every packet's sender is compared with each of these networks. */
 const proxyNetworksMax = 64
 
 const tcp = section('DNS over TCP (RFC 7766).', {
@@ -253,7 +253,7 @@ export const dns = section('The DNS listener.', {
   rrl,
 })
 
-/** What is on and lacks what it needs: sentences for the operator. */
+/** Returns sentences for the operator about what an enabled section lacks. */
 export function missingForTls({
   tls: { certFile, keyFile },
   https,

@@ -1,4 +1,4 @@
-// The setting `node` of gslbd.yaml: what a node says of itself to the others.
+// Defines the setting `node` of gslbd.yaml: what a node reports about itself to the others.
 import { Type } from '#lib/schema/type.ts'
 import { labelKeyPattern, labelValuePattern, reportLimits } from '#fleet/nodes/node-report.ts'
 import { unlistedWays } from '#fleet/nodes/node-list.ts'

@@ -78,7 +78,7 @@ export type OidcSection = Static<typeof oidc>
 
 const required = ['discoveryUrl', 'clientId', 'clientSecret', 'redirectUri'] as const
 
-/** Sentences for what an enabled section lacks. */
+/** Returns sentences about what an enabled section lacks. */
 export function missingForOidc(section: OidcSection): readonly string[] {
   if (!section.enabled) return []
   return required

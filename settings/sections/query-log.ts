@@ -39,7 +39,7 @@ export const queryLog = section(
 )
 export type QueryLogSection = Static<typeof queryLog>
 
-/** What cannot be as it is written: sentences for the operator. */
+/** Returns sentences for the operator about contradictions in the section. */
 export function faultsOfQueryLog({ socket, file }: QueryLogSection): readonly string[] {
   if (socket === undefined || file === undefined) return []
   return ['queryLog.socket and queryLog.file are both there; take one of them away']

@@ -21,7 +21,7 @@ const port = (description: string) =>
   })
 const enabled = (what: string) =>
   boolean({ default: false, description: `Whether redirects are written ${what}.` })
-/** An object of Kubernetes (RFC 1123). */
+/** Name of a Kubernetes object (RFC 1123). */
 const objectName = (description: string) =>
   text(253, {
     default: '',
@@ -178,7 +178,7 @@ export const redirect = section('HTTP redirects. [More](../operations/redirects.
 })
 export type RedirectSection = Static<typeof redirect>
 
-/** What is on and lacks what it needs: sentences for the operator. */
+/** Returns sentences for the operator about what an enabled section lacks. */
 export function missingForRedirect(redirects: RedirectSection): readonly string[] {
   const { enabled: isOn, https: secure, nginx: file, gatewayAPI: gateway, cdn: rules } = redirects
   const needs: readonly (readonly [isOn: boolean, isThere: boolean, key: string, by: string])[] = [
