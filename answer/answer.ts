@@ -30,14 +30,14 @@ import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { partOfMember, writeHinfo, writeMember } from './records.ts'
-import { answerKeys, deny, failUnsigned, isKeyType } from './denial.ts'
+import { answerChildDs, answerKeys, deny, failUnsigned, isKeyType, isOfProof } from './denial.ts'
 import { answerByRule } from './response-policy.ts'
-import { apexOffset, serialBaseOf, soaTtlSeconds } from './rrsets.ts'
+import { apexOffset, soaTtlSeconds } from './rrsets.ts'
 import { countAnswer, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
 import * as seam from '#answer/signing/signer.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
-import { findRedirect, writeReferral } from './zone-cut.ts'
+import { findRedirect, noteZone, writeReferral } from './zone-cut.ts'
 
 // To V8 an imported name is a variable: it is read, and the shape of its object checked, at each
 // use. A constant of the file itself is a number in the code; that takes a sixth off an answer.
@@ -152,31 +152,9 @@ function resolve(tx: Transaction): void {
   if (isServable(tx)) answerNode(tx, bundle, node)
 }
 
-/** The zone that has the question, before an alias leads to another one. RFC 9660 section 3.2. */
-function noteZone(tx: Transaction, bundle: Bundle): void {
-  hashSuffixes(tx, bundle.nameLabelsMax)
-  let label = findClosestEncloser(tx, bundle, 0)
-  // RFC 4035 section 3.1.4.1: DS of an apex is in the zone above, where that is ours.
-  if (tx.qtype === RrType.DS && label === 0 && isApexWithParent(tx, bundle)) label = 1
-  while (label >= 0 && label <= tx.labelCount) {
-    const node = findSuffix(tx, bundle, label)
-    if (node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0) {
-      tx.zoneLabels = tx.labelCount - label
-      tx.zoneSerialBase = serialBaseOf(bundle, node)
-      return
-    }
-    label++
-  }
-}
-
-function isApexWithParent(tx: Transaction, bundle: Bundle): boolean {
-  const node = findSuffix(tx, bundle, 0)
-  const isApex = (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
-  return isApex && bundle.zoneParent[zoneOfNode(bundle, node)]! >= 0
-}
-
 /** A node with one of these flags needs more than its own row and rrsets for an answer. */
 const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname | NodeFlag.Alias
+const aliasFlags = NodeFlag.HasCname | NodeFlag.Alias
 
 /**
  * Answers for qname, then for the target of each alias that it leads to. RFC 1034 section 4.3.2.
@@ -237,6 +215,15 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
     tx.isFromWildcard = true
     group(tx, tx.suffixHash[label]!)
     tx.isAnyName = true
+  }
+  if ((nodeFlags(bundle, node) & aliasFlags) !== 0 && isOfProof(tx.qtype)) {
+    // RFC 4035 section 2.5: these stand beside an alias, which is not followed for them.
+    const zone = zoneOfNode(bundle, node)
+    if (tx.signer.signs(zone)) {
+      mark(tx.view!.usedNames, node)
+      negative(tx, bundle, zone, node)
+      return false
+    }
   }
   if ((nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0) {
     mark(tx.view!.usedNames, node)
@@ -362,6 +349,7 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   }
   const rrset = findRrset(bundle, node, qtype)
   if (rrset >= 0) return answerRrset(tx, bundle, node, rrset, zone)
+  if (qtype === RrType.DS && answerChildDs(tx, bundle, zoneOfNode(bundle, node), zone)) return
   negative(tx, bundle, zone, node)
 }
 
@@ -447,7 +435,7 @@ function answerService(
 function negative(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
   tx.isAuthoritative = true
   const { qtype } = tx
-  if (tx.isDo || qtype === RrType.NSEC || qtype === RrType.RRSIG) {
+  if (tx.isDo || isOfProof(qtype)) {
     if (tx.signer.signs(zone)) return deny(tx, bundle, zone, node)
   }
   writeDenialSoa(tx, bundle, zone, true)

@@ -30,7 +30,7 @@ export function deny(tx: Transaction, bundle: Bundle, zone: number, node: number
   const { qtype } = tx
   const isUnknown = tx.rcode === Rcode.NXDomain
   tx.isUnknownName = isUnknown
-  const isOfSigner = qtype === RrType.NSEC || qtype === RrType.RRSIG
+  const isOfSigner = isOfProof(qtype)
   if (isUnknown && !tx.isDo) return writeDenialSoa(tx, bundle, zone, true)
   listTypes(tx, bundle, zone, node, isOfSigner ? 0 : qtype)
   // Section 5.1: the code of before is for those that know of this denial.
@@ -64,6 +64,9 @@ function listTypes(
     const isParent = zoneOfNode(bundle, node) !== zone
     nameTypes.addNode(bundle, node, isParent)
     if (isParent) return
+    // A service that answers an alias has that, unless it is denied.
+    if (without === 0 && (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0)
+      nameTypes.add(RrType.CNAME)
     if ((nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) addForParent(tx, zone)
     if (dynamic === undefined) return
     const isPlain = (nodeFlags(bundle, node) & (NodeFlag.Alias | NodeFlag.Cut)) === 0
@@ -106,6 +109,11 @@ function answerProof(tx: Transaction, bundle: Bundle, zone: number): void {
   tx.at = start + tx.at - end
 }
 
+/** Types that a signer makes of what a name has. */
+export function isOfProof(qtype: number): boolean {
+  return qtype === RrType.NSEC || qtype === RrType.RRSIG
+}
+
 export function isKeyType(qtype: number): boolean {
   return qtype === RrType.DNSKEY || qtype === RrType.CDS || qtype === RrType.CDNSKEY
 }
@@ -117,12 +125,44 @@ export function isKeyType(qtype: number): boolean {
  */
 export function answerKeys(tx: Transaction, bundle: Bundle, zone: number): boolean {
   const { qtype } = tx
-  const keys = tx.signer.keyRdata(zone, qtype)
+  return writeOfKeys(tx, bundle, zone, tx.signer.keyRdata(zone, qtype))
+}
+
+/**
+ * DS of a zone of ours right below another one: the records that its keys have for a parent, as CDS
+ * says them. RFC 7344 section 3.1.
+ *
+ * @returns as `answerKeys`
+ */
+export function answerChildDs(
+  tx: Transaction,
+  bundle: Bundle,
+  child: number,
+  parent: number,
+): boolean {
+  const { signer } = tx
+  if (child === parent || !signer.signs(child) || !signer.signs(parent)) return false
+  const keys = signer.keyRdata(child, RrType.CDS)
+  // RFC 8078 section 4: the one record that says that there is to be none.
+  if (keys?.[0]?.length === deleteBytes) return false
+  return writeOfKeys(tx, bundle, parent, keys)
+}
+
+const deleteBytes = 5
+
+/** @param zone signs them @param keys undefined: none is here */
+function writeOfKeys(
+  tx: Transaction,
+  bundle: Bundle,
+  zone: number,
+  keys: readonly Uint8Array[] | undefined,
+): boolean {
   if (keys === undefined) {
     tx.isUnsignable = true
     return true
   }
   if (keys.length === 0) return false
+  const { qtype } = tx
   const ttlSeconds = soaTtlSeconds(bundle, zone)
   const start = tx.at
   let all = 0

@@ -8,7 +8,7 @@ import { Rcode } from '#dns/rcode.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
 import { unknownPart } from '#answer/signing/signer.ts'
 import { followWritten } from './aliases.ts'
-import { deny } from './denial.ts'
+import { deny, isOfProof } from './denial.ts'
 import { EdeText, explain } from './edns.ts'
 import { findClosestEncloser, findSuffix } from './lookup.ts'
 import { hashSuffixes } from './question.ts'
@@ -51,8 +51,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   if (action === ResponseAction.Cname) return !followRule(tx, bundle, row, bits, signing)
   tx.rcode = Rcode.NXDomain
   explain(tx, ExtendedError.Blocked, EdeText.None)
-  const { qtype } = tx
-  const wantsProof = tx.isDo || qtype === RrType.NSEC || qtype === RrType.RRSIG
+  const wantsProof = tx.isDo || isOfProof(tx.qtype)
   if (signing >= 0 && wantsProof) deny(tx, bundle, signing, -1)
   else if (zone >= 0) writeDenialSoa(tx, bundle, zone, false)
   return true

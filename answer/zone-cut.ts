@@ -1,10 +1,11 @@
-// Finds the zone cut or DNAME record on the way down to a name, and writes referrals.
+// Finds the zone of a name, and the cut or DNAME record on the way down to it; writes referrals.
 import { findRrset, nodeFlags, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import * as rrtypes from '#dns/rrtype.ts'
-import { findSuffix } from './lookup.ts'
-import { apexOffset, signed, suffixOffset, writeNsecRecord } from './rrsets.ts'
+import { findClosestEncloser, findSuffix } from './lookup.ts'
+import { hashSuffixes } from './question.ts'
+import { apexOffset, serialBaseOf, signed, suffixOffset, writeNsecRecord } from './rrsets.ts'
 import { writeRrset, writeTargets } from './rrsets.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
@@ -85,4 +86,27 @@ function proveCut(
   tx.nameTypes.begin(RrType.DS)
   tx.nameTypes.addNode(bundle, cut, false)
   return writeNsecRecord(tx, bundle, zone, owner, qnameEnd - nodeNameBytes(bundle, cut))
+}
+
+/** The zone that has the question, before an alias leads to another one. RFC 9660 section 3.2. */
+export function noteZone(tx: Transaction, bundle: Bundle): void {
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  let label = findClosestEncloser(tx, bundle, 0)
+  // RFC 4035 section 3.1.4.1: DS of an apex is in the zone above, where that is ours.
+  if (tx.qtype === RrType.DS && label === 0 && isApexWithParent(tx, bundle)) label = 1
+  while (label >= 0 && label <= tx.labelCount) {
+    const node = findSuffix(tx, bundle, label)
+    if (node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0) {
+      tx.zoneLabels = tx.labelCount - label
+      tx.zoneSerialBase = serialBaseOf(bundle, node)
+      return
+    }
+    label++
+  }
+}
+
+function isApexWithParent(tx: Transaction, bundle: Bundle): boolean {
+  const node = findSuffix(tx, bundle, 0)
+  const isApex = (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
+  return isApex && bundle.zoneParent[zoneOfNode(bundle, node)]! >= 0
 }

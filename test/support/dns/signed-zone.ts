@@ -88,6 +88,27 @@ export function signedModel(
   }
 }
 
+/** Below the signed zone, and signed as well. */
+export const childName = `kid.${signedName}`
+
+const childText = `$ORIGIN ${childName}
+@ 300 SOA ns1.${signedName} hostmaster 1 3600 600 86400 60
+@ 300 NS ns1.${signedName}
+www 300 A 192.0.2.99
+`
+
+/** The signed zone, and a zone below it. @param algorithm of that; 0: it is not signed */
+export function modelWithChild(algorithm: number): BundleModel {
+  const model = signedModel(13, ['192.0.2.10'])
+  const child = modelOfWritten({ name: childName, text: childText })
+  const [zone] = child.zones
+  return {
+    ...model,
+    zones: [...model.zones, { ...zone!, ...(algorithm === 0 ? {} : { algorithm }) }],
+    rrsets: [...model.rrsets, ...child.rrsets.map((one) => ({ ...one, zone: 1 }))],
+  }
+}
+
 export interface SignedNode extends RunningNode {
   readonly key: ZoneKey
   readonly keys: ZoneKeys

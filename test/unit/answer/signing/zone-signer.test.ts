@@ -68,6 +68,8 @@ test.each([
   ['www NSEC', ['NSEC', 'RRSIG'], []],
   ['www RRSIG', ['RRSIG'], []],
   ['none NSEC', ['NSEC', 'RRSIG'], []],
+  ['alias NSEC', ['NSEC', 'RRSIG'], []],
+  ['alias RRSIG', ['RRSIG'], []],
   ['www ANY', ['HINFO', 'RRSIG'], []],
   // What a rule says is no zone's: RFC 4035 says nothing of it.
   ['bad A', [], ['SOA']],

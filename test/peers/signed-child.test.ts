@@ -1,0 +1,48 @@
+// A signed zone below a signed zone of the same node, by the keys of both and the DS of one.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { DigestType, dsRdata, generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { storeKey } from '#server/signing/key-store.ts'
+import { childName, modelWithChild, startSignedNode } from '#test/support/dns/signed-zone.ts'
+import { signedName } from '#test/support/dns/signed-zone.ts'
+import type { SignedNode } from '#test/support/dns/signed-zone.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
+import { saidBy } from '#test/support/said-by.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+
+let folder = ''
+let node: SignedNode
+beforeAll(async () => {
+  folder = makeTempDir('signed-child')
+  const key = generateZoneKey(signingAlgorithm(15)!)
+  storeKey(folder, { zone: wireName(childName), key }, null, Date.now())
+  node = await startSignedNode(folder, 13)
+})
+afterAll(async () => {
+  await node.stop()
+  removeTempDir(folder)
+})
+
+async function delv(...question: string[]): Promise<string> {
+  const anchor = join(folder, 'anchor.conf')
+  const ds = dsRdata(wireName(signedName), node.key, DigestType.Sha256)
+  const digest = Buffer.from(ds.subarray(4)).toString('hex')
+  const trusted = `${signedName} static-ds ${node.key.tag} 13 2 "${digest}"`
+  writeFileSync(anchor, `trust-anchors { ${trusted}; };\n`)
+  const at = ['@127.0.0.1', '-p', `${node.port}`, '-a', anchor, `+root=${signedName}`]
+  return (await saidBy('delv', [...at, ...question])).text
+}
+
+test('delv follows the chain from the zone above to the one below', async () => {
+  await node.serve(modelWithChild(15))
+  expect(await delv(`www.${childName}`, 'A')).toMatch(/fully validated[^]*192\.0\.2\.99/)
+  expect(await delv(`none.${childName}`, 'A')).toMatch(/negative response, fully validated/)
+  expect(await delv(childName, 'DS')).toMatch(/fully validated/)
+})
+
+test('a zone below that is not signed is insecure to delv, and not bogus', async () => {
+  await node.serve(modelWithChild(0))
+  expect(await delv(`www.${childName}`, 'A')).toMatch(/unsigned answer[^]*192\.0\.2\.99/)
+})
