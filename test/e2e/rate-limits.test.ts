@@ -12,6 +12,7 @@ import { query } from '#test/support/dns/message.ts'
 import { addressOf, generation, publish } from '#test/support/node-under-test.ts'
 import { rates, rateSettings } from '#test/support/rate-limits.ts'
 import { startedNode } from '#test/support/started-node.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 const key = newSigningKey()
 const run = promisify(execFile)
@@ -52,11 +53,20 @@ interface Flood {
   readonly replies: number
 }
 
-/** As fast as the loop goes, from one address, to a victim that only counts. */
+const endId = 7_777
+/** It asks for another name, so that the limit of the flood is not its own. */
+const end = query('s0.test. A', { id: endId, opt: {} })
+
+/**
+ * As fast as the loop goes, from one address, to a victim that only counts. One thread has all that
+ * comes from one socket, and answers in turn: with the answer to the end, all others have come.
+ */
 async function flood(port: number, from: string, message: Buffer, count: number): Promise<Flood> {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 8 << 20 })
   let [gotBytes, replies] = [0, 0]
+  let isOver = false
   socket.on('message', (reply) => {
+    if (reply.readUInt16BE(0) === endId) return void (isOver = true)
     gotBytes += reply.length
     replies++
   })
@@ -66,7 +76,11 @@ async function flood(port: number, from: string, message: Buffer, count: number)
     socket.send(message, port, '127.0.0.1')
     if (i % 32 === 31) await setImmediate()
   }
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await waitUntil('the end of the flood', () => {
+    // It may be dropped, as any packet of a flood.
+    if (!isOver) socket.send(end, port, '127.0.0.1')
+    return isOver
+  })
   socket.close()
   return { sentBytes: count * message.length, gotBytes, replies }
 }
