@@ -2,8 +2,18 @@
 // the guardrails, and for the health of this node.
 import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 
-/** DS records in presentation form, by zone. */
-type ParentDs = ReadonlyMap<string, readonly string[]>
+interface ParentOfZone {
+  /** DS records in presentation form. */
+  readonly ds: readonly string[]
+  readonly rolls: boolean
+}
+
+interface RolledZone {
+  /** Lower case, with the final dot. */
+  readonly zone: string
+  /** null: its parent was not asked, or nobody has answered. */
+  readonly parent: { readonly onAny: readonly string[] } | null
+}
 
 interface ParentsParts {
   readonly store: Pick<Domains, 'results'>
@@ -11,12 +21,14 @@ interface ParentsParts {
   readonly dsOf: (zone: string) => readonly string[] | undefined
   /** The zone that a claimed domain is delegated with. */
   readonly zoneOf: (domain: string) => string
-  readonly onParents: (seen: ParentDs) => void
+  /** Zones whose keys this node rolls. */
+  readonly rolled: () => readonly RolledZone[]
+  readonly onParents: (seen: ReadonlyMap<string, ParentOfZone>) => void
 }
 
 export class Parents {
   readonly #parts: ParentsParts
-  #seen: ParentDs = new Map()
+  #seen: ReadonlyMap<string, ParentOfZone> = new Map()
   #told = ''
   #faults: readonly string[] = []
 
@@ -31,19 +43,21 @@ export class Parents {
 
   /** Keeps what it knows while the store is away, or no parent has answered. */
   async look(domains: readonly OwnedDomain[]): Promise<void> {
-    const { store, dsOf, zoneOf, onParents } = this.#parts
+    const { store, dsOf, zoneOf, rolled, onParents } = this.#parts
     const signed = domains
       .map(({ uid, domain }) => ({ uid, zone: zoneOf(domain) }))
       .filter(({ zone }) => dsOf(zone) !== undefined)
     const results = await store.results(signed.map(({ uid }) => uid))
     if (!results.ok) return
-    const seen = new Map<string, readonly string[]>()
+    const rolls = new Map(rolled().map(({ zone, parent }) => [zone, parent?.onAny]))
+    const checked = new Map(signed.map(({ uid, zone }) => [zone, dsIn(results.value.get(uid))]))
+    const seen = new Map<string, ParentOfZone>()
     const faults: string[] = []
-    for (const { uid, zone } of signed) {
-      const found = dsIn(results.value.get(uid)) ?? this.#seen.get(zone)
-      if (found === undefined) continue
-      seen.set(zone, found)
-      const fault = faultOf(zone, found, dsOf(zone) ?? [])
+    for (const zone of new Set([...checked.keys(), ...rolls.keys()])) {
+      const ds = checked.get(zone) ?? rolls.get(zone) ?? this.#seen.get(zone)?.ds
+      if (ds === undefined) continue
+      seen.set(zone, { ds, rolls: rolls.has(zone) })
+      const fault = faultOf(zone, ds, dsOf(zone) ?? [])
       if (fault !== undefined) faults.push(fault)
     }
     this.#seen = seen

@@ -51,8 +51,16 @@ export interface NameOutline extends Outline {
   readonly parentDs?: ParentDs
 }
 
-/** DS records in presentation form that the parent of a zone was last seen to have. By zone. */
-export type ParentDs = ReadonlyMap<string, readonly string[]>
+/** What the parent of a signed zone was last seen to have. */
+export interface ParentOfZone {
+  /** DS records in presentation form. */
+  readonly ds: readonly string[]
+  /** A control node rolls the keys: another algorithm comes step by step, and breaks nothing. */
+  readonly rolls: boolean
+}
+
+/** By zone. */
+export type ParentDs = ReadonlyMap<string, ParentOfZone>
 
 /** Percent of the clients of a name that the next change may send elsewhere. */
 export interface MoveLimits {

@@ -2,15 +2,19 @@
 // of delegated domains write, and the guardrails read.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ParentDs } from '#compiler/lower/name-outline.ts'
+import type { ParentDs, ParentOfZone } from '#compiler/lower/name-outline.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { writeDurably } from '#lib/durable-file.ts'
-import { isFields, parseJson } from '#lib/text/json.ts'
+import { fieldsOf, isFields, parseJson } from '#lib/text/json.ts'
 
 export const parentDsPathOf = (dataDir: string): string => join(dataDir, 'gitops/parent-ds.json')
 
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string')
+function isParent(value: unknown): value is ParentOfZone {
+  const { ds, rolls } = fieldsOf(value)
+  return Array.isArray(ds) && ds.every((one) => typeof one === 'string') && isBoolean(rolls)
+}
+
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
 
 /** Where there is no file that can be read, nothing was seen: guardrails hold nothing for it. */
 export function readParentDs(path: string): ParentDs {
@@ -25,7 +29,7 @@ function parentDsOf(text: string): ParentDs {
   const value = text.length <= gitLimits.parentDsTextMax ? parseJson(text) : undefined
   if (!isFields(value)) return new Map()
   const all = Object.entries(value)
-  return new Map(all.filter((each): each is [string, readonly string[]] => isTexts(each[1])))
+  return new Map(all.filter((each): each is [string, ParentOfZone] => isParent(each[1])))
 }
 
 /** @throws the file system's error; what was there then stands */

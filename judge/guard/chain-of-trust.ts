@@ -9,8 +9,9 @@ export function brokenChain(before: NameOutline, after: NameOutline): string | u
   if (seen === undefined) return undefined
   for (const [zone, { algorithm: was }] of before.zones) {
     const now = after.zones.get(zone)?.algorithm
-    const ds = seen.get(zone) ?? []
+    const { ds = [], rolls = false } = seen.get(zone) ?? {}
     if (was === 0 || now === undefined || now === was || ds.length === 0) continue
+    if (now !== 0 && rolls) continue
     if (ds.some((one) => algorithmOf(one) === now)) continue
     const shown = `the DS record "${ds[0]!}"${ds.length > 1 ? ` and ${ds.length - 1} more` : ''}`
     const how = now === 0 ? 'no more' : `by ${nameOf(now)} in the place of ${nameOf(was)}`

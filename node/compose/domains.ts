@@ -20,6 +20,7 @@ import { rootHints } from '#zones/delegation/root-hints.ts'
 import type { ServerName } from '#zones/delegation/root-hints.ts'
 import type { ParentView } from '#dns/dnssec/rollover.ts'
 import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
+import type { KeptView } from '#server/signing/stored-looks.ts'
 import type { Settings } from '#settings/settings.ts'
 
 export interface NodeDomainsParts {
@@ -30,6 +31,8 @@ export interface NodeDomainsParts {
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
   /** DS records that the zone should have; see `ZoneKeys`. */
   readonly dsOf: (zone: string) => readonly string[] | undefined
+  /** See `KeyKeeper`. */
+  readonly rolled: () => readonly Pick<KeptView, 'zone' | 'parent'>[]
   /** Told of DS records that parents were seen to have. */
   readonly onParents: (seen: ParentDs) => void
   readonly clock: Clock
@@ -88,7 +91,7 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     random: new Random(randomInt(0x1_0000_0000)),
   })
   const parents = new Parents({
-    ...{ store, dsOf: parts.dsOf, onParents: parts.onParents },
+    ...{ store, dsOf: parts.dsOf, rolled: parts.rolled, onParents: parts.onParents },
     zoneOf: (domain) => (config.isReady() ? delegatedName(config.snapshot(), domain) : domain),
   })
   return {

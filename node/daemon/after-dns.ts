@@ -77,6 +77,7 @@ const createDomains = (have: OfDomains): Outcome<HasDomains> => {
     store: records.state.atOnce.domains,
     config: gitops.config,
     dsOf: (zone) => signing.dsOf(zone),
+    rolled: () => keyKeeper?.views() ?? [],
     onParents(seen) {
       try {
         writeParentDs(parentDsPathOf(settings.dataDir), seen)

@@ -88,7 +88,7 @@ describe.each(referenceServers)('a parent on $name', (program) => {
           snapshot: () => world.control.config.snapshot(),
         },
         dsOf: () => undefined,
-        onParents: () => undefined,
+        ...{ rolled: () => [], onParents: () => undefined },
         clock: systemClock,
         log: silentLog,
         hints: [{ name: 'a.root.', addresses: [rootHost] }],

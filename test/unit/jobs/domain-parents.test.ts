@@ -19,7 +19,8 @@ const resultOf = (...checks: Partial<DomainCheck>[]): DomainResult => ({
 const answered = (...ds: string[]): DomainResult => resultOf({ ns: ['ns1.example.com.'], ds })
 
 function scene(dsOf: (zone: string) => readonly string[] | undefined = () => [own]) {
-  const told: [string, readonly string[]][][] = []
+  const told: unknown[] = []
+  const rolled: { zone: string; parent: { onAny: readonly string[] } | null }[] = []
   let found = null as DomainResult | null
   let isAway = false
   const parents = new Parents({
@@ -31,6 +32,7 @@ function scene(dsOf: (zone: string) => readonly string[] | undefined = () => [ow
     },
     dsOf,
     zoneOf: (domain) => domain.replace('shop.', ''),
+    rolled: () => rolled,
     onParents: (seen) => told.push([...seen]),
   })
   const look = async (next: DomainResult | null | 'away') => {
@@ -39,7 +41,7 @@ function scene(dsOf: (zone: string) => readonly string[] | undefined = () => [ow
     await parents.look([{ uid: 'uid', domain: `shop.${zone}`, tenant: 'acme' }])
     return parents.faults
   }
-  return { look, told }
+  return { look, told, rolled }
 }
 
 test('what parents have is told when it changes, by the zone that is delegated', async () => {
@@ -47,7 +49,8 @@ test('what parents have is told when it changes, by the zone that is delegated',
   for (const next of [answered(own), answered(own), answered(own, other), answered()] as const) {
     expect(await look(next)).toEqual([])
   }
-  expect(told).toEqual([[[zone, [own]]], [[zone, [own, other]]], [[zone, []]]])
+  const tellings = [[own], [own, other], []].map((ds) => [[zone, { ds, rolls: false }]])
+  expect(told).toEqual(tellings)
 })
 
 test('a DS that is of no key here is said, with what to do', async () => {
@@ -67,6 +70,18 @@ test('while nobody can say, what was seen last stays', async () => {
   expect(await look(resultOf({ code: 'no-answer' }))).toHaveLength(1)
   expect(await look(null)).toHaveLength(1)
   expect(told).toHaveLength(1)
+})
+
+test('a zone whose keys this node rolls needs no delegated domain', async () => {
+  const { look, told, rolled } = scene()
+  rolled.push({ zone, parent: null }, { zone: 'other.test.', parent: { onAny: [own] } })
+  expect(await look(null)).toEqual([])
+  rolled[0] = { zone, parent: { onAny: [other] } }
+  expect(await look(null)).toHaveLength(1)
+  expect(told.at(-1)).toEqual([
+    [zone, { ds: [other], rolls: true }],
+    ['other.test.', { ds: [own], rolls: true }],
+  ])
 })
 
 test.each([

@@ -42,13 +42,16 @@ async function scene() {
     compiler: createCompilePort(),
     parentDs: () => readParentDs(path),
   })
-  const see = (...seen: string[]): void => writeParentDs(path, new Map([[zone, seen]]))
+  const see = (...seen: string[]): void =>
+    writeParentDs(path, new Map([[zone, { ds: seen, rolls: false }]]))
+  const seeRolled = (...seen: string[]): void =>
+    writeParentDs(path, new Map([[zone, { ds: seen, rolls: true }]]))
   const judged = async (text: string, ...message: string[]) => {
     commit(text, ...message)
     const { code, reason } = await bench.check()
     return code === '' ? '' : `${code}: ${reason}`
   }
-  return { bench, see, judged, revert }
+  return { bench, see, seeRolled, judged, revert }
 }
 
 const cases: readonly [title: string, seen: string[], from: string, to: string, says: string][] = [
@@ -79,6 +82,14 @@ for (const [title, seen, from, to, says] of cases) {
   })
 }
 
+test('another algorithm is fine where a node rolls the keys; to sign no more is not', async () => {
+  const { seeRolled, judged } = await scene()
+  await judged(settings(signed))
+  seeRolled(ds)
+  assert.equal(await judged(settings(`${signed}, algorithm: ed25519`)), '')
+  assert.match(await judged(settings('')), /signs zone example\.com\. no more/)
+})
+
 test('an override lets it pass, and a revert does not', async () => {
   const { bench, see, judged, revert } = await scene()
   await judged(settings(''))
@@ -97,13 +108,20 @@ test('what cannot be read is nothing that was seen', () => {
     writeFileSync(path, text)
     return readParentDs(path)
   }
-  for (const text of ['', 'null', '[]', '{', '{"a.":1,"b.":[1]}']) {
+  for (const text of [
+    '',
+    'null',
+    '[]',
+    '{',
+    '{"a.":1,"b.":{"ds":[1],"rolls":true},"c.":{"ds":[]}}',
+  ]) {
     assert.deepEqual(seen(text), new Map())
   }
   fc.assert(fc.property(fc.string(), (text) => seen(text) instanceof Map))
-  const facts = fc.uniqueArray(fc.tuple(fc.domain(), fc.array(fc.string(), { maxLength: 4 })), {
-    selector: ([name]) => name,
-  })
+  const parent = fc
+    .tuple(fc.array(fc.string(), { maxLength: 4 }), fc.boolean())
+    .map(([ds, rolls]) => ({ ds, rolls }))
+  const facts = fc.uniqueArray(fc.tuple(fc.domain(), parent), { selector: ([name]) => name })
   fc.assert(
     fc.property(facts, (all) => {
       writeParentDs(path, new Map(all))

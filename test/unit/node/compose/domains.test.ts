@@ -67,7 +67,7 @@ function domainsWith(dsOf: (zone: string) => readonly string[] | undefined) {
     store,
     config: viewOf(settings),
     dsOf,
-    onParents: () => undefined,
+    ...{ rolled: () => [], onParents: () => undefined },
     clock: systemClock,
     log: silentLog,
     hints: [{ name: 'a.root.', addresses: ['127.0.0.2'] }],
