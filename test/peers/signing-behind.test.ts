@@ -151,6 +151,7 @@ test.each(['named', 'knotd'])(
       async () => /192\.0\.2\.99/.test(await validated(`www.${name} A`)),
       { timeoutMs: 60_000 },
     )
+    expect(await validated(`none.${name} A`)).toMatch(/negative response, fully validated/)
     await node.serve(modelOf('192.0.2.80'))
   },
 )

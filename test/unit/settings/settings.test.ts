@@ -36,10 +36,8 @@ const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
   ...{ catalog: '', zonemd: false },
 }
-const noSources = {
-  ...{ urls: [], channel: 'main', pollMs: 5_000 },
-  keys: resolve('./data/bundle_keys'),
-}
+const bundleKeys = resolve('./data/bundle_keys')
+const noSources = { urls: [], channel: 'main', pollMs: 5_000, keys: bundleKeys }
 
 const defaultStores = {
   database: { url: '', cacheTTLMs: 30_000, ...poolDefaults },
