@@ -25,14 +25,14 @@ import { ZoneMemory } from './zone-columns.ts'
 export interface EncodedBundle {
   /** The whole file, not signed, in a SharedArrayBuffer. */
   readonly bytes: Uint8Array
-  /** What `bundleDigest` gives. */
+  /** The result of `bundleDigest`. */
   readonly digest: string
   readonly manifest: Manifest
 }
 
 /**
- * What an encoding leaves for the next one of nearly the same model. The octets do not depend on
- * it; a model that was encoded must not change.
+ * Results of one encoding that the next one of nearly the same model reuses. The octets do not
+ * depend on it; a model that was encoded must not change.
  */
 export class EncoderMemory {
   readonly strings = new StringMemory()
@@ -54,8 +54,8 @@ interface ServiceNames {
 }
 
 /**
- * @param codeOf algorithm to the `Algorithm` of its cell, -1 when it needs a policy; names are
- *   checked by the compiler
+ * @param codeOf from an algorithm to the `Algorithm` of its cell, -1 when it needs a policy; the
+ * compiler has checked the names
  */
 export function encodeBundle(
   model: BundleModel,
@@ -130,14 +130,14 @@ function serviceTexts(
 ) {
   const serviceName = new Uint32Array(order.length)
   const serviceTenant = new Uint32Array(order.length)
-  // All names first: the texts are numbered in the order in which they come.
+  // All names are requested first, because texts are numbered in the order of requests.
   const from = strings.askedCount
   const known = memory.serviceNames
   if (known?.order !== order || !strings.repeat(known.asked, serviceName)) {
     for (let i = 0; i < order.length; i++) serviceName[i] = strings.add(order[i]!.name)
   }
   const asked = strings.askedSince(from)
-  // Two names that are the same, side by side, are asked for once.
+  // Two equal names, side by side, are requested once.
   memory.serviceNames = asked.count === order.length ? { order, asked } : undefined
   for (let i = 0; i < order.length; i++) serviceTenant[i] = strings.add(order[i]!.tenant)
   return { serviceName, serviceTenant }
@@ -145,7 +145,7 @@ function serviceTexts(
 
 type Head = Pick<Manifest, 'commit' | 'counts' | 'nameSeed' | 'nameLabelsMax'>
 
-/** @param last what is the same in it has the same digest */
+/** @param last sections that are the same in it have the same digests */
 function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): EncodedBundle {
   const sizes = sectionNames.map((name) => columns[name].byteLength)
   const offsets: number[] = []
@@ -191,7 +191,10 @@ function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): Enc
   return { bytes, digest: bundleDigest(bytes), manifest }
 }
 
-/** The digest of a section of `last`, when that has these octets: comparing is cheaper. */
+/**
+ * Returns the digest of a section of `last` when that has these octets: to compare costs less than
+ * to digest.
+ */
 function digestIn(
   last: EncodedBundle | undefined,
   section: number,

@@ -5,18 +5,18 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import type { MemberModel } from '#bundle/format/model.ts'
 import { RecordPool, wireOf } from './record-pool.ts'
 
-/** Asked for each row of a member with a host name, in the order of the rows. */
+/**
+ * Collects host names; called for each row of a member with a host name, in the order of the rows.
+ */
 export class HostnameRows {
   readonly #cells: number[] = []
   readonly #names = new RecordPool()
-  /** Row of `hostnameRow`, and how many of its slots have been asked for. */
+  /** Row of `hostnameRow`, and how many of its slots have been requested. */
   readonly #known = new Map<MemberModel, { readonly row: number; asked: number }>()
 
   /**
-   * What stands in place of an address.
-   *
-   * @param kind bits of MemberFlag
-   * @param octetCount 4 or 16
+   * Returns the octets in place of an address. @param kind bits of MemberFlag @param octetCount 4
+   * or 16
    */
   octetsOf(member: MemberModel, kind: number, row: number, octetCount: number): Uint8Array {
     const octets = Buffer.alloc(octetCount)

@@ -10,27 +10,29 @@ import { wireOf } from './record-pool.ts'
 
 interface EditedNode {
   readonly name: string
-  /** Its index before; -1: it is new. */
+  /** Its index in the last bundle; -1 when it is new. */
   readonly at: number
   zone: number
   flags: number
   children: number
   hasService: boolean
-  /** Rows of static rrsets, which stay as they are. */
+  /** Rows of static rrsets, which do not change. */
   readonly rrsets: number
   isGone: boolean
 }
 
-/** What `finish` returns. Services write their own rows. */
+/** The result of `finish`. Rows of services are written elsewhere. */
 export interface EditedNames {
   readonly laid: LaidNames
-  /** Maps the index of each node before to its index now; a node that is gone has any value. */
+  /**
+   * Maps the index of each node in the last bundle to its new index; a removed node has any value.
+   */
   readonly moved: Uint32Array
-  /** The index of each edited name that is there now: it stayed, or it is new. */
+  /** The new index of each edited name that remains or is new. */
   readonly indexOf: ReadonlyMap<string, number>
 }
 
-/** The zones and their rrsets stay; the names of services go, then others come. */
+/** Removes names of services, then adds others; zones and their rrsets stay. */
 export class NameEdit {
   readonly #last: LaidNames
   readonly #nodes = new Map<string, EditedNode>()
@@ -39,12 +41,12 @@ export class NameEdit {
     this.#last = last
   }
 
-  /** No service has this name any more. */
+  /** Removes a name that no service has any more. */
   remove(name: string): void {
     let node = this.#nodeNamed(name)
     assert(node?.hasService === true, `${name} belonged to a service`)
     node.hasService = false
-    // Empty non-terminals go with the last name below them.
+    // Empty non-terminals are removed with the last name below them.
     while (!isOwned(node) && node.children === 0) {
       node.isGone = true
       const above = this.#nodeNamed(parentName(node.name))
@@ -101,7 +103,7 @@ export class NameEdit {
   }
 
   #create(name: string, zone: number): EditedNode {
-    // A name that went a moment ago gets its place back.
+    // A name that was removed a moment ago gets its place back.
     const at = this.#nodes.get(name)?.at ?? -1
     const blank = { flags: 0, children: 0, hasService: false, rrsets: 0, isGone: false }
     const node = { name, at, zone, ...blank }
@@ -118,7 +120,7 @@ export class NameEdit {
       ...came.map((node) => ({ at: positionOf(texts, node.name), node })),
       ...went.map(({ at }) => ({ at, node: undefined })),
     ]
-    // A name that comes at a place stands before the name that stood there.
+    // A new name at a place stands before the name that stood there.
     cuts.sort((a, b) => a.at - b.at || compareNew(a.node?.name, b.node?.name))
     const splice = new Splice(this.#last, came, went)
     for (const { at, node } of cuts) {
@@ -132,7 +134,7 @@ export class NameEdit {
   }
 }
 
-/** An apex has rrsets. */
+/** Whether a node must stay; an apex always has rrsets. */
 function isOwned({ hasService, rrsets }: EditedNode): boolean {
   return hasService || rrsets > 0
 }
@@ -142,12 +144,12 @@ function compareNew(a: string | undefined, b: string | undefined): number {
   return a < b ? -1 : 1
 }
 
-/** The position of `name`, or where it would stand. */
+/** Returns the position of `name`, or where it would stand. */
 function positionOf(texts: readonly string[], name: string): number {
   return lowerBound(texts.length, (at) => texts[at]! < name)
 }
 
-/** Copies runs of rows; a row at a time would be parsing and sorting all over again. */
+/** Copies runs of rows: single rows would take as long as parsing and sorting again. */
 class Splice {
   readonly #last: LaidNames
   readonly #names: Uint8Array
@@ -156,7 +158,7 @@ class Splice {
   readonly #childCounts: Uint32Array
   readonly #moved: Uint32Array
   readonly #indexOf = new Map<string, number>()
-  /** The next row to be copied. */
+  /** The next row to copy. */
   #from = 0
   #nameBytes = 0
 
@@ -187,7 +189,7 @@ class Splice {
       const index = to + at - from
       this.#texts.push(texts[at]!)
       this.#moved[at] = index
-      // Typed arrays wrap a negative shift as it should be.
+      // Typed arrays wrap a negative shift correctly.
       this.#nodeRow[index * Words + NameOffset]! += further
     }
     this.#nameBytes += endByte - firstByte

@@ -102,7 +102,7 @@ export class NameTable {
     }
   }
 
-  /** Adds an rrset to the node of `name`, and says in its flags what that means for answers. */
+  /** Adds an rrset to the node of `name`, and sets the flags that follow from it. */
   addRrset(name: string, zone: number, rrset: NodeRrset): void {
     const node = this.add(name, zone)
     const row = node * Cell.Words
@@ -147,7 +147,7 @@ export class NameTable {
     return this.#rows[node * Cell.Words + Cell.Index]!
   }
 
-  /** Says in the flags which names stand below a cut or a DNAME record of their zone. */
+  /** Sets the flags of names that stand below a cut or a DNAME record of their zone. */
   markBelow(): void {
     if (!this.#hasCuts) return
     const seen = new Uint8Array(this.size)
@@ -185,7 +185,7 @@ export class NameTable {
     for (const [i, node] of order.entries()) {
       const wire = wireOf(this.name(node))
       const end = at + wire.length
-      // One long name may be more than twice what was there.
+      // One long name may be more than twice the octets so far.
       if (end > names.length) names = Buffer.concat([names], Math.max(names.length * 2, end))
       names.set(wire, at)
       const row = this.#rows.subarray(node * Cell.Words, (node + 1) * Cell.Words)
@@ -205,7 +205,9 @@ export class NameTable {
   }
 }
 
-/** Do names below one with these flags, in the same zone, stand below a cut or a DNAME record? */
+/**
+ * Whether names below one with these flags, in the same zone, stand below a cut or a DNAME record.
+ */
 export function isRedirecting(flags: number): boolean {
   if ((flags & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) return true
   // A cut above an apex concerns the zone above it.
@@ -225,7 +227,7 @@ function isEscaped(name: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** Owner names in their order, as columns; the last two are what an edit of them goes by. */
+/** Owner names in their order, as columns; an edit needs the last two. */
 export interface LaidNames {
   readonly names: Uint8Array
   readonly nodeRow: Uint32Array
@@ -244,7 +246,7 @@ interface NameCells {
   readonly nameOffset: number
 }
 
-/** The row of a name, without what its service says. */
+/** Writes the row of a name, without the cells of its service. */
 export function writeNode(
   nodeRow: Uint32Array,
   index: number,
@@ -268,7 +270,7 @@ export interface NameIndex {
   readonly nameSeed: number
 }
 
-/** The hash index of the names, under the first seed that spreads them and others well. */
+/** Builds the hash index of the names, with the first seed that spreads them and others well. */
 export function nameIndexOf(
   { names, nodeRow }: LaidNames,
   isGoodSeed: (seed: number) => boolean,

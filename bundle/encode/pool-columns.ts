@@ -12,7 +12,7 @@ import type { EndpointTable } from './routing-columns.ts'
 import { addressOctets, copyOctets, writeUid } from './rows.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 
-/** What a pool's rows say by themselves, whatever other pools there are. */
+/** Data of a pool's rows that does not depend on other pools. */
 export interface PoolRow {
   /** IPv4 before IPv6; within a family the order of the file, which breaks ties in routing. */
   readonly members: readonly MemberRow[]
@@ -28,13 +28,13 @@ interface MemberRow {
   /** The octets of its address; all zero when it has a host name. */
   readonly octets: Uint8Array
   readonly place: number
-  /** Bits of MemberFlag, but for `Enabled`. */
+  /** Bits of MemberFlag except `Enabled`. */
   readonly kind: number
 }
 
 export type PoolColumns = ReturnType<typeof emptyPoolColumns>
 
-/** Where the rows of a pool begin; after the last one, how many there are. */
+/** Where the rows of a pool begin; the last entry is the count of rows. */
 export interface PoolPlace {
   pool: number
   member: number
@@ -47,7 +47,7 @@ export function advance(place: PoolPlace, { members, count4 }: PoolRow): void {
   place.address6 += members.length - count4
 }
 
-/** Room for so many rows, but for what `MemberExtraRows` and `HostnameRows` collect. */
+/** Allocates columns for so many rows, except for those of `MemberExtraRows` and `HostnameRows`. */
 export function emptyPoolColumns(uids: Uint8Array, { pool, member, address6 }: PoolPlace) {
   return {
     ...emptyColumns('pools', pool),
@@ -67,7 +67,7 @@ function emptyColumns<Rows extends 'pools' | 'members'>(rows: Rows, count: numbe
   ) as unknown as ColumnsOf<NameOfRows<Rows>>
 }
 
-/** What `address6Row` reads. */
+/** Writes the octets that `address6Row` reads. */
 function writeAddress6Row(
   { memberAddress }: Pick<PoolColumns, 'memberAddress'>,
   member: number,
@@ -76,7 +76,7 @@ function writeAddress6Row(
   for (let i = 0; i < 4; i++) memberAddress[member * 4 + i] = row6 >>> (24 - 8 * i)
 }
 
-/** What pools are written with. */
+/** Collectors that pools are written with. */
 export interface PoolParts {
   readonly strings: StringTable
   readonly endpoints: EndpointTable
@@ -84,7 +84,7 @@ export interface PoolParts {
   readonly hostnames: HostnameRows
 }
 
-/** Fills the rows of a pool, but for its networks. */
+/** Fills the rows of a pool, except its networks. */
 export function writePool(
   columns: PoolColumns,
   place: PoolPlace,

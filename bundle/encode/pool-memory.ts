@@ -21,12 +21,14 @@ interface LastPools {
   readonly asked: AskedTexts
 }
 
-/** Most changes are about something else. */
+/** Reuses the tables of pools, since most changes concern something else. */
 export class PoolMemory {
   readonly #rows = new RowMemory<PoolModel, PoolRow>()
   #last: LastPools | undefined
 
-  /** @param strings was not asked for anything yet @returns tables that must not be written to */
+  /**
+   * @param strings nothing was requested from it yet @returns tables that must not be written to
+   */
   tables(
     { pools, routing }: BundleModel,
     endpoints: EndpointTable,
@@ -54,7 +56,8 @@ function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
   const mapTableRow = ranges.add(routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
   assert(mapTableRow === mapTable, 'the map rules come first')
   const end = { pool: 0, member: 0, address6: 0 }
-  // Counted loops: there are thousands, and `for of` makes an object for each until it is hot.
+  // The loops count, because there are thousands of rows and `for of` makes an object for each
+  // until it is hot.
   for (let i = 0; i < rows.rows.length; i++) advance(end, rows.rows[i]!)
   const columns = emptyPoolColumns(rows.uids, end)
   const extra = new MemberExtraRows(strings)
@@ -78,7 +81,7 @@ function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
   }
 }
 
-/** The table of a pool's geo rules, row + 1. Their lists hold member indices. */
+/** Returns the table of a pool's geo rules, row + 1. Their lists hold member indices. */
 function networksOf(
   pool: PoolModel,
   members: readonly { readonly member: MemberModel }[],

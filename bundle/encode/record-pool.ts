@@ -1,4 +1,4 @@
-// A pool of octets in which equal data is stored once, and names in their wire form.
+// Holds octets in which equal data is stored once, and names in their wire form.
 import { randomInt } from 'node:crypto'
 import { foldTable, parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
@@ -6,7 +6,7 @@ import { assert } from '#lib/assert.ts'
 /** An entry in the table. `End` is one more than where it ends, and 0 in a free slot. */
 const Slot = { Words: 4, End: 0, Hash: 1, Length: 2, Kind: 3 } as const
 
-/** Names that are made to meet under one seed part under another. */
+/** A seed of this process: names that are made to collide under one seed do not under another. */
 const seed = randomInt(2 ** 32)
 
 function hashOf(entry: Uint8Array, kind: number, length: number): number {
@@ -19,7 +19,7 @@ function hashOf(entry: Uint8Array, kind: number, length: number): number {
 }
 
 /**
- * Octets that grow, with each distinct run kept once. Its table holds numbers: a million texts as
+ * Growing octets, with each distinct run stored once. Its table holds numbers: a million texts as
  * keys of a map would take 100 MB.
  */
 export class RecordPool {
@@ -28,7 +28,7 @@ export class RecordPool {
   #slots: Uint32Array<ArrayBuffer>
   #entries = 0
 
-  /** @param entries as many as may come, or fewer */
+  /** @param entries about how many entries will come */
   constructor(entries = 0) {
     let slots = 1024
     while (slots < entries * 2) slots *= 2
@@ -36,9 +36,8 @@ export class RecordPool {
   }
 
   /**
-   * @param kind entries of two kinds never share octets
-   * @param length as many of the octets of `entry` count
-   * @returns the offset of them in the pool
+   * Stores an entry once. @param kind entries of two kinds never share octets @param length how
+   * many octets of `entry` count @returns their offset in the pool
    */
   add(entry: Uint8Array, kind = 0, length = entry.length): number {
     const hash = hashOf(entry, kind, length)
@@ -80,7 +79,7 @@ export class RecordPool {
   }
 }
 
-/** The slot with this number; the last one is followed by the first. */
+/** Returns the next slot; the last one is followed by the first. */
 function slotAfter(slots: Uint32Array, count: number): number {
   return (count & (slots.length / Slot.Words - 1)) * Slot.Words
 }
@@ -110,7 +109,7 @@ export function isInZone(name: Uint8Array, zone: Uint8Array): boolean {
   return true
 }
 
-/** For names that the compiler has already checked. */
+/** Encodes a name that the compiler has already checked. */
 export function wireOf(name: string): Uint8Array {
   const wire = parseName(name)
   assert(wire.ok, `the model holds valid names, got ${JSON.stringify(name)}`)

@@ -12,7 +12,7 @@ import type { RedirectColumns, RedirectModel } from '#bundle/redirects/redirect-
 import { wireOf } from './record-pool.ts'
 import { sortedByUid, uidColumn } from './rows.ts'
 
-/** Keeps the columns of the last bundle: most changes are not of redirects. */
+/** Reuses the columns of the last bundle, since most changes do not concern redirects. */
 export class RedirectMemory {
   #models: readonly RedirectModel[] = []
   #columns: RedirectColumns = redirectColumns([])
@@ -56,13 +56,13 @@ function redirectColumns(models: readonly RedirectModel[]): RedirectColumns {
   return { redirectUid: uidColumn(sorted), redirectRow, redirectText, redirectIndex }
 }
 
-/** Octets that grow. */
+/** A growing run of octets. */
 class Texts {
   readonly #places = new Map<string, readonly [offset: number, bytes: number]>()
   #octets = Buffer.alloc(4096)
   #length = 0
 
-  /** @returns where it is; equal texts are in one place */
+  /** Stores a text. @returns its offset; equal texts are stored once */
   add(text: string): readonly [offset: number, bytes: number] {
     let place = this.#places.get(text)
     if (place === undefined) {
@@ -90,7 +90,7 @@ class Texts {
   }
 }
 
-/** Under the first seed for which no host is far from its place. */
+/** Builds the index with the first seed under which every host is near its place. */
 function indexOf(rows: Uint32Array, texts: Uint8Array, wildcards: number): Uint32Array {
   if (rows.length === 0) return new Uint32Array(redirectTrailer)
   for (let seed = 0; ; seed++) {

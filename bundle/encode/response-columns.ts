@@ -17,7 +17,7 @@ export class ResponseColumns {
 
   constructor(rules: readonly ResponseRuleModel[], strings: StringTable) {
     const sorted = sortedByUid(rules)
-    // Many rules have one target, and a name may have two rules: each name is stored once.
+    // Each name is stored once, because many rules have one target, and a name may have two rules.
     const names = new RecordPool()
     const triggers = new Set<string>()
     this.#uids = uidColumn(sorted)
@@ -67,7 +67,7 @@ export class ResponseColumns {
     return index
   }
 
-  /** The four sections, under a seed for which there is an index. */
+  /** Returns the four sections, with a seed for which there is an index. */
   columns(seed: number) {
     const responseIndex = this.indexUnder(seed)
     assert(responseIndex !== undefined, 'the seed was chosen for this index, too')

@@ -12,7 +12,7 @@ import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { routingValues } from '#bundle/format/routing-text.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 
-/** Rows for the addresses that the settings name. Row 0 stands for all others. */
+/** Rows for the addresses that the settings name. Row 0 means every other address. */
 export class EndpointTable {
   readonly #rows = new Map<string, number>()
   readonly #vectors: number[] = [0, 0, 0, 0]
@@ -39,7 +39,7 @@ export class EndpointTable {
 
   /** 0 when the settings do not name the address. */
   rowOf(ipAddress: string): number {
-    // Mostly the settings name none, and there are many members.
+    // Usually the settings name no address, and there are many members.
     return this.#rows.size === 0 ? 0 : (this.#rows.get(ipAddress) ?? 0)
   }
 
@@ -48,7 +48,7 @@ export class EndpointTable {
   }
 }
 
-/** The point on the unit sphere; degrees in. Nearer points have the larger dot product. */
+/** Converts degrees to a point on the unit sphere. Nearer points have the larger dot product. */
 export function unitVector(lat: number, lon: number): readonly [number, number, number] {
   const phi = (lat * Math.PI) / 180
   const lambda = (lon * Math.PI) / 180
@@ -109,7 +109,7 @@ export function routingText(routing: RoutingModel, endpoints: EndpointTable): st
     endpoint: endpoints.rowOf(endpoint),
   }))
   const { rateLimitExempt = [] } = routing
-  // A repository without such networks has the very text that it had before there were any.
+  // Without such networks the text stays the same as before this setting existed.
   const exempt = rateLimitExempt.length === 0 ? {} : { rateLimitExempt }
   return canonicalJson({ asnRules, ...routingValues(routing), ...exempt } as unknown as Json)
 }

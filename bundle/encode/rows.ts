@@ -1,4 +1,4 @@
-// Helpers of the encoders: the order of rows, their uids, their addresses.
+// Helps the encoders with the order of rows, their uids, and their addresses.
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'
 import { editsOf } from '#lib/sequence/list-edits.ts'
@@ -8,15 +8,15 @@ interface Identified {
   readonly uid: string
 }
 
-/** A copy in the order of the uid's octets. */
+/** Returns a copy in the order of the uids' octets. */
 export function sortedByUid<T extends Identified>(items: readonly T[]): T[] {
   return Array.from(positionsByUid(items), (position) => items[position]!)
 }
 
-/** The position of each row's item, rows in the order of the uid's octets. */
+/** Returns the position of each row's item, rows in the order of the uids' octets. */
 function positionsByUid(items: readonly Identified[]): Uint32Array {
   assert(items.length <= itemsMax, 'the limits keep rows below what a sort key can number')
-  // Numbers sort ten times as fast as texts. What is left to the texts is nearly sorted.
+  // Numbers sort ten times as fast as texts, and leave the texts nearly sorted.
   const keys = new Float64Array(items.length)
   for (let i = 0; i < keys.length; i++) keys[i] = firstBits(items[i]!.uid) * itemsMax + i
   keys.sort()
@@ -29,7 +29,7 @@ function positionsByUid(items: readonly Identified[]): Uint32Array {
   )
 }
 
-/** Together with `firstDigits` digits below, as much as a number holds exactly. */
+/** Together with `firstDigits` digits this is as much as a number holds exactly. */
 const itemsMax = 2 ** 24
 const firstDigits = 7
 
@@ -56,8 +56,8 @@ export interface Rows<Row> {
 }
 
 /**
- * What each row took to work out, kept for the next bundle: of two that follow each other most rows
- * are the same. Holds no more than the last one's.
+ * Stores the result of each row for the next bundle: of two consecutive bundles most rows are the
+ * same. It holds only the rows of the last bundle.
  */
 export class RowMemory<Item extends Identified, Row> {
   #items: readonly Item[] = []
@@ -92,7 +92,7 @@ export class RowMemory<Item extends Identified, Row> {
     return { ...this.#last, rows }
   }
 
-  /** A few came or went: the order of the others stays. */
+  /** Edits the order when a few items were added or removed: the order of the others stays. */
   #edited(items: readonly Item[], make: (item: Item) => Row): Rows<Row> | undefined {
     const edits = editsOf(this.#items, items)
     if (edits === undefined) return undefined
@@ -124,7 +124,7 @@ export class RowMemory<Item extends Identified, Row> {
     return { positions, rowAt, uids, rows }
   }
 
-  /** The first row of the last ones whose uid is not below this one. */
+  /** Finds the first of the last rows whose uid is not below this one. */
   #firstRowFrom(uid: string): number {
     const { positions } = this.#last
     return lowerBound(positions.length, (row) => this.#items[positions[row]!]!.uid < uid)
@@ -153,7 +153,7 @@ export class RowMemory<Item extends Identified, Row> {
   }
 }
 
-/** A loop: the native way costs more than so few octets. */
+/** Copies by a loop: the native function costs more for so few octets. */
 export function copyOctets(
   target: Uint8Array,
   at: number,
@@ -170,7 +170,7 @@ export function uidColumn(items: readonly Identified[]): Uint8Array {
   return column
 }
 
-/** Lower case only, so that the order of the texts is the order of the octets. */
+/** Writes a uid in lower case only, so that the order of texts is the order of octets. */
 export function writeUid(column: Uint8Array, offset: number, uid: string): void {
   let digits = 0
   for (let i = 0; i < uid.length; i++) {
@@ -186,7 +186,7 @@ export function writeUid(column: Uint8Array, offset: number, uid: string): void 
   assert(digits === 32, 'a uid has 32 digits')
 }
 
-/** Four octets of IPv4 or sixteen of IPv6; the compiler has checked the text. */
+/** Returns four octets of IPv4 or sixteen of IPv6; the compiler has checked the text. */
 export function addressOctets(text: string): Uint8Array {
   const octets = parseAddress(text)
   assert(octets.ok, `the model holds valid addresses, got ${JSON.stringify(text)}`)

@@ -56,7 +56,7 @@ export function rrsetColumns(table: NameTable, order: Uint32Array, apexes: reado
   }
 }
 
-/** Names that rdata may point to, numbered when it does so for the first time. */
+/** Names that rdata may point to, numbered at their first use. */
 class Targets {
   readonly used: number[] = []
   readonly #table: NameTable
@@ -83,11 +83,11 @@ const isAddress = ({ type }: NodeRrset): boolean => type === RrType.A || type ==
 interface RecordContext {
   readonly apex: Uint8Array
   readonly targets: Targets
-  /** The owner, where the rrset is of a cut. */
+  /** The owner, when the rrset belongs to a cut. */
   readonly glueOwner: Uint8Array | undefined
 }
 
-/** Octets that are written one after the other, in the same memory for each entry. */
+/** Octets that are written in sequence, to the same memory for each entry. */
 class Octets {
   octets = new Uint8Array(4096)
   length = 0
@@ -167,7 +167,7 @@ function endOfName(octets: Uint8Array, start: number): number {
 function writeCut(out: Octets, name: Uint8Array, apex: Uint8Array | undefined): void {
   const isBelow = apex !== undefined && isInZone(name, apex)
   const labelBytes = name.length - (isBelow ? apex.length : 1)
-  // As `storedName` says.
+  // In the form that `storedName` describes.
   out.add(labelBytes)
   out.add(isBelow ? 1 : 0)
   out.part(name, 0, labelBytes)
@@ -179,7 +179,7 @@ function u32(value: number): Buffer {
   return octets
 }
 
-/** The records of a zone's SOA rrset; the node adds its serial to the base that stands here. */
+/** Encodes a zone's SOA rrset; the node adds its serial to the base in it. */
 export function soaRrset({ mname, rname, ...soa }: SoaModel, zone: number): NodeRrset {
   const { serialBase, ttlSeconds, refreshSeconds, retrySeconds, expireSeconds } = soa
   const { minimumSeconds } = soa

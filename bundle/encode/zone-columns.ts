@@ -17,11 +17,14 @@ interface LastNames {
   readonly tables: ZoneTables
 }
 
-/** The names of the last bundle: they change less often than what is said of them. */
+/** Reuses the names of the last bundle: names change less often than their data. */
 export class ZoneMemory {
   #last: LastNames | undefined
 
-  /** As `layOut`; what comes back is not to be written to. @param services in the order of uids */
+  /**
+   * Does what `layOut` does; the result must not be written to. @param services in the order of
+   * uids
+   */
   columns(
     model: BundleModel,
     services: readonly ServiceModel[],
@@ -43,7 +46,7 @@ export class ZoneMemory {
     const changes = changesOf(last.services, services)
     if (changes === undefined) return undefined
     const isSame = changes.added.length + changes.removed.length === 0
-    // The names of the rules have a say in the choice of the seed.
+    // The names of the rules take part in the choice of the seed.
     const hasSameRules = areAlike(model.responseRules, last.model.responseRules, Object.is)
     if (isSame && hasSameRules) return last.tables
     return edited(last.tables, services, changes, isGoodSeed)
@@ -51,18 +54,18 @@ export class ZoneMemory {
 }
 
 interface NameChanges {
-  /** Row of each service before, by its row now; -1: its name is new. */
+  /** Row of each service in the last bundle, by its new row; -1: its name is new. */
   readonly rowBefore: Int32Array
-  /** Services whose names came. */
+  /** Services whose names are new. */
   readonly added: readonly number[]
-  /** Names that went. */
+  /** Names that were removed. */
   readonly removed: readonly string[]
 }
 
-/** Beyond this share of the names laying all of them out anew takes no longer. */
+/** Beyond this share of the names, to lay all of them out takes no longer. */
 const editedShareMax = 1 / 16
 
-/** Both in the order of uids. @returns undefined when there are too many */
+/** Compares two lists in the order of uids. @returns undefined when there are too many changes */
 function changesOf(
   before: readonly ServiceModel[],
   now: readonly ServiceModel[],
@@ -90,7 +93,7 @@ function changesOf(
   return added.length + removed.length > max ? undefined : { rowBefore, added, removed }
 }
 
-/** The tables of the last bundle with other services; the zones are the same. */
+/** Returns the tables of the last bundle with other services; the zones are the same. */
 function edited(
   last: ZoneTables,
   services: readonly ServiceModel[],
@@ -159,7 +162,7 @@ function layOut(
   table.markBelow()
   const order = table.finish()
   const apexes = Array.from(model.zones, ({ name }) => table.indexOf(table.find(name)!))
-  // Zones take the order of their names, whatever order they were declared in.
+  // Zones are in the order of their names, not in the order of their declaration.
   const zones = Uint32Array.from(apexes.keys()).sort((a, b) => apexes[a]! - apexes[b]!)
   const rowOfZone = new Uint32Array(zones.length)
   for (const [row, zone] of zones.entries()) rowOfZone[zone] = row
@@ -193,7 +196,7 @@ function addZones(table: NameTable, zones: readonly ZoneModel[]): void {
   }
 }
 
-/** Says that a zone is signed. */
+/** Adds the rrset that marks a zone as signed. */
 function addPlaceholder(
   table: NameTable,
   zone: number,
@@ -207,15 +210,15 @@ function addPlaceholder(
 }
 
 interface Host {
-  /** The zone that says them. */
+  /** The zone that has the addresses. */
   readonly zone: number
   readonly ttlSeconds: number
   readonly addresses: readonly string[]
 }
 
 /**
- * Addresses of name servers that stand inside their zone. Where nested zones name the same server,
- * the closest one says its addresses.
+ * Adds the addresses of name servers inside their zone. When nested zones name the same server, the
+ * closest zone has its addresses.
  */
 function addHosts(
   table: NameTable,

@@ -1,4 +1,4 @@
-// A loaded bundle, and what is read from its columns: the contract between compiler and runtime.
+// Defines a loaded bundle, and reads its columns: the contract between compiler and runtime.
 import { formatAddress } from '#dns/address.ts'
 import * as cells from './cells.ts'
 import type { ColumnsOf, SectionName } from './format.ts'
@@ -18,7 +18,7 @@ export type BundleColumns = ColumnsOf<SectionName>
 /** A bundle that has been checked: every index in it is inside its table. */
 export interface Bundle extends BundleColumns {
   readonly manifest: Manifest
-  /** Its name: what `bundleDigest` gives. */
+  /** The name of the bundle: the result of `bundleDigest`. */
   readonly digest: string
   /** The whole file, for handing to another thread. */
   readonly bytes: Uint8Array
@@ -30,24 +30,24 @@ export interface Bundle extends BundleColumns {
   readonly nameIndexMask: number
   /** Slots of `responseIndex` less one; -1 when there is no rule. */
   readonly responseIndexMask: number
-  /** Mostly not: then every member has an address of its own. */
+  /** Usually false: then every member has an address of its own. */
   readonly hasHostnames: boolean
 }
 
-/** A service's pool, or -1. */
+/** Returns a service's pool, or -1. */
 export function poolOfService(bundle: ServiceColumns, service: number): number {
   return serviceCell(bundle, service, NodeCell.Pool) - 1
 }
 
-/** Where a service's row is found. */
+/** The columns in which a service's row is found. */
 export type ServiceColumns = Pick<BundleColumns, 'nodeRow' | 'serviceNode'>
 
-/** A cell of the row of a service's node. */
+/** Returns a cell of the row of a service's node. */
 export function serviceCell(bundle: ServiceColumns, service: number, cell: number): number {
   return bundle.nodeRow[bundle.serviceNode[service]! * NodeCell.Words + cell]!
 }
 
-/** Octets of a node's name. */
+/** Returns how many octets a node's name has. */
 export function nodeNameBytes(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! & 0xff
 }
@@ -58,22 +58,22 @@ export function nodeFlags(bundle: Pick<BundleColumns, 'nodeRow'>, node: number):
   return (cell >>> nodeFlagShift) & 0xff
 }
 
-/** How many rows of `rrsetRow` are a node's, from its `FirstRrset` on. */
+/** Returns how many rows of `rrsetRow` belong to a node, from its `FirstRrset` on. */
 export function rrsetCount(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! >>> rrsetCountShift
 }
 
-/** A node's service, or -1. */
+/** Returns a node's service, or -1. */
 export function serviceOfNode(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   return bundle.nodeRow[node * NodeCell.Words + NodeCell.Service]! - 1
 }
 
-/** The zone that a node is in; of an apex, the one below the cut. */
+/** Returns the zone of a node; for an apex, the zone below the cut. */
 export function zoneOfNode(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   return bundle.nodeRow[node * NodeCell.Words + NodeCell.Zone]!
 }
 
-/** Row in `rrsetRow` of a node's rrset of a type, or -1. */
+/** Returns the row in `rrsetRow` of a node's rrset of a type, or -1. */
 export function findRrset(
   bundle: Pick<BundleColumns, 'nodeRow' | 'rrsetRow'>,
   node: number,
@@ -88,7 +88,7 @@ export function findRrset(
   return -1
 }
 
-/** Text `index` of the string table. */
+/** Returns text `index` of the string table. */
 export function textOf(
   bundle: Pick<BundleColumns, 'stringBytes' | 'stringOffset'>,
   index: number,
@@ -98,13 +98,13 @@ export function textOf(
   return Buffer.from(bundle.stringBytes.subarray(start, end)).toString('utf8')
 }
 
-/** A UUID in its 36-character form. */
+/** Returns a UUID in its 36-character form. */
 export function uidOf(column: Uint8Array, row: number): string {
   const hex = Buffer.from(column.subarray(row * 16, row * 16 + 16)).toString('hex')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** All redirects of a bundle, by uid. */
+/** Returns all redirects of a bundle, by uid. */
 export function redirectsOf(bundle: Bundle): readonly RedirectModel[] {
   return Array.from({ length: bundle.counts.redirects }, (_, row) => ({
     uid: uidOf(bundle.redirectUid, row),
@@ -131,7 +131,7 @@ export function address6Row(
   return high | (memberAddress[at + 2]! << 8) | memberAddress[at + 3]!
 }
 
-/** A member's declared address as people write it; its host name where it has one. */
+/** Returns a member's declared address as people write it; its host name when it has one. */
 export function addressOfMember(bundle: Bundle, member: number): string {
   return hostnameOfMember(bundle, member) ?? formatAddress(memberOctets(bundle, member))
 }

@@ -1,4 +1,5 @@
-// Canonical JSON: one text for each value, the form in which manifests are signed and digested.
+// Writes canonical JSON: one text for each value, the form in which manifests are signed and
+// digested.
 
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }

@@ -1,4 +1,4 @@
-// The row layouts of a bundle's tables: the cells of each row, and the bits in them.
+// Defines the row layouts of a bundle's tables: the cells of each row, and the bits in them.
 
 /**
  * A row of `nodeRow`: what an answer needs of an owner name, with the service that it names and the
@@ -19,7 +19,7 @@ export const NodeCell = {
   FirstRrset: 7,
   InlineName: 8,
 } as const
-/** What is left of the row. Most names are shorter; the others are compared in `names`. */
+/** Octets left in the row. Most names are shorter; the others are compared in `names`. */
 export const inlineNameBytes = (NodeCell.Words - NodeCell.InlineName) * 4
 /** The count of the name's octets is in the low byte, then the flags, then the rows of rrsets. */
 export const nodeFlagShift = 8
@@ -31,9 +31,9 @@ export const NodeFlag = {
   Apex: 1,
   /** A `*` label stands directly below: RFC 4592 section 2.1.1. */
   HasWildcard: 2,
-  /** Has a DNAME record: names below it go on elsewhere. RFC 6672. */
+  /** The name has a DNAME record: names below it are redirected. RFC 6672. */
   Dname: 4,
-  /** Here somebody else's zone begins: it has NS records and is no apex of ours. */
+  /** A delegated zone begins here: the name has NS records and is no apex of this bundle. */
   Cut: 8,
   /** Stands below a cut or a DNAME record of its zone; of an apex: of the zone above it. */
   Below: 16,

@@ -1,4 +1,4 @@
-// Client networks as sorted, disjoint ranges, each with a list of preferred members.
+// Stores client networks as sorted, disjoint ranges, each with a list of preferred members.
 import { assert } from '#lib/assert.ts'
 import type { ClientRange, ClientRanges } from './model.ts'
 
@@ -24,7 +24,7 @@ export class ClientRangeColumns {
   readonly #listOffsets = new Map<string, number>([['', 0]])
 
   /**
-   * @param valuesOf what stands for an endpoint in the lists; undefined: it is left out
+   * @param valuesOf the values of an endpoint in the lists; undefined: the endpoint is left out
    * @returns the row in `networkTable`
    */
   add(
@@ -68,7 +68,7 @@ export class ClientRangeColumns {
   }
 }
 
-/** The ranges with the gaps between them filled, and neighbours of one list joined. */
+/** Yields the ranges with the gaps between them filled, and neighbours with equal lists joined. */
 function* covering<Address extends number | bigint>(
   ranges: readonly ClientRange<Address>[],
   first: Address,

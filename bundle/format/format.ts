@@ -1,4 +1,5 @@
-// The file layout of a bundle, and the table of its columns: what each means, its type, its rows.
+// Defines the file layout of a bundle, and the table of its columns: what each means, its type, its
+// rows.
 import { MemberExtraCell, NodeCell, ResponseCell, RolloutCell, WindowCell } from './cells.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from './client-ranges.ts'
 import { HostnameCell } from './hostnames.ts'
@@ -92,7 +93,7 @@ export const sectionSpecs = Object.freeze({
   nodeRow: u32('nodes', NodeCell.Words),
 
   zoneNode: u32('zones'),
-  /** The zone of ours in which this apex is a child. */
+  /** The zone of this bundle in which this apex is a child. */
   zoneParent: i32('zones'),
 
   /** Cells of RrsetCell; see rrsets.ts. */
@@ -104,7 +105,7 @@ export const sectionSpecs = Object.freeze({
 
   /** Rows are sorted by uid, so that two bundles can be merged row by row. */
   serviceUid: u8('services', 16),
-  /** The node that names it, and whose row says pool, TTL and algorithm. */
+  /** The node with its name, whose row has pool, TTL and algorithm. */
   serviceNode: u32('services'),
   serviceName: u32('services'),
   serviceTenant: u32('services'),
@@ -121,7 +122,7 @@ export const sectionSpecs = Object.freeze({
   poolCount6: u32('pools'),
   /** Text: canonical JSON of a HealthCheckModel; empty means no probes. */
   poolHealthCheck: u32('pools'),
-  /** With fewer members that are up the pool answers nothing; 0: no such limit. */
+  /** With fewer healthy members the pool answers nothing; 0: there is no such limit. */
   poolMinHealthy: u32('pools'),
 
   memberUid: u8('members', 16),
