@@ -82,7 +82,10 @@ const createDomains = (have: OfDomains): Outcome<HasDomains> => {
       try {
         writeParentDs(parentDsPathOf(settings.dataDir), seen)
       } catch (error) {
-        log.warn({ err: error }, 'what parents have is not kept: guardrails know what was before')
+        log.warn(
+          { err: error },
+          'delegations were not stored: guardrails compare with earlier ones',
+        )
       }
     },
     clock: systemClock,

@@ -113,7 +113,7 @@ export const lookAtLicence = (have: OfLicence & HasApi): Outcome<HasLicence> => 
   const licence = created.value
   // Not awaited: making a database takes seconds.
   licence.refresh().catch((error: unknown) => {
-    have.log.error({ error: String(error) }, 'the licence cannot be looked at')
+    have.log.error({ error: String(error) }, 'the licence cannot be checked')
   })
   return ok({ gives: { licence } })
 }
@@ -304,7 +304,7 @@ function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['hea
     try {
       await shared.peerHealth.publish(words.value)
     } catch (error) {
-      log.warn({ err: error }, 'what an agent has found cannot be told to the other nodes')
+      log.warn({ err: error }, 'the verdict of an agent cannot be sent to the other nodes')
       return err(null)
     }
     return ok({ instance })

@@ -82,7 +82,7 @@ function bytesOf(path: string | undefined): number | undefined {
 
 async function tickQuietly(tick: () => Promise<void>, { log }: Needs): Promise<void> {
   await tick().catch((error: unknown) =>
-    log.error({ err: error }, 'the delivery was not looked at'),
+    log.error({ err: error }, 'the delivery of the forge could not be processed'),
   )
 }
 

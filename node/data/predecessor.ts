@@ -60,7 +60,7 @@ export async function takeOverFrom(
   if (before === null) return ok(null)
   if (isReady !== true) return err('not all DNS threads were ready in time')
   assert(dataDir.fault() !== null, 'the process before holds the data directory until it lets go')
-  log.info({}, 'answering beside the process before, which is to free the data directory')
+  log.info({}, 'answering beside the process before, which must release the data directory')
   const gone = await before.letGo()
   if (!gone.ok) return gone
   const fault = dataDir.retry()

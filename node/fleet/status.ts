@@ -80,7 +80,7 @@ export async function openStatusServer(
         return { status: 200, type: metricsType, text: await metrics() }
       },
     },
-    (error) => log.error({ err: error }, 'the status of the node cannot be shown'),
+    (error) => log.error({ err: error }, 'the status of the node cannot be computed'),
   )
   const name = listenerName('api', listenAddr, port)
   const [socket] = handed.take(name)

@@ -60,7 +60,7 @@ export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
     void shared.tell(trip).then((told) => {
       if (told.ok) return
       const fields = { rollout: rollout.name, reason: told.error.message }
-      log.warn(fields, 'the other nodes are told of a regression by Git alone')
+      log.warn(fields, 'the other nodes learn of a regression through Git alone')
     })
   }
 

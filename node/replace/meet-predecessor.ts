@@ -188,7 +188,7 @@ class Met implements MetPredecessor {
   async letGo(): Promise<Result<null, string>> {
     if (await this.#ask('let-go', 'gone', this.#patience.letGoMs)) return ok(null)
     // This process answers on its sockets already; what the process before had to write is lost.
-    this.#log.warn({ pid: this.#pid }, 'the process before does not let go, and is killed')
+    this.#log.warn({ pid: this.#pid }, 'the process before keeps the data directory, and is killed')
     try {
       process.kill(this.#pid, 'SIGKILL')
     } catch (error) {
@@ -200,8 +200,7 @@ class Met implements MetPredecessor {
 
   async running(): Promise<void> {
     const isEnding = await this.#ask('running', 'ending', this.#patience.endMs)
-    if (!isEnding)
-      this.#log.warn({ pid: this.#pid }, 'the process before does not say that it ends')
+    if (!isEnding) this.#log.warn({ pid: this.#pid }, 'the process before does not report its end')
     this.giveUp()
   }
 

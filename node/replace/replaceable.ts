@@ -249,7 +249,7 @@ export class ReplaceableDaemon implements Daemon {
       }
       const pauseMs = backoffMs(tries, failures)
       const fields = { pauseMs, reason: started.error }
-      this.#parts.log.error(fields, 'answers go on from what there is, the rest does not start')
+      this.#parts.log.error(fields, 'the node answers, but its other parts do not start')
       await this.#pause(pauseMs)
     }
     this.#close(sockets)

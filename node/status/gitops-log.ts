@@ -77,7 +77,7 @@ function logFindings(log: ProcessLog, { findings, status, known, now }: Findings
   const isGone = known.files.keys().some((identity) => !now.files.has(identity))
   const isSame = unchanged === findings.size && !isGone && now.total === known.total
   if (isSame) return
-  if (unchanged > 0) log.info({ unchanged }, 'warnings and notes are known from before')
+  if (unchanged > 0) log.info({ unchanged }, 'warnings and notes were logged before')
   const more = status.diagnosticsTotal - findings.size
   if (more > 0) log.info({}, `and ${more} more; \`gslbd check\` shows all`)
 }

@@ -61,7 +61,7 @@ const bTold = 'INFO  b.yaml:2:1: one is the default'
 const cTold = 'WARN  c.yaml:4:1: pool "c" has no members'
 const faultTold = 'ERROR c.yaml:5:1: no field "poool"'
 const asBefore = (count: number) =>
-  `INFO  warnings and notes are known from before  unchanged=${count}`
+  `INFO  warnings and notes were logged before  unchanged=${count}`
 const more = (count: number) => `INFO  and ${count} more; \`gslbd check\` shows all`
 
 const rows: readonly { readonly title: string; readonly steps: readonly Step[] }[] = [
