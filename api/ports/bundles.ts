@@ -18,6 +18,11 @@ export interface Bundles {
    */
   readonly journal: (part: unknown) => Promise<Result<{ readonly bytes: number }, JournalFault>>
   /**
+   * The keys of zones for a node, sealed to it; null: it has them. Errors: why it gets none, with a
+   * sentence.
+   */
+  readonly keys: (asked: AskedKeys) => Result<Uint8Array | null, KeysFault>
+  /**
    * The record for a node, which depends on its wave. undefined: there is no such channel, or
    * nothing on it yet. `later`: the delivery is not read yet.
    */
@@ -48,6 +53,19 @@ export interface Bundles {
 
 export type JournalFault =
   { readonly code: 'refused'; readonly message: string } | { readonly code: 'no-database' | 'away' }
+
+export interface AskedKeys {
+  /** What the node says of itself, as it came. */
+  readonly report: object
+  /** The revision of the keys that it has. */
+  readonly revision: number
+}
+
+export interface KeysFault {
+  /** `none`: this node gives no keys. `stranger`: the node is none that gets some. */
+  readonly code: 'refused' | 'none' | 'stranger' | 'away'
+  readonly message: string
+}
 
 /** The node that sent the request. */
 export interface AskingNode {

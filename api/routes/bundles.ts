@@ -5,7 +5,7 @@ import { createZstdCompress } from 'node:zlib'
 import { Type } from '#lib/schema/type.ts'
 import { takesCoding } from '#http/compression/accepted.ts'
 import { apiLimits } from '#http/limits.ts'
-import { later, missing, refused, success } from '#http/reply.ts'
+import { later, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
@@ -201,6 +201,49 @@ const journal = route('POST /bundles/journal', {
   },
 })
 
+const keys = route('POST /bundles/keys', {
+  needs: 'system',
+  fromNodes: true,
+  summary: 'The keys of signed zones, sealed to the node that asks',
+  details:
+    'For nodes of the role dns. The report is that of a channel, with `sealTo`, the public half ' +
+    'of an X25519 key for this question; the answer is an envelope that only that node can open, ' +
+    'signed as bundles are. Without GSLB_BUNDLE_TOKEN and GSLB_API_KEY nobody gets keys (403). ' +
+    '404: this node gives no keys. No such call is in the audit log.',
+  body: Type.Object(
+    {
+      report: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What the node says of itself',
+      }),
+      revision: Type.Integer({ minimum: 0, description: 'Of the keys that it has; 0: none' }),
+    },
+    { additionalProperties: false },
+  ),
+  bodyBytesMax: reportBytesMax,
+  responses: {
+    200: {
+      description: 'The envelope',
+      schema: Type.String(),
+      contentType: 'application/octet-stream',
+    },
+    204: { description: 'The node has them all', schema: null },
+  },
+  refusals: [403, 404],
+  ports: ['bundles', 'auth'],
+  handle: ({ ports: { bundles, auth }, body }) => {
+    const isOpen = auth.systemKey === null && (auth.bundleToken ?? null) === null
+    if (isOpen) return refused(403, 'set GSLB_BUNDLE_TOKEN here and on the nodes that get keys')
+    const given = bundles.keys(body)
+    if (given.ok) return given.value === null ? noContent() : success(given.value)
+    const { code, message } = given.error
+    return code === 'away'
+      ? later(503, message, retryAfterSeconds)
+      : refused(statusOf[code], message)
+  },
+})
+
+const statusOf = { refused: 400, none: 404, stranger: 403 } as const
+
 const digestForm = /^[0-9a-f]{64}$/
 
 const bundle = route('GET /bundles/{digest}', {
@@ -325,4 +368,4 @@ const notKept = later(
 )
 const busy = later(503, 'too many nodes ask at once; ask again later', retryAfterSeconds)
 
-export const bundleRoutes = Object.freeze([channel, tell, health, journal, bundle, delta])
+export const bundleRoutes = Object.freeze([channel, tell, health, journal, keys, bundle, delta])

@@ -28,6 +28,8 @@ export interface NodeReport {
   readonly sentAtMs: number
   /** Time within which the next report is sent; older versions leave it out. */
   readonly againMs?: number
+  /** What keys of zones are sealed to: base64url of a public half of X25519. Asked with alone. */
+  readonly sealTo?: string
   /** True: the node stops, and will not be missed. */
   readonly isLeaving: boolean
   /** True: it refused what a source gave it last. */
@@ -106,6 +108,7 @@ const labelKeyForm = new RegExp(labelKeyPattern)
 const labelValueForm = new RegExp(labelValuePattern)
 const instanceForm = /^[0-9a-f]{16,64}$/
 const digestForm = /^[0-9a-f]{64}$/
+const sealToForm = /^[A-Za-z0-9_-]{43}$/
 const publisherForm = /^[0-9a-f]{16}$/
 const codeForm = /^[a-z0-9-]{1,40}$/
 /** Sums of doubles are exact up to this. */
@@ -122,11 +125,12 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
   const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
     report
-  const { againMs } = report
+  const { againMs, sealTo } = report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
     ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
     ...(againMs === undefined ? {} : { againMs }),
+    ...(sealTo === undefined ? {} : { sealTo }),
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
       code,
@@ -151,6 +155,7 @@ function faultOf(report: Fields): string | undefined {
     ['digest', digest === null || isText(digest, digestForm)],
     ['publisher', report['publisher'] === '' || isText(report['publisher'], publisherForm)],
     ['againMs', isPause(report['againMs'])],
+    ['sealTo', report['sealTo'] === undefined || isText(report['sealTo'], sealToForm)],
     ['isLeaving', typeof report['isLeaving'] === 'boolean'],
     ['isRefusing', typeof report['isRefusing'] === 'boolean'],
     ['issuedAtMs', issuedAtMs === null || isCount(issuedAtMs)],

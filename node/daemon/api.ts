@@ -41,6 +41,7 @@ import { JudgingWriter } from '#node/plan/judging-writer.ts'
 import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
+import { givingKeys } from '#node/signing/give-keys.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
   HasAlerts,
@@ -55,6 +56,8 @@ import type {
   HasDynamicDns,
   HasGit,
   HasJournals,
+  HasKey,
+  HasKeyVault,
   HasLicence,
   HasNode,
   HasRecords,
@@ -64,7 +67,8 @@ import type {
   Later,
 } from '#node/parts/part-outputs.ts'
 
-type OfState = HasDataDir & HasShared & HasRecords & HasDynamicDns & HasJournals
+type OfStores = HasRecords & HasDynamicDns & HasJournals & HasKeyVault
+type OfState = HasDataDir & HasKey & HasShared & OfStores
 type OfAnswers = HasNode & HasRegressions & HasRedirects & HasGit & HasCommitNews
 type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery
 type Needs = Given & OfState & OfAnswers & OfFleet
@@ -260,6 +264,11 @@ function bundlesOf(have: Needs): NodeApiParts['bundles'] {
     told: (report) => takeReport(have, report),
     heard: hearing(have),
     journal: (part) => have.journals.take(part),
+    keys: givingKeys({
+      vault: have.keyVault.vault,
+      inventory: have.inventory,
+      key: have.key.signing,
+    }),
     record: (channel, asking) => feedOf(given(), channel).record(channel, asking),
     shadowFor: (asking) => have.delivery.keeper.shadowFor(asking),
     waitForOther: (channel, ...asked) => feedOf(given(), channel).waitForOther(...asked),

@@ -14,6 +14,7 @@ import { startCookies } from '#node/compose/cookies.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
+import { openPulledKeys, pullKeys } from '#node/signing/pull-keys.ts'
 import { createZoneKeys } from '#node/signing/zone-keys.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
@@ -39,6 +40,7 @@ import { DnsNode } from '#server/node/node.ts'
 import type { DnsNodeParts } from '#server/node/node-parts.ts'
 import { QuerySamples } from '#answer/samples/query-samples.ts'
 import { transfersOf } from '#node/compose/transfers.ts'
+import type { PulledKeys } from '#server/signing/pulled-keys.ts'
 import { PulledTexts } from '#server/texts/pulled-texts.ts'
 import { textsDirectory } from '#server/texts/texts-bundle.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
@@ -92,7 +94,8 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const { samples, queryLog, rateLimit } = watchers
   const cookies = startCookies({ ...given, dataDir: dataDir.value, clock: systemClock })
   if (!cookies.ok) return cookies
-  const signing = createZoneKeys(settings, dirPath, env, log, null)
+  const pulledKeys = openPulledKeys(dirPath, env, log)
+  const signing = createZoneKeys(settings, dirPath, env, log, pulledKeys)
   const node = new DnsNode({
     ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value) },
     ...{ store, trusted, ...fed, signing, usedMax: 0, clock: systemClock, log },
@@ -110,13 +113,12 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   stops.push(() => geo.source.stop())
   const opened = await openSockets({ ...given, node, redirects, dataDir: dataDir.value }, run)
   if (!opened.ok) return opened
-  const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
-  const own = {
-    ...{ store, journal, textsStore, node, texts, exchange, redirects },
+  const ours = {
+    ...{ settings, dataDir: dataDir.value, shared: shared.value, health, resolver, token, trusted },
+    ...{ store, journal, textsStore, node, texts, exchange, redirects, pulledKeys },
     ...{ geo: geo.source, queryLog, samples, missingKeys: () => signing.missing() },
+    sealed: sealing(settings, shared.value.status, nodeKey),
   }
-  const sealed = sealing(settings, shared.value.status, nodeKey)
-  const ours = { ...parts, ...own, sealed, token, trusted }
   const pulling = await startPulling(ours, { log, env, before, run, dnsPort: opened.value.port })
   if (!pulling.ok) return pulling
   const reread = (now: Settings): void => {
@@ -162,6 +164,7 @@ interface Ours extends Omit<PulledNode, 'puller' | 'report' | 'anycast'> {
   readonly samples: QuerySamples
   readonly token: string | null
   readonly trusted: readonly TrustedKey[]
+  readonly pulledKeys: PulledKeys
 }
 
 interface Around {
@@ -194,6 +197,10 @@ async function startPulling(
   const pulled = { ...ours, ...self, puller, anycast }
   const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status
+  const asking = { urls: settings.bundle.urls, token, sealed: ours.sealed, log }
+  const report = (): NodeReport => self.report(puller.pulled())
+  const asks = { ...asking, report, trusted: () => trusted }
+  stops.push(pullKeys(ours.pulledKeys, asks, ours.missingKeys))
   // Started last, so that a stop begins with it: the rest answers until the routers know.
   const takesOver = before !== null
   announced = announceNode({ settings, node, dnsPort, env, log, takesOver })

@@ -344,6 +344,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
       return { node: 'ams1', run, number: 1, at: 0, octets: '' }
     },
   },
+  postBundlesKeys: { needs: 'system', body: () => ({ report: {}, revision: 0 }) },
   getBundlesDeltasByDigestByFrom: {
     ...{ needs: 'system', statuses: [404] },
     make: async () => ({ digest: 'a'.repeat(64), from: 'b'.repeat(64) }),

@@ -67,6 +67,10 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
         return isAway ? err(null) : ok({ instance: 'ab'.repeat(8) })
       },
       journal: async () => err({ code: isAway ? 'away' : 'no-database' }),
+      keys: ({ revision }) => {
+        if (isAway) return err({ code: 'away', message: 'of another GSLB_SECRET_KEY' })
+        return ok(revision === 7 ? null : Buffer.from([1, 2, 3]))
+      },
       record: (channel) => feed.record(channel),
       shadowFor: () => '',
       waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),
@@ -363,4 +367,31 @@ test('a journal is refused without a token, and without a database', async () =>
   expect((await post('/bundles/journal', part)).statusCode).toBe(404)
   const away = await scene({ isAway: true }).post('/bundles/journal', part)
   expect([away.statusCode, away.headers['retry-after']]).toEqual([503, '5'])
+})
+
+describe('keys of zones', () => {
+  const url = '/bundles/keys'
+  const asked = (revision: number) => ({ report: reportOf('far-1'), revision })
+
+  test('are octets for a node that has others, and nothing for one that has them', async () => {
+    const { post, audited } = scene()
+    const given = await post(url, asked(0))
+    expect([given.statusCode, given.rawPayload]).toEqual([200, Buffer.from([1, 2, 3])])
+    expect(given.headers['content-type']).toBe('application/octet-stream')
+    expect((await post(url, asked(7))).statusCode).toBe(204)
+    expect((await post(url, asked(0), {})).statusCode).toBe(401)
+    expect((await post(url, { ...asked(0), revision: -1 })).statusCode).toBe(400)
+    expect(audited).toEqual([])
+    const away = await scene({ isAway: true }).post(url, asked(0))
+    expect([away.statusCode, away.json<{ error: string }>().error]).toEqual([
+      503,
+      'of another GSLB_SECRET_KEY',
+    ])
+  })
+
+  test('are given to nobody where no secret is asked for', async () => {
+    const app = createApp(portsOf({ sessions: noSessions }), [])
+    const answer = await app.inject({ method: 'POST', url, payload: asked(0) })
+    expect(answer.statusCode).toBe(403)
+  })
 })

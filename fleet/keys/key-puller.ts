@@ -1,0 +1,127 @@
+// Asks control nodes for the keys that zones are signed with, again and again: the one that gave
+// them last, else the first that gives them.
+import type { TrustedKey } from '#bundle/signature/channel.ts'
+import { fetchFile } from '#fleet/fetch.ts'
+import { fleetLimits } from '#fleet/limits.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { After } from '#lib/timer.ts'
+import { envelopeLimits, newQuestionKey, openEnvelope } from './envelope.ts'
+import type { EnvelopeFault, Letter } from './envelope.ts'
+
+export interface KeyPullerParts {
+  /** In the order in which they are asked. */
+  readonly urls: readonly string[]
+  /** A secret; null: none, and nobody gives keys. */
+  readonly token: string | null
+  /** What the node says of itself, which the control node checks as that of bundles. */
+  readonly report: () => NodeReport
+  /** The same as it is sent. */
+  readonly sealed: (report: NodeReport) => object
+  /** Whose envelopes count; another list after a reload. */
+  readonly trusted: () => readonly TrustedKey[]
+  /** The revision of the keys that are here. */
+  readonly revision: () => number
+  /** Errors: a sentence. */
+  readonly take: (letter: Letter) => Result<null, string>
+  /** A zone has no key here: it is asked more often. */
+  readonly isAnyMissing: () => boolean
+  readonly after: After
+  readonly log: Log
+}
+
+export const keysPath = 'bundles/keys'
+
+const everyMs = 10_000
+const whenMissingMs = 2_000
+
+/** `absent`: a web server, an older control node, or one that has no keys to give. */
+type Asked = Result<'taken' | 'unchanged' | 'absent', string>
+
+export class KeyPuller {
+  readonly #parts: KeyPullerParts
+  #urls: readonly string[]
+  #callOff = (): void => undefined
+  readonly #stop = new AbortController()
+  #asking: Promise<void> = Promise.resolve()
+  #said = ''
+
+  constructor(parts: KeyPullerParts) {
+    this.#parts = parts
+    this.#urls = parts.urls
+  }
+
+  start(): void {
+    if (this.#parts.token !== null) this.#look()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#callOff()
+    await this.#asking
+  }
+
+  #look(): void {
+    this.#asking = this.#ask().then(() => {
+      if (this.#stop.signal.aborted) return
+      const pauseMs = this.#parts.isAnyMissing() ? whenMissingMs : everyMs
+      this.#callOff = this.#parts.after(pauseMs, () => this.#look())
+    })
+  }
+
+  async #ask(): Promise<void> {
+    const faults: string[] = []
+    for (const url of this.#urls) {
+      const asked = await this.#askOne(url)
+      if (this.#stop.signal.aborted) return
+      if (asked.ok && asked.value === 'absent') continue
+      if (asked.ok) {
+        this.#urls = [url, ...this.#urls.filter((other) => other !== url)]
+        if (this.#said !== '') this.#parts.log.info({}, 'keys of zones come again')
+        this.#said = ''
+        return
+      }
+      faults.push(`${new URL(url).host}: ${asked.error}`)
+    }
+    const said = faults.join('; ')
+    if (said !== '' && said !== this.#said) {
+      this.#parts.log.warn({ reason: said }, 'no control node gives keys of zones; those here stay')
+    }
+    this.#said = said
+  }
+
+  async #askOne(url: string): Promise<Asked> {
+    const { token, report, sealed, revision, take, trusted, log } = this.#parts
+    const key = newQuestionKey()
+    const own = { ...report(), sealTo: key.sealTo }
+    const base = url.endsWith('/') ? url : `${url}/`
+    const answer = await fetchFile(new URL(keysPath, base), {
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ report: sealed(own), revision: revision() }),
+      bytesMax: envelopeLimits.bytesMax,
+      headPatienceMs: fleetLimits.headPatienceMs,
+      rate: fleetLimits.rate,
+      signal: this.#stop.signal,
+    })
+    if (!answer.ok) {
+      const { status = 0, message } = answer.error
+      return [404, 405, 501].includes(status) ? ok('absent') : err(message)
+    }
+    if (answer.value.status === 204) return ok('unchanged')
+    const letter = openEnvelope(answer.value.bytes, { node: own.name, key }, trusted())
+    if (!letter.ok) return err(envelopeFaults[letter.error])
+    const taken = take(letter.value)
+    if (!taken.ok) return taken
+    log.info({ revision: letter.value.revision }, 'took keys of zones')
+    return ok('taken')
+  }
+}
+
+const envelopeFaults: Readonly<Record<EnvelopeFault, string>> = {
+  malformed: 'what it sent is no envelope of keys',
+  'unknown-key': 'its envelope is signed by a key that is not in bundle.keys',
+  'bad-signature': 'its envelope has a wrong signature',
+  'not-for-us': 'its envelope is for another node or question',
+}

@@ -1,0 +1,53 @@
+// The keys of zones on a node of the role dns alone: asked for again and again, and kept encrypted.
+import { hkdfSync } from 'node:crypto'
+import { join } from 'node:path'
+import { KeyPuller } from '#fleet/keys/key-puller.ts'
+import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
+import type { Log } from '#lib/log.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { createKeyCopy, keyCopyFile } from '#server/signing/key-copy.ts'
+import type { KeyCopy } from '#server/signing/key-copy.ts'
+import { PulledKeys } from '#server/signing/pulled-keys.ts'
+import { variable } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
+
+/** What the copy has is in force when it returns. */
+export function openPulledKeys(dataDir: string, env: Io['env'], log: Log): PulledKeys {
+  const key = copyKeyOf(env)
+  const path = join(dataDir, keyCopyFile)
+  const keys = new PulledKeys(key === undefined ? noCopy : createKeyCopy(path, key, log))
+  keys.start()
+  return keys
+}
+
+/** Without a token nobody gives keys. */
+const noCopy: KeyCopy = { read: () => undefined, write: () => undefined }
+
+/** Made of what is in no file of the data directory: a copy of that has no keys. */
+function copyKeyOf(env: Io['env']): Uint8Array | undefined {
+  const secret =
+    variable(env, 'GSLB_SECRET_KEY') ??
+    variable(env, 'GSLB_NODE_TOKEN') ??
+    variable(env, 'GSLB_BUNDLE_TOKEN')
+  if (secret === undefined) return undefined
+  return new Uint8Array(hkdfSync('sha256', secret, '', 'gslbd copy of zone keys', 32))
+}
+
+type From = 'urls' | 'token' | 'report' | 'sealed' | 'trusted' | 'log'
+
+/** @returns what ends it */
+export function pullKeys(
+  keys: PulledKeys,
+  parts: Pick<KeyPullerParts, From>,
+  missing: () => readonly string[],
+): () => Promise<void> {
+  const puller = new KeyPuller({
+    ...parts,
+    revision: () => keys.revision,
+    take: ({ revision, content }) => keys.take(revision, Buffer.from(content).toString()),
+    isAnyMissing: () => missing().length > 0,
+    after: systemAfter,
+  })
+  puller.start()
+  return () => puller.stop()
+}
