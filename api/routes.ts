@@ -26,6 +26,7 @@ import { poolRoutes } from './routes/pools.ts'
 import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
 import { getDashboardStats } from './routes/dashboard.ts'
+import { dnssecRoutes } from './routes/dnssec.ts'
 import { domainRoutes } from './routes/domains.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { dnsRoutes } from './routes/dns.ts'
@@ -72,6 +73,7 @@ const upToPlans: readonly Route[] = [
   ...rolloutRoutes,
   ...responseRuleRoutes,
   ...rateLimitRoutes,
+  ...dnssecRoutes,
   ...redirectRoutes,
   ...domainRoutes,
   ...historyRoutes,

@@ -25,6 +25,7 @@ import type { FeedPort, FeedTokenPort } from './feed-port.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { Bundles } from './bundles.ts'
+import type { ZoneKeysAdmin } from '#api/dnssec/zone-keys.ts'
 import type { CommitFates } from './commit-fates.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DomainChecks } from './domain-checks.ts'
@@ -111,6 +112,8 @@ export interface ApiPorts {
   readonly plansUnderWay: OnePerTenant
   /** Bundles for nodes that pull. */
   readonly bundles: Bundles
+  /** Keys of signed zones. */
+  readonly zoneKeys: ZoneKeysAdmin
   readonly deliveries: Deliveries
   readonly usage: Usage
   readonly objectUse: UseView

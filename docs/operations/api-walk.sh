@@ -263,6 +263,13 @@ call 200 GET /rrl/allowlist
 wants '"cidr":"192.0.2.0/24"'
 call 204 DELETE "/rrl/allowlist/$exempt"
 
+# Keys of signed zones.
+call 200 GET /dnssec/zones
+call 404 GET /dnssec/zones/none.example
+call 404 POST /dnssec/zones/none.example/roll '{"which":"csk"}'
+call 404 POST /dnssec/zones/none.example/keys '{"record":"x","privateKey":"x"}'
+call 404 DELETE /dnssec/zones/none.example/keys/13-1
+
 # Hosts whose browsers are sent elsewhere.
 call 201 POST /redirects '{"sourceFqdn":"Old.Example.com.","targetUrl":"https://www.example.com/"}'
 redirect=$(field id)

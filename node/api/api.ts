@@ -77,6 +77,7 @@ export interface NodeApiParts {
   readonly nodeSettings: ApiPorts['nodeSettings']
   /** Bundles for nodes that pull. */
   readonly bundles: ApiPorts['bundles']
+  readonly zoneKeys: ApiPorts['zoneKeys']
   readonly deliveries: ApiPorts['deliveries']
   readonly syncNow: ApiPorts['syncNow']
   readonly simulator: LiveSimulator
@@ -241,7 +242,7 @@ function portsOf(
     simulator: {
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
     },
-    past: parts.past,
+    ...{ past: parts.past, zoneKeys: parts.zoneKeys },
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     usage,

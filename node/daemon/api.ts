@@ -42,6 +42,7 @@ import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import { givingKeys } from '#node/signing/give-keys.ts'
+import { createZoneKeysAdmin, signedZonesOf } from '#node/signing/zone-keys-admin.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
   HasAlerts,
@@ -198,7 +199,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ shared, records, bundles: bundlesOf(have), deliveries: deliveriesOf(have) },
     ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
     hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
-    testAlert: alerts.send,
+    ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have) },
     overlays: {
       trip: regressions.trip,
       onRegression: regressions.onRegression,
@@ -283,6 +284,15 @@ function bundlesOf(have: Needs): NodeApiParts['bundles'] {
 
 const feedOf = ({ bundleFeed, textsFeed }: HasBundles, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
+
+function zoneKeysOf({ keyVault, keyKeeper, gitops }: Needs): NodeApiParts['zoneKeys'] {
+  return createZoneKeysAdmin({
+    vault: keyVault.vault,
+    keeper: () => keyKeeper,
+    signed: () => signedZonesOf(gitops.config),
+    clock: systemClock,
+  })
+}
 
 function judgingWriterOf(have: Needs): JudgingWriter {
   return new JudgingWriter({

@@ -4,6 +4,7 @@ import { createPublicKey } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { ask } from '#test/support/dns/client.ts'
@@ -13,12 +14,13 @@ import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const secretKey = 'ef'.repeat(32)
+const bearer = 'ab'.repeat(32)
 const bundleToken = 'cd'.repeat(16)
 const zone = 'example.com.'
 const directory = makeTempDir('dnssec-fleet')
 const settingsFile = join(directory, 'gslbd.yaml')
 const controls = useDaemons({
-  GSLB_API_KEY: 'ab'.repeat(32),
+  GSLB_API_KEY: bearer,
   ...{ GSLB_BUNDLE_TOKEN: bundleToken, GSLB_SECRET_KEY: secretKey },
 })
 const nodes = useDaemons({ GSLB_BUNDLE_TOKEN: bundleToken })
@@ -83,7 +85,7 @@ async function keysAt(of: DaemonProcess): Promise<string[]> {
     ],
   ])
   const found = text.split('\n').flatMap((line) => /DNSKEY\s+(257 3 13 .*)/.exec(line)?.[1] ?? [])
-  return found.map((rdata) => rdata.replace(/ ; .*/, ''))
+  return found.map((rdata) => rdata.replace(/ ; .*/, '')).toSorted()
 }
 
 async function isValid(of: DaemonProcess, question: string): Promise<boolean> {
@@ -116,12 +118,22 @@ test('the dns node answers with the key of the control node, and delv validates 
   expect(node.output + control.output).not.toMatch(/PrivateKey|MIGH/)
 })
 
+test('a roll by the API shows the new key on both, and both stay valid', async () => {
+  const path = `/dnssec/zones/${zone}/roll`
+  const rolled = await callApi(control, 'POST', path, { bearer, body: { which: 'csk' } })
+  expect(rolled.status).toBe(202)
+  await waitUntil('the control node has both', async () => (await keysAt(control)).length === 2)
+  await waitUntil('the dns node has both', async () => (await keysAt(node)).length === 2)
+  expect(await keysAt(node)).toEqual(await keysAt(control))
+  for (const of of [control, node]) expect(await isValid(of, 'www.example.com. A')).toBe(true)
+})
+
 test('without the control node, a dns node that starts again signs with its copy', async () => {
   const before = await keysAt(node)
   await control.stop('SIGKILL')
   await node.stop('SIGKILL')
   await startNode()
-  await waitUntil('it signs', async () => (await keysAt(node)).length === 1)
+  await waitUntil('it signs', async () => (await keysAt(node)).length === 2)
   expect(await keysAt(node)).toEqual(before)
   expect(await isValid(node, 'www.example.com. A')).toBe(true)
 })
@@ -140,5 +152,5 @@ test('a dns node whose copy is gone answers SERVFAIL to who validates, and says 
   await node.stop('SIGKILL')
   writeFileSync(copy, kept)
   await startNode()
-  await waitUntil('it signs again', async () => (await keysAt(node)).length === 1)
+  await waitUntil('it signs again', async () => (await keysAt(node)).length === 2)
 })

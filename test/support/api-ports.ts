@@ -105,7 +105,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     planner: portOf('planner'),
     plansUnderWay: new OnePerTenant(),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
-    bundles: noBundles,
+    ...{ bundles: noBundles, zoneKeys: { ...portOf('zoneKeys'), list: () => [] } },
     deliveries: { list: () => [], act: async () => err({ code: 'unknown', message: '' }) },
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     objectUse: {

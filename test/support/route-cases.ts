@@ -129,6 +129,7 @@ const exemptNetwork = async (world: ConfigWorld): Promise<Params> => {
   return { id: answer.body.id }
 }
 
+const noZone = async (): Promise<Params> => ({ zone: 'none.example.', id: '13-1' })
 const newAlertChannel = () => ({
   name: unique('channel'),
   kind: 'webhook',
@@ -324,6 +325,20 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRrlAllowlist: { needs: 'rrl:read', ofPlatform: true },
   postRrlAllowlist: { needs: 'rrl:write', ofPlatform: true, body: newExemptNetwork },
   deleteRrlAllowlistById: { needs: 'rrl:write', ofPlatform: true, make: exemptNetwork },
+  // A node with keys: test/unit/api/routes/dnssec.test.ts.
+  getDnssecZones: { needs: 'dnssec:read' },
+  getDnssecZonesByZone: { needs: 'dnssec:read', make: noZone, statuses: [404] },
+  postDnssecZonesByZoneRoll: {
+    ...{ needs: 'dnssec:write', make: noZone, statuses: [404] },
+    body: () => ({}),
+  },
+  postDnssecZonesByZoneKeys: {
+    ...{ needs: 'dnssec:write', make: noZone, statuses: [404] },
+    body: () => ({ record: 'x', privateKey: 'x' }),
+  },
+  deleteDnssecZonesByZoneKeysById: {
+    ...{ needs: 'dnssec:write', make: noZone, statuses: [404] },
+  },
   getRedirects: { needs: 'redirect:read' },
   postRedirects: { needs: 'redirect:write', body: newRedirect },
   deleteRedirectsById: { needs: 'redirect:write', make: redirected },

@@ -23,6 +23,7 @@ const written = 'rollout maintenance record tsig txt redirect alert domain'
 const viewing = [
   ...everythingOf(`${managed} ${written}`, 'read'),
   'rrl:read',
+  'dnssec:read',
   'role:read',
   'settings:read',
   'snapshot:read',
@@ -43,6 +44,7 @@ const administering = [
   ...operating,
   ...everythingOf('user', 'write', 'delete'),
   'role:write',
+  'dnssec:write',
   'license:write',
   'history:write',
 ]
@@ -85,7 +87,7 @@ const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 const noSuchCommit = '0'.repeat(40)
 const missing: Params = {
   ...{ name: 'none', digest: 'b'.repeat(64), from: 'c'.repeat(64) },
-  channel: 'none',
+  ...{ channel: 'none', zone: 'none.example.' },
   commit: noSuchCommit,
   id: noSuchId,
   poolId: noSuchId,

@@ -1,0 +1,208 @@
+// /api/v1/dnssec: keys of signed zones, what they wait for, and rolls. No answer has a private key.
+import { Type } from '#lib/schema/type.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { apiLimits } from '#http/limits.ts'
+import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
+import { routesOf } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
+import { listObjects } from '#api/config/reads.ts'
+import { claimOf } from '#api/domains/domain-json.ts'
+import type { SignedZoneView, ZoneKeysFault, ZoneKeyView } from '#api/dnssec/zone-keys.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+
+const route = routesOf({ tag: 'DNSSEC' })
+
+const Key = Type.Object(
+  {
+    id: Type.String({ description: 'Algorithm and tag' }),
+    tag: Type.Integer(),
+    algorithm: Type.String(),
+    role: Type.String({ description: '`csk`, `ksk` or `zsk`' }),
+    flags: Type.Integer(),
+    state: Type.String({
+      description: '`created`, `published`, `active`, `retired` or `removed`',
+    }),
+    signsRecords: Type.Boolean(),
+    signsKeys: Type.Boolean(),
+    inCds: Type.Boolean({ description: 'CDS and CDNSKEY ask the parent for its DS' }),
+    hasPrivateKey: Type.Boolean({ description: 'False: another server signs with it' }),
+    dnskey: Type.String({ description: 'Rdata in presentation form' }),
+    ds: Type.Array(Type.String(), { description: 'The same; none of a ZSK' }),
+    createdAt: nullable(UnixSeconds),
+    publishedAt: nullable(UnixSeconds),
+    activeAt: nullable(UnixSeconds),
+    dsSubmittedAt: nullable(UnixSeconds),
+    dsSeenAt: nullable(UnixSeconds),
+    retiredAt: nullable(UnixSeconds),
+    removedAt: nullable(UnixSeconds),
+  },
+  { title: 'ZoneKey' },
+)
+
+const Zone = Type.Object(
+  {
+    zone: Type.String({ description: 'Lower case, with the final dot' }),
+    keys: Type.Array(Key),
+    waiting: Type.Array(
+      Type.Object({
+        for: Type.String({
+          description: '`time`, `age`, `parent` or `old-ds`: the last two may wait for a person',
+        }),
+        tag: Type.Integer(),
+        message: Type.String(),
+        until: nullable(UnixSeconds),
+      }),
+    ),
+    fault: nullable(Type.String({ description: 'Why its keys cannot be used; null: they can' })),
+  },
+  { title: 'SignedZone' },
+)
+
+const seconds = (ms: number | null | undefined): number | null =>
+  ms === null || ms === undefined ? null : Math.floor(ms / 1_000)
+
+function showKey({ isInCds, times, ...key }: ZoneKeyView) {
+  return {
+    ...{ ...key, inCds: isInCds, ds: [...key.ds] },
+    createdAt: seconds(times['createdMs']),
+    publishedAt: seconds(times['publishedMs']),
+    activeAt: seconds(times['activeMs']),
+    dsSubmittedAt: seconds(times['dsSubmittedMs']),
+    dsSeenAt: seconds(times['dsSeenMs']),
+    retiredAt: seconds(times['retiredMs']),
+    removedAt: seconds(times['removedMs']),
+  }
+}
+
+function showZone({ zone, keys, waiting, fault }: SignedZoneView) {
+  return {
+    ...{ zone, fault, keys: keys.map(showKey) },
+    waiting: waiting.map(({ untilMs, ...one }) => ({ ...one, until: seconds(untilMs) })),
+  }
+}
+
+type Context = RouteContext<'config' | 'zoneKeys'>
+
+/** A zone is its tenant's where that has the delegated domain of its name. */
+function zonesOf(context: Context): readonly SignedZoneView[] {
+  const { caller, ports } = context
+  const all = ports.zoneKeys.list()
+  if (caller.isSystemAdmin || caller.tenant === defaultTenant) return all
+  const own = new Set(listObjects(context, 'DelegatedDomain').map((one) => claimOf(one).domain))
+  return all.filter(({ zone }) => own.has(zone))
+}
+
+function zoneOf(context: Context & { readonly params: { readonly zone: string } }) {
+  const { zone } = context.params
+  const name = `${zone.toLowerCase().replace(/\.$/, '')}.`
+  return zonesOf(context).find((one) => one.zone === name)
+}
+
+const list = route('GET /api/v1/dnssec/zones', {
+  needs: 'dnssec:read',
+  summary: 'Signed zones by name, with their keys and what they wait for',
+  details: 'A tenant sees the zones that it has as delegated domains; `default` sees all.',
+  responses: { 200: { description: 'Zones', schema: Type.Array(Zone) } },
+  ports: ['config', 'zoneKeys'],
+  handle: (context) => success(zonesOf(context).map(showZone)),
+})
+
+const one = route('GET /api/v1/dnssec/zones/{zone}', {
+  needs: 'dnssec:read',
+  summary: 'A signed zone: its keys, their DS records, and what they wait for',
+  responses: { 200: { description: 'The zone', schema: Zone } },
+  ports: ['config', 'zoneKeys'],
+  handle: (context) => {
+    const zone = zoneOf(context)
+    return zone === undefined ? missing('signed zone') : success(showZone(zone))
+  },
+})
+
+const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
+  needs: 'dnssec:write',
+  summary: 'Begin a roll: new keys are made, and take over step by step',
+  details:
+    'The steps follow by themselves, as caches and the parent permit; `waiting` says for what. ' +
+    'While one goes on, another one is 409, but in an emergency. Another algorithm is set in ' +
+    '`dnssec.algorithm` of the zone.',
+  body: body({
+    which: Type.Optional(
+      Type.Union(
+        [Type.Literal('all'), Type.Literal('csk'), Type.Literal('ksk'), Type.Literal('zsk')],
+        { default: 'all', description: 'Keys that are followed by new ones' },
+      ),
+    ),
+    emergency: Type.Optional(
+      Type.Boolean({ default: false, description: 'Also while another roll goes on' }),
+    ),
+  }),
+  responses: { 202: { description: 'It goes on by itself', schema: Zone } },
+  refusals: [409],
+  ports: ['config', 'zoneKeys'],
+  handle: async (context) => {
+    const zone = zoneOf(context)
+    if (zone === undefined) return missing('signed zone')
+    const { which = 'all', emergency = false } = context.body
+    const done = await context.ports.zoneKeys.roll(zone.zone, { which, isEmergency: emergency })
+    if (!done.ok) return refusalOf(done.error)
+    return { ...success(showZone(done.value)), status: 202 }
+  },
+})
+
+const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
+  needs: 'dnssec:write',
+  summary: 'Import a key of another server: it signs from now on, beside those that do',
+  details:
+    'The two files of BIND (`K….key`, `K….private`), as text. The private half is in no answer ' +
+    'and in no log, and stored under `GSLB_SECRET_KEY`.',
+  body: body({
+    record: Type.String({ minLength: 1, maxLength: 16_384, description: 'The `.key` file' }),
+    privateKey: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description: 'The `.private` file',
+    }),
+  }),
+  responses: { 201: { description: 'The key', schema: Key } },
+  refusals: [409],
+  ports: ['config', 'zoneKeys'],
+  handle: async (context) => {
+    const zone = zoneOf(context)
+    if (zone === undefined) return missing('signed zone')
+    const { record, privateKey: secret } = context.body
+    const done = await context.ports.zoneKeys.importKey(zone.zone, { record, secret })
+    return done.ok ? created(showKey(done.value)) : refusalOf(done.error)
+  },
+})
+
+const removeKey = route('DELETE /api/v1/dnssec/zones/{zone}/keys/{id}', {
+  needs: 'dnssec:write',
+  summary: 'Remove a key that is out of its zone; one in use is 409',
+  responses: { 204: { description: 'It is gone', schema: null } },
+  refusals: [409],
+  ports: ['config', 'zoneKeys'],
+  handle: async (context) => {
+    const zone = zoneOf(context)
+    if (zone === undefined) return missing('signed zone')
+    const done = await context.ports.zoneKeys.removeKey(zone.zone, context.params.id)
+    return done.ok ? noContent() : refusalOf(done.error)
+  },
+})
+
+function refusalOf({ code, message }: ZoneKeysFault): Reply {
+  switch (code) {
+    case 'missing':
+      return missing('key')
+    case 'invalid':
+      return refused(400, message)
+    case 'conflict':
+      return refused(409, message)
+    case 'no-store':
+      return refused(503, message)
+    case 'away':
+      return later(503, message, apiLimits.bundles.retryAfterSeconds)
+  }
+}
+
+export const dnssecRoutes = Object.freeze([list, one, roll, importKey, removeKey])

@@ -1,0 +1,177 @@
+// What people do with the keys of signed zones by the API: look at them, roll, import, remove.
+import type {
+  SignedZoneView,
+  ZoneKeysAdmin,
+  ZoneKeysFault,
+  ZoneKeyView,
+  ZoneWaitView,
+} from '#api/dnssec/zone-keys.ts'
+import { checkName } from '#compiler/values/names.ts'
+import type { ConfigView } from '#config/view.ts'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { readBindKey } from '#dns/dnssec/key-files.ts'
+import { keyUses, KeyUse, noTimes, recordOfKey } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord, KeyRole, UsedKey } from '#dns/dnssec/key-record.ts'
+import { dsText } from '#dns/dnssec/rollover.ts'
+import type { Waiting } from '#dns/dnssec/rollover.ts'
+import { DigestType } from '#dns/dnssec/zone-key.ts'
+import { foldName, formatName } from '#dns/name.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { assert } from '#lib/assert.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { KeyKeeper } from '#server/signing/key-keeper.ts'
+import type { KeyVault, VaultFault } from '#server/signing/key-vault.ts'
+
+interface ZoneKeysAdminParts {
+  /** null: without GSLB_SECRET_KEY keys are files. */
+  readonly vault: Pick<KeyVault, 'keys' | 'faults' | 'change'> | null
+  readonly keeper: () => Pick<KeyKeeper, 'views' | 'begin'> | null
+  /** Names of the zones that are to be signed: lower case, with the final dot. */
+  readonly signed: () => readonly string[]
+  readonly clock: Pick<Clock, 'nowMs'>
+}
+
+export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
+  const { vault, keeper, signed, clock } = parts
+  const viewOf = (zone: string): SignedZoneView => {
+    const waiting =
+      keeper()
+        ?.views()
+        .find((one) => one.zone === zone)?.waiting ?? []
+    return {
+      zone,
+      keys: keyUses(vault?.keys().get(zone) ?? []).map(keyView),
+      waiting: waiting.map(waitView),
+      fault: vault?.faults().get(zone) ?? null,
+    }
+  }
+  return {
+    list: () => {
+      const names = new Set([...signed(), ...(vault?.keys().keys() ?? [])])
+      return [...names].toSorted().map(viewOf)
+    },
+    roll: async (zone, { which, isEmergency }) => {
+      const rolls = keeper()
+      if (vault === null || rolls === null) return noStore
+      const role = which === 'all' ? null : which
+      const begun = await rolls.begin(zone, { role, isEmergency })
+      return begun.ok ? ok(viewOf(zone)) : err({ code: 'conflict', message: begun.error })
+    },
+    importKey: async (zone, { record, secret }) => {
+      if (vault === null) return noStore
+      const read = readBindKey(record, secret)
+      if (!read.ok) return err({ code: 'invalid', message: read.error })
+      const { key } = read.value
+      const name = formatName(foldName(read.value.zone))
+      if (name !== zone) {
+        return err({ code: 'invalid', message: `the key is of the zone ${name}` })
+      }
+      const nowMs = clock.nowMs()
+      const inUse = { publishedMs: nowMs, activeMs: nowMs, dsSubmittedMs: nowMs }
+      const role: KeyRole = key.flags === 256 ? 'zsk' : 'csk'
+      const times = { ...noTimes, createdMs: nowMs, ...inUse }
+      const imported = recordOfKey(zone, key, role, times)
+      const changed = await vault.change(zone, (before) =>
+        before.some((one) => isSame(one, imported))
+          ? err('the zone has this key already')
+          : ok([...before, imported]),
+      )
+      if (!changed.ok) return err(faultOf(changed.error))
+      const used = keyUses(changed.value).find((one) => isSame(one.record, imported))
+      assert(used !== undefined, 'a key that was stored is among those of its zone')
+      return ok(keyView(used))
+    },
+    removeKey: async (zone, id) => {
+      if (vault === null) return noStore
+      let isThere = false
+      const changed = await vault.change(zone, (before) => {
+        const found = before.find((one) => idOf(one) === id)
+        isThere = found !== undefined
+        if (found === undefined) return ok(before)
+        return isOut(found)
+          ? ok(before.filter((one) => one !== found))
+          : err('the key is in use: roll, and wait until it is out of the zone')
+      })
+      if (!changed.ok) return err(faultOf(changed.error))
+      return isThere ? ok(null) : err({ code: 'missing', message: 'there is no such key' })
+    },
+  }
+}
+
+/** Names as the keys have them: lower case, with the final dot. */
+export function signedZonesOf(config: Pick<ConfigView, 'isReady' | 'snapshot'>): readonly string[] {
+  if (!config.isReady()) return []
+  const zones = config.snapshot().list('Settings')[0]?.object.spec.zones ?? []
+  return zones.flatMap(({ name, dnssec }) => {
+    const { key } = checkName(name, false)
+    return key === undefined || dnssec?.enabled !== true ? [] : [key]
+  })
+}
+
+const noStore: Result<never, ZoneKeysFault> = err({
+  code: 'no-store',
+  message:
+    'this node has no GSLB_SECRET_KEY, under which keys of zones are stored; set it to the same ' +
+    '64 hexadecimal digits on every control node (openssl rand -hex 32 makes some)',
+})
+
+function faultOf({ code, message }: VaultFault): ZoneKeysFault {
+  const isConflict = code === 'refused' || code === 'contended' || code === 'too-many-keys'
+  return { code: isConflict ? 'conflict' : 'away', message }
+}
+
+const isSame = (one: KeyRecord, other: KeyRecord): boolean =>
+  Buffer.compare(one.publicKey, other.publicKey) === 0
+const idOf = ({ algorithm, tag }: KeyRecord): string => `${algorithm}-${tag}`
+/** Made and never shown, or shown no more. */
+const isOut = ({ times }: KeyRecord): boolean =>
+  times.removedMs !== null || (times.publishedMs === null && times.activeMs === null)
+
+function keyView({ record, use }: UsedKey): ZoneKeyView {
+  const { tag, algorithm, role, flags, publicKey, secret, times } = record
+  return {
+    ...{ id: idOf(record), tag, role, flags, state: stateOf(record), times: { ...times } },
+    algorithm: signingAlgorithm(algorithm)?.mnemonic ?? `${algorithm}`,
+    signsRecords: (use & KeyUse.SignsRecords) !== 0,
+    signsKeys: (use & KeyUse.SignsKeys) !== 0,
+    isInCds: (use & KeyUse.InCds) !== 0,
+    hasPrivateKey: secret !== null,
+    dnskey: rdataTypeOf(RrType.DNSKEY).print(publicKey),
+    ds: role === 'zsk' ? [] : Object.values(DigestType).map((digest) => dsText(record, digest)),
+  }
+}
+
+function stateOf({ role, times }: KeyRecord): string {
+  if (times.removedMs !== null) return 'removed'
+  if (times.retiredMs !== null) return 'retired'
+  const isLeading = role === 'ksk' ? times.dsSeenMs !== null : times.activeMs !== null
+  if (isLeading) return 'active'
+  return times.publishedMs === null ? 'created' : 'published'
+}
+
+function waitView(one: Waiting): ZoneWaitView {
+  const { tag } = one
+  switch (one.for) {
+    case 'time':
+      return { for: one.for, tag, untilMs: one.untilMs, message: `${steps[one.step]} after caches` }
+    case 'age':
+      return { for: one.for, tag, untilMs: one.untilMs, message: `the ${one.role} is followed` }
+    case 'parent':
+      return { for: one.for, tag, untilMs: null, message: `give the parent the DS ${one.ds}` }
+    case 'old-ds': {
+      const message = `take these DS away at the parent: ${one.ds.join(', ')}`
+      return { for: one.for, tag, untilMs: null, message }
+    }
+  }
+}
+
+const steps = {
+  show: 'it is shown',
+  sign: 'it signs',
+  'give-ds': 'its DS is to be given to the parent',
+  remove: 'it is taken out',
+  'stop-signing': 'it stops to sign',
+} as const

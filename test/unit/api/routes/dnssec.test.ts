@@ -1,0 +1,110 @@
+// Keys of signed zones by the API, on a vault and what rolls its keys as a node has them.
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { bindKeyFiles } from '#dns/dnssec/key-files.ts'
+import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { ok } from '#lib/result.ts'
+import { createZoneKeysAdmin } from '#node/signing/zone-keys-admin.ts'
+import { createKeyCopy } from '#server/signing/key-copy.ts'
+import { KeyKeeper } from '#server/signing/key-keeper.ts'
+import { KeyVault } from '#server/signing/key-vault.ts'
+import { createStoredLooks } from '#server/signing/stored-looks.ts'
+import { firstRecord } from '#server/signing/zone-keys.ts'
+import { silentLog } from '#test/support/api-ports.ts'
+import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
+import type { ConfigWorld } from '#test/support/config-world.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
+import { persistentAdapters } from '#test/support/persistent-adapters.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+
+const zone = 'gslb.example.com.'
+const other = 'other.example.'
+const hour = 3_600_000
+const clock = { nowMs: () => 5_000_000 }
+const newKey = () => generateZoneKey(signingAlgorithm(13)!)
+const policy = {
+  ...{ model: null, algorithm: null, defaultAlgorithm: 13, kskMs: null, zskMs: null },
+  ...{ propagationMs: hour, parentMs: hour },
+}
+
+let world: ConfigWorld
+let stop: () => Promise<void>
+const directory = makeTempDir('dnssec-api')
+const first = firstRecord(zone, newKey(), 5_000_000)
+
+beforeAll(async () => {
+  const adapter = await persistentAdapters[0]![1]()
+  const secretKey = Buffer.alloc(32, 7)
+  const copy = createKeyCopy(join(directory, 'copy'), secretKey, silentLog)
+  const store = adapter.state.zoneKeys
+  const vault = new KeyVault({ store, copy, secretKey, clock, log: silentLog })
+  await vault.change(zone, () => ok([first]))
+  const keeper = new KeyKeeper({
+    ...{ vault, clock, log: silentLog, parentOf: async () => null },
+    zones: () => [{ name: zone, policy, keyTtlMs: hour, longestTtlMs: hour }],
+    looks: createStoredLooks(join(directory, 'looks'), silentLog),
+  })
+  const parts = { vault, keeper: () => keeper, signed: () => [zone, other], clock }
+  world = await startConfigWorld({ ports: { zoneKeys: createZoneKeysAdmin(parts) } })
+  await world.call(keyOf('acme'), 'POST', '/domains', { domain: 'gslb.example.com' })
+  stop = adapter.stop
+})
+afterAll(async () => {
+  await world.close()
+  await stop()
+  removeTempDir(directory)
+})
+
+const call = (method: string, path = '', body?: unknown, by = rootKey) =>
+  world.call(by, method, `/dnssec/zones${path}`, body)
+
+test('a tenant sees the zones that it has as delegated domains, administrators all', async () => {
+  const names = async (by: string) =>
+    (await call('GET', '', undefined, by)).list.map(
+      (one) => (one as unknown as { zone: string }).zone,
+    )
+  expect(await names(rootKey)).toEqual([zone, other])
+  expect(await names(keyOf('acme'))).toEqual([zone])
+  expect(await names(keyOf('zenith'))).toEqual([])
+  expect((await call('GET', `/${zone}`, undefined, keyOf('zenith'))).status).toBe(404)
+  expect((await call('GET', '/GSLB.example.com', undefined, keyOf('acme'))).status).toBe(200)
+})
+
+test('a key is shown with its DS, and without its private half', async () => {
+  const { body } = await call('GET', `/${zone}`)
+  const key = { id: `13-${first.tag}`, state: 'active', role: 'csk', inCds: false, retiredAt: null }
+  expect(body).toMatchObject({ zone, fault: null, keys: [{ ...key, publishedAt: 5_000 }] })
+  expect(JSON.stringify(body)).toContain(`"${first.tag} 13 2 `)
+  const secret = Buffer.from(first.secret!).toString('base64').slice(-40)
+  expect(JSON.stringify(body)).not.toContain(secret)
+})
+
+test('a roll begins once; another one is an emergency, or 409', async () => {
+  const rolled = await call('POST', `/${zone}/roll`, { which: 'csk' })
+  expect([rolled.status, (rolled.body as unknown as { keys: unknown[] }).keys.length]).toEqual([
+    202, 2,
+  ])
+  expect((await call('POST', `/${zone}/roll`, {})).status).toBe(409)
+  expect((await call('POST', `/${zone}/roll`, { which: 'zsk', emergency: true })).status).toBe(409)
+  expect((await call('POST', `/${zone}/roll`, { which: 'algorithm' })).status).toBe(400)
+  expect((await call('POST', `/${zone}/roll`, { emergency: true })).status).toBe(202)
+  expect((await call('POST', '/none.example./roll', {})).status).toBe(404)
+})
+
+test('a key of BIND is imported once, into its own zone', async () => {
+  const files = bindKeyFiles({ zone: wireName(other), key: newKey() }, 0)
+  const body = { record: files.record, privateKey: files.secret }
+  expect((await call('POST', `/${zone}/keys`, body)).status).toBe(400)
+  const made = await call('POST', `/${other}/keys`, body)
+  expect([made.status, made.body]).toMatchObject([201, { signsRecords: true, signsKeys: true }])
+  expect((await call('POST', `/${other}/keys`, body)).status).toBe(409)
+  const wrong = await call('POST', `/${other}/keys`, { ...body, privateKey: 'PrivateKey: AAAA' })
+  expect(wrong.status).toBe(400)
+  expect(JSON.stringify(wrong.body)).not.toContain('AAAA')
+})
+
+test('a key in use is not removed', async () => {
+  expect((await call('DELETE', `/${zone}/keys/13-${first.tag}`)).status).toBe(409)
+  expect((await call('DELETE', `/${zone}/keys/13-99999`)).status).toBe(404)
+})
