@@ -113,7 +113,8 @@ export function countAnswer(
   node: number,
   part: number,
 ): void {
-  const all = signed(tx, zone, start, written, node, part)
+  const isSigned = tx.isDo && written > 0
+  const all = isSigned ? withSignatures(tx, zone, start, written, node, part) : written
   if (all < 0) tx.isTruncated = true
   else tx.answerCount += all
 }
@@ -297,7 +298,8 @@ export function writeDenialSoa(
   const start = tx.at
   const isWritten = writeNamed(tx, apex, RrType.SOA, ttlSeconds, rrsetData, rdata, end, apex)
   const all = isWritten ? 1 : -1
-  const written = isOfZone ? signed(tx, zone, start, all, bundle.zoneNode[zone]!, soa) : all
+  const isSigned = isOfZone && tx.isDo
+  const written = isSigned ? signed(tx, zone, start, all, bundle.zoneNode[zone]!, soa) : all
   if (written < 0) tx.isTruncated = true
   else tx.authorityCount += written
 }
