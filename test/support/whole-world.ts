@@ -31,7 +31,7 @@ export interface WholeWorld {
 const simulated = {
   ...{ name: 'www.example.com.', type: 'A', at: '', seed: 1, node: '', commit: '', digest: '' },
   ...{ rcode: 'REFUSED', rule: null, zone: null, match: 'none', owner: null, records: [] },
-  ...{ scope: null, service: null, overlays: [] },
+  ...{ scope: null, signing: null, service: null, overlays: [] },
 }
 
 const explained = {
@@ -47,7 +47,7 @@ const explained = {
     zone: null,
     match: 'none',
   },
-  ...{ owner: null, records: [], scope: null, service: null, text: '' },
+  ...{ owner: null, records: [], scope: null, signing: null, service: null, text: '' },
 }
 
 const unchecked = {
