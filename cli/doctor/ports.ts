@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
+import { securePorts } from '#settings/sections/dns.ts'
 import { holderOf } from '#node/data/data-dir.ts'
 import { bad, good, unknown } from './check.ts'
 import type { Check, Finding } from './check.ts'
@@ -25,6 +26,9 @@ export const ports: Check = {
       : []
     const tcp = (key: string, address: string, port: number | undefined): void => {
       if (port !== undefined) all.push({ key, transport: 'TCP', address, port })
+    }
+    if (roles.includes('dns')) {
+      for (const { key, port } of securePorts(dns)) tcp(key, dns.listenAddr, port)
     }
     if (api.enabled) tcp('api.port', api.listenAddr, api.port)
     if (redirect.enabled) tcp('redirect.port', redirect.listenAddr, redirect.port)

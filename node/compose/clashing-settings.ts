@@ -1,4 +1,5 @@
 // Finds settings that contradict each other: two listeners on one port, and what a role ignores.
+import { securePorts } from '#settings/sections/dns.ts'
 import type { Settings } from '#settings/settings.ts'
 
 /** Settings that have no effect on a node that answers no DNS. */
@@ -27,7 +28,7 @@ interface Listening {
 export function portClash({ roles, dns, api, redirect }: Settings): string | undefined {
   const { listenAddr, enabled, port = 0, https } = redirect
   const ports: readonly Listening[] = [
-    ...(roles.includes('dns') ? [{ ...dns, key: 'dns.port' }] : []),
+    ...(roles.includes('dns') ? [{ ...dns, key: 'dns.port' }, ...secureOf(dns)] : []),
     ...(api.enabled ? [{ ...api, key: 'api.port' }] : []),
     ...(enabled ? [{ listenAddr, port, key: 'redirect.port' }] : []),
     ...(enabled ? [{ listenAddr, port: https.port ?? 0, key: 'redirect.https.port' }] : []),
@@ -43,6 +44,9 @@ export function portClash({ roles, dns, api, redirect }: Settings): string | und
   }
   return undefined
 }
+
+const secureOf = (dns: Settings['dns']): readonly Listening[] =>
+  securePorts(dns).map((one) => ({ ...one, listenAddr: dns.listenAddr }))
 
 function areOnePort(one: Listening, other: Listening): boolean {
   if (one.port !== other.port || one.port === 0) return false

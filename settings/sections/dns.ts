@@ -253,6 +253,16 @@ export const dns = section('The DNS listener.', {
   rrl,
 })
 
+/** The TCP ports of what listens with TLS. */
+export function securePorts({
+  tls,
+  https,
+}: Pick<Static<typeof dns>, 'tls' | 'https'>): readonly { key: string; port: number }[] {
+  if (tls.certFile === undefined) return []
+  const overTls = { key: 'dns.tls.port', port: tls.port }
+  return https.enabled ? [overTls, { key: 'dns.https.port', port: https.port }] : [overTls]
+}
+
 /** Returns sentences for the operator about what an enabled section lacks. */
 export function missingForTls({
   tls: { certFile, keyFile },

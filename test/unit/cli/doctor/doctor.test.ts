@@ -93,6 +93,16 @@ describe('ports', () => {
     expect(said).toMatch(/TCP \d+ of 127\.0\.0\.1 \(dns\.port\) is/)
   })
 
+  test('the ports of TLS and HTTPS are looked at where they are on', async () => {
+    const files = { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' }
+    const dns = { listenAddr: '192.0.2.1', tls: files, https: { enabled: true } }
+    const said = await lines(ports, checkedNode(tempDir('doctor'), { dns }))
+    expect(said).toContain('TCP 853 of 192.0.2.1 (dns.tls.port)')
+    expect(said).toContain('TCP 443 of 192.0.2.1 (dns.https.port)')
+    const off = checkedNode(tempDir('doctor'), { dns: { listenAddr: '192.0.2.1' } })
+    expect(await lines(ports, off)).not.toMatch(/tls|https/)
+  })
+
   test('a node that answers no DNS needs no port for it', async () => {
     const node = checkedNode(tempDir('doctor'), { roles: ['control'] })
     expect(await lines(ports, node)).toBe('')
