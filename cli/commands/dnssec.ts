@@ -1,5 +1,5 @@
 // `gslbd dnssec`: makes the key of a zone, and prints what its parent needs.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
@@ -7,54 +7,77 @@ import { DigestType, dsRdata, generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
+import { keyUses, KeyUse } from '#dns/dnssec/key-record.ts'
+import { dsText } from '#dns/dnssec/rollover.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
+import { readForeignKeys, storeForeignKeys } from '#server/signing/import-files.ts'
+import { keyLines, waitingLines } from '#server/signing/key-status.ts'
+import { looksFile, readKeptViews } from '#server/signing/stored-looks.ts'
 import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd dnssec keygen ZONE [--algorithm NAME] [--settings FILE]
+       gslbd dnssec import FILE... [--dnskey FILE] [--zone ZONE] [--settings FILE]
        gslbd dnssec ds ZONE [--settings FILE]
        gslbd dnssec status [--settings FILE]
 
 Keys of signed zones stand in the folder "${keyFolder}" of the data directory, as files of BIND;
 with GSLB_SECRET_KEY set, private keys are sealed by it, and a control node takes them into its
-database when it starts: other nodes get them from there. A key that another server has made is
-copied to the folder. keygen makes a key, and ds prints the DS record that goes to the parent of
-the zone: after all nodes have the key. status lists the keys, and what is wrong with them.
+database when it starts: other nodes get them from there, and keys roll by the policy of the zone.
+keygen makes a key. import takes keys that another server signs with: files of BIND (K*.key, with
+K*.private beside), or with --zone and --dnskey PEM files of Knot, where --dnskey is a file with
+the DNSKEY records of the zone. ds prints the DS records that go to the parent of the zone. status
+says what each key does, what the zone waits for, and what is wrong.
 
   --algorithm NAME  ${signingAlgorithms.map(({ name }) => name).join(' or ')} (default the first)
+  --dnskey FILE     what "keymgr ZONE dnskey" or "dig ZONE DNSKEY" prints
+  --zone ZONE       the zone that PEM files are of
   --settings FILE   gslbd.yaml of the node
 
 Exit codes: 0 done; 1 there is no such key, or one that cannot be used; 2 wrong call.`
 
 export const dnssec: Command = {
   name: 'dnssec',
-  summary: 'make keys of signed zones, print their DS records',
+  summary: 'make or import keys of signed zones, print their DS records and what they wait for',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {
-      settings: { type: 'string' },
-      algorithm: { type: 'string' },
+      ...{ settings: { type: 'string' }, algorithm: { type: 'string' } },
+      ...{ dnskey: { type: 'string' }, zone: { type: 'string' } },
     })
-    const [verb, name, ...rest] = positionals
-    if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one too many`)
-    if (verb !== 'keygen' && verb !== 'ds' && verb !== 'status') {
-      throw new UsageError('write keygen, ds or status')
+    const [verb, ...names] = positionals
+    if (verb !== 'keygen' && verb !== 'ds' && verb !== 'status' && verb !== 'import') {
+      throw new UsageError('write keygen, import, ds or status')
     }
-    if ((name === undefined) !== (verb === 'status')) throw new UsageError('name one zone')
-    const zone = parseName(name ?? '.')
-    if (!zone.ok) throw new UsageError(`"${name}" is no name of a zone`)
-    const wire = foldName(zone.value)
+    if (verb === 'import' && names.length === 0) throw new UsageError('name files of keys')
+    if (verb !== 'import') checkNames(names, verb === 'status')
+    const zone = zoneOf((verb === 'import' ? values.zone : names[0]) ?? '.')
     const place = await placeOf(values.settings, io)
     if (typeof place === 'string') return endWith(io, Exit.ErrorsFound, place)
     try {
       if (verb === 'status') return status(place, io)
-      return verb === 'ds' ? ds(wire, place, io) : keygen(wire, values.algorithm, place, io)
+      if (verb === 'ds') return ds(zone, place, io)
+      if (verb === 'keygen') return keygen(zone, values.algorithm, place, io)
+      const given = { zone: values.zone === undefined ? null : zone, dnskey: values.dnskey }
+      return importKeys(names, { ...given, ...place, nowMs: Date.now() }, io)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
       return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${(error as Error).message}`)
     }
   },
+}
+
+function checkNames(names: readonly string[], hasNone: boolean): void {
+  if (names.length > 1) throw new UsageError(`"${names[1]}" is one too many`)
+  if ((names.length === 0) !== hasNone) throw new UsageError('name one zone')
+}
+
+function zoneOf(name: string): Uint8Array {
+  const zone = parseName(name)
+  if (!zone.ok) throw new UsageError(`"${name}" is no name of a zone`)
+  return foldName(zone.value)
 }
 
 interface Place {
@@ -88,7 +111,7 @@ function keygen(
     (one) => one.name === (algorithmName ?? signingAlgorithms[0]!.name),
   )
   if (algorithm === undefined) throw new UsageError(`there is no algorithm "${algorithmName}" here`)
-  const { found, faults } = readAllKeys(dataDir, secretKey, quiet)
+  const { found, faults } = readAllKeys(dataDir, secretKey, Date.now(), quiet)
   const name = formatName(zone)
   if (found.has(name) || faults.has(name)) {
     const what = `${directory} has a key of ${name} already: move it away if another is to sign`
@@ -104,14 +127,45 @@ function keygen(
   return Exit.Ok
 }
 
-function ds(zone: Uint8Array, { directory, dataDir, secretKey }: Place, io: Io): Exit {
-  const { found, faults } = readAllKeys(dataDir, secretKey, quiet)
-  const name = formatName(zone)
-  const key = found.get(name)
-  if (key !== undefined) {
-    io.out(`${dsLine(key)}\n`)
-    return Exit.Ok
+interface ImportAsked extends Place {
+  readonly zone: Uint8Array | null
+  readonly dnskey: string | undefined
+  readonly nowMs: number
+}
+
+function importKeys(paths: readonly string[], asked: ImportAsked, io: Io): Exit {
+  const { zone, dnskey, directory, dataDir, secretKey, nowMs } = asked
+  const dnskeys = dnskey === undefined ? '' : readFileSync(dnskey, 'utf8')
+  const read = readForeignKeys(paths, { zone, dnskeys, nowMs })
+  if (!read.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${read.error}`)
+  const { found, faults } = readAllKeys(dataDir, secretKey, nowMs, quiet)
+  const byName = Map.groupBy(read.value, (one) => formatName(foldName(one.zone)))
+  for (const [name, keys] of byName) {
+    const does = keyUses(recordsOfBind(keys, nowMs)).reduce((all, { use }) => all | use, 0)
+    const why =
+      found.has(name) || faults.has(name)
+        ? `keys of ${name} are here already: import others before the zone is signed here`
+        : (does & KeyUse.SignsRecords) === 0 || (does & KeyUse.SignsKeys) === 0
+          ? `these keys of ${name} do not sign all of it now: import its KSK and its ZSK together`
+          : undefined
+    if (why !== undefined) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${why}`)
   }
+  for (const path of storeForeignKeys(directory, read.value, secretKey)) io.out(`${path}\n`)
+  io.out('Start the control node again: it takes them into its database. Then sign the zone.\n')
+  return Exit.Ok
+}
+
+function ds(zone: Uint8Array, { directory, dataDir, secretKey }: Place, io: Io): Exit {
+  const { found, faults } = readAllKeys(dataDir, secretKey, Date.now(), quiet)
+  const name = formatName(zone)
+  const records = found.get(name) ?? []
+  const entries = keyUses(records).filter(({ use }) => (use & KeyUse.SignsKeys) !== 0)
+  const wanted = entries.filter(({ use }) => (use & KeyUse.InCds) !== 0)
+  // Before the first one may be given, it is said all the same: "status" says from when.
+  for (const { record } of wanted.length > 0 ? wanted : entries.slice(-1)) {
+    io.out(`${name} IN DS ${dsText(record)}\n`)
+  }
+  if (entries.length > 0) return Exit.Ok
   const why = faults.get(name) ?? `${directory} has no key of ${name}`
   return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${why}`)
 }
@@ -123,8 +177,12 @@ function dsLine({ zone, key }: KeyOfZone): string {
 }
 
 function status({ directory, dataDir, secretKey }: Place, io: Io): Exit {
-  const { found, faults } = readAllKeys(dataDir, secretKey, quiet)
-  for (const [name, { key }] of found) io.out(`${name} ${key.algorithm.name} ${key.tag}\n`)
+  const { found, faults } = readAllKeys(dataDir, secretKey, Date.now(), quiet)
+  const views = new Map(readKeptViews(join(dataDir, looksFile)).map((view) => [view.zone, view]))
+  for (const [name, records] of found) {
+    const lines = [...keyLines(records), ...waitingLines(name, views.get(name)?.waiting ?? [])]
+    io.out(`${name}\n${lines.map((line) => `  ${line}\n`).join('')}`)
+  }
   for (const fault of faults.values()) io.err(`${fault}\n`)
   if (found.size + faults.size > 0) return faults.size === 0 ? Exit.Ok : Exit.ErrorsFound
   io.out(`${directory} ${existsSync(directory) ? 'has no keys' : 'is not there'}.\n`)

@@ -30,15 +30,18 @@ const formatLine = 'Private-key-format: v1.3'
 /** BIND's files have less than a tenth. */
 const textBytesMax = 16_384
 
-/** @param atMs when it was made, and is used from */
-export function bindKeyFiles({ zone, key }: KeyOfZone, atMs: number): BindKeyFiles {
+/** @param when what has happened to it, or the moment from which it is used */
+export function bindKeyFiles({ zone, key }: KeyOfZone, when: number | KeyTimes): BindKeyFiles {
   const { algorithm, privateKey, rdata, flags, tag } = key
   const name = formatName(zone)
-  const time = new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14)
   const number = `${algorithm.number}`.padStart(3, '0')
   const octets = Buffer.from(rdata.subarray(4)).toString('base64')
   const secret = Buffer.from(algorithm.privateOctets(privateKey)).toString('base64')
-  const times = ['Created', 'Publish', 'Activate'].map((word) => `${word}: ${time}`)
+  const times = timeLines(
+    typeof when === 'number'
+      ? { ...noTimes, createdMs: when, publishedMs: when, activeMs: when }
+      : when,
+  )
   return {
     stem: `K${name.toLowerCase()}+${number}+${`${tag}`.padStart(5, '0')}`,
     record: `${[
@@ -53,6 +56,15 @@ export function bindKeyFiles({ zone, key }: KeyOfZone, atMs: number): BindKeyFil
       ...times,
     ].join('\n')}\n`,
   }
+}
+
+function timeLines(times: KeyTimes): readonly string[] {
+  return (Object.keys(timeFields) as (keyof KeyTimes)[]).flatMap((name) => {
+    const ms = times[name]
+    if (ms === null) return []
+    const time = new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)
+    return [`${timeFields[name]}: ${time}`]
+  })
 }
 
 /** A key of BIND, and what its files say of its life: times that may be to come. */
@@ -117,19 +129,19 @@ function fieldsOf(text: string): Result<Fields, string> {
 
 /** What BIND calls the times of a key. */
 const timeFields: Readonly<Record<keyof KeyTimes, string>> = {
-  createdMs: 'created',
-  publishedMs: 'publish',
-  activeMs: 'activate',
-  dsSubmittedMs: 'syncpublish',
-  dsSeenMs: 'dspublish',
-  retiredMs: 'inactive',
-  removedMs: 'delete',
+  createdMs: 'Created',
+  publishedMs: 'Publish',
+  activeMs: 'Activate',
+  dsSubmittedMs: 'SyncPublish',
+  dsSeenMs: 'DSPublish',
+  retiredMs: 'Inactive',
+  removedMs: 'Delete',
 }
 
 function timesOf(fields: Fields): KeyTimes {
   const times: Record<string, number | null> = { ...noTimes }
   for (const [name, field] of Object.entries(timeFields)) {
-    times[name] = timeOf(fields.get(field) ?? '')
+    times[name] = timeOf(fields.get(field.toLowerCase()) ?? '')
   }
   return times as unknown as KeyTimes
 }

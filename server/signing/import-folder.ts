@@ -1,8 +1,7 @@
 // Takes the key files of a node into the database, so that all nodes have them.
-import { noTimes, recordOfKey } from '#dns/dnssec/key-record.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
-import { readStoredKeys } from './key-store.ts'
+import { readStoredRecords } from './key-store.ts'
 import type { KeyVault } from './key-vault.ts'
 
 interface ImportParts {
@@ -21,24 +20,23 @@ interface ImportParts {
  */
 export async function importKeyFolder(parts: ImportParts): Promise<boolean> {
   const { directory, secretKey, vault, nowMs, log } = parts
-  const { found, faults } = readStoredKeys(directory, secretKey)
+  const { found, faults } = readStoredRecords(directory, secretKey, nowMs)
   for (const fault of faults.values()) log.warn({}, `${fault}; it is not taken into the database`)
   let isDone = true
-  for (const [zone, { key }] of found) {
-    const inUse = { createdMs: nowMs, publishedMs: nowMs, activeMs: nowMs, dsSubmittedMs: nowMs }
-    const record = recordOfKey(zone, key, 'csk', { ...noTimes, ...inUse })
+  for (const [zone, records] of found) {
+    const tags = records.map(({ tag }) => tag)
     const isSame = (other: { readonly publicKey: Uint8Array }): boolean =>
-      Buffer.compare(other.publicKey, record.publicKey) === 0
-    const changed = await vault.change(zone, (before) => ok(before.length > 0 ? before : [record]))
+      records.some(({ publicKey }) => Buffer.compare(other.publicKey, publicKey) === 0)
+    const changed = await vault.change(zone, (before) => ok(before.length > 0 ? before : records))
     if (!changed.ok) {
       isDone = false
       const reason = changed.error.message
       log.warn({ zone, reason }, 'the key in the folder is not taken into the database')
-    } else if (changed.value.includes(record)) {
-      log.info({ zone, tag: key.tag }, 'the key in the folder is in the database now')
+    } else if (changed.value === records) {
+      log.info({ zone, tags }, 'the keys in the folder are in the database now')
     } else if (!changed.value.some(isSame)) {
       const what = `the database has other keys of ${zone} than ${directory}, and those are used`
-      log.warn({ zone, tag: key.tag }, `${what}: move the files away, or import them by the API`)
+      log.warn({ zone, tags }, `${what}: move the files away`)
     }
   }
   return isDone

@@ -3,15 +3,17 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindKeyFiles, readBindKey } from '#dns/dnssec/key-files.ts'
-import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
-import { zoneKeyOf } from '#dns/dnssec/key-record.ts'
-import { foldName, formatName, parseName } from '#dns/name.ts'
+import type { BindKey, KeyOfZone } from '#dns/dnssec/key-files.ts'
+import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
+import type { KeyRecord, KeyTimes } from '#dns/dnssec/key-record.ts'
+import { foldName, formatName } from '#dns/name.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { seal, unseal } from '#lib/secret-box.ts'
 import { createKeyCopy, keyCopyFile } from './key-copy.ts'
+import { byZone } from './key-set.ts'
 
 /** Inside the data directory. */
 export const keyFolder = 'dnssec'
@@ -50,18 +52,53 @@ export function readStoredKeys(directory: string, secretKey: Uint8Array | null):
   return { found, faults }
 }
 
+export interface StoredRecords {
+  /** By zone, in the order in which they were made. */
+  readonly found: ReadonlyMap<string, readonly KeyRecord[]>
+  readonly faults: ReadonlyMap<string, string>
+}
+
+/**
+ * All keys of each zone, as BIND and `gslbd dnssec import` leave them: what has happened to them is
+ * in the files, too. What is to come there is left out: the policy of the zone decides that.
+ *
+ * @throws the error of a directory that is there and cannot be read
+ */
+export function readStoredRecords(
+  directory: string,
+  secretKey: Uint8Array | null,
+  nowMs: number,
+): StoredRecords {
+  const keys = new Map<string, BindKey[]>()
+  const faults = new Map<string, string>()
+  for (const file of keyFilesIn(directory)) {
+    const name = /^K(.+)\+\d{3}\+\d{5}\.key$/.exec(file)![1]!.toLowerCase()
+    const path = join(directory, file)
+    const read = readPair(path, secretKey)
+    if (!read.ok) faults.set(name, `${path}: ${read.error}`)
+    else keys.set(name, [...(keys.get(name) ?? []), read.value])
+  }
+  const found = new Map<string, readonly KeyRecord[]>()
+  for (const [name, ofZone] of keys) {
+    if (!faults.has(name)) found.set(name, recordsOfBind(ofZone, nowMs))
+  }
+  return { found, faults }
+}
+
 /** Keys in the copy that a node has of its database go before files. */
-export function readAllKeys(dataDir: string, secretKey: Uint8Array | null, log: Log): StoredKeys {
-  const files = readStoredKeys(join(dataDir, keyFolder), secretKey)
+export function readAllKeys(
+  dataDir: string,
+  secretKey: Uint8Array | null,
+  nowMs: number,
+  log: Log,
+): StoredRecords {
+  const files = readStoredRecords(join(dataDir, keyFolder), secretKey, nowMs)
   if (secretKey === null) return files
   const copied = createKeyCopy(join(dataDir, keyCopyFile), secretKey, log).read()?.records ?? []
   const [found, faults] = [new Map(files.found), new Map(files.faults)]
-  for (const record of copied) {
-    const key = record.role === 'zsk' ? undefined : zoneKeyOf(record)
-    const zone = parseName(record.zone)
-    if (key === undefined || !zone.ok) continue
-    found.set(record.zone, { zone: zone.value, key })
-    faults.delete(record.zone)
+  for (const [zone, records] of byZone(copied)) {
+    found.set(zone, records)
+    faults.delete(zone)
   }
   return { found, faults }
 }
@@ -77,7 +114,7 @@ function keyFilesIn(directory: string): string[] {
   }
 }
 
-function readPair(path: string, secretKey: Uint8Array | null): Result<KeyOfZone, string> {
+function readPair(path: string, secretKey: Uint8Array | null): Result<BindKey, string> {
   try {
     const record = readFileSync(path, 'utf8')
     const secret = opened(readFileSync(path.replace(/key$/, 'private'), 'utf8'), secretKey)
@@ -94,15 +131,18 @@ function opened(text: string, secretKey: Uint8Array | null): Result<string, stri
   return plain.ok ? plain : err('GSLB_SECRET_KEY is not the one that the private key was sealed by')
 }
 
-/** @returns the path of the public half */
+/**
+ * @param times or the moment from which it is used
+ * @returns the path of the public half
+ */
 export function storeKey(
   directory: string,
   key: KeyOfZone,
   secretKey: Uint8Array | null,
-  nowMs: number,
+  times: number | KeyTimes,
 ): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const { stem, record, secret } = bindKeyFiles(key, nowMs)
+  const { stem, record, secret } = bindKeyFiles(key, times)
   const path = join(directory, stem)
   const kept = secretKey === null ? secret : `${seal(secretKey, secret)}\n`
   // The private half first: without it the other one is no key.

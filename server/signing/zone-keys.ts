@@ -45,6 +45,8 @@ export class ZoneKeys {
   #zones: readonly SignedZone[] = []
   #used: readonly UsedZone[] = []
   #missing: readonly string[] = []
+  /** Files, while a zone has no key: not each publication is to read them all. */
+  #stored: StoredKeys | undefined
   #handed: HandedSigning | null = null
   #signatures: SharedArrayBuffer | undefined
   #timer: NodeJS.Timeout | undefined
@@ -85,7 +87,9 @@ export class ZoneKeys {
 
   /** @returns null: no zone is to be signed, or no key of any is here */
   handedFor(bundle: Bundle): HandedSigning | null {
+    const before = new Set(this.#zones.map(({ name }) => name))
     this.#zones = signedZones(bundle)
+    if (!this.#zones.every(({ name }) => before.has(name))) this.#stored = undefined
     if (this.#zones.length === 0) {
       this.#missing = []
       return (this.#handed = null)
@@ -109,7 +113,9 @@ export class ZoneKeys {
     this.#timer = setInterval(() => {
       setSignatureTime(this.#signatures!, nowSeconds())
       this.#ticks = (this.#ticks + 1) % lookTicks
-      if (this.#ticks === 0 && this.#missing.length > 0 && this.#take()) this.#onChange()
+      if (this.#ticks !== 0 || this.#missing.length === 0) return
+      this.#stored = undefined
+      if (this.#take()) this.#onChange()
     }, tickMs).unref()
   }
 
@@ -117,8 +123,7 @@ export class ZoneKeys {
   #take(): boolean {
     const { log } = this.#parts
     const known = new Map(this.#used.map((one) => [one.zone, one]))
-    let stored: StoredKeys | undefined
-    const files = (): StoredKeys => (stored ??= this.#read())
+    const files = (): StoredKeys => (this.#stored ??= this.#read())
     const used: UsedZone[] = []
     const missing: string[] = []
     let areAllAwaited = true
@@ -137,6 +142,7 @@ export class ZoneKeys {
     }
     this.#missing = missing
     this.#used = used
+    if (missing.length === 0) this.#stored = undefined
     const number = (this.#handed?.number ?? this.#number) + (isOther ? 1 : 0)
     const isSame = !isOther && this.#handed?.signatures === this.#signatures
     if (!isSame) this.#hand(number)

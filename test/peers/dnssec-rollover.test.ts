@@ -1,5 +1,5 @@
-// A zone whose keys roll on a hand-moved clock, below a parent that BIND serves and that reads CDS by
-// dnssec-cds: unbound, which keeps its cache all the time, never finds it bogus.
+// A zone whose keys roll on a hand-moved clock, below a parent that BIND serves and that reads CDS
+// by dnssec-cds: unbound, which keeps its cache all the time, never finds it bogus.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -193,36 +193,8 @@ async function settle(): Promise<readonly string[]> {
   return states
 }
 
-beforeAll(async () => {
-  folder = makeTempDir('rollover')
-  records = [firstRecord(zone, generateZoneKey(signingAlgorithm(13)!), nowMs)]
-  const keys = new ZoneKeys({
-    directory: join(folder, 'dnssec'),
-    source: {
-      ...{ place: 'the test', makeFirst: null, faults: () => new Map() },
-      keys: () => new Map([[zone, records]]),
-      onChange: (handler) => void (changed = handler),
-    },
-    ...{ secretKey: null, mayGenerate: false, clock: { nowMs: () => Date.now() }, log: silent },
-  })
-  node = await startNode(model(), { signing: keys })
-  keeper = new KeyKeeper({
-    vault: {
-      keys: () => new Map([[zone, records]]),
-      change: async (_zone, change) => {
-        const after = change(records)
-        if (!after.ok) return { ok: false, error: { code: 'refused', message: after.error } }
-        records = after.value
-        changed()
-        return ok(records)
-      },
-    },
-    zones: () => [{ name: zone, policy: rules, keyTtlMs: 1_000, longestTtlMs: 1_000 }],
-    parentOf: async (): Promise<ParentView> => ({ onAll: ds, onAny: ds }),
-    looks: { of: () => undefined, write: () => undefined },
-    clock: { nowMs: () => nowMs },
-    log: silent,
-  })
+/** The parent, and a resolver that trusts its key. */
+async function startOthers(): Promise<void> {
   await run('dnssec-keygen', '-q', '-a', 'ECDSAP256SHA256', '-f', 'KSK', 'org.')
   ports.named = await freePort()
   ports.unbound = await freePort()
@@ -265,6 +237,39 @@ stub-zone:
 `,
   )
   await startProgram(['/usr/sbin/unbound', '-d', '-c', 'unbound.conf'], ports.unbound, 'org.')
+}
+
+beforeAll(async () => {
+  folder = makeTempDir('rollover')
+  records = [firstRecord(zone, generateZoneKey(signingAlgorithm(13)!), nowMs)]
+  const keys = new ZoneKeys({
+    directory: join(folder, 'dnssec'),
+    source: {
+      ...{ place: 'the test', makeFirst: null, faults: () => new Map() },
+      keys: () => new Map([[zone, records]]),
+      onChange: (handler) => void (changed = handler),
+    },
+    ...{ secretKey: null, mayGenerate: false, clock: { nowMs: () => Date.now() }, log: silent },
+  })
+  node = await startNode(model(), { signing: keys })
+  keeper = new KeyKeeper({
+    vault: {
+      keys: () => new Map([[zone, records]]),
+      change: async (_zone, change) => {
+        const after = change(records)
+        if (!after.ok) return { ok: false, error: { code: 'refused', message: after.error } }
+        records = after.value
+        changed()
+        return ok(records)
+      },
+    },
+    zones: () => [{ name: zone, policy: rules, keyTtlMs: 1_000, longestTtlMs: 1_000 }],
+    parentOf: async (): Promise<ParentView> => ({ onAll: ds, onAny: ds }),
+    looks: { of: () => undefined, write: () => undefined },
+    clock: { nowMs: () => nowMs },
+    log: silent,
+  })
+  await startOthers()
 }, 60_000)
 
 afterAll(async () => {

@@ -138,7 +138,7 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
       importKeyFolder({ directory: folder, secretKey, vault: opened, nowMs: 9, log })
     expect(await take()).toBe(true)
     expect(await take()).toBe(true)
-    const inUse = { publishedMs: 9, activeMs: 9, dsSubmittedMs: 9, retiredMs: null }
+    const inUse = { publishedMs: 0, activeMs: 0, dsSubmittedMs: 0, retiredMs: null }
     expect(opened.keys().get(zone)).toMatchObject([{ tag: own.key.tag, times: inUse }])
     expect(said).toEqual([])
     const record = made()

@@ -73,6 +73,15 @@ test('where it is not, the zone is said to have none, until the key comes', () =
   expect(keys.missing()).toEqual([])
 })
 
+test('while a key is missing, the folder is read each ten seconds, not at each publication', () => {
+  const keys = open()
+  expect(keys.handedFor(bundle)).toBeNull()
+  storeKey(directory, keyOf(), null, 0)
+  expect(keys.handedFor(bundle)).toBeNull()
+  vi.advanceTimersByTime(10_000)
+  expect(keys.handedFor(bundle)).not.toBeNull()
+})
+
 test('its parent may have a DS of its key by either digest', () => {
   const keys = open({ mayGenerate: true })
   expect(keys.dsOf(name)).toBeUndefined()

@@ -1,0 +1,68 @@
+// Says in words what keys of a zone do, and what a zone waits for.
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { keyUses, KeyUse } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
+import type { Step, Waiting } from '#dns/dnssec/rollover.ts'
+
+const minuteLetters = 16
+
+const timeOf = (ms: number): string =>
+  `${new Date(ms).toISOString().slice(0, minuteLetters).replace('T', ' ')} UTC`
+
+/** A line for each key, in the order in which they were made. */
+export function keyLines(records: readonly KeyRecord[]): readonly string[] {
+  return keyUses(records).map(({ record, use }) => {
+    const { role, tag, algorithm, times } = record
+    const name = signingAlgorithm(algorithm)?.name ?? `algorithm ${algorithm}`
+    return `${role.toUpperCase()} ${tag} ${name}: ${doesOf(use, record)}${parentOf(times)}`
+  })
+}
+
+function doesOf(use: number, { secret }: KeyRecord): string {
+  const does = [
+    ...((use & KeyUse.Published) === 0 ? [] : ['shown']),
+    ...((use & KeyUse.SignsKeys) === 0 ? [] : ['signs keys']),
+    ...((use & KeyUse.SignsRecords) === 0 ? [] : ['signs records']),
+    ...((use & KeyUse.InCds) === 0 ? [] : ['in CDS']),
+    ...(secret === null ? ['private half elsewhere'] : []),
+  ]
+  return does.length === 0 ? 'not in use' : does.join(', ')
+}
+
+function parentOf({ dsSeenMs, removedMs }: KeyRecord['times']): string {
+  if (removedMs !== null) return `; out of the DNSKEY records since ${timeOf(removedMs)}`
+  return dsSeenMs === null ? '' : `; at the parent since ${timeOf(dsSeenMs)}`
+}
+
+const steps: Readonly<Record<Step, string>> = {
+  show: 'is shown',
+  sign: 'signs records',
+  'give-ds': 'may have its DS record at the parent',
+  remove: 'goes out of the DNSKEY records',
+  'stop-signing': 'signs no more',
+}
+
+/** A sentence for each step that waits: when, or what a person is to do. */
+export function waitingLines(zone: string, waiting: readonly Waiting[]): readonly string[] {
+  return waiting.map((one) => {
+    switch (one.for) {
+      case 'time':
+        return `Key ${one.tag} ${steps[one.step]} from ${timeOf(one.untilMs)} on.`
+      case 'age':
+        return (
+          `${one.role.toUpperCase()} ${one.tag} is followed by another one from ` +
+          `${timeOf(one.untilMs)} on.`
+        )
+      case 'parent':
+        return (
+          `Since ${timeOf(one.sinceMs)} key ${one.tag} waits for the parent: give it the DS ` +
+          `record "${zone} IN DS ${one.ds}", unless it reads CDS.`
+        )
+      case 'old-ds':
+        return (
+          `Key ${one.tag} waits until the parent has DS records of its algorithm alone: take ` +
+          `${one.ds.map((ds) => `"${ds}"`).join(', ')} away there.`
+        )
+    }
+  })
+}
