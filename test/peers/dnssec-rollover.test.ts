@@ -131,10 +131,15 @@ async function readCds(): Promise<void> {
   if (!isSame && forms.length > 0) await delegate(forms)
 }
 
+let asked = 0
+/** Names that nobody has asked for: their answers are new, and the keys may be cached. */
+const newQuestions = (): readonly string[] =>
+  ['star TXT', 'nowhere A'].map((one) => `x${++asked}.${one.replace(' ', `.${zone} `)}`)
+
 /** What unbound says, with whatever it has cached. */
 async function askUnbound(isSecure: boolean): Promise<void> {
   const server = { host: '127.0.0.1', port: ports.unbound }
-  for (const question of questions) {
+  for (const question of [...newQuestions(), ...questions]) {
     const reply = await ask(server, question, { rd: true, opt: { dnssecOk: true } })
     const said = { question, rcode: reply.rcode, ad: reply.ad, uses: stateOf() }
     expect(said).toEqual({ question, rcode: 0, ad: isSecure, uses: stateOf() })
@@ -159,15 +164,22 @@ function stateOf(): string {
 }
 
 async function cachesPass(): Promise<void> {
-  const endMs = Date.now() + ttlSeconds * 1_000 + 100
+  // A resolver counts whole seconds.
+  const endMs = Date.now() + (ttlSeconds + 1) * 1_000 + 100
   await waitUntil('what is cached to be gone', () => Promise.resolve(Date.now() > endMs))
 }
 
 /** Looks until nothing changes any more, and asks at each step; @returns the states on the way */
 async function settle(): Promise<readonly string[]> {
   const states = [stateOf()]
+  // What has begun the roll was a step as well.
+  expect(await node.node.settled(5_000)).toBe(true)
+  await askUnbound(ds.length > 0)
+  await cachesPass()
   for (let idle = 0; idle < 40; idle++) {
     nowMs += 10 * minute
+    // So that it has the keys of before the step.
+    await askUnbound(ds.length > 0)
     await keeper.look()
     if (stateOf() === states.at(-1)) {
       if (ds.length > 0 && idle % 7 === 6) {
@@ -294,7 +306,12 @@ test('going secure: the DS record is asked for when everything is signed', async
   const [waiting] = keeper.views()[0]!.waiting
   expect(waiting).toMatchObject({ for: 'parent' })
   if (waiting?.for === 'parent') await delegate([waiting.ds])
-  await cachesPass()
+  // That the zone was insecure is kept for longer than a TTL.
+  const server = { host: '127.0.0.1', port: ports.unbound }
+  await waitUntil('unbound to find the zone secure', async () => {
+    const reply = await ask(server, newQuestions()[0]!, { rd: true, opt: { dnssecOk: true } })
+    return reply.ad
+  })
   await askUnbound(true)
   expect(await settle()).toEqual(['csk13:PRKC'])
   expect(keeper.views()[0]!.waiting).toEqual([])
