@@ -1,4 +1,4 @@
-// `gslbd dnssec`: makes the key of a zone, and prints what its parent needs.
+// `gslbd dnssec`: makes the key of a zone, prints what its parent needs, and rolls keys.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
@@ -10,10 +10,12 @@ import { RrType } from '#dns/rrtype.ts'
 import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
 import { keyUses, KeyUse } from '#dns/dnssec/key-record.ts'
 import { dsText } from '#dns/dnssec/rollover.ts'
+import { askForRoll } from '#cli/dnssec/ask-node.ts'
+import { openNodeApi } from '#cli/watch/node-api.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
 import { readForeignKeys, storeForeignKeys } from '#server/signing/import-files.ts'
-import { keyLines, waitingLines } from '#server/signing/key-status.ts'
+import { keyLines, waitingLine } from '#server/signing/key-status.ts'
 import { looksFile, readKeptViews } from '#server/signing/stored-looks.ts'
 import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
@@ -22,6 +24,7 @@ const usage = `Usage: gslbd dnssec keygen ZONE [--algorithm NAME] [--settings FI
        gslbd dnssec import FILE... [--dnskey FILE] [--zone ZONE] [--settings FILE]
        gslbd dnssec ds ZONE [--settings FILE]
        gslbd dnssec status [--settings FILE]
+       gslbd dnssec roll ZONE [--key ROLE] [--emergency] [--url URL]
 
 Keys of signed zones stand in the folder "${keyFolder}" of the data directory, as files of BIND;
 with GSLB_SECRET_KEY set, private keys are sealed by it, and a control node takes them into its
@@ -30,26 +33,44 @@ keygen makes a key. import takes keys that another server signs with: files of B
 K*.private beside), or with --zone and --dnskey PEM files of Knot, where --dnskey is a file with
 the DNSKEY records of the zone. ds prints the DS records that go to the parent of the zone. status
 says what each key does, what the zone waits for, and what is wrong.
+roll asks a running control node to make new keys, which take over step by step, as caches and the
+parent permit. GSLB_API_KEY is the key, with the permission dnssec:write.
 
   --algorithm NAME  ${signingAlgorithms.map(({ name }) => name).join(' or ')} (default the first)
   --dnskey FILE     what "keymgr ZONE dnskey" or "dig ZONE DNSKEY" prints
   --zone ZONE       the zone that PEM files are of
   --settings FILE   gslbd.yaml of the node
+  --key ROLE        the key that is followed by a new one: csk, ksk or zsk (default all)
+  --emergency       rolls also while another roll goes on; the waits stay
+  --url URL         the API of a control node (default GSLB_API_URL, or http://127.0.0.1:8080)
 
-Exit codes: 0 done; 1 there is no such key, or one that cannot be used; 2 wrong call.`
+Exit codes: 0 done; 1 there is no such key, one that cannot be used, or the node cannot do it;
+2 wrong call.`
+
+const options = {
+  settings: { type: 'string' },
+  algorithm: { type: 'string' },
+  dnskey: { type: 'string' },
+  zone: { type: 'string' },
+  key: { type: 'string' },
+  emergency: { type: 'boolean' },
+  url: { type: 'string' },
+} as const
 
 export const dnssec: Command = {
   name: 'dnssec',
-  summary: 'make or import keys of signed zones, print their DS records and what they wait for',
+  summary:
+    'make, import or roll keys of signed zones, print their DS records and what they wait for',
   usage,
   async run(args, io) {
-    const { positionals, values } = commandLine(args, {
-      ...{ settings: { type: 'string' }, algorithm: { type: 'string' } },
-      ...{ dnskey: { type: 'string' }, zone: { type: 'string' } },
-    })
+    const { positionals, values } = commandLine(args, options)
     const [verb, ...names] = positionals
+    if (verb === 'roll') return await askToRoll(names, values, io)
     if (verb !== 'keygen' && verb !== 'ds' && verb !== 'status' && verb !== 'import') {
-      throw new UsageError('write keygen, import, ds or status')
+      throw new UsageError('write keygen, import, ds, status or roll')
+    }
+    for (const other of ['key', 'emergency', 'url'] as const) {
+      if (values[other] !== undefined) throw new UsageError(`${verb} has no --${other}`)
     }
     if (verb === 'import' && names.length === 0) throw new UsageError('name files of keys')
     if (verb !== 'import') checkNames(names, verb === 'status')
@@ -67,6 +88,31 @@ export const dnssec: Command = {
       return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${(error as Error).message}`)
     }
   },
+}
+
+interface Asked {
+  readonly key?: string | undefined
+  readonly emergency?: boolean | undefined
+  readonly url?: string | undefined
+  readonly settings?: string | undefined
+  readonly algorithm?: string | undefined
+  readonly dnskey?: string | undefined
+  readonly zone?: string | undefined
+}
+
+async function askToRoll(names: readonly string[], values: Asked, io: Io): Promise<Exit> {
+  for (const other of ['settings', 'algorithm', 'dnskey', 'zone'] as const) {
+    if (values[other] !== undefined) throw new UsageError(`roll has no --${other}`)
+  }
+  checkNames(names, false)
+  const zone = formatName(zoneOf(names[0]!))
+  const api = openNodeApi(values.url, io.env)
+  if (!api.ok) throw new UsageError(api.error)
+  const what = { role: values.key, isEmergency: values.emergency ?? false }
+  const told = await askForRoll(api.value, zone, what)
+  if (!told.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${told.error}`)
+  io.out(told.value)
+  return Exit.Ok
 }
 
 function checkNames(names: readonly string[], hasNone: boolean): void {
@@ -180,7 +226,8 @@ function status({ directory, dataDir, secretKey }: Place, io: Io): Exit {
   const { found, faults } = readAllKeys(dataDir, secretKey, Date.now(), quiet)
   const views = new Map(readKeptViews(join(dataDir, looksFile)).map((view) => [view.zone, view]))
   for (const [name, records] of found) {
-    const lines = [...keyLines(records), ...waitingLines(name, views.get(name)?.waiting ?? [])]
+    const waiting = views.get(name)?.waiting ?? []
+    const lines = [...keyLines(records), ...waiting.map((one) => waitingLine(name, one))]
     io.out(`${name}\n${lines.map((line) => `  ${line}\n`).join('')}`)
   }
   for (const fault of faults.values()) io.err(`${fault}\n`)

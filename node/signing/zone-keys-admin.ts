@@ -23,6 +23,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { KeyKeeper } from '#server/signing/key-keeper.ts'
+import { waitingLine } from '#server/signing/key-status.ts'
 import type { KeyVault, VaultFault } from '#server/signing/key-vault.ts'
 
 interface ZoneKeysAdminParts {
@@ -44,7 +45,7 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
     return {
       zone,
       keys: keyUses(vault?.keys().get(zone) ?? []).map(keyView),
-      waiting: waiting.map(waitView),
+      waiting: waiting.map((one) => waitView(zone, one)),
       fault: vault?.faults().get(zone) ?? null,
     }
   }
@@ -152,26 +153,7 @@ function stateOf({ role, times }: KeyRecord): string {
   return times.publishedMs === null ? 'created' : 'published'
 }
 
-function waitView(one: Waiting): ZoneWaitView {
-  const { tag } = one
-  switch (one.for) {
-    case 'time':
-      return { for: one.for, tag, untilMs: one.untilMs, message: `${steps[one.step]} after caches` }
-    case 'age':
-      return { for: one.for, tag, untilMs: one.untilMs, message: `the ${one.role} is followed` }
-    case 'parent':
-      return { for: one.for, tag, untilMs: null, message: `give the parent the DS ${one.ds}` }
-    case 'old-ds': {
-      const message = `take these DS away at the parent: ${one.ds.join(', ')}`
-      return { for: one.for, tag, untilMs: null, message }
-    }
-  }
+function waitView(zone: string, one: Waiting): ZoneWaitView {
+  const untilMs = one.for === 'time' || one.for === 'age' ? one.untilMs : null
+  return { for: one.for, tag: one.tag, untilMs, message: waitingLine(zone, one) }
 }
-
-const steps = {
-  show: 'it is shown',
-  sign: 'it signs',
-  'give-ds': 'its DS is to be given to the parent',
-  remove: 'it is taken out',
-  'stop-signing': 'it stops to sign',
-} as const

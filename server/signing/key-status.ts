@@ -42,27 +42,25 @@ const steps: Readonly<Record<Step, string>> = {
   'stop-signing': 'signs no more',
 }
 
-/** A sentence for each step that waits: when, or what a person is to do. */
-export function waitingLines(zone: string, waiting: readonly Waiting[]): readonly string[] {
-  return waiting.map((one) => {
-    switch (one.for) {
-      case 'time':
-        return `Key ${one.tag} ${steps[one.step]} from ${timeOf(one.untilMs)} on.`
-      case 'age':
-        return (
-          `${one.role.toUpperCase()} ${one.tag} is followed by another one from ` +
-          `${timeOf(one.untilMs)} on.`
-        )
-      case 'parent':
-        return (
-          `Since ${timeOf(one.sinceMs)} key ${one.tag} waits for the parent: give it the DS ` +
-          `record "${zone} IN DS ${one.ds}", unless it reads CDS.`
-        )
-      case 'old-ds':
-        return (
-          `Key ${one.tag} waits until the parent has DS records of its algorithm alone: take ` +
-          `${one.ds.map((ds) => `"${ds}"`).join(', ')} away there.`
-        )
-    }
-  })
+/** A sentence for a step that waits: when, or what a person is to do. */
+export function waitingLine(zone: string, one: Waiting): string {
+  switch (one.for) {
+    case 'time':
+      return `Key ${one.tag} ${steps[one.step]} from ${timeOf(one.untilMs)} on.`
+    case 'age':
+      return (
+        `${one.role.toUpperCase()} ${one.tag} is followed by another one from ` +
+        `${timeOf(one.untilMs)} on.`
+      )
+    case 'parent':
+      return (
+        `Since ${timeOf(one.sinceMs)} key ${one.tag} waits for the parent: give it the DS ` +
+        `record "${zone} IN DS ${one.ds}", unless it reads CDS.`
+      )
+    case 'old-ds':
+      return (
+        `Key ${one.tag} waits until the parent has DS records of its algorithm alone: take ` +
+        `${one.ds.map((ds) => `"${ds}"`).join(', ')} away there.`
+      )
+  }
 }

@@ -1,60 +1,28 @@
 // Keys of signed zones by the API, on a vault and what rolls its keys as a node has them.
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { bindKeyFiles } from '#dns/dnssec/key-files.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
-import { ok } from '#lib/result.ts'
-import { createZoneKeysAdmin } from '#node/signing/zone-keys-admin.ts'
-import { createKeyCopy } from '#server/signing/key-copy.ts'
-import { KeyKeeper } from '#server/signing/key-keeper.ts'
-import { KeyVault } from '#server/signing/key-vault.ts'
-import { createStoredLooks } from '#server/signing/stored-looks.ts'
-import { firstRecord } from '#server/signing/zone-keys.ts'
-import { silentLog } from '#test/support/api-ports.ts'
-import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
+import { keyOf, rootKey } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
-import { persistentAdapters } from '#test/support/persistent-adapters.ts'
-import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { startZoneKeysWorld } from '#test/support/dns/zone-keys-world.ts'
+import type { ZoneKeysWorld } from '#test/support/dns/zone-keys-world.ts'
 
 const zone = 'gslb.example.com.'
 const other = 'other.example.'
-const hour = 3_600_000
-const clock = { nowMs: () => 5_000_000 }
 const newKey = () => generateZoneKey(signingAlgorithm(13)!)
-const policy = {
-  ...{ model: null, algorithm: null, defaultAlgorithm: 13, kskMs: null, zskMs: null },
-  ...{ propagationMs: hour, parentMs: hour },
-}
-
+let keys: ZoneKeysWorld
 let world: ConfigWorld
-let stop: () => Promise<void>
-const directory = makeTempDir('dnssec-api')
-const first = firstRecord(zone, newKey(), 5_000_000)
+let first: KeyRecord
 
 beforeAll(async () => {
-  const adapter = await persistentAdapters[0]![1]()
-  const secretKey = Buffer.alloc(32, 7)
-  const copy = createKeyCopy(join(directory, 'copy'), secretKey, silentLog)
-  const store = adapter.state.zoneKeys
-  const vault = new KeyVault({ store, copy, secretKey, clock, log: silentLog })
-  await vault.change(zone, () => ok([first]))
-  const keeper = new KeyKeeper({
-    ...{ vault, clock, log: silentLog, parentOf: async () => null },
-    zones: () => [{ name: zone, policy, keyTtlMs: hour, longestTtlMs: hour }],
-    looks: createStoredLooks(join(directory, 'looks'), silentLog),
-  })
-  const parts = { vault, keeper: () => keeper, signed: () => [zone, other], clock }
-  world = await startConfigWorld({ ports: { zoneKeys: createZoneKeysAdmin(parts) } })
+  keys = await startZoneKeysWorld(zone, other)
+  ;({ world, first } = keys)
   await world.call(keyOf('acme'), 'POST', '/domains', { domain: 'gslb.example.com' })
-  stop = adapter.stop
 })
-afterAll(async () => {
-  await world.close()
-  await stop()
-  removeTempDir(directory)
-})
+afterAll(() => keys.stop())
 
 const call = (method: string, path = '', body?: unknown, by = rootKey) =>
   world.call(by, method, `/dnssec/zones${path}`, body)

@@ -1,0 +1,41 @@
+// Asks a control node over its API to do something with the keys of a zone, and says what follows.
+import { plain } from '#cli/terminal/paint.ts'
+import type { NodeApi } from '#cli/watch/node-api.ts'
+import { keyRoles } from '#dns/dnssec/key-record.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { fieldsOf } from '#lib/text/json.ts'
+import { UsageError } from '#system/process/command.ts'
+
+/** A store may be another machine, and a parent may be asked meanwhile. */
+const patienceMs = 60_000
+
+/**
+ * Begins a roll.
+ *
+ * @param role undefined: all keys
+ * @returns text for a terminal. Errors: a sentence
+ */
+export async function askForRoll(
+  api: NodeApi,
+  zone: string,
+  { role, isEmergency }: { readonly role: string | undefined; readonly isEmergency: boolean },
+): Promise<Result<string, string>> {
+  const which = role ?? 'all'
+  if (role !== undefined && !(keyRoles as readonly string[]).includes(role)) {
+    throw new UsageError(`--key is ${keyRoles.join(', ')}, not "${role}"`)
+  }
+  const asked = { body: { which, emergency: isEmergency }, patienceMs }
+  const told = await api.post(`${pathOf(zone)}/roll`, asked)
+  if (!told.ok) return err(told.error.message)
+  return ok(`${zone}: the roll has begun, and goes on by itself.\n${waitsIn(told.value)}`)
+}
+
+const pathOf = (zone: string): string => `/api/v1/dnssec/zones/${encodeURIComponent(zone)}`
+
+/** A line for each step that waits. */
+function waitsIn(shown: unknown): string {
+  const { waiting } = fieldsOf(shown)
+  const messages = (Array.isArray(waiting) ? waiting : []).map((one) => fieldsOf(one)['message'])
+  return messages.map((one) => (typeof one === 'string' ? `  ${plain(one)}\n` : '')).join('')
+}

@@ -1,0 +1,72 @@
+// `gslbd dnssec roll`: a running control node is asked over its API, and says what follows.
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keyOf, rootKey } from '#test/support/config-world.ts'
+import { startZoneKeysWorld } from '#test/support/dns/zone-keys-world.ts'
+import type { ZoneKeysWorld } from '#test/support/dns/zone-keys-world.ts'
+import { startStandIn } from '#test/support/http-stand-in.ts'
+import { runCliWith } from '#test/support/run-cli.ts'
+
+const zone = 'gslb.example.com.'
+let keys: ZoneKeysWorld
+let url: string
+
+beforeAll(async () => {
+  keys = await startZoneKeysWorld(zone, 'other.example.')
+  const { app } = keys.world
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+})
+afterAll(() => keys.stop())
+
+const env = { GSLB_API_KEY: rootKey }
+const call = (...args: readonly string[]) => runCliWith(env, 'dnssec', ...args, '--url', url)
+
+test('a role that the zone has no key of is refused with what it has', async () => {
+  const { exit, out, err } = await call('roll', zone, '--key', 'zsk')
+  expect([exit, out]).toEqual([1, ''])
+  expect(err).toContain('The zone has no ZSK: its keys are csk.')
+})
+
+test('a roll begins, and what it waits for is said', async () => {
+  const { exit, out, err } = await call('roll', 'GSLB.example.com', '--key', 'csk')
+  expect([exit, err]).toEqual([0, ''])
+  expect(out).toMatch(/^gslb\.example\.com\.: the roll has begun, .*\n {2}Key \d+ .* from .*\n/)
+  expect(keys.keeper.views()).toHaveLength(1)
+})
+
+test('while it goes on, another one is an emergency', async () => {
+  const again = await call('roll', zone)
+  expect([again.exit, again.out]).toEqual([1, ''])
+  expect(again.err).toContain('409 A roll of this zone goes on.')
+  expect((await call('roll', zone, '--emergency')).exit).toBe(0)
+})
+
+test.each([
+  ['no signed zone', rootKey, 'none.example.', '404'],
+  ['a key without the permission', keyOf('zenith'), zone, '403'],
+  ['no key that it knows', 'gslb_wrong', zone, '401'],
+])('%s is said to be', async (_what, key, name, status) => {
+  const asked = ['dnssec', 'roll', name, '--url', url]
+  const { exit, err } = await runCliWith({ GSLB_API_KEY: key }, ...asked)
+  expect(exit).toBe(1)
+  expect(err).toContain(`gslbd dnssec: ${url}/api/v1/dnssec/zones/${name}/roll: ${status} `)
+})
+
+test('what a server says cannot move the cursor', async () => {
+  const body = { waiting: [{ message: 'Key 1\u001b[2J' }, { message: 7 }, null] }
+  const standIn = await startStandIn(() => ({ status: 202, body }))
+  const { exit, out } = await runCliWith(env, 'dnssec', 'roll', zone, '--url', standIn.url)
+  expect([exit, out]).toEqual([0, expect.stringMatching(/itself\.\n {2}Key 1\?\[2J\n$/)])
+  expect(standIn.asked[0]?.body).toEqual({ which: 'all', emergency: false })
+})
+
+test.each([
+  [['roll']],
+  [['roll', zone, 'example.net.']],
+  [['roll', zone, '--key', 'dsk']],
+  [['roll', zone, '--settings', 'gslbd.yaml']],
+  [['status', '--emergency']],
+])('a wrong call: %j', async (args) => {
+  expect((await call(...args)).exit).toBe(2)
+})
