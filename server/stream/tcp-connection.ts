@@ -98,6 +98,8 @@ export interface TcpShared {
 }
 
 const never = -1
+/** What goes through TLS is copied up to here, so that its batch is free at once. */
+const copiedBytesMax = 4_096
 /** RFC 7858 names no protocol; RFC 9103 section 7.1 does. RFC 8484 section 5.2 wants HTTP/2. */
 const alpn = { tls: 'dot', https: 'h2' } as const
 
@@ -416,8 +418,13 @@ export class TcpConnection {
     const { batches, stats } = this.#shared
     stats.bytesSent += batch.used
     this.#writingSinceMs = this.#shared.nowMs()
-    this.socket.write(batch.bytes.subarray(0, batch.used), () => {
-      batches.give(batch)
+    const bytes = batch.bytes.subarray(0, batch.used)
+    // TLS says later that a write is over, and many would hold a batch until then.
+    const isCopied = this.#shared.secure !== undefined && batch.used <= copiedBytesMax
+    const written = isCopied ? Buffer.from(bytes) : bytes
+    if (isCopied) batches.give(batch)
+    this.socket.write(written, () => {
+      if (!isCopied) batches.give(batch)
       onTaken?.()
       this.#goOn()
     })

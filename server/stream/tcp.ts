@@ -30,6 +30,8 @@ export interface TcpServerParts {
   readonly secure?: () => SecureContext | undefined
   /** DNS over HTTPS; left out: there is none. */
   readonly https?: BeginHttps
+  /** Left out: batches of its own. */
+  readonly batches?: ReplyBatchPool
 }
 
 export interface TcpServer {
@@ -74,14 +76,15 @@ class Listener implements TcpServer {
   #closed: Promise<void> | undefined
   #onEmpty = (): void => undefined
 
-  constructor({ answer, monotonicMs, limits, gate, secure, https, portKey }: TcpServerParts) {
+  constructor(parts: TcpServerParts) {
+    const { answer, monotonicMs, limits, gate, secure, https, portKey, batches } = parts
     this.#portKey = portKey
     this.#gate = gate
     this.#shared = {
       answer,
       query: new Uint8Array(tcpMessageBytesMax),
       reply: new Uint8Array(tcpMessageBytesMax),
-      batches: new ReplyBatchPool(),
+      batches: batches ?? new ReplyBatchPool(),
       stats: emptyStats(),
       limits: { ...tcpLimits, ...limits },
       ...{ secure, https },

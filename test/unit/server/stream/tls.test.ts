@@ -9,6 +9,8 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { createTcpServer } from '#server/stream/tcp.ts'
 import type { TcpServer } from '#server/stream/tcp.ts'
+import { ReplyBatchPool } from '#server/stream/tcp-framing.ts'
+import type { ReplyBatch } from '#server/stream/tcp-framing.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import { TlsCertificate } from '#server/stream/tls-certificate.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
@@ -33,7 +35,11 @@ interface World {
   readonly at: { nowMs: number }
 }
 
-async function start(limits: Partial<TcpLimits> = {}, gate?: ProxyGate): Promise<World> {
+async function start(
+  limits: Partial<TcpLimits> = {},
+  gate?: ProxyGate,
+  batches = new ReplyBatchPool(),
+): Promise<World> {
   const directory = tempDir('tls')
   const said: string[] = []
   const level = (name: string) => (_fields: object, message: string) => {
@@ -54,6 +60,7 @@ async function start(limits: Partial<TcpLimits> = {}, gate?: ProxyGate): Promise
     monotonicMs: () => performance.now(),
     limits: { closeTimeoutMs: 500, ...limits },
     gate,
+    batches,
     secure: () => certificate.context,
   })
   servers.push(server)
@@ -251,4 +258,26 @@ test('files that cannot be used from the start are a fault', () => {
   expect(certificate.status).toEqual({ fault: 'ENOENT', expiresAtMs: 0, isEnding: false })
   certificate.look()
   expect(said).toEqual([])
+})
+
+/** Remembers which batches were taken. */
+class SeenBatches extends ReplyBatchPool {
+  readonly taken: ReplyBatch[] = []
+
+  override take(): ReplyBatch {
+    const batch = super.take()
+    this.taken.push(batch)
+    return batch
+  }
+}
+
+test('replies that are on their way share one batch of 64 KiB', async () => {
+  const batches = new SeenBatches()
+  const { port } = await start({}, undefined, batches)
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => secured({ port })))
+  for (let i = 0; i < 3; i++) {
+    const replies = await Promise.all(sockets.map(asked))
+    expect(replies.map(({ length }) => length)).toEqual(sockets.map(() => 14))
+  }
+  expect([batches.taken.length, new Set(batches.taken).size]).toEqual([60, 1])
 })
