@@ -70,7 +70,7 @@ export async function openStatusServer(
       '/': (authorization) => (mayRead(authorization) ? page(pulled) : askForPassword),
       // The newest seq is included: a restored control node continues above that of its nodes.
       '/api/v1/health': () =>
-        jsonAnswer(200, { ...healthOf(pulled), newest: pulled.node.resumePoint() }),
+        jsonAnswer(200, { ...healthOf(pulled), newest: newestOf(pulled.node.resumePoint()) }),
       '/api/v1/ready': () => ready(pulled),
       '/metrics': async (authorization) => {
         const isScraper = token?.matches(tokenIn(authorization ?? '')) === true
@@ -91,6 +91,11 @@ export async function openStatusServer(
     return descriptor === undefined ? [] : [{ name, descriptors: [descriptor] }]
   }
   return ok({ port: listening.value, sockets, close: () => server.close() })
+}
+
+/** Without the bundle itself: everybody may read the health of a node. */
+function newestOf(point: ReturnType<PulledNode['node']['resumePoint']>): object | null {
+  return point === null ? null : { seq: point.seq, digest: point.digest }
 }
 
 /** RFC 6750 section 2.1; for browsers the password of RFC 7617. */

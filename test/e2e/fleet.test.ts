@@ -131,6 +131,11 @@ test('a change by the API of a control node is answered by a node that pulls', a
   expect((await node.metrics()).get('gslbd_bundle_source_up{source="0"}')).toBe(1)
 })
 
+test('health, which everybody may read, names the bundle and does not hold it', async () => {
+  const { newest } = JSON.parse(await node.get('/api/v1/health')) as { newest: object }
+  expect(Object.keys(newest)).toEqual(['seq', 'digest'])
+})
+
 test('texts of the control node are answered, and updates are sent there', async () => {
   const body = { name: 'text.example.com', value: 'far', ttl: 5 }
   const made = await callApi(control, 'POST', '/dns/txt-records', { bearer, body })
