@@ -93,6 +93,7 @@ function findRule(tx: Transaction, bundle: Bundle): number {
   // Meta types ask for an action, not for what a name has.
   const { qtype } = tx
   if (qtype >= metaTypeMin && qtype <= metaTypeMax && qtype !== RrType.ANY) return -1
+  if (isOfChain(qtype) && isSignedApex(tx, bundle)) return -1
   const exact = tx.firstSuffix === 0 ? ruleAt(tx, bundle, 0, 0) : -1
   if (exact >= 0) return exact
   // There is no rule for the root.
@@ -101,6 +102,23 @@ function findRule(tx: Transaction, bundle: Bundle): number {
     if (domain >= 0) return domain
   }
   return -1
+}
+
+/** Whether validators need the type to prove all other names of a zone: no rule may hide it. */
+function isOfChain(qtype: number): boolean {
+  return (
+    qtype === RrType.DNSKEY ||
+    qtype === RrType.DS ||
+    qtype === RrType.CDS ||
+    qtype === RrType.CDNSKEY
+  )
+}
+
+function isSignedApex(tx: Transaction, bundle: Bundle): boolean {
+  if (findClosestEncloser(tx, bundle, 0) !== 0) return false
+  const node = findSuffix(tx, bundle, 0)
+  const isApex = (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
+  return isApex && tx.signer.signs(zoneOfNode(bundle, node))
 }
 
 /** @param kind 0 or `ResponseBits.Domain`: a name may have a rule of each kind */

@@ -89,3 +89,21 @@ test('without its key, a zone gives what a rule says to nobody who asks for sign
     expect(keyless.ask(full(question), { opt: { dnssecOk: false } }).rcode).not.toBe(2)
   }
 })
+
+test.each(['exact', 'domain'] as const)(
+  'a rule at a signed apex (%s) hides nothing that proves the zone',
+  (kind) => {
+    for (const isSigned of [true, false]) {
+      const responseRules = [rule(1, kind, signedName, { signed: isSigned })]
+      const ruled = bundleOf({ ...signedModel(15, ['192.0.2.10']), responseRules })
+      const keys = packKeys([{ zone: wireName(signedName), key, use: everyUse }])
+      const { ask } = answering(ruled, keys)
+      for (const type of ['DNSKEY', 'CDS', 'CDNSKEY']) {
+        expect(typesIn(ask(full(`@ ${type}`)).answer)).toEqual([type, 'RRSIG'])
+      }
+      expect(typesIn(ask(full('@ DS')).authority)).toEqual(proof)
+      expect(ask(full('@ DS')).rcode).toBe(0)
+      expect(typesIn(ask(full('@ A')).answer)).toEqual([])
+    }
+  },
+)
