@@ -152,10 +152,11 @@ const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
 
 const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
   needs: 'dnssec:write',
-  summary: 'Import a key of another server: it signs from now on, beside those that do',
+  summary: 'Import a key of another server: it signs from now on, or takes over by a roll',
   details:
     'The two files of BIND (`K….key`, `K….private`), as text. The private half is in no answer ' +
-    'and in no log, and stored under `GSLB_SECRET_KEY`.',
+    'and in no log, and stored under `GSLB_SECRET_KEY`. In a zone whose DS record the parent may ' +
+    'have, the key is shown beside the others, and begins a roll.',
   body: body({
     record: Type.String({ minLength: 1, maxLength: 16_384, description: 'The `.key` file' }),
     privateKey: Type.String({

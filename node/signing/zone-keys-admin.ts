@@ -10,8 +10,8 @@ import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from '#config/view.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { readBindKey } from '#dns/dnssec/key-files.ts'
-import { keyUses, KeyUse, noTimes, recordOfKey } from '#dns/dnssec/key-record.ts'
-import type { KeyRecord, KeyRole, UsedKey } from '#dns/dnssec/key-record.ts'
+import { keyUses, KeyUse, recordOfKey } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord, KeyRole, KeyTimes, UsedKey } from '#dns/dnssec/key-record.ts'
 import { dsText } from '#dns/dnssec/rollover.ts'
 import type { Waiting } from '#dns/dnssec/rollover.ts'
 import { DigestType } from '#dns/dnssec/zone-key.ts'
@@ -71,15 +71,13 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
         return err({ code: 'invalid', message: `the key is of the zone ${name}` })
       }
       const nowMs = clock.nowMs()
-      const inUse = { publishedMs: nowMs, activeMs: nowMs, dsSubmittedMs: nowMs }
       const role: KeyRole = key.flags === 256 ? 'zsk' : 'csk'
-      const times = { ...noTimes, createdMs: nowMs, ...inUse }
-      const imported = recordOfKey(zone, key, role, times)
-      const changed = await vault.change(zone, (before) =>
-        before.some((one) => isSame(one, imported))
-          ? err('the zone has this key already')
-          : ok([...before, imported]),
-      )
+      const imported = recordOfKey(zone, key, role, { createdMs: nowMs })
+      const changed = await vault.change(zone, (before) => {
+        if (before.some((one) => isSame(one, imported))) return err('the zone has this key already')
+        const times = { ...imported.times, ...timesBeside(before, imported, nowMs) }
+        return ok([...before, { ...imported, times }])
+      })
       if (!changed.ok) return err(faultOf(changed.error))
       const used = keyUses(changed.value).find((one) => isSame(one.record, imported))
       assert(used !== undefined, 'a key that was stored is among those of its zone')
@@ -122,6 +120,23 @@ const noStore: Result<never, ZoneKeysFault> = err({
 function faultOf({ code, message }: VaultFault): ZoneKeysFault {
   const isConflict = code === 'refused' || code === 'contended' || code === 'too-many-keys'
   return { code: isConflict ? 'conflict' : 'away', message }
+}
+
+/**
+ * A key beside one whose DS the parent may have is in no cache: it takes over by a roll. One of
+ * another algorithm is not even shown yet, since nothing is signed by it. RFC 6781 section 4.1.4.
+ */
+function timesBeside(
+  before: readonly KeyRecord[],
+  { algorithm }: KeyRecord,
+  nowMs: number,
+): Partial<KeyTimes> {
+  const shown = before.filter(({ times: { publishedMs, removedMs } }) => {
+    return publishedMs !== null && removedMs === null
+  })
+  const isInUse = shown.some(({ times }) => times.dsSubmittedMs !== null || times.dsSeenMs !== null)
+  if (!isInUse) return { publishedMs: nowMs, activeMs: nowMs, dsSubmittedMs: nowMs }
+  return shown.some((one) => one.algorithm === algorithm) ? { publishedMs: nowMs } : {}
 }
 
 const isSame = (one: KeyRecord, other: KeyRecord): boolean =>

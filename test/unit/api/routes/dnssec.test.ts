@@ -72,6 +72,19 @@ test('a key of BIND is imported once, into its own zone', async () => {
   expect(JSON.stringify(wrong.body)).not.toContain('AAAA')
 })
 
+test.each([
+  ['is shown and signs keys', 13, { state: 'published', signsKeys: true }],
+  ['of another algorithm is not shown', 15, { state: 'created', signsKeys: false }],
+])('an imported key beside one that the parent may have %s', async (_, algorithm, expected) => {
+  const key = generateZoneKey(signingAlgorithm(algorithm)!)
+  const { record, secret } = bindKeyFiles({ zone: wireName(other), key }, 0)
+  const made = await call('POST', `/${other}/keys`, { record, privateKey: secret })
+  expect(made.body).toMatchObject({ ...expected, signsRecords: false, inCds: false })
+  const { body } = await call('GET', `/${other}`)
+  const [old] = (body as unknown as { keys: unknown[] }).keys
+  expect(old).toMatchObject({ signsRecords: true, inCds: true })
+})
+
 test('a key in use is not removed', async () => {
   expect((await call('DELETE', `/${zone}/keys/13-${first.tag}`)).status).toBe(409)
   expect((await call('DELETE', `/${zone}/keys/13-99999`)).status).toBe(404)
