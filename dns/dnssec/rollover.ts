@@ -35,6 +35,8 @@ export interface RollInput {
   readonly policy: RollPolicy
   /** null: it was never asked, or nobody answered. */
   readonly parent: ParentView | null
+  /** It was asked just now. What it said before may be older than what another node has seen. */
+  readonly isParentFresh: boolean
   /** TTL of the DNSKEY rrset, and the longest TTL of the zone. */
   readonly keyTtlMs: number
   readonly longestTtlMs: number
@@ -274,14 +276,15 @@ class Round {
 
   /** Notes since when the parent has the DS of each key, without those of other algorithms. */
   #seeParent(algorithm: number): void {
-    const { parent } = this.#input
+    const { parent, isParentFresh } = this.#input
     if (parent === null) return
     for (const one of this.#own.filter(({ role }) => role !== 'zsk')) {
       const isThere = parent.onAll.some((ds) => isDsOf(ds, one))
       const others = parent.onAny.filter((ds) => Number(ds.split(' ')[1]) !== one.algorithm)
       const isSeen = isThere && others.length === 0
-      if (isSeen && one.times.dsSeenMs === null) this.#set(one, 'dsSeenMs')
-      if (!isSeen && one.times.dsSeenMs !== null) this.#change(one.publicKey, { dsSeenMs: null })
+      const wasSeen = one.times.dsSeenMs !== null
+      if (isParentFresh && isSeen && !wasSeen) this.#set(one, 'dsSeenMs')
+      if (isParentFresh && !isSeen && wasSeen) this.#change(one.publicKey, { dsSeenMs: null })
       if (isThere && others.length > 0 && one.algorithm === algorithm) {
         this.#waiting.push({ for: 'old-ds', tag: one.tag, ds: others })
       }

@@ -89,15 +89,16 @@ export class KeyKeeper {
     let asked = 0
     for (const zone of kept) {
       const state = this.#stateOf(zone.name)
-      const isWaiting = state.view.waiting.some((one) => one.for !== 'age')
+      const { parent, view } = state
+      const isWaiting = parent === null || view.waiting.some((one) => one.for !== 'age')
       const periodMs = isWaiting ? askMs.waiting : askMs.calm
-      if (asked < askedMax && Math.abs(clock.nowMs() - state.askedMs) >= periodMs) {
+      const isDue = asked < askedMax && Math.abs(clock.nowMs() - state.askedMs) >= periodMs
+      if (isDue) {
         asked++
         state.askedMs = clock.nowMs()
-        // What it had before stays, where it does not answer: nothing goes on by it alone.
-        state.parent = (await this.#parts.parentOf(zone.name)) ?? state.parent
+        state.parent = await this.#parts.parentOf(zone.name)
       }
-      await this.#keep(zone, state)
+      await this.#keep(zone, state, isDue)
     }
     looks.write(
       [...this.#states].map(([zone, { looked, text }]) => ({ zone, looked, text })),
@@ -125,7 +126,7 @@ export class KeyKeeper {
     })
     if (!changed.ok) return err(changed.error.message)
     state.text = textOf(changed.value)
-    await this.#keep(kept, state)
+    await this.#keep(kept, state, false)
     return ok(state.view)
   }
 
@@ -143,14 +144,15 @@ export class KeyKeeper {
     return state
   }
 
-  async #keep(zone: KeptZone, state: ZoneState): Promise<void> {
+  async #keep(zone: KeptZone, state: ZoneState, isParentFresh: boolean): Promise<void> {
     const { vault, clock, log } = this.#parts
     const nowMs = clock.nowMs()
     const before = vault.keys().get(zone.name) ?? []
     const text = textOf(before)
     state.looked = look(state.looked, { ...zone, nowMs }, text !== state.text)
     state.text = text
-    const input = { ...zone, parent: state.parent, nowMs, heldUntilMs: state.looked.heldUntilMs }
+    const { heldUntilMs } = state.looked
+    const input = { ...zone, parent: state.parent, isParentFresh, nowMs, heldUntilMs }
     let last = this.#rolled(before, input)
     if (last.records !== before) {
       const changed = await vault.change(zone.name, (records) => {

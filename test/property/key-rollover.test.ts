@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { keyUses, KeyUse, noTimes } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { beginRoll, dsText, look, roll } from '#dns/dnssec/rollover.ts'
-import type { Looked, RollPolicy, WantedKey } from '#dns/dnssec/rollover.ts'
+import type { Looked, ParentView, RollPolicy, WantedKey } from '#dns/dnssec/rollover.ts'
 import { keyTag } from '#dns/dnssec/zone-key.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { RollWorld } from '#test/support/dns/roll-world.ts'
@@ -27,6 +27,7 @@ interface Event {
     | { readonly kind: 'policy'; readonly policy: Partial<RollPolicy> }
     | { readonly kind: 'sleep'; readonly node: number; readonly steps: number }
     | { readonly kind: 'parent'; readonly parent: Parent }
+    | { readonly kind: 'lost'; readonly node: number; readonly isLost: boolean }
 }
 /** What a parent does with what the zone says: replaces its DS, adds one, or nothing. */
 type Parent = 'follows' | 'adds' | 'sleeps'
@@ -61,6 +62,7 @@ const event: fc.Arbitrary<Event> = fc.record({
       kind: fc.constant('parent' as const),
       parent: fc.constantFrom<Parent>('follows', 'adds', 'sleeps'),
     }),
+    fc.record({ kind: fc.constant('lost' as const), node: fc.nat(1), isLost: fc.boolean() }),
   ),
 })
 
@@ -70,6 +72,9 @@ interface Node {
   /** The version of the records that it has written or seen. */
   version: number
   sleepsUntil: number
+  /** What its parent said when it asked last: each node asks at looks of its own. */
+  view: ParentView | null
+  isLost: boolean
 }
 
 class Run {
@@ -78,7 +83,6 @@ class Run {
   policy = basePolicy
   parent: Parent = 'follows'
   ds: readonly string[] = []
-  seen: readonly string[] = []
   version = 0
   made = 0
   readonly nodes: Node[]
@@ -86,6 +90,7 @@ class Run {
   constructor(nodes: number) {
     this.nodes = Array.from({ length: nodes }, () => ({
       ...{ offsetMs: 0, looked: { atMs: null, heldUntilMs: 0 }, version: 0, sleepsUntil: 0 },
+      ...{ view: null, isLost: false },
     }))
   }
 
@@ -104,16 +109,21 @@ class Run {
     node.version = ++this.version
   }
 
-  act(node: Node, realMs: number): void {
+  act(node: Node, step: number): void {
+    const realMs = 1e12 + step * stepMs
+    const isParentFresh = (step + 3 * this.nodes.indexOf(node)) % 7 === 0
+    if (isParentFresh && !node.isLost)
+      if (!node.isLost) node.view = { onAll: this.ds, onAny: this.ds }
+    const parent = node.view
     const nowMs = realMs + node.offsetMs
     const { policy } = this
     const isOthers = node.version !== this.version
     node.version = this.version
     node.looked = look(node.looked, { policy, ...ttls, nowMs }, isOthers)
-    const parent = { onAll: this.seen, onAny: this.seen }
     for (let again = 0; again < 3; again++) {
       const { heldUntilMs } = node.looked
-      const rolled = roll({ records: this.records, policy, parent, ...ttls, nowMs, heldUntilMs })
+      const seen = { parent, isParentFresh, policy, ...ttls, nowMs, heldUntilMs }
+      const rolled = roll({ ...seen, records: this.records })
       const made = rolled.wanted.map((one) => this.make(one, nowMs))
       this.write(node, made.length === 0 ? rolled.records : [...rolled.records, ...made])
       if (made.length === 0) break
@@ -135,8 +145,6 @@ class Run {
       const isNew = wanted.some((one) => !this.ds.includes(one))
       this.ds = this.parent === 'adds' && isNew ? [...this.ds, ...wanted] : wanted
     }
-    // The look comes later.
-    if (step % 7 === 0) this.seen = this.ds
   }
 }
 
@@ -155,7 +163,7 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
       const walk = (steps: number): void => {
         for (const end = step + steps; step < end; step++) {
           const realMs = 1e12 + step * stepMs
-          for (const node of run.nodes) if (node.sleepsUntil <= step) run.act(node, realMs)
+          for (const node of run.nodes) if (node.sleepsUntil <= step) run.act(node, step)
           run.world.show(run.records, realMs)
           run.delegate(step)
           run.world.delegate(run.ds, realMs)
@@ -169,6 +177,7 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
         if (what.kind === 'roll') run.begin(node, 1e12 + step * stepMs, what.isEmergency)
         if (what.kind === 'policy') run.policy = { ...run.policy, ...what.policy }
         if (what.kind === 'parent') run.parent = what.parent
+        if (what.kind === 'lost') run.nodes[what.node % nodes]!.isLost = what.isLost
         if (what.kind === 'sleep') {
           run.nodes[what.node % nodes]!.sleepsUntil = step + what.steps
         }
@@ -180,6 +189,25 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
   )
 })
 
+test('of two nodes one has lost its parent: a roll ends, and keys change no more', () => {
+  const run = new Run(2)
+  const walk = (from: number, to: number): void => {
+    for (let step = from; step < to; step++) {
+      for (const node of run.nodes) run.act(node, step)
+      run.delegate(step)
+    }
+  }
+  walk(0, 80)
+  run.begin(run.nodes[0]!, 1e12 + 80 * stepMs, false)
+  walk(80, 84)
+  run.nodes[1]!.isLost = true
+  walk(84, 300)
+  const { version } = run
+  walk(300, 400)
+  expect(keyUses(run.records).map(({ use }) => use)).toEqual([0, 15])
+  expect(run.version).toBe(version)
+})
+
 test('a whole roll of each kind ends by itself where the parent follows', () => {
   for (const change of [{ algorithm: 15 }, { model: 'kskzsk' as const }, {}]) {
     const run = new Run(1)
@@ -187,7 +215,7 @@ test('a whole roll of each kind ends by itself where the parent follows', () => 
     const first = (): readonly number[] => keyUses(run.records).map(({ use }) => use)
     const walk = (from: number, to: number): void => {
       for (let step = from; step < to; step++) {
-        run.act(node, 1e12 + step * stepMs)
+        run.act(node, step)
         run.delegate(step)
       }
     }

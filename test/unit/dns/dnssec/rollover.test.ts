@@ -29,7 +29,7 @@ function keyOf(role: KeyRole, times: Partial<KeyTimes> = {}, algorithm = 13): Ke
 
 const given = (records: readonly KeyRecord[], more: Partial<RollInput> = {}): RollInput => ({
   ...{ records, policy, parent: null, keyTtlMs: hour, longestTtlMs: 2 * hour },
-  ...{ nowMs: start, heldUntilMs: 0, ...more },
+  ...{ isParentFresh: true, nowMs: start, heldUntilMs: 0, ...more },
 })
 const seen = (...records: readonly KeyRecord[]): ParentView => {
   const ds = records.map((record) => dsText(record))
@@ -76,6 +76,10 @@ test('what the parent has is noted, and taken back when it is gone', () => {
   expect(there!.times.dsSeenMs).toBe(nowMs)
   const [half] = roll(given([there!], { parent: { onAll: [], onAny: [dsText(key)] } })).records
   expect(half!.times.dsSeenMs).toBeNull()
+  const stale = { parent: { onAll: [], onAny: [] }, isParentFresh: false }
+  expect(roll(given([there!], { nowMs, ...stale })).records[0]!.times.dsSeenMs).toBe(nowMs)
+  const early = roll(given([key], { nowMs, parent: seen(key), isParentFresh: false }))
+  expect(early.records[0]!.times.dsSeenMs).toBeNull()
   const [unknown] = roll(given([there!], { nowMs })).records
   expect(unknown!.times.dsSeenMs).toBe(nowMs)
 })

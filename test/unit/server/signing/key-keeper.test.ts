@@ -34,10 +34,12 @@ class World {
   ]
   parent: readonly string[] = []
   asked = 0
+  changes = 0
   policy = policy
   readonly said: string[] = []
 
-  keeper(): KeyKeeper {
+  /** @param hasParent whether the parent answers */
+  keeper(hasParent = () => true): KeyKeeper {
     const note = (_fields: object, line?: string): void => void this.said.push(line ?? '')
     const log = { info: note, warn: note, error: note }
     const parts: KeyKeeperParts = {
@@ -46,6 +48,7 @@ class World {
         change: async (_zone, change) => {
           const after = change(this.keys)
           if (!after.ok) return { ok: false, error: { code: 'refused', message: after.error } }
+          if (after.value !== this.keys) this.changes++
           this.keys = after.value
           return ok(after.value)
         },
@@ -53,7 +56,7 @@ class World {
       zones: () => [{ name: zone, policy: this.policy, keyTtlMs: hour, longestTtlMs: hour }],
       parentOf: async () => {
         this.asked++
-        return { onAll: this.parent, onAny: this.parent }
+        return hasParent() ? { onAll: this.parent, onAny: this.parent } : null
       },
       looks: createStoredLooks(join(directory, looksFile), log),
       clock: { nowMs: () => this.nowMs },
@@ -62,9 +65,9 @@ class World {
     return new KeyKeeper(parts)
   }
 
-  async walk(keeper: KeyKeeper, ms: number): Promise<void> {
+  async walk(keepers: KeyKeeper | readonly KeyKeeper[], ms: number): Promise<void> {
     for (const endMs = this.nowMs + ms; this.nowMs < endMs; this.nowMs += 5 * minute) {
-      await keeper.look()
+      for (const keeper of [keepers].flat()) await keeper.look()
     }
   }
 
@@ -153,6 +156,25 @@ test('keys that another node has changed make it wait', async () => {
   world.keys = [{ ...key!, times: { ...key!.times, dsSubmittedMs: null } }]
   await keeper.look()
   expect(keeper.views()[0]?.nextMs).toBe(world.nowMs + 3 * hour + minute)
+})
+
+test('of two nodes one has lost its parent: the roll ends, and nothing flaps', async () => {
+  const world = new World()
+  let isThere = true
+  const keepers = [world.keeper(), world.keeper(() => isThere)]
+  world.parent = [dsText(world.keys[0]!)]
+  await world.walk(keepers, 12 * hour)
+  await keepers[0]!.begin(zone, { role: null, isEmergency: false })
+  await world.walk(keepers, 12 * hour)
+  isThere = false
+  await world.walk(keepers, hour)
+  world.parent = [dsText(world.keys[1]!)]
+  world.changes = 0
+  await world.walk(keepers, 24 * hour)
+  expect(world.uses()).toEqual([0, 15])
+  expect(world.changes).toBeLessThan(5)
+  const view = { onAll: world.parent, onAny: world.parent }
+  expect(keepers.map((one) => one.views()[0]!.parent)).toEqual([view, null])
 })
 
 test('what zones wait for is in a file, for people', async () => {
