@@ -9,6 +9,8 @@ import type { ConnectionStart, TcpClient } from './connection-start.ts'
 import { MessageReader } from './tcp-framing.ts'
 import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'
 import type { TcpLimits } from './tcp-limits.ts'
+import { GatheredReplies } from './turn-end.ts'
+import type { TurnEnd, TurnWriter } from './turn-end.ts'
 
 /**
  * Answers one message. `query` and `reply` never overlap; `reply` holds `replyMax` bytes.
@@ -80,6 +82,7 @@ export interface TcpShared {
   readonly query: Uint8Array
   readonly reply: Uint8Array
   readonly batches: ReplyBatchPool
+  readonly turnEnd: TurnEnd
   readonly stats: TcpStats
   readonly limits: TcpLimits
   /** With what TLS begins on a connection; undefined: there is none. */
@@ -98,12 +101,10 @@ export interface TcpShared {
 }
 
 const never = -1
-/** What goes through TLS is copied up to here, so that its batch is free at once. */
-const copiedBytesMax = 4_096
 /** RFC 7858 names no protocol; RFC 9103 section 7.1 does. RFC 8484 section 5.2 wants HTTP/2. */
 const alpn = { tls: 'dot', https: 'h2' } as const
 
-export class TcpConnection {
+export class TcpConnection implements TurnWriter {
   #socket: Socket
   #client: TcpClient
   /** undefined: the connection has begun. */
@@ -111,6 +112,7 @@ export class TcpConnection {
   readonly #shared: TcpShared
   readonly #reader = new MessageReader()
   #batch: ReplyBatch | undefined
+  readonly #gathered = new GatheredReplies()
   /** We stopped reading: until the kernel takes our bytes, or until the others had their turn. */
   #isWaiting = false
   #isYielding = false
@@ -203,6 +205,11 @@ export class TcpConnection {
   /** Nothing half read, nothing unsent. */
   get isIdle(): boolean {
     if (this.#session !== undefined) return this.#session.isIdle
+    return this.#isResting && this.#gathered.isEmpty
+  }
+
+  /** As idle, but that replies may wait for the end of the turn. */
+  get #isResting(): boolean {
     return !this.#isWaiting && this.#finishedAtMs === never && this.#partialSinceMs === never
   }
 
@@ -212,6 +219,7 @@ export class TcpConnection {
     if (this.#session !== undefined) return this.#session.finish()
     if (this.#isWaiting || this.#finishedAtMs !== never) return
     this.#flush()
+    this.endTurn()
     this.#finishedAtMs = this.#shared.nowMs()
     this.socket.end()
     // Read on (and forget), so that the peer's FIN is seen and no reset overtakes our answers.
@@ -222,7 +230,7 @@ export class TcpConnection {
   finishWhenIdle(): void {
     this.#mustFinish = true
     if (this.#isHandshaking) this.socket.destroy()
-    else if (this.isIdle || this.#session !== undefined) this.finish()
+    else if (this.#isResting || this.#session !== undefined) this.finish()
   }
 
   /** Closes a connection whose answers have gone out, when its client has had time to do so. */
@@ -415,16 +423,33 @@ export class TcpConnection {
     const batch = this.#batch
     if (batch === undefined) return
     this.#batch = undefined
-    const { batches, stats } = this.#shared
+    const { batches, stats, secure, turnEnd } = this.#shared
     stats.bytesSent += batch.used
-    this.#writingSinceMs = this.#shared.nowMs()
     const bytes = batch.bytes.subarray(0, batch.used)
-    // TLS says later that a write is over, and many would hold a batch until then.
-    const isCopied = this.#shared.secure !== undefined && batch.used <= copiedBytesMax
-    const written = isCopied ? Buffer.from(bytes) : bytes
-    if (isCopied) batches.give(batch)
-    this.socket.write(written, () => {
-      if (!isCopied) batches.give(batch)
+    const gathered = this.#gathered
+    if (secure !== undefined && onTaken === undefined && gathered.hasRoomFor(batch.used)) {
+      if (gathered.isEmpty) turnEnd.add(this)
+      gathered.add(bytes)
+      batches.give(batch)
+      return
+    }
+    this.endTurn()
+    this.#write(bytes, () => {
+      batches.give(batch)
+      onTaken?.()
+    })
+  }
+
+  /** Writes the replies that have waited for the other messages of this turn. */
+  endTurn(): void {
+    if (this.#gathered.isEmpty) return
+    const replies = this.#gathered.take()
+    if (!this.socket.destroyed) this.#write(replies)
+  }
+
+  #write(bytes: Uint8Array, onTaken?: () => void): void {
+    this.#writingSinceMs = this.#shared.nowMs()
+    this.socket.write(bytes, () => {
       onTaken?.()
       this.#goOn()
     })

@@ -15,6 +15,7 @@ import type { AnswerStream, BeginHttps, TcpShared, TcpStats } from './tcp-connec
 import { ReplyBatchPool } from './tcp-framing.ts'
 import { tcpLimits, tcpMessageBytesMax } from './tcp-limits.ts'
 import type { TcpLimits } from './tcp-limits.ts'
+import { TurnEnd } from './turn-end.ts'
 
 export interface TcpServerParts {
   readonly answer: AnswerStream
@@ -85,6 +86,7 @@ class Listener implements TcpServer {
       query: new Uint8Array(tcpMessageBytesMax),
       reply: new Uint8Array(tcpMessageBytesMax),
       batches: batches ?? new ReplyBatchPool(),
+      turnEnd: new TurnEnd(),
       stats: emptyStats(),
       limits: { ...tcpLimits, ...limits },
       ...{ secure, https },

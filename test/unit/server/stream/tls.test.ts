@@ -51,11 +51,11 @@ async function start(
   const certificate = new TlsCertificate(files, log, () => at.nowMs)
   expect(certificate.load().ok).toBe(true)
   const server = createTcpServer({
-    // Says who asks by the last octet of the address.
+    // Says who asks by the last octet of the address. Nothing is said to an id that begins with 0.
     answer: (query, length, reply, _max, { address }) => {
       reply.set(query.subarray(0, length))
       reply[2] = address[15]!
-      return length
+      return query[0] === 0 ? 0 : length
     },
     monotonicMs: () => performance.now(),
     limits: { closeTimeoutMs: 500, ...limits },
@@ -280,4 +280,39 @@ test('replies that are on their way share one batch of 64 KiB', async () => {
     expect(replies.map(({ length }) => length)).toEqual(sockets.map(() => 14))
   }
   expect([batches.taken.length, new Set(batches.taken).size]).toEqual([60, 1])
+})
+
+test('replies come in the order of their queries, small and large, in many records', async () => {
+  const { port } = await start()
+  const socket = await secured({ port })
+  const queries = Array.from({ length: 300 }, (_, i) =>
+    Buffer.alloc(i % 40 === 7 ? 30_000 : 12 + (i % 50), 1 + (i % 200)),
+  )
+  for (let i = 0; i < queries.length; i += 1 + (i % 3)) {
+    socket.write(framed(...queries.slice(i, i + 1 + (i % 3))))
+    if (i % 5 === 0) await new Promise(setImmediate)
+  }
+  const expected = framed(
+    ...queries.map((query) => Buffer.from(query.map((octet, i) => (i === 2 ? 1 : octet)))),
+  )
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await waitUntil('all', () => Buffer.concat(chunks).length >= expected.length)
+  expect(Buffer.concat(chunks).equals(expected)).toBe(true)
+})
+
+test.each([
+  ['its client ends', [1, 2], true],
+  ['a message gets no reply', [1, 2, 0], false],
+])('what is answered goes out before the end where %s', async (_when, ids, isEnded) => {
+  const { server, port } = await start()
+  const socket = await secured({ port, allowHalfOpen: true } as ConnectionOptions)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const queries = framed(...ids.map((id) => Buffer.alloc(12, id)))
+  if (isEnded) socket.end(queries)
+  else socket.write(queries)
+  await once(socket, 'end')
+  expect(Buffer.concat(chunks)).toHaveLength(28)
+  expect(server.stats.replies).toBe(2)
 })
