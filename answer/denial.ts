@@ -86,6 +86,16 @@ function addForParent({ signer, nameTypes }: Transaction, zone: number): void {
   nameTypes.add(RrType.CDNSKEY)
 }
 
+/**
+ * What is asked for by NSEC or RRSIG at a name that a signed rule makes an alias: these stand beside
+ * it (RFC 4035 section 2.5).
+ */
+export function proveAlias(tx: Transaction, bundle: Bundle, zone: number): void {
+  tx.nameTypes.begin(0)
+  tx.nameTypes.add(RrType.CNAME)
+  answerProof(tx, bundle, zone)
+}
+
 /** The NSEC record of a name as the answer, or its signature alone: RFC 8482 section 4.1. */
 function answerProof(tx: Transaction, bundle: Bundle, zone: number): void {
   const start = tx.at

@@ -8,7 +8,7 @@ import { Rcode } from '#dns/rcode.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
 import { unknownPart } from '#answer/signing/signer.ts'
 import { followWritten } from './aliases.ts'
-import { deny, isOfProof } from './denial.ts'
+import { deny, isOfProof, proveAlias } from './denial.ts'
 import { EdeText, explain } from './edns.ts'
 import { findClosestEncloser, findSuffix } from './lookup.ts'
 import { hashSuffixes } from './question.ts'
@@ -68,12 +68,16 @@ function followRule(
   bits: number,
   signing: number,
 ): boolean {
+  // Below its own name, clients think of the names.
+  tx.isAnyName ||= (bits & ResponseBits.Domain) !== 0
+  if (signing >= 0 && isOfProof(tx.qtype)) {
+    proveAlias(tx, bundle, signing)
+    return false
+  }
   const target = bundle.responseRow[row + ResponseCell.Target]!
   const length = (bits >> ResponseBits.TargetShift) & ResponseBits.TriggerMask
   const start = tx.at
   const isWritten = writeCname(tx, responseTtlSeconds, bundle.responseNames, target, length)
-  // Below its own name, clients think of the names.
-  tx.isAnyName ||= (bits & ResponseBits.Domain) !== 0
   const all = isWritten ? 1 : -1
   const written = signing < 0 ? all : signed(tx, signing, start, all, -1, unknownPart)
   if (written < 0) {

@@ -58,6 +58,18 @@ test('a name that is denied has the type NXNAME, and why in words', () => {
 })
 
 test.each([
+  ['to NSEC', ['NSEC', 'RRSIG']],
+  ['a.b.to NSEC', ['NSEC', 'RRSIG']],
+  ['elsewhere RRSIG', ['RRSIG']],
+])('%s is not led on by the alias of a rule', (question, found) => {
+  const { answer, rcode } = signing().ask(full(question))
+  expect(rcode).toBe(0)
+  expect(typesIn(answer)).toEqual(found)
+  // The bits of CNAME, RRSIG and NSEC.
+  if (found[0] === 'NSEC') expect(answer[0]!.rdataText).toMatch(/0006040000000003$/)
+})
+
+test.each([
   ['without DO', { dnssecOk: false }, 3, ['SOA']],
   ['with CO', { dnssecOk: true, flags: 0x4000 }, 3, proof],
 ])('a client %s gets NXDOMAIN', (_, opt, rcode, authority) => {
