@@ -13,7 +13,9 @@ import { dsText } from '#dns/dnssec/rollover.ts'
 import { askForRoll } from '#cli/dnssec/ask-node.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import { readSecrets } from '#node/data/secrets.ts'
+import { copyKeyOf } from '#node/signing/pull-keys.ts'
 import { keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
+import type { KeySecrets, StoredRecords } from '#server/signing/key-store.ts'
 import { readForeignKeys, storeForeignKeys } from '#server/signing/import-files.ts'
 import { keyLines, waitingLine } from '#server/signing/key-status.ts'
 import { looksFile, readKeptViews } from '#server/signing/stored-looks.ts'
@@ -78,11 +80,15 @@ export const dnssec: Command = {
     const place = await placeOf(values.settings, io)
     if (typeof place === 'string') return endWith(io, Exit.ErrorsFound, place)
     try {
-      if (verb === 'status') return status(place, io)
-      if (verb === 'ds') return ds(zone, place, io)
-      if (verb === 'keygen') return keygen(zone, values.algorithm, place, io)
+      const nowMs = Date.now()
+      const stored = readAllKeys(place.dataDir, place, nowMs)
+      if (!stored.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${stored.error}`)
+      const here = { ...place, ...stored.value }
+      if (verb === 'status') return status(here, io)
+      if (verb === 'ds') return ds(zone, here, io)
+      if (verb === 'keygen') return keygen(zone, values.algorithm, here, io)
       const given = { zone: values.zone === undefined ? null : zone, dnskey: values.dnskey }
-      return importKeys(names, { ...given, ...place, nowMs: Date.now() }, io)
+      return importKeys(names, { ...given, ...here, nowMs }, io)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
       return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${(error as Error).message}`)
@@ -126,15 +132,14 @@ function zoneOf(name: string): Uint8Array {
   return foldName(zone.value)
 }
 
-interface Place {
+interface Place extends KeySecrets {
   readonly dataDir: string
   /** Has key files. */
   readonly directory: string
-  readonly secretKey: Uint8Array | null
 }
 
-/** A copy that cannot be read is as none: the node itself says so. */
-const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
+/** A data directory, and the keys that are in it. */
+type Here = Place & StoredRecords
 
 /** @returns a sentence where the settings or the environment cannot be used */
 async function placeOf(file: string | undefined, io: Io): Promise<Place | string> {
@@ -143,21 +148,22 @@ async function placeOf(file: string | undefined, io: Io): Promise<Place | string
   if (!settings.ok) return settings.error.join('\n')
   const secrets = readSecrets(io.env)
   if (!secrets.ok) return `gslbd dnssec: ${secrets.error}`
-  const { dataDir } = settings.value
-  return { dataDir, directory: join(dataDir, keyFolder), secretKey: secrets.value.secretKey }
+  const { dataDir, roles } = settings.value
+  const { secretKey } = secrets.value
+  const copyKey = roles.includes('control') ? secretKey : copyKeyOf(io.env)
+  return { dataDir, directory: join(dataDir, keyFolder), secretKey, copyKey }
 }
 
 function keygen(
   zone: Uint8Array,
   algorithmName: string | undefined,
-  { directory, dataDir, secretKey }: Place,
+  { directory, secretKey, found, faults }: Here,
   io: Io,
 ): Exit {
   const algorithm = signingAlgorithms.find(
     (one) => one.name === (algorithmName ?? signingAlgorithms[0]!.name),
   )
   if (algorithm === undefined) throw new UsageError(`there is no algorithm "${algorithmName}" here`)
-  const { found, faults } = readAllKeys(dataDir, secretKey, Date.now(), quiet)
   const name = formatName(zone)
   if (found.has(name) || faults.has(name)) {
     const what = `${directory} has a key of ${name} already: move it away if another is to sign`
@@ -173,18 +179,17 @@ function keygen(
   return Exit.Ok
 }
 
-interface ImportAsked extends Place {
+interface ImportAsked extends Here {
   readonly zone: Uint8Array | null
   readonly dnskey: string | undefined
   readonly nowMs: number
 }
 
 function importKeys(paths: readonly string[], asked: ImportAsked, io: Io): Exit {
-  const { zone, dnskey, directory, dataDir, secretKey, nowMs } = asked
+  const { zone, dnskey, directory, secretKey, found, faults, nowMs } = asked
   const dnskeys = dnskey === undefined ? '' : readFileSync(dnskey, 'utf8')
   const read = readForeignKeys(paths, { zone, dnskeys, nowMs })
   if (!read.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${read.error}`)
-  const { found, faults } = readAllKeys(dataDir, secretKey, nowMs, quiet)
   const byName = Map.groupBy(read.value, (one) => formatName(foldName(one.zone)))
   for (const [name, keys] of byName) {
     const does = keyUses(recordsOfBind(keys, nowMs)).reduce((all, { use }) => all | use, 0)
@@ -201,8 +206,7 @@ function importKeys(paths: readonly string[], asked: ImportAsked, io: Io): Exit 
   return Exit.Ok
 }
 
-function ds(zone: Uint8Array, { directory, dataDir, secretKey }: Place, io: Io): Exit {
-  const { found, faults } = readAllKeys(dataDir, secretKey, Date.now(), quiet)
+function ds(zone: Uint8Array, { directory, found, faults }: Here, io: Io): Exit {
   const name = formatName(zone)
   const records = found.get(name) ?? []
   const entries = keyUses(records).filter(({ use }) => (use & KeyUse.SignsKeys) !== 0)
@@ -222,8 +226,7 @@ function dsLine({ zone, key }: KeyOfZone): string {
   return `${formatName(zone)} IN DS ${rdata}`
 }
 
-function status({ directory, dataDir, secretKey }: Place, io: Io): Exit {
-  const { found, faults } = readAllKeys(dataDir, secretKey, Date.now(), quiet)
+function status({ directory, dataDir, found, faults }: Here, io: Io): Exit {
   const views = new Map(readKeptViews(join(dataDir, looksFile)).map((view) => [view.zone, view]))
   for (const [name, records] of found) {
     const waiting = views.get(name)?.waiting ?? []

@@ -15,7 +15,7 @@ import type { Io } from '#system/process/command.ts'
 export function openPulledKeys(dataDir: string, env: Io['env'], log: Log): PulledKeys {
   const key = copyKeyOf(env)
   const path = join(dataDir, keyCopyFile)
-  const keys = new PulledKeys(key === undefined ? noCopy : createKeyCopy(path, key, log))
+  const keys = new PulledKeys(key === null ? noCopy : createKeyCopy(path, key, log))
   keys.start()
   return keys
 }
@@ -24,12 +24,12 @@ export function openPulledKeys(dataDir: string, env: Io['env'], log: Log): Pulle
 const noCopy: KeyCopy = { read: () => undefined, write: () => undefined }
 
 /** Made of what is in no file of the data directory: a copy of that has no keys. */
-function copyKeyOf(env: Io['env']): Uint8Array | undefined {
+export function copyKeyOf(env: Io['env']): Uint8Array | null {
   const secret =
     variable(env, 'GSLB_SECRET_KEY') ??
     variable(env, 'GSLB_NODE_TOKEN') ??
     variable(env, 'GSLB_BUNDLE_TOKEN')
-  if (secret === undefined) return undefined
+  if (secret === undefined) return null
   return new Uint8Array(hkdfSync('sha256', secret, '', 'gslbd copy of zone keys', 32))
 }
 

@@ -3,6 +3,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { seal, unseal } from '#lib/secret-box.ts'
 import { keySetLimits, printKeySet, readKeySet } from './key-set.ts'
 import type { KeySet } from './key-set.ts'
@@ -20,26 +22,32 @@ export interface KeyCopy {
 /** Sealed, three octets are four letters. */
 const fileBytesMax = keySetLimits.bytesMax * 1.5
 
+/**
+ * @param key null: what it would be made of is not set
+ * @returns null: there is no copy. Errors: a sentence without its full stop
+ */
+export function readKeyCopy(path: string, key: Uint8Array | null): Result<KeySet | null, string> {
+  try {
+    const size = statSync(path, { throwIfNoEntry: false })?.size
+    if (size === undefined) return ok(null)
+    if (size > fileBytesMax) return err(`it has ${size} octets`)
+    if (key === null) return err('it is sealed, and the secret of this node is not set')
+    const opened = unseal(key, readFileSync(path, 'utf8').trim())
+    if (!opened.ok) return err('it is damaged, or was sealed under another secret')
+    return readKeySet(opened.value)
+  } catch (error) {
+    return err((error as Error).message)
+  }
+}
+
 /** @param key 32 octets that are in no file of the data directory */
 export function createKeyCopy(path: string, key: Uint8Array, log: Log): KeyCopy {
-  const read = (): KeySet | undefined => {
-    const size = statSync(path, { throwIfNoEntry: false })?.size
-    if (size === undefined) return undefined
-    if (size > fileBytesMax) throw new Error(`it has ${size} octets`)
-    const opened = unseal(key, readFileSync(path, 'utf8').trim())
-    if (!opened.ok) throw new Error('it is damaged, or was sealed under another secret')
-    const set = readKeySet(opened.value)
-    if (!set.ok) throw new Error(set.error)
-    return set.value
-  }
   return {
     read: () => {
-      try {
-        return read()
-      } catch (error) {
-        log.warn({ file: path, reason: (error as Error).message }, unread)
-        return undefined
-      }
+      const set = readKeyCopy(path, key)
+      if (set.ok) return set.value ?? undefined
+      log.warn({ file: path, reason: set.error }, unread)
+      return undefined
     },
     write: (set) => {
       try {

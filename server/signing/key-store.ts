@@ -8,11 +8,10 @@ import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
 import type { KeyRecord, KeyTimes } from '#dns/dnssec/key-record.ts'
 import { foldName, formatName } from '#dns/name.ts'
 import { writeDurably } from '#lib/durable-file.ts'
-import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { seal, unseal } from '#lib/secret-box.ts'
-import { createKeyCopy, keyCopyFile } from './key-copy.ts'
+import { keyCopyFile, readKeyCopy } from './key-copy.ts'
 import { byZone } from './key-set.ts'
 
 /** Inside the data directory. */
@@ -85,22 +84,40 @@ export function readStoredRecords(
   return { found, faults }
 }
 
-/** Keys in the copy that a node has of its database go before files. */
+/** What opens the keys in a data directory; null: it is not set. */
+export interface KeySecrets {
+  /** Opens files. */
+  readonly secretKey: Uint8Array | null
+  /** Opens the copy: `secretKey` on a control node. */
+  readonly copyKey: Uint8Array | null
+}
+
+/**
+ * Keys in the copy that a node has of its database, or of what it was sent, go before files.
+ *
+ * Errors: a sentence; where the copy cannot be read, nobody can say which keys are in use.
+ */
 export function readAllKeys(
   dataDir: string,
-  secretKey: Uint8Array | null,
+  { secretKey, copyKey }: KeySecrets,
   nowMs: number,
-  log: Log,
-): StoredRecords {
+): Result<StoredRecords, string> {
   const files = readStoredRecords(join(dataDir, keyFolder), secretKey, nowMs)
-  if (secretKey === null) return files
-  const copied = createKeyCopy(join(dataDir, keyCopyFile), secretKey, log).read()?.records ?? []
+  const path = join(dataDir, keyCopyFile)
+  const copied = readKeyCopy(path, copyKey)
+  if (!copied.ok) {
+    return err(
+      `${path} has the keys that the node signs with, and cannot be read: ${copied.error}. ` +
+        'Call this with the environment of the node (GSLB_SECRET_KEY; where it has the role ' +
+        'dns alone, the tokens as well)',
+    )
+  }
   const [found, faults] = [new Map(files.found), new Map(files.faults)]
-  for (const [zone, records] of byZone(copied)) {
+  for (const [zone, records] of byZone(copied.value?.records ?? [])) {
     found.set(zone, records)
     faults.delete(zone)
   }
-  return { found, faults }
+  return ok({ found, faults })
 }
 
 function keyFilesIn(directory: string): string[] {

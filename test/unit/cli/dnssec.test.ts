@@ -1,15 +1,22 @@
 // `gslbd dnssec` as a person calls it, over the key files of a data directory.
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { recordOfKey } from '#dns/dnssec/key-record.ts'
+import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { copyKeyOf } from '#node/signing/pull-keys.ts'
+import { createKeyCopy } from '#server/signing/key-copy.ts'
+import { silentLog } from '#test/support/api-ports.ts'
 import { runCliWith } from '#test/support/run-cli.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
-function scene(env: Readonly<Record<string, string>> = {}) {
+function scene(env: Readonly<Record<string, string>> = {}, more = {}) {
   const folder = makeTempDir('dnssec-cli')
   onTestFinished(() => removeTempDir(folder))
   const settings = join(folder, 'gslbd.yaml')
-  writeFileSync(settings, JSON.stringify({ dataDir: join(folder, 'data') }))
+  writeFileSync(settings, JSON.stringify({ dataDir: join(folder, 'data'), ...more }))
   mkdirSync(join(folder, 'data'))
   const run = (...args: string[]) => runCliWith(env, 'dnssec', ...args, '--settings', settings)
   return { run, keys: join(folder, 'data/dnssec') }
@@ -82,6 +89,48 @@ describe('a key', () => {
     const status = await run('status')
     expect(status.exit).toBe(1)
     expect(`${status.out}${status.err}`).toContain('private')
+  })
+})
+
+describe('keys of the database, in the copy of the node', () => {
+  const env = { GSLB_SECRET_KEY: '01'.repeat(32) }
+  const zone = 'example.com.'
+  const record = recordOfKey(zone, generateZoneKey(signingAlgorithm(13)!), 'csk', {
+    ...{ createdMs: 1, publishedMs: 1, activeMs: 1, dsSubmittedMs: 2 },
+  })
+  const copied = (inEnv: Readonly<Record<string, string>>, key: Uint8Array, settings = {}) => {
+    const made = scene(inEnv, settings)
+    createKeyCopy(join(made.keys, '../zone-keys.copy'), key, silentLog).write({
+      ...{ revision: 1, records: [record] },
+    })
+    return made
+  }
+  const secretKey = Buffer.from(env.GSLB_SECRET_KEY, 'hex')
+
+  test('are listed with its GSLB_SECRET_KEY', async () => {
+    const { run } = copied(env, secretKey)
+    expect((await run('status')).out).toContain(`${record.tag}`)
+    expect((await run('ds', zone)).out).toContain(`DS ${record.tag} 13 2`)
+  })
+
+  test.each([
+    ['none', {}],
+    ['another one', { GSLB_SECRET_KEY: '02'.repeat(32) }],
+  ])('with %s, nothing is listed, and no key is made beside', async (_what, inEnv) => {
+    const { run, keys } = copied(inEnv, secretKey)
+    for (const call of [['status'], ['ds', zone], ['keygen', zone]]) {
+      const told = await run(...call)
+      expect([told.exit, told.out], call.join(' ')).toEqual([1, ''])
+      expect(told.err).toMatch(/zone-keys\.copy .*GSLB_SECRET_KEY/)
+    }
+    expect(existsSync(keys)).toBe(false)
+  })
+
+  test('are listed on a node of the role dns, with its token', async () => {
+    const tokens = { GSLB_BUNDLE_TOKEN: 'a-token-of-the-fleet' }
+    const dnsAlone = { roles: ['dns'], bundle: { urls: ['https://control.example/bundle'] } }
+    const { run } = copied(tokens, copyKeyOf(tokens)!, dnsAlone)
+    expect((await run('status')).out).toContain(`${record.tag}`)
   })
 })
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, assert, beforeEach, describe, expect, test } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -36,9 +36,17 @@ describe.each(persistentAdapters)('keys of zones of a control node on %s', (_nam
     expect(other.vault?.keys().get(zone)).toMatchObject([{ tag: key.key.tag }])
     // What the program says of keys without the database: those of its copy.
     removeTempDir(join(dataDir, keyFolder))
-    const { found, faults } = readAllKeys(dataDir, secretKey, 0, silentLog)
+    const read = readAllKeys(dataDir, { secretKey, copyKey: secretKey }, 0)
+    const { found, faults } = read.ok ? read.value : assert.fail(read.error)
     expect([found.get(zone)?.[0]?.tag, faults.size]).toEqual([key.key.tag, 0])
-    expect(readAllKeys(dataDir, null, 0, silentLog).found.size).toBe(0)
+    for (const [other, why] of [
+      [null, /zone-keys\.copy .* is not set.*GSLB_SECRET_KEY/],
+      [Buffer.alloc(32), /zone-keys\.copy .* another secret.*GSLB_SECRET_KEY/],
+    ] as const) {
+      const error = expect.stringMatching(why) as string
+      const keys = { secretKey: other, copyKey: other }
+      expect(readAllKeys(dataDir, keys, 0)).toEqual({ ok: false, error })
+    }
     for (const { stop } of [first, other]) await stop()
   })
 
