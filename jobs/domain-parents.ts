@@ -70,7 +70,9 @@ export class Parents {
 
 /** undefined: no server of the parent could say. */
 function dsIn(result: DomainResult | undefined): readonly string[] | undefined {
-  const parents = result?.checks.filter(({ role, ns }) => role === 'parent' && ns.length > 0) ?? []
+  const parents = (result?.checks ?? []).filter(
+    ({ role, ns, isDsUnknown = false }) => role === 'parent' && ns.length > 0 && !isDsUnknown,
+  )
   if (parents.length === 0) return undefined
   return [...new Set(parents.flatMap(({ ds }) => ds))].toSorted()
 }

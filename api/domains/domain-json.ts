@@ -70,7 +70,9 @@ export function showDomain(entry: Entry, found: DomainResult | undefined) {
     ...{ id, tenantId: entry.tenant, domain, verified: nsOk, nsOk, dsOk, dsExpected },
     lastVerifiedAt: result === undefined ? null : seconds(result.verifiedAtMs),
     verificationError: error,
-    checks: checks.map(({ atMs, ...check }) => ({ ...check, at: seconds(atMs) })),
+    checks: checks.map(({ role, server, address, ns, ds, code, error: why, atMs }) => {
+      return { role, server, address, ns, ds, code, error: why, at: seconds(atMs) }
+    }),
     createdAt: entry.object.spec.createdAt ?? 0,
   }
 }

@@ -33,7 +33,7 @@ export interface ParentView {
 export interface RollInput {
   readonly records: readonly KeyRecord[]
   readonly policy: RollPolicy
-  /** null: it was never asked, or nobody answered. */
+  /** null: it was never asked, or not all of its servers answered. */
   readonly parent: ParentView | null
   /** It was asked just now. What it said before may be older than what another node has seen. */
   readonly isParentFresh: boolean

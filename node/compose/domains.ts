@@ -19,6 +19,7 @@ import { Questions } from '#zones/delegation/questions.ts'
 import { rootHints } from '#zones/delegation/root-hints.ts'
 import type { ServerName } from '#zones/delegation/root-hints.ts'
 import type { ParentView } from '#dns/dnssec/rollover.ts'
+import { domainSilences } from '#state/ports/domains.ts'
 import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import type { KeptView } from '#server/signing/stored-looks.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -48,7 +49,7 @@ export interface NodeDomains extends DomainChecks {
   readonly look: () => Promise<void>
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
-  /** What the parent of a zone has now; null: none of its servers could say. */
+  /** What the parent of a zone has now; null: not all of its servers could say. */
   readonly parentOf: (zone: string) => Promise<ParentView | null>
 }
 
@@ -107,10 +108,15 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
   }
 }
 
-/** A server that cannot say whether it has DS records counts as one that has none. */
+/** A server that is silent may have other DS records than those that answer. */
 function parentViewOf({ checks }: DomainResult): ParentView | null {
-  const said = checks.filter(({ role, ns }) => role === 'parent' && ns.length > 0)
-  if (said.length === 0) return null
+  const parents = checks.filter(({ role }) => role === 'parent')
+  const said = parents.filter(({ ns }) => ns.length > 0)
+  const isWhole = parents.every(
+    ({ code, ns, isDsUnknown = false }) =>
+      !isDsUnknown && (ns.length > 0 || !domainSilences.has(code)),
+  )
+  if (said.length === 0 || !isWhole) return null
   const onAny = [...new Set(said.flatMap(({ ds }) => ds))].toSorted()
   return { onAny, onAll: onAny.filter((one) => said.every(({ ds }) => ds.includes(one))) }
 }

@@ -33,7 +33,7 @@ export interface KeptZone {
 export interface KeyKeeperParts {
   readonly vault: Pick<KeyVault, 'keys' | 'change'>
   readonly zones: () => readonly KeptZone[]
-  /** Asks the servers of the parent; null: none could say. */
+  /** Asks the servers of the parent; null: not all could say. */
   readonly parentOf: (zone: string) => Promise<ParentView | null>
   readonly looks: StoredLooks
   readonly clock: Pick<Clock, 'nowMs'>

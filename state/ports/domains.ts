@@ -32,6 +32,15 @@ export const domainFaults = [
 ] as const
 export type DomainFault = (typeof domainFaults)[number]
 
+/** They say nothing of the delegation itself, as long as another server answers. */
+export const domainSilences: ReadonlySet<DomainFault | ''> = new Set([
+  'no-answer',
+  'refused',
+  'bad-answer',
+  'no-address',
+  'address-refused',
+])
+
 /** What one server said. */
 export interface DomainCheck {
   /** `parent`: it serves the zone above; `nameserver`: the delegation leads to it. */
@@ -44,6 +53,8 @@ export interface DomainCheck {
   readonly ns: readonly string[]
   /** DS records in presentation form, sorted; of a server of the parent. */
   readonly ds: readonly string[]
+  /** It has answered, but not the question for DS: `ds` is empty, and says nothing. */
+  readonly isDsUnknown?: boolean
   /** '': nothing is wrong. */
   readonly code: DomainFault | ''
   /** A sentence; '' where `code` is. */

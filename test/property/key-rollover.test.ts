@@ -112,8 +112,7 @@ class Run {
   act(node: Node, step: number): void {
     const realMs = 1e12 + step * stepMs
     const isParentFresh = (step + 3 * this.nodes.indexOf(node)) % 7 === 0
-    if (isParentFresh && !node.isLost)
-      if (!node.isLost) node.view = { onAll: this.ds, onAny: this.ds }
+    if (isParentFresh) node.view = node.isLost ? null : { onAll: this.ds, onAny: this.ds }
     const parent = node.view
     const nowMs = realMs + node.offsetMs
     const { policy } = this

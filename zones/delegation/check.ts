@@ -1,6 +1,7 @@
 // Checks the delegation of a domain: what its parent says, and whether its name servers serve it.
 import { RrType } from '#dns/rrtype.ts'
 import { Rcode } from '#dns/rcode.ts'
+import { domainSilences } from '#state/ports/domains.ts'
 import type { DomainCheck, DomainFault, DomainResult } from '#state/ports/domains.ts'
 import type { Refusal } from './exchange.ts'
 import { serversIn } from './from-root.ts'
@@ -89,7 +90,8 @@ async function askParent(
     ...(found.isReferral ? glueFaults(found.servers, wanted) : []),
     ...(ds.ok ? dsFaults(digests, wanted) : [{ ...ds.error, why: `${ds.error.why} (DS)` }]),
   ]
-  return { check: ended(faults, names, digests), delegated: found.servers }
+  const check = { ...ended(faults, names, digests), ...(ds.ok ? {} : { isDsUnknown: true }) }
+  return { check, delegated: found.servers }
 }
 
 /**
@@ -251,14 +253,6 @@ function merged(servers: readonly ServerName[]): readonly ServerName[] {
     .map(([name, addresses]) => ({ name, addresses: [...addresses] }))
 }
 
-/** They say nothing of the delegation itself, as long as another server answers. */
-const silences: ReadonlySet<string> = new Set([
-  'no-answer',
-  'refused',
-  'bad-answer',
-  'no-address',
-  'address-refused',
-])
 const ofDs: ReadonlySet<string> = new Set(['ds-unexpected', 'ds-missing', 'ds-mismatch'])
 
 function resultOf(
@@ -267,7 +261,7 @@ function resultOf(
   verifiedAtMs: number,
 ): DomainResult {
   const faulty = checks.filter(({ code }) => code !== '')
-  const decisive = faulty.filter(({ code }) => !silences.has(code) && !ofDs.has(code))
+  const decisive = faulty.filter(({ code }) => !domainSilences.has(code) && !ofDs.has(code))
   const hasAnswer = (role: DomainCheck['role']): boolean =>
     checks.some((one) => one.role === role && one.ns.length > 0)
   const nsOk = decisive.length === 0 && hasAnswer('parent') && hasAnswer('nameserver')

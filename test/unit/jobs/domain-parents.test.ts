@@ -68,6 +68,7 @@ test('while nobody can say, what was seen last stays', async () => {
   await look(answered(other))
   expect(await look('away')).toHaveLength(1)
   expect(await look(resultOf({ code: 'no-answer' }))).toHaveLength(1)
+  expect(await look(resultOf({ ns: ['ns1.example.com.'], isDsUnknown: true }))).toHaveLength(1)
   expect(await look(null)).toHaveLength(1)
   expect(told).toHaveLength(1)
 })

@@ -6,6 +6,8 @@ import { ok } from '#lib/result.ts'
 import type { DomainResult, Domains } from '#state/ports/domains.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { DelegationWorld, childOf, parentOf } from '#test/support/dns/delegation-world.ts'
+import type { Handler } from '#test/support/dns/delegation-world.ts'
+import type { Message } from '#test/support/dns/message.ts'
 import { entryOf, viewOf } from '#test/support/config-view.ts'
 
 const child = '127.0.0.3'
@@ -58,7 +60,30 @@ test.each([
   expect(found).toMatchObject({ ok: true, value: { dsExpected } })
 })
 
-function domainsWith(dsOf: (zone: string) => readonly string[] | undefined) {
+const digest = `0001 0d 02 ${'ab'.repeat(32)}`
+const ds = `1 13 2 ${'AB'.repeat(32)}`
+const cut = { ns: [`ns1.${shared}`], glue: [`ns1.${shared} A ${child}`] }
+const hasIt = parentOf({ [shared]: { ...cut, ds: digest } })
+const hasNone = parentOf({ [shared]: cut })
+const failed = { rcode: 2 }
+const rows: readonly [string, Handler, object | null][] = [
+  ['has the same DS', hasIt, { onAll: [ds], onAny: [ds] }],
+  ['has none', hasNone, { onAll: [], onAny: [ds] }],
+  ['does not answer', () => failed, null],
+  ['does not answer for DS', (q, isTcp) => (isDs(q) ? failed : hasIt(q, isTcp)), null],
+]
+test.each(rows)('what the parent has, where its second server %s', async (_, handler, view) => {
+  await world.serve('127.0.0.2', hasIt)
+  await world.serve('127.0.0.5', handler)
+  const hints = ['127.0.0.2', '127.0.0.5'].map((at) => ({ name: `${at}.root.`, addresses: [at] }))
+  expect(await domainsWith(() => [ds], hints).parentOf(shared)).toEqual(view)
+})
+const isDs = ({ questions: [question] }: Message): boolean => question!.type === 43
+
+function domainsWith(
+  dsOf: (zone: string) => readonly string[] | undefined,
+  hints = [{ name: 'a.root.', addresses: ['127.0.0.2'] }],
+) {
   return createNodeDomains({
     settings: {
       dns: { resolvers: [], allowLocalTargets: true },
@@ -70,7 +95,7 @@ function domainsWith(dsOf: (zone: string) => readonly string[] | undefined) {
     ...{ rolled: () => [], onParents: () => undefined },
     clock: systemClock,
     log: silentLog,
-    hints: [{ name: 'a.root.', addresses: ['127.0.0.2'] }],
+    hints,
     port: world.port,
   })
 }
