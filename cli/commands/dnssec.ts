@@ -8,7 +8,7 @@ import { foldName, formatName, parseName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
-import { keyUses, KeyUse } from '#dns/dnssec/key-record.ts'
+import { keyUses, KeyUse, signsAll } from '#dns/dnssec/key-record.ts'
 import { dsText } from '#dns/dnssec/rollover.ts'
 import { askForRoll } from '#cli/dnssec/ask-node.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
@@ -192,11 +192,10 @@ function importKeys(paths: readonly string[], asked: ImportAsked, io: Io): Exit 
   if (!read.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${read.error}`)
   const byName = Map.groupBy(read.value, (one) => formatName(foldName(one.zone)))
   for (const [name, keys] of byName) {
-    const does = keyUses(recordsOfBind(keys, nowMs)).reduce((all, { use }) => all | use, 0)
     const why =
       found.has(name) || faults.has(name)
         ? `keys of ${name} are here already: import others before the zone is signed here`
-        : (does & KeyUse.SignsRecords) === 0 || (does & KeyUse.SignsKeys) === 0
+        : !signsAll(recordsOfBind(keys, nowMs))
           ? `these keys of ${name} do not sign all of it now: import its KSK and its ZSK together`
           : undefined
     if (why !== undefined) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${why}`)

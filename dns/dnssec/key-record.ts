@@ -100,6 +100,12 @@ function useOf(record: KeyRecord, lastSubmittedMs: number): number {
   return use
 }
 
+/** Its keys and the rest: a zone is answered with both signatures, or not at all. */
+export function signsAll(records: readonly KeyRecord[]): boolean {
+  const does = keyUses(records).reduce((all, { use }) => all | use, 0)
+  return (does & KeyUse.SignsRecords) !== 0 && (does & KeyUse.SignsKeys) !== 0
+}
+
 /** The record of a key that has just been made: nothing has happened to it. */
 export function recordOfKey(
   zone: string,

@@ -1,4 +1,5 @@
 // Takes the key files of a node into the database, so that all nodes have them.
+import { signsAll } from '#dns/dnssec/key-record.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
 import { readStoredRecords } from './key-store.ts'
@@ -14,7 +15,8 @@ interface ImportParts {
 }
 
 /**
- * The files stay as they are: what was taken once is known the next time.
+ * The files stay as they are: what was taken once is known the next time. Keys that do not sign all
+ * of their zone now are not taken: the zone would be signed no more by them.
  *
  * @returns false: the database took nothing; later it may
  */
@@ -27,13 +29,19 @@ export async function importKeyFolder(parts: ImportParts): Promise<boolean> {
     const tags = records.map(({ tag }) => tag)
     const isSame = (other: { readonly publicKey: Uint8Array }): boolean =>
       records.some(({ publicKey }) => Buffer.compare(other.publicKey, publicKey) === 0)
-    const changed = await vault.change(zone, (before) => ok(before.length > 0 ? before : records))
+    const isUsable = signsAll(records)
+    const changed = await vault.change(zone, (before) =>
+      ok(before.length > 0 || !isUsable ? before : records),
+    )
     if (!changed.ok) {
       isDone = false
       const reason = changed.error.message
       log.warn({ zone, reason }, 'the key in the folder is not taken into the database')
     } else if (changed.value === records) {
       log.info({ zone, tags }, 'the keys in the folder are in the database now')
+    } else if (changed.value.length === 0) {
+      const what = `by their times the keys in ${directory} do not sign all of ${zone} now`
+      log.warn({ zone, tags }, `${what}: they are not taken into the database. ${remedyOf(zone)}`)
     } else if (!changed.value.some(isSame)) {
       const what = `the database has other keys of ${zone} than ${directory}, and those are used`
       log.warn({ zone, tags }, `${what}: move the files away`)
@@ -41,3 +49,6 @@ export async function importKeyFolder(parts: ImportParts): Promise<boolean> {
   }
   return isDone
 }
+
+const remedyOf = (zone: string): string =>
+  `One alone signs on as a file, until POST /api/v1/dnssec/zones/${zone}/keys imports it`

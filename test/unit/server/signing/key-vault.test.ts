@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
-import { recordOfKey } from '#dns/dnssec/key-record.ts'
+import { noTimes, recordOfKey } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord, KeyTimes } from '#dns/dnssec/key-record.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { err, ok } from '#lib/result.ts'
@@ -12,7 +12,9 @@ import { createKeyCopy } from '#server/signing/key-copy.ts'
 import { storeKey } from '#server/signing/key-store.ts'
 import { KeyVault } from '#server/signing/key-vault.ts'
 import { sealedKey } from '#server/signing/sealed-keys.ts'
+import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { ZoneKeyStore } from '#state/ports/zone-keys.ts'
+import { bareModel, bundleOf, zone as zoneOf } from '#test/support/bundle-models.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
@@ -147,4 +149,27 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
     expect(said).toEqual([expect.stringContaining('has other keys of example.org. than')])
     expect(opened.keys().get(zone)).toEqual([record])
   })
+
+  test.each(['retiredMs', 'removedMs'])(
+    'of the folder whose %s is past stay files, and the zone is signed by them as before',
+    async (past) => {
+      const folder = join(directory, 'dnssec')
+      const own = { zone: wireName(zone), key: generateZoneKey(algorithm) }
+      const times = { ...noTimes, createdMs: 1_000, publishedMs: 1_000, activeMs: 1_000 }
+      storeKey(folder, own, secretKey, { ...times, [past]: 2_000 })
+      const opened = vault()
+      const nowMs = 9_000
+      const given = { directory: folder, secretKey, vault: opened, nowMs, log }
+      expect(await importKeyFolder(given)).toBe(true)
+      expect(opened.keys().has(zone)).toBe(false)
+      expect(said).toEqual([expect.stringContaining('do not sign all of example.org. now')])
+      const clock = { nowMs: () => nowMs }
+      const parts = { directory: folder, secretKey, source: opened, mayGenerate: true, clock, log }
+      const signing = new ZoneKeys(parts)
+      const model = { ...bareModel, zones: [{ ...zoneOf(zone), algorithm: 13 }] }
+      expect(signing.handedFor(bundleOf(model))).not.toBeNull()
+      signing.stop()
+      expect([signing.missing(), opened.keys().size]).toEqual([[], 0])
+    },
+  )
 })
