@@ -87,8 +87,8 @@ function addForParent({ signer, nameTypes }: Transaction, zone: number): void {
 }
 
 /**
- * What is asked for by NSEC or RRSIG at a name that a signed rule makes an alias: these stand beside
- * it (RFC 4035 section 2.5).
+ * What is asked for by NSEC or RRSIG at a name that a signed rule makes an alias: these stand
+ * beside it (RFC 4035 section 2.5).
  */
 export function proveAlias(tx: Transaction, bundle: Bundle, zone: number): void {
   tx.nameTypes.begin(0)
