@@ -174,6 +174,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     alerts: () => alerts.keeper.status(),
     ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
     missingKeys: () => (settings.roles.includes('dns') ? have.signing.missing() : []),
+    keyTroubles: () => have.keyVault.vault?.troubles() ?? [],
     dsFaults: have.domains.dsFaults,
     anycast: () => anycastOf(have.later),
     certificate: () => node.tcpStats?.secure?.certificate ?? null,

@@ -1,5 +1,5 @@
 // Composes the keys of zones on a control node: the database, its copy, and news of other nodes.
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -10,7 +10,7 @@ import type { NodeState } from '#node/stores/state.ts'
 import { importKeyFolder } from '#server/signing/import-folder.ts'
 import { createKeyCopy, keyCopyFile } from '#server/signing/key-copy.ts'
 import { keyFolder } from '#server/signing/key-store.ts'
-import { KeyVault } from '#server/signing/key-vault.ts'
+import { giveBackFile, KeyVault } from '#server/signing/key-vault.ts'
 import type { Settings } from '#settings/settings.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import type { ChangeListener } from '#state/sql/change-listener.ts'
@@ -51,7 +51,13 @@ export function startKeyVault(parts: NodeKeyVaultParts): NodeKeyVault {
   const directory = join(settings.dataDir, keyFolder)
   let isImported = false
   let hasLooked = false
+  const wish = join(settings.dataDir, giveBackFile)
   const look = async (): Promise<void> => {
+    if (existsSync(wish)) {
+      const given = await vault.giveBack()
+      if (given.ok) rmSync(wish, { force: true })
+      else log.warn({ reason: given.error.message }, 'keys of zones are not given back yet')
+    }
     if (!isImported && hasFiles(directory)) {
       isImported = await importKeyFolder({
         ...{ directory, secretKey, vault, nowMs: clock.nowMs(), log },

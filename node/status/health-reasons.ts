@@ -31,6 +31,8 @@ export interface HealthParts {
   readonly missingGeo: () => readonly string[]
   /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
+  /** A sentence for each reason why keys of the database are not used. */
+  readonly keyTroubles: () => readonly string[]
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
   /** null: there is no DNS over TLS. */
@@ -72,10 +74,15 @@ export const isFaulty = (certificate: ReturnType<HealthParts['certificate']>): b
 
 export const geoMissing = 'geo-missing'
 export const keyMissing = 'zone-key-missing'
+export const keysUnused = 'zone-keys-unused'
 
 /** What is said of zones without a key, however many there are. */
 export function missingKeysMessage(missing: readonly string[]): string {
   return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`
+}
+
+export function unusedKeysMessage(troubles: readonly string[]): string {
+  return `Keys of zones stay as they are on this node: ${shownOf(troubles)}.`
 }
 
 function faultyParentsMessage(faults: readonly string[]): string {
@@ -199,6 +206,11 @@ const degradations: readonly Row[] = [
     code: keyMissing,
     message: ({ missingKeys }) => missingKeysMessage(missingKeys()),
     holds: ({ missingKeys }) => missingKeys().length > 0,
+  },
+  {
+    code: keysUnused,
+    message: ({ keyTroubles }) => unusedKeysMessage(keyTroubles()),
+    holds: ({ keyTroubles }) => keyTroubles().length > 0,
   },
   {
     code: 'zone-ds-mismatch',

@@ -1,7 +1,8 @@
 // The copy of all keys in the data directory, encrypted, so that a node signs without the database
 // or the control node that it has them from.
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -42,15 +43,21 @@ export function readKeyCopy(path: string, key: Uint8Array | null): Result<KeySet
 
 /** @param key 32 octets that are in no file of the data directory */
 export function createKeyCopy(path: string, key: Uint8Array, log: Log): KeyCopy {
+  let last: KeySet | undefined
   return {
     read: () => {
       const set = readKeyCopy(path, key)
-      if (set.ok) return set.value ?? undefined
+      if (set.ok) return (last = set.value ?? undefined)
       log.warn({ file: path, reason: set.error }, unread)
       return undefined
     },
     write: (set) => {
       try {
+        // A key that is lost by mistake would be lost for ever.
+        if (isAnyLost(last, set) && existsSync(path)) {
+          writeDurably(`${path}.before`, readFileSync(path), 0o600)
+        }
+        last = set
         writeDurably(path, `${seal(key, printKeySet(set))}\n`, 0o600)
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException
@@ -59,5 +66,14 @@ export function createKeyCopy(path: string, key: Uint8Array, log: Log): KeyCopy 
     },
   }
 }
+
+/** @param before undefined: what is there cannot be read */
+function isAnyLost(before: KeySet | undefined, after: KeySet): boolean {
+  const kept = new Set(after.records.map(identity))
+  return before?.records.every((record) => kept.has(identity(record))) !== true
+}
+
+const identity = ({ zone, publicKey }: KeyRecord): string =>
+  `${zone} ${Buffer.from(publicKey).toString('base64')}`
 
 const unread = 'the copy of the keys of zones is not used: they have to come from elsewhere'

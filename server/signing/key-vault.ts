@@ -14,6 +14,9 @@ import type { KeySet } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
 import { openedKeys, sealedKey } from './sealed-keys.ts'
 
+/** In the data directory: made by a person whose database has lost its keys. */
+export const giveBackFile = 'zone-keys.give-back'
+
 export interface KeyVaultParts {
   readonly store: ZoneKeyStore
   readonly copy: KeyCopy
@@ -23,9 +26,14 @@ export interface KeyVaultParts {
   readonly log: Log
 }
 
+type Unchanged = 'refused' | 'contended' | 'older' | 'unreadable'
+
 export interface VaultFault {
-  /** `refused`: the change itself says why not. `contended`: others changed it again and again. */
-  readonly code: 'refused' | 'contended' | 'unreadable' | StoreFailure<'too-many-keys'>['code']
+  /**
+   * `refused`: the change itself says why not. `contended`: others changed it again and again.
+   * `older`: the database lacks what is known here.
+   */
+  readonly code: Unchanged | StoreFailure<'too-many-keys'>['code']
   readonly message: string
 }
 
@@ -53,6 +61,8 @@ export class KeyVault implements KeySource {
   readonly #making = new Set<string>()
   #isRead = false
   #isAway = false
+  /** The revision of a database that is older than what is known here; null: it is not. */
+  #olderRevision: number | null = null
 
   constructor(parts: KeyVaultParts) {
     this.#parts = parts
@@ -78,6 +88,12 @@ export class KeyVault implements KeySource {
     this.#handlers.add(handler)
   }
 
+  /** A sentence for each thing that keeps this node from what the database has. */
+  troubles(): readonly string[] {
+    const older = this.#olderRevision === null ? [] : [this.#olderSaid()]
+    return [...older, ...this.#faults.values()]
+  }
+
   /** What nodes are given. Errors: a sentence; they keep what they have. */
   set(): Result<KeySet, string> {
     const [fault] = this.#faults.values()
@@ -95,7 +111,14 @@ export class KeyVault implements KeySource {
     return this.#inTurn(() => this.#change(zone, change))
   }
 
+  /** Puts all keys that are known here into a database that is older: a person has said so. */
+  giveBack(): Promise<Result<null, VaultFault>> {
+    return this.#inTurn(() => this.#giveBack())
+  }
+
   readonly makeFirst = (make: () => KeyRecord): void => {
+    // Said already; nodes would take the first key in the place of all that they have.
+    if (this.#olderRevision !== null) return
     const record = make()
     const { zone } = record
     if (this.#making.has(zone)) return
@@ -117,11 +140,11 @@ export class KeyVault implements KeySource {
     change: KeyChange,
   ): Promise<Result<readonly KeyRecord[], VaultFault>> {
     const { store, secretKey, clock } = this.#parts
-    if (!this.#isRead) {
-      const failure = await this.#look()
-      if (failure !== null) return err(failure)
-    }
+    // Each time: another database may be in the place of the one before.
+    const away = await this.#look()
+    if (away !== null) return err(away)
     for (let tries = 0; tries < triesMax; tries++) {
+      if (this.#olderRevision !== null) return err({ code: 'older', message: this.#olderSaid() })
       const fault = this.#faults.get(zone)
       if (fault !== undefined) return err({ code: 'unreadable', message: fault })
       const known = this.#zones.get(zone)
@@ -148,15 +171,61 @@ export class KeyVault implements KeySource {
     return err({ code: 'contended', message })
   }
 
+  async #giveBack(): Promise<Result<null, VaultFault>> {
+    const { store, secretKey, clock, log } = this.#parts
+    const away = await this.#look()
+    if (away !== null) return err(away)
+    if (this.#olderRevision === null) return ok(null)
+    const loaded = await store.load()
+    if (!loaded.ok) return loaded
+    const versions = new Map(loaded.value.zones.map(({ zone, version }) => [zone, version]))
+    let left = this.#keys.size
+    for (const [zone, records] of this.#keys) {
+      const keys = records.map((record) => sealedKey(record, secretKey))
+      // The last one makes it the newest: until then other nodes take nothing of it.
+      const atMs = --left === 0 ? Math.max(clock.nowMs(), this.#revision) : 0
+      const swapped = await store.swap(zone, versions.get(zone) ?? 0, keys, atMs)
+      if (!swapped.ok) return err({ code: 'contended', message: swapped.error.message })
+    }
+    log.info({ zones: this.#keys.size }, 'keys of zones that this node had are in the database')
+    const failure = await this.#look()
+    return failure === null ? ok(null) : err(failure)
+  }
+
+  #olderSaid(): string {
+    const found = this.#olderRevision
+    return (
+      `the database has keys of zones of revision ${found}, and ${this.#revision} is known here: ` +
+      'it was lost, or is older, so nothing is taken from it; bring the right one back, or make ' +
+      `the file ${giveBackFile} in the data directory of this node, whose keys it has then`
+    )
+  }
+
+  /** @returns whether the database lacks what is known here; then it stays as it is */
+  #isOlder(revision: number): boolean {
+    const was = this.#olderRevision
+    // Without keys there is nothing to lose.
+    const isOlder = revision < this.#revision && this.#keys.size > 0
+    this.#olderRevision = isOlder ? revision : null
+    const { log } = this.#parts
+    if (was === null && isOlder) {
+      log.error({ reason: this.#olderSaid() }, unusable)
+    } else if (was !== null && !isOlder) {
+      log.info({ revision }, 'keys of zones come from the database again')
+    }
+    return isOlder
+  }
+
   /** @returns null: what the store has is known */
   async #look(): Promise<StoreFailure | null> {
     const { store, log } = this.#parts
     const revision = await store.revision()
     if (!revision.ok) return this.#lost(revision.error)
-    if (!this.#isRead || revision.value !== this.#revision) {
+    const isOlder = this.#isOlder(revision.value)
+    if (!isOlder && (!this.#isRead || revision.value !== this.#revision)) {
       const loaded = await store.load()
       if (!loaded.ok) return this.#lost(loaded.error)
-      this.#adopt(loaded.value)
+      if (!this.#isOlder(loaded.value.revision)) this.#adopt(loaded.value)
     }
     if (this.#isAway) log.info({}, 'the database with the keys of zones is there again')
     this.#isAway = false

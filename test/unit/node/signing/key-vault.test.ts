@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, assert, beforeEach, describe, expect, test } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
@@ -5,6 +6,7 @@ import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { systemClock } from '#lib/clock.ts'
 import { startKeyVault } from '#node/signing/key-vault.ts'
 import { keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
+import { giveBackFile } from '#server/signing/key-vault.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
@@ -48,6 +50,28 @@ describe.each(persistentAdapters)('keys of zones of a control node on %s', (_nam
       expect(readAllKeys(dataDir, keys, 0)).toEqual({ ok: false, error })
     }
     for (const { stop } of [first, other]) await stop()
+  })
+
+  test('a file in the data directory gives them to a database that was lost', async () => {
+    const key = { zone: wireName(zone), key: generateZoneKey(signingAlgorithm(13)!) }
+    storeKey(join(dataDir, keyFolder), key, secretKey, 0)
+    await start().look()
+    removeTempDir(join(dataDir, keyFolder))
+    const lost = await adapter()
+    const node = startKeyVault({
+      settings: { dataDir, database: { url: '' } },
+      ...{ env, clock: systemClock, log: silentLog },
+      state: { persistent: lost.state, exists: () => true },
+    })
+    await node.look()
+    expect(node.vault?.troubles()).toHaveLength(1)
+    const wish = join(dataDir, giveBackFile)
+    writeFileSync(wish, '')
+    await node.look()
+    expect(existsSync(wish)).toBe(false)
+    expect(node.vault?.troubles()).toEqual([])
+    expect(await lost.state.zoneKeys.load()).toMatchObject({ value: { zones: [{ zone }] } })
+    await lost.stop()
   })
 
   test('a database that is not there is not made to be looked at', async () => {

@@ -34,6 +34,7 @@ function said(
     areChecksOff: () => wanted === 'checks-off',
     missingGeo: () => missingGeo,
     missingKeys: () => [],
+    keyTroubles: () => (wanted === 'zone-keys-unused' ? ['the database is older'] : []),
     dsFaults: () => [],
     anycast: () => null,
     certificate: () => certificate,

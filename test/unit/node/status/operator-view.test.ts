@@ -111,6 +111,7 @@ const keptBy = (disk: Disk) => ({
   areChecksOff: () => false,
   missingGeo: () => [],
   missingKeys: () => [],
+  keyTroubles: () => [],
   dsFaults: () => [],
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),

@@ -122,6 +122,48 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
     expect(wrong.set().ok).toBe(false)
   })
 
+  test('are kept while the database has older ones or none, and no key is made then', async () => {
+    const [record, other] = [made(), made({}, 'other.example.')]
+    await vault().change(zone, () => ok([record]))
+    await vault().change(other.zone, () => ok([other]))
+    const lost = await adapter()
+    const store = lost.state.zoneKeys
+    const node = vault({ store })
+    expect(await node.refresh()).toBe(true)
+    node.makeFirst(() => made({}, 'new.example.'))
+    const change = await node.change(zone, () => ok([made()]))
+    expect(change).toMatchObject({ error: { code: 'older' } })
+    expect(node.keys().get(zone)).toEqual([record])
+    expect(await store.revision()).toEqual({ ok: true, value: 0 })
+    expect(node.troubles()).toEqual([expect.stringMatching(/revision 0, and 5002 is known here/)])
+    expect(said).toEqual([expect.stringMatching(/zone-keys.give-back/)])
+    expect(vault().keys().get(zone)).toEqual([record])
+    // A person says that what this node has is right.
+    const revisions: unknown[] = []
+    const swap: ZoneKeyStore['swap'] = async (...asked) => {
+      revisions.push(await store.revision())
+      return await store.swap(...asked)
+    }
+    const giving = vault({ store: { ...store, swap } })
+    expect(await giving.giveBack()).toEqual({ ok: true, value: null })
+    expect(revisions).toMatchObject([{ value: 0 }, { value: 1 }])
+    expect(await node.refresh()).toBe(true)
+    expect([node.troubles(), node.keys().size]).toEqual([[], 2])
+    expect(node.keys().get(zone)).toEqual([record])
+    await lost.stop()
+  })
+
+  test('that a change takes out of the copy are in the copy of before', async () => {
+    const [record, other] = [made(), made()]
+    const node = vault()
+    await node.change(zone, () => ok([record]))
+    await node.change(zone, () => ok([]))
+    await node.change(zone, () => ok([other]))
+    const before = createKeyCopy(join(directory, 'copy.before'), secretKey, log)
+    expect(before.read()?.records).toEqual([record])
+    expect(statSync(join(directory, 'copy.before')).mode & 0o777).toBe(0o600)
+  })
+
   test('that another server signs with have no private half here', async () => {
     const foreign = { ...made(), secret: null }
     await vault().change(zone, () => ok([made(), foreign]))
