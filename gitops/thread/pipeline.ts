@@ -407,6 +407,7 @@ function openWrites(
   const { requireSignature, allowedSignersPath, signingKeyPem } = options
   const writer = new Writer({
     ...shared,
+    parentDs: fromDirectory(options).parentDs,
     compiler,
     key: privateKeyFromPem(signingKeyPem, 'gslbd node'),
     requireSignature,

@@ -1,5 +1,6 @@
 // Prepares a commit from a draft in memory: nothing is written before it compiles.
 import { isRead } from '#compiler/read/layout.ts'
+import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
@@ -36,6 +37,8 @@ export interface PrepareParts {
   readonly key: SshPrivateKey
   /** Diagnostics of the accepted commit. */
   readonly diagnostics: readonly HeadDiagnostic[]
+  /** See `GuardMemory`. */
+  readonly parentDs?: () => ParentDs
   /** Turns an error of a bug into the failure of the request. */
   readonly onFault: (thrown: unknown) => WriteFailure
 }
@@ -53,7 +56,7 @@ export interface Unprintable {
 
 /** @returns null when the draft changes nothing */
 export async function prepareCommit(
-  { driver, compiler, accepted, key }: Omit<PrepareParts, 'onFault' | 'diagnostics'>,
+  { driver, compiler, accepted, key }: Omit<PrepareParts, 'onFault' | 'diagnostics' | 'parentDs'>,
   draft: Draft,
   requests: readonly WriteRequest[],
   atSeconds: number,

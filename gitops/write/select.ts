@@ -147,10 +147,12 @@ class Selector {
 
   /** An error here may come from another request that fails later: only the compilation decides. */
   #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
-    const { recent, names } = this.#parts.accepted
+    const { accepted, parentDs } = this.#parts
+    const { recent, names } = accepted
     const memory: BatchMemory = {
       recent: recent.fork(),
       names: names.fork(),
+      parentDs,
       held: undefined,
     }
     const done: Attempt['done'][number][] = []

@@ -1,5 +1,6 @@
 // Writes one batch of requests: applied to the accepted commit, pushed by compare-and-swap,
 // activated.
+import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import { isRead } from '#compiler/read/layout.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -49,6 +50,8 @@ export interface WriterParts extends CommitJudgeParts {
   readonly publisher: Publisher
   readonly reconciler: Reconciler
   readonly accepted: AcceptedConfig
+  /** See `GuardMemory`. */
+  readonly parentDs?: () => ParentDs
   /** Whether the objects of the accepted commit are still in the repository. */
   readonly inspect: () => Result<void, SourceError>
   readonly key: SshPrivateKey

@@ -3,8 +3,10 @@
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 
+type Chained = Pick<NameOutline, 'zones' | 'parentDs'>
+
 /** @returns what the change does, as the end of "Commit c0ffee …"; undefined: nothing like that */
-export function brokenChain(before: NameOutline, after: NameOutline): string | undefined {
+export function brokenChain(before: Chained, after: Chained): string | undefined {
   const seen = before.parentDs ?? after.parentDs
   if (seen === undefined) return undefined
   for (const [zone, { algorithm: was }] of before.zones) {

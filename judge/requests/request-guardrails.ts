@@ -1,8 +1,11 @@
 // Checks a request against the guardrails: alone, and together with the requests shortly before it.
+import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { keyOf } from '#config/draft.ts'
 import type { Draft } from '#config/draft.ts'
 import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
+import { brokenChain } from '#judge/guard/chain-of-trust.ts'
+import type { Change } from '#judge/guard/change.ts'
 import { judge } from '#judge/guard/judge.ts'
 import type { LimitName } from '#judge/guard/change-limits.ts'
 import type { Breach } from '#judge/guard/judge.ts'
@@ -17,6 +20,8 @@ export interface GuardMemory {
   /** Names before the request. */
   readonly names: NameLedger
   readonly recent: RecentChanges
+  /** Read for a request that alters the zones; left out: nothing is known of parents. */
+  readonly parentDs?: (() => ParentDs) | undefined
 }
 
 /** Objects that a request may alter, as they were before. */
@@ -73,21 +78,36 @@ export function guardFailure(
   { override }: WriteRequest,
   guarded: Guarded,
   written: readonly (WrittenObject | null)[],
-  { names, recent }: GuardMemory,
+  { names, recent, parentDs }: GuardMemory,
 ): WriteFailure | undefined {
   const before = [...guarded.entries.values()]
   const touched = touchedBetween(before, entriesNow(draft, before, written), names)
   if (override === undefined) {
     const { guardrails } = guarded.settings?.object.spec ?? {}
     const outlines = new RequestOutlines({ draft, guarded, touched, names, recent })
-    const alone = judge(outlines.alone(), guardrails, 'alone')
+    const change = outlines.alone()
+    const alone = judge(change, guardrails, 'alone')
     if (alone !== undefined) return failureOf(alone, true)
+    const broken = chainFailure(change, parentDs)
+    if (broken !== undefined) return broken
     const together = judge(outlines.together(), guardrails, 'together')
     if (together !== undefined) return failureOf(together, false)
     recent.record(touched)
   } else recent.forget()
   names.apply(touched)
   return undefined
+}
+
+/** Other nodes do not judge commits of the API: a break of the chain of trust must not become one. */
+function chainFailure(
+  { before, after }: Change,
+  parentDs: GuardMemory['parentDs'],
+): WriteFailure | undefined {
+  if (before.zones.size === 0 || parentDs === undefined) return undefined
+  const words = brokenChain({ zones: before.zones, parentDs: parentDs() }, after)
+  if (words === undefined) return undefined
+  const message = `This would ${words.replace(/^signs/, 'sign')}. ${ifMeant}`
+  return { code: 'guarded', operation: -1, diagnostics: [], message }
 }
 
 const ifMeant =

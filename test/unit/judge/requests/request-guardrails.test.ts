@@ -1,6 +1,8 @@
 // What one request may remove without a word, and what other nodes make of the commit.
 import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
 import { onTestFinished, test } from 'vitest'
+import { parentDsPathOf, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import type { Operation } from '#config/operation.ts'
 import {
@@ -290,4 +292,40 @@ onlyLong(() => {
       assert.equal((await call(rootKey, 'DELETE', `/records/${id}`)).status, 204, name)
     }
   })
+})
+
+const signedSettings = `apiVersion: gslb/v1
+kind: Settings
+metadata: { name: settings }
+spec:
+  zones:
+    - { name: signed.test., nameservers: [{ name: ns1.example.net. }], dnssec: { enabled: true } }
+`
+const zonesPatch = (dnssec: object) => {
+  return { zones: [{ name: 'signed.test.', nameservers: [{ name: 'ns1.example.net.' }], dnssec }] }
+}
+const unsigned = zonesPatch({ enabled: false })
+const otherAlgorithm = zonesPatch({ enabled: true, algorithm: 'ed25519' })
+const ofOld = '12345 13 2 ab'
+
+test.each([
+  ['signing ends below a DS', [ofOld], false, unsigned, /sign zone signed\.test\. no more, below/],
+  ['another algorithm, keys in files', [ofOld], false, otherAlgorithm, /by ed25519 in the place/],
+  ['another algorithm, keys that roll', [ofOld], true, otherAlgorithm, null],
+  ['signing ends, no DS', [], false, unsigned, null],
+  ['other settings', [ofOld], false, { guardrails: { removedNames: 40 } }, null],
+])('a request may not leave a DS at a parent behind: %s', async (_, ds, rolls, patch, refusal) => {
+  const made = await startConfigWorld({ settings: signedSettings })
+  onTestFinished(() => made.close())
+  const path = parentDsPathOf(dirname(made.gitdir))
+  writeParentDs(path, new Map([['signed.test.', { ds, rolls }]]))
+  const before = made.git('rev-parse', 'main')
+  const answer = await made.call(rootKey, 'PUT', '/settings', patch)
+  if (refusal === null) return assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.status, 409, answer.text)
+  assert.match(answer.body.error, refusal)
+  assert.match(answer.body.error, /^This would .* First take the DS away at the parent/)
+  assert.equal(made.git('rev-parse', 'main'), before)
+  const header = { 'x-gslb-override': 'nobody validates' }
+  assert.equal((await made.call(rootKey, 'PUT', '/settings', patch, header)).status, 200)
 })
