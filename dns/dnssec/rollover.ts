@@ -6,6 +6,8 @@ import { parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { KeyRecord, KeyRole, KeyTimes } from './key-record.ts'
+import { longestTtls, servedTtls } from './served-ttls.ts'
+import type { ServedTtls } from './served-ttls.ts'
 import { DigestType, dsRdata } from './zone-key.ts'
 
 export interface RollPolicy {
@@ -37,7 +39,7 @@ export interface RollInput {
   readonly parent: ParentView | null
   /** It was asked just now. What it said before may be older than what another node has seen. */
   readonly isParentFresh: boolean
-  /** TTL of the DNSKEY rrset, and the longest TTL of the zone. */
+  /** TTL of the DNSKEY rrset, and the longest TTL of the zone, that caches may have. */
   readonly keyTtlMs: number
   readonly longestTtlMs: number
   readonly nowMs: number
@@ -84,6 +86,8 @@ export interface Looked {
   /** null: never. */
   readonly atMs: number | null
   readonly heldUntilMs: number
+  /** See `longestTtls`. */
+  readonly ttls: readonly ServedTtls[]
 }
 
 /**
@@ -95,12 +99,15 @@ export function look(
   input: Pick<RollInput, 'policy' | 'keyTtlMs' | 'longestTtlMs' | 'nowMs'>,
   isOthers: boolean,
 ): Looked {
-  const { policy, keyTtlMs, longestTtlMs, nowMs } = input
+  const { policy, nowMs } = input
   const gapMs = before.atMs === null ? Infinity : nowMs - before.atMs
-  const isTrusted = gapMs >= -backMaxMs && gapMs <= gapMaxMs && !isOthers
-  if (isTrusted) return { atMs: nowMs, heldUntilMs: before.heldUntilMs }
-  const longestMs = Math.max(keyTtlMs, longestTtlMs, policy.parentMs)
-  return { atMs: nowMs, heldUntilMs: nowMs + longestMs + policy.propagationMs + safetyMs }
+  const isTrusted = gapMs >= -backMaxMs && gapMs <= gapMaxMs
+  const slackMs = policy.propagationMs + safetyMs
+  const ttls = servedTtls(before.ttls, input, { nowMs, slackMs, isTrusted })
+  const { keyTtlMs, longestTtlMs } = longestTtls(ttls)
+  const untilMs = nowMs + Math.max(keyTtlMs, longestTtlMs, policy.parentMs) + slackMs
+  const heldUntilMs = isTrusted && !isOthers ? Math.min(before.heldUntilMs, untilMs) : untilMs
+  return { atMs: nowMs, heldUntilMs, ttls }
 }
 
 /** Removed keys are forgotten after so long. */

@@ -13,6 +13,7 @@ import type {
   RollPolicy,
   WantedKey,
 } from '#dns/dnssec/rollover.ts'
+import { longestTtls } from '#dns/dnssec/served-ttls.ts'
 import { entryFlags, zoneKey } from '#dns/dnssec/zone-key.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -135,7 +136,7 @@ export class KeyKeeper {
     if (known !== undefined) return known
     const stored = this.#parts.looks.of(zone)
     const state: ZoneState = {
-      looked: stored?.looked ?? { atMs: null, heldUntilMs: 0 },
+      looked: stored?.looked ?? { atMs: null, heldUntilMs: 0, ttls: [] },
       text: stored?.text ?? '',
       ...{ parent: null, askedMs: -Infinity },
       view: { zone, waiting: [], nextMs: null, parent: null },
@@ -151,8 +152,9 @@ export class KeyKeeper {
     const text = textOf(before)
     state.looked = look(state.looked, { ...zone, nowMs }, text !== state.text)
     state.text = text
-    const { heldUntilMs } = state.looked
-    const input = { ...zone, parent: state.parent, isParentFresh, nowMs, heldUntilMs }
+    const { heldUntilMs, ttls } = state.looked
+    const seen = { parent: state.parent, isParentFresh }
+    const input = { ...zone, ...longestTtls(ttls), ...seen, nowMs, heldUntilMs }
     let last = this.#rolled(before, input)
     if (last.records !== before) {
       const changed = await vault.change(zone.name, (records) => {

@@ -2,6 +2,7 @@
 // a file in the data directory.
 import { readFileSync } from 'node:fs'
 import type { Looked, ParentView, Rolled } from '#dns/dnssec/rollover.ts'
+import type { ServedTtls } from '#dns/dnssec/served-ttls.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
@@ -46,7 +47,7 @@ export function createStoredLooks(path: string, log: Log): StoredLooks {
       const atMs = Math.max(0, ...looks.map(({ looked }) => looked.atMs ?? 0))
       const said = JSON.stringify([
         views,
-        looks.map(({ text, looked }) => [text, looked.heldUntilMs]),
+        looks.map(({ text, looked }) => [text, looked.heldUntilMs, looked.ttls.map(ttlsOf)]),
       ])
       const isSoon = Math.abs(atMs - writtenMs) < writeMs
       if (looks.length === 0 || (said === told && isSoon)) return
@@ -80,10 +81,22 @@ function listIn(path: string, field: 'looks' | 'views'): readonly unknown[] {
 function readLooks(path: string): ZoneLook[] {
   return listIn(path, 'looks').flatMap((one) => {
     const { zone, looked, text } = fieldsOf(one)
-    const { atMs, heldUntilMs } = fieldsOf(looked)
+    const { atMs, heldUntilMs, ttls } = fieldsOf(looked)
     const isWhole = typeof zone === 'string' && typeof text === 'string'
     if (!isWhole || !Number.isSafeInteger(atMs) || !Number.isSafeInteger(heldUntilMs)) return []
-    return [{ zone, text, looked: { atMs: atMs as number, heldUntilMs: heldUntilMs as number } }]
+    const read = { atMs: atMs as number, heldUntilMs: heldUntilMs as number }
+    return [{ zone, text, looked: { ...read, ttls: readTtls(ttls) } }]
+  })
+}
+
+const ttlsOf = ({ keyTtlMs, longestTtlMs }: ServedTtls) => [keyTtlMs, longestTtlMs]
+
+/** A file of before has none. */
+function readTtls(ttls: unknown): readonly ServedTtls[] {
+  return (Array.isArray(ttls) ? (ttls as unknown[]) : []).flatMap((one) => {
+    const { keyTtlMs, longestTtlMs, lastMs } = fieldsOf(one)
+    const read = { keyTtlMs, longestTtlMs, lastMs }
+    return Object.values(read).every(Number.isSafeInteger) ? [read as ServedTtls] : []
   })
 }
 

@@ -6,6 +6,8 @@ import { keyUses, KeyUse, noTimes } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { beginRoll, dsText, look, roll } from '#dns/dnssec/rollover.ts'
 import type { Looked, ParentView, RollPolicy, WantedKey } from '#dns/dnssec/rollover.ts'
+import { longestTtls } from '#dns/dnssec/served-ttls.ts'
+import type { ZoneTtls } from '#dns/dnssec/served-ttls.ts'
 import { keyTag } from '#dns/dnssec/zone-key.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { RollWorld } from '#test/support/dns/roll-world.ts'
@@ -13,7 +15,7 @@ import { RollWorld } from '#test/support/dns/roll-world.ts'
 const minute = 60_000
 const hour = 60 * minute
 const stepMs = 10 * minute
-const ttls = { keyTtlMs: 20 * minute, longestTtlMs: hour }
+const firstTtls: ZoneTtls = { keyTtlMs: 20 * minute, longestTtlMs: hour }
 const basePolicy: RollPolicy = {
   ...{ model: null, algorithm: null, defaultAlgorithm: 13, kskMs: null, zskMs: null },
   ...{ propagationMs: 5 * minute, parentMs: 3 * hour },
@@ -28,6 +30,7 @@ interface Event {
     | { readonly kind: 'sleep'; readonly node: number; readonly steps: number }
     | { readonly kind: 'parent'; readonly parent: Parent }
     | { readonly kind: 'lost'; readonly node: number; readonly isLost: boolean }
+    | { readonly kind: 'ttls'; readonly ttls: ZoneTtls }
 }
 /** What a parent does with what the zone says: replaces its DS, adds one, or nothing. */
 type Parent = 'follows' | 'adds' | 'sleeps'
@@ -63,6 +66,14 @@ const event: fc.Arbitrary<Event> = fc.record({
       parent: fc.constantFrom<Parent>('follows', 'adds', 'sleeps'),
     }),
     fc.record({ kind: fc.constant('lost' as const), node: fc.nat(1), isLost: fc.boolean() }),
+    fc.record({
+      kind: fc.constant('ttls' as const),
+      ttls: fc.constantFrom<ZoneTtls>(
+        { keyTtlMs: 10 * hour, longestTtlMs: 10 * hour },
+        { keyTtlMs: minute, longestTtlMs: 30 * hour },
+        { keyTtlMs: minute, longestTtlMs: minute },
+      ),
+    }),
   ),
 })
 
@@ -78,9 +89,10 @@ interface Node {
 }
 
 class Run {
-  readonly world = new RollWorld({ ...ttls, ...basePolicy })
+  readonly world = new RollWorld({ ...firstTtls, ...basePolicy })
   records: readonly KeyRecord[] = []
   policy = basePolicy
+  ttls = firstTtls
   parent: Parent = 'follows'
   ds: readonly string[] = []
   version = 0
@@ -89,7 +101,12 @@ class Run {
 
   constructor(nodes: number) {
     this.nodes = Array.from({ length: nodes }, () => ({
-      ...{ offsetMs: 0, looked: { atMs: null, heldUntilMs: 0 }, version: 0, sleepsUntil: 0 },
+      ...{
+        offsetMs: 0,
+        looked: { atMs: null, heldUntilMs: 0, ttls: [] },
+        version: 0,
+        sleepsUntil: 0,
+      },
       ...{ view: null, isLost: false },
     }))
   }
@@ -115,13 +132,14 @@ class Run {
     if (isParentFresh) node.view = node.isLost ? null : { onAll: this.ds, onAny: this.ds }
     const parent = node.view
     const nowMs = realMs + node.offsetMs
-    const { policy } = this
+    const { policy, ttls } = this
     const isOthers = node.version !== this.version
     node.version = this.version
     node.looked = look(node.looked, { policy, ...ttls, nowMs }, isOthers)
     for (let again = 0; again < 3; again++) {
       const { heldUntilMs } = node.looked
-      const seen = { parent, isParentFresh, policy, ...ttls, nowMs, heldUntilMs }
+      const known = longestTtls(node.looked.ttls)
+      const seen = { parent, isParentFresh, policy, ...known, nowMs, heldUntilMs }
       const rolled = roll({ ...seen, records: this.records })
       const made = rolled.wanted.map((one) => this.make(one, nowMs))
       this.write(node, made.length === 0 ? rolled.records : [...rolled.records, ...made])
@@ -176,6 +194,13 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
         if (what.kind === 'roll') run.begin(node, 1e12 + step * stepMs, what.isEmergency)
         if (what.kind === 'policy') run.policy = { ...run.policy, ...what.policy }
         if (what.kind === 'parent') run.parent = what.parent
+        if (what.kind === 'ttls') {
+          run.ttls = what.ttls
+          run.world.keep({ ...what.ttls, ...basePolicy }, 1e12 + step * stepMs)
+          // Each node sees them: one that sleeps while they are long knows nothing of them.
+          for (const one of run.nodes) one.sleepsUntil = step
+          walk(1)
+        }
         if (what.kind === 'lost') run.nodes[what.node % nodes]!.isLost = what.isLost
         if (what.kind === 'sleep') {
           run.nodes[what.node % nodes]!.sleepsUntil = step + what.steps

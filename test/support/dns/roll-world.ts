@@ -9,6 +9,7 @@ interface Seen<T> {
   readonly fromMs: number
   /** When the next one came; Infinity: it is there. */
   toMs: number
+  readonly keptMs: number
 }
 
 interface Shown {
@@ -19,8 +20,8 @@ interface Shown {
 
 /** What caches may have: everything that was there less than so long ago. */
 class History<T> {
-  readonly #seen: Seen<T>[] = []
-  readonly #keptMs: number
+  #seen: Seen<T>[] = []
+  #keptMs: number
 
   constructor(keptMs: number) {
     this.#keptMs = keptMs
@@ -29,11 +30,18 @@ class History<T> {
   add(value: T, atMs: number): void {
     const last = this.#seen.at(-1)
     if (last !== undefined) last.toMs = atMs
-    this.#seen.push({ value, fromMs: atMs, toMs: Infinity })
+    this.#seen.push({ value, fromMs: atMs, toMs: Infinity, keptMs: this.#keptMs })
+  }
+
+  /** The same goes on with another TTL. */
+  keep(keptMs: number, atMs: number): void {
+    this.#keptMs = keptMs
+    const last = this.#seen.at(-1)
+    if (last !== undefined) this.add(last.value, atMs)
   }
 
   cached(atMs: number): T[] {
-    while (this.#seen.length > 0 && this.#seen[0]!.toMs < atMs - this.#keptMs) this.#seen.shift()
+    this.#seen = this.#seen.filter(({ toMs, keptMs }) => toMs >= atMs - keptMs)
     return this.#seen.map(({ value }) => value)
   }
 }
@@ -56,6 +64,11 @@ export class RollWorld {
     this.#keys = new History(keyTtlMs + propagationMs)
     this.#records = new History(longestTtlMs + propagationMs)
     this.#ds = new History(parentMs)
+  }
+
+  keep({ keyTtlMs, longestTtlMs, propagationMs }: CacheTimes, atMs: number): void {
+    this.#keys.keep(keyTtlMs + propagationMs, atMs)
+    this.#records.keep(longestTtlMs + propagationMs, atMs)
   }
 
   show(records: readonly KeyRecord[], atMs: number): void {

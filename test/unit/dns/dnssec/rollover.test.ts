@@ -140,7 +140,7 @@ test('a DS record is known by either digest', () => {
 })
 
 const lookAt = (nowMs: number) => given([], { nowMs })
-const wasAt = { atMs: start, heldUntilMs: 5 }
+const wasAt = { atMs: start, heldUntilMs: 5, ttls: [] }
 const heldMs = 25 * hour + hour + hour
 test.each([
   ['a minute later', 60_000, false, false],
@@ -151,10 +151,19 @@ test.each([
 ])('%s', (_name, byMs, isOthers, isHeld) => {
   const nowMs = start + byMs
   const heldUntilMs = isHeld ? nowMs + heldMs : 5
-  expect(look(wasAt, lookAt(nowMs), isOthers)).toEqual({ atMs: nowMs, heldUntilMs })
+  expect(look(wasAt, lookAt(nowMs), isOthers)).toMatchObject({ atMs: nowMs, heldUntilMs })
 })
 
 test('a node that has just started holds as well', () => {
-  const { heldUntilMs } = look({ atMs: null, heldUntilMs: 0 }, lookAt(start), false)
+  const { heldUntilMs } = look({ atMs: null, heldUntilMs: 0, ttls: [] }, lookAt(start), false)
   expect(heldUntilMs).toBe(start + heldMs)
+})
+
+test('a node holds no longer than a TTL of seven days, also where it was told to', () => {
+  const input = { ...lookAt(start), longestTtlMs: 2_147_483_647_000 }
+  const untilMs = start + 7 * day + 2 * hour
+  expect(look({ atMs: null, heldUntilMs: 0, ttls: [] }, input, false).heldUntilMs).toBe(untilMs)
+  const years = { atMs: start, heldUntilMs: start + 2_147_483_647_000, ttls: [] }
+  expect(look(years, input, false).heldUntilMs).toBe(untilMs)
+  expect(look(years, lookAt(start), false).heldUntilMs).toBe(start + heldMs)
 })

@@ -35,6 +35,7 @@ class World {
   parent: readonly string[] = []
   asked = 0
   changes = 0
+  ttls = { keyTtlMs: hour, longestTtlMs: hour }
   policy = policy
   readonly said: string[] = []
 
@@ -53,7 +54,7 @@ class World {
           return ok(after.value)
         },
       },
-      zones: () => [{ name: zone, policy: this.policy, keyTtlMs: hour, longestTtlMs: hour }],
+      zones: () => [{ name: zone, policy: this.policy, ...this.ttls }],
       parentOf: async () => {
         this.asked++
         return hasParent() ? { onAll: this.parent, onAny: this.parent } : null
@@ -175,6 +176,26 @@ test('of two nodes one has lost its parent: the roll ends, and nothing flaps', a
   expect(world.changes).toBeLessThan(5)
   const view = { onAll: world.parent, onAny: world.parent }
   expect(keepers.map((one) => one.views()[0]!.parent)).toEqual([view, null])
+})
+
+test('a TTL that is lowered shortens no wait for what caches have, also after a start', async () => {
+  const world = new World()
+  world.parent = [dsText(world.keys[0]!)]
+  world.ttls = { keyTtlMs: 48 * hour, longestTtlMs: 48 * hour }
+  const keeper = world.keeper()
+  await world.walk(keeper, 60 * hour)
+  await keeper.begin(zone, { role: null, isEmergency: false })
+  world.ttls = { keyTtlMs: minute, longestTtlMs: minute }
+  await world.walk(keeper, 10 * hour)
+  const next = world.keeper()
+  await world.walk(next, 38 * hour)
+  expect(world.uses()).toEqual([15, 5])
+  await world.walk(next, 2 * hour)
+  expect(world.uses()).toEqual([5, 15])
+  // By now nothing of before is cached: the old key needs two hours, and not two days.
+  world.parent = [dsText(world.keys[1]!)]
+  await world.walk(next, 5 * hour)
+  expect(world.uses()).toEqual([0, 15])
 })
 
 test('what zones wait for is in a file, for people', async () => {
