@@ -46,6 +46,9 @@ export class Sealer {
   }
 }
 
+/** Whether it looks like a text of `seal`. */
+export const isSealed = (text: string): boolean => /^v1\.[\w-]{38,}$/.test(text)
+
 /** Errors: `not-sealed`: no text of `seal`; `wrong-key`: sealed under another key, or altered. */
 export function unseal(
   key: Uint8Array,

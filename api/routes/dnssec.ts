@@ -4,6 +4,7 @@ import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
+import { keyRoles } from '#dns/dnssec/key-record.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { listObjects } from '#api/config/reads.ts'
@@ -128,10 +129,10 @@ const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
     '`dnssec.algorithm` of the zone.',
   body: body({
     which: Type.Optional(
-      Type.Union(
-        [Type.Literal('all'), Type.Literal('csk'), Type.Literal('ksk'), Type.Literal('zsk')],
-        { default: 'all', description: 'Keys that are followed by new ones' },
-      ),
+      Type.Enum(['all', ...keyRoles], {
+        default: 'all',
+        description: 'Keys that are followed by new ones',
+      }),
     ),
     emergency: Type.Optional(
       Type.Boolean({ default: false, description: 'Also while another roll goes on' }),

@@ -123,7 +123,8 @@ async function askToRoll(names: readonly string[], values: Asked, io: Io): Promi
 
 function checkNames(names: readonly string[], hasNone: boolean): void {
   if (names.length > 1) throw new UsageError(`"${names[1]}" is one too many`)
-  if ((names.length === 0) !== hasNone) throw new UsageError('name one zone')
+  if (hasNone && names.length > 0) throw new UsageError('status lists all zones: name none')
+  if (!hasNone && names.length === 0) throw new UsageError('name one zone')
 }
 
 function zoneOf(name: string): Uint8Array {
@@ -214,10 +215,15 @@ function ds(zone: Uint8Array, { directory, found, faults }: Here, io: Io): Exit 
   for (const { record } of wanted.length > 0 ? wanted : entries.slice(-1)) {
     io.out(`${name} IN DS ${dsText(record)}\n`)
   }
+  if (entries.length > 0 && wanted.length === 0) io.err(tooEarly)
   if (entries.length > 0) return Exit.Ok
   const why = faults.get(name) ?? `${directory} has no key of ${name}`
   return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${why}`)
 }
+
+const tooEarly =
+  'Do not give it to the parent yet: caches have answers without signatures. "gslbd dnssec ' +
+  'status" says from when.\n'
 
 /** SHA-256, as RFC 8624 section 3.3 requires; parents that take SHA-384 take it, too. */
 function dsLine({ zone, key }: KeyOfZone): string {

@@ -33,6 +33,11 @@ export const commitPattern = '^[0-9a-f]{7,64}$'
 /** The name of a tenant, or `*` for each that is not named. */
 export const tenantOrOthersPattern = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|\\*)$'
 
+/** How long a key of a zone is used. */
+export const keyLifePattern = '^(never|[1-9][0-9]{0,3}[ydh])$'
+/** How long keys of a zone wait. */
+export const keyWaitPattern = '^(0|[1-9][0-9]{0,4}[dhms])$'
+
 /** What to write, for each pattern. */
 export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
   [textPattern]:
@@ -48,6 +53,8 @@ export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
   [tenantOrOthersPattern]: 'write the name of a tenant, or "*" for each that is not named',
   [onAllDownPattern]: 'write empty, all, or pool:NAME with the name of a pool',
   [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',
+  [keyLifePattern]: 'write years, days or hours such as 2y, 90d or 12h, or never',
+  [keyWaitPattern]: 'write days, hours, minutes or seconds such as 1d, 2h, 30m or 90s, or 0',
 })
 /** A tenant id is a folder name, and must be one on every file system. */
 export const tenantIdPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/

@@ -16,8 +16,6 @@ import { dsText } from '#dns/dnssec/rollover.ts'
 import type { Waiting } from '#dns/dnssec/rollover.ts'
 import { DigestType } from '#dns/dnssec/zone-key.ts'
 import { foldName, formatName } from '#dns/name.ts'
-import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
-import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -147,7 +145,7 @@ const isOut = ({ times }: KeyRecord): boolean =>
   times.removedMs !== null || (times.publishedMs === null && times.activeMs === null)
 
 function keyView({ record, use }: UsedKey): ZoneKeyView {
-  const { tag, algorithm, role, flags, publicKey, secret, times } = record
+  const { tag, algorithm, role, flags, secret, times } = record
   return {
     ...{ id: idOf(record), tag, role, flags, state: stateOf(record), times: { ...times } },
     algorithm: signingAlgorithm(algorithm)?.mnemonic ?? `${algorithm}`,
@@ -155,9 +153,14 @@ function keyView({ record, use }: UsedKey): ZoneKeyView {
     signsKeys: (use & KeyUse.SignsKeys) !== 0,
     isInCds: (use & KeyUse.InCds) !== 0,
     hasPrivateKey: secret !== null,
-    dnskey: rdataTypeOf(RrType.DNSKEY).print(publicKey),
+    dnskey: dnskeyText(record),
     ds: role === 'zsk' ? [] : Object.values(DigestType).map((digest) => dsText(record, digest)),
   }
+}
+
+/** RFC 4034 section 2.2. */
+function dnskeyText({ flags, algorithm, publicKey }: KeyRecord): string {
+  return `${flags} 3 ${algorithm} ${Buffer.from(publicKey.subarray(4)).toString('base64')}`
 }
 
 function stateOf({ role, times }: KeyRecord): string {

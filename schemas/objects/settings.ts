@@ -42,7 +42,7 @@ export const SettingsSpec = Type.Object(
     defaults: Type.Optional(SettingsDefaults),
     zones: Type.Array(Zone, { default: [], description: 'The declared zones.' }),
     names: Type.Optional(
-      Type.Union([Type.Literal('first-come'), Type.Literal('owned')], {
+      Type.Enum(['first-come', 'owned'], {
         description:
           'Which names a tenant may take that nobody has: `first-come`, those with nothing of ' +
           'another tenant at, above or below them; `owned`, none outside of its delegated ' +

@@ -1,6 +1,7 @@
 // A zone: its apex, its name servers and the numbers of its SOA record (RFC 1035 section 3.3.13).
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
+import { keyLifePattern, keyWaitPattern } from '#lib/text/patterns.ts'
 
 /**
  * Used where neither the zone nor `defaults` says otherwise. What Zonemaster recommends, but for
@@ -89,35 +90,32 @@ export const NsTtl = (without: string) =>
     }),
   )
 
-const lifeForm = '^(never|[1-9][0-9]{0,3}[ydh])$'
-const waitForm = '^(0|[1-9][0-9]{0,4}[dhms])$'
-
 const KeyPolicy = Type.Object(
   {
     ksk: Type.String({
-      pattern: lifeForm,
+      pattern: keyLifePattern,
       default: 'never',
       description:
         'After how long a KSK or CSK is followed by another one: `2y`, `400d`; `never`: when a ' +
         'person says so. The parent needs the DS record of the new one then.',
     }),
     zsk: Type.String({
-      pattern: lifeForm,
+      pattern: keyLifePattern,
       default: '90d',
       description: 'After how long a ZSK is followed by another one, which nobody has to do.',
     }),
     propagation: Type.String({
-      pattern: waitForm,
+      pattern: keyWaitPattern,
       default: '1h',
       description: 'How long it takes at most until every node answers with other keys.',
     }),
     parentDsTtl: Type.String({
-      pattern: waitForm,
+      pattern: keyWaitPattern,
       default: '1d',
       description: 'TTL of the DS records of the zone in its parent.',
     }),
     parentPropagation: Type.String({
-      pattern: waitForm,
+      pattern: keyWaitPattern,
       default: '1h',
       description: 'How long it takes until every server of the parent has what one has.',
     }),
@@ -133,7 +131,7 @@ export const Dnssec = Type.Object(
       description: 'Whether answers of the zone are signed. The keys are not in Git.',
     }),
     algorithm: Type.Optional(
-      Type.Union([Type.Literal('ecdsap256sha256'), Type.Literal('ed25519')], {
+      Type.Enum(['ecdsap256sha256', 'ed25519'], {
         description:
           'What keys and signatures are made by: ECDSA with P-256 (algorithm 13), or Ed25519 ' +
           '(15). Another one than that of the keys: they roll to it. Without it: that of the ' +
@@ -141,7 +139,7 @@ export const Dnssec = Type.Object(
       }),
     ),
     model: Type.Optional(
-      Type.Union([Type.Literal('csk'), Type.Literal('kskzsk')], {
+      Type.Enum(['csk', 'kskzsk'], {
         description:
           'One key for all (`csk`), or one that signs the keys and another for the rest ' +
           '(`kskzsk`). Without it: what the keys are, else `csk`.',

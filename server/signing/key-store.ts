@@ -10,7 +10,7 @@ import { foldName, formatName } from '#dns/name.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { seal, unseal } from '#lib/secret-box.ts'
+import { isSealed, seal, unseal } from '#lib/secret-box.ts'
 import { keyCopyFile, readKeyCopy } from './key-copy.ts'
 import { byZone } from './key-set.ts'
 
@@ -143,6 +143,7 @@ function readPair(path: string, secretKey: Uint8Array | null): Result<BindKey, s
 
 function opened(text: string, secretKey: Uint8Array | null): Result<string, string> {
   if (text.startsWith('Private-key-format')) return ok(text)
+  if (!isSealed(text.trim())) return err('the .private file is no private key, sealed or not')
   if (secretKey === null) return err('the private key is sealed, and GSLB_SECRET_KEY is not set')
   const plain = unseal(secretKey, text.trim())
   return plain.ok ? plain : err('GSLB_SECRET_KEY is not the one that the private key was sealed by')

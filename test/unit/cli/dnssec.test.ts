@@ -81,6 +81,17 @@ describe('a key', () => {
     expect((await made.run('status')).exit).toBe(0)
   })
 
+  test.each([[{}], [{ GSLB_SECRET_KEY: '01'.repeat(32) }]])(
+    'whose private half is junk is not said to be sealed: %j',
+    async (env) => {
+      const { run, keys } = scene(env)
+      await run('keygen', 'example.com.')
+      const name = readdirSync(keys).find((file) => file.endsWith('.private'))!
+      writeFileSync(join(keys, name), 'junk\n')
+      expect((await run('status')).err).toMatch(/is no private key/)
+    },
+  )
+
   test('whose private half is away is said to be', async () => {
     const { run, keys } = scene()
     await run('keygen', 'example.com.')
@@ -98,10 +109,15 @@ describe('keys of the database, in the copy of the node', () => {
   const record = recordOfKey(zone, generateZoneKey(signingAlgorithm(13)!), 'csk', {
     ...{ createdMs: 1, publishedMs: 1, activeMs: 1, dsSubmittedMs: 2 },
   })
-  const copied = (inEnv: Readonly<Record<string, string>>, key: Uint8Array, settings = {}) => {
+  const copied = (
+    inEnv: Readonly<Record<string, string>>,
+    key: Uint8Array,
+    settings = {},
+    has = record,
+  ) => {
     const made = scene(inEnv, settings)
     createKeyCopy(join(made.keys, '../zone-keys.copy'), key, silentLog).write({
-      ...{ revision: 1, records: [record] },
+      ...{ revision: 1, records: [has] },
     })
     return made
   }
@@ -111,6 +127,13 @@ describe('keys of the database, in the copy of the node', () => {
     const { run } = copied(env, secretKey)
     expect((await run('status')).out).toContain(`${record.tag}`)
     expect((await run('ds', zone)).out).toContain(`DS ${record.tag} 13 2`)
+  })
+
+  test('are printed with a warning before the parent may have their DS', async () => {
+    const early = { ...record, times: { ...record.times, dsSubmittedMs: null } }
+    const told = await copied(env, secretKey, {}, early).run('ds', zone)
+    expect([told.exit, told.err]).toEqual([0, expect.stringMatching(/^Do not give it/)])
+    expect((await copied(env, secretKey).run('ds', zone)).err).toBe('')
   })
 
   test.each([
@@ -140,6 +163,10 @@ test('without a key, ds says so, and status has nothing to list', async () => {
   expect([none.exit, none.out]).toEqual([1, ''])
   expect(none.err).toMatch(/no key of example\.com\./)
   expect((await run('status')).exit).toBe(0)
+})
+
+test('a zone that status does not need is said to be too much', async () => {
+  expect((await scene().run('status', 'example.com.')).err).toContain('name none')
 })
 
 test.each([

@@ -12,6 +12,9 @@ const named = (name: string): string => pool(`metadata: { name: ${name} }\nspec:
 const soa = (rname: string): string =>
   'apiVersion: gslb/v1\nkind: Settings\nmetadata: { name: s }\n' +
   `spec: { defaults: { nameservers: [{ name: ns1.example. }], soa: { rname: ${rname} } } }\n`
+const signed = (dnssec: string): string =>
+  'apiVersion: gslb/v1\nkind: Settings\nmetadata: { name: s }\n' +
+  `spec: { zones: [{ name: example., dnssec: { enabled: true, ${dnssec} } }] }\n`
 
 const cases: readonly [title: string, text: string, code: string, words: RegExp][] = [
   ['a name of two lines', named('"a\\nb"'), 'field-format', /^write it on one line/],
@@ -51,6 +54,30 @@ const cases: readonly [title: string, text: string, code: string, words: RegExp]
       'spec: { domain: a.example., algorithm: random }\n',
     'field-value',
     /^the values are round-robin, .*[a-z]$/,
+  ],
+  [
+    'a model of keys that is none',
+    signed('model: KSKZSK'),
+    'field-value',
+    /^the values are csk, kskzsk$/,
+  ],
+  [
+    'an algorithm of keys that is none',
+    signed('algorithm: rsasha256'),
+    'field-value',
+    /^the values are ecdsap256sha256, ed25519$/,
+  ],
+  [
+    'a life of keys in seconds',
+    signed('policy: { zsk: 1s }'),
+    'field-format',
+    /^write years, days/,
+  ],
+  [
+    'a wait that never ends',
+    signed('policy: { propagation: never }'),
+    'field-format',
+    /^write days, hours, minutes or seconds/,
   ],
   [
     'a rule for a member that is not, beside one of no address',
