@@ -14,7 +14,7 @@ import { askForRoll } from '#cli/dnssec/ask-node.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { copyKeyOf } from '#node/signing/pull-keys.ts'
-import { keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
+import { exposedKeys, keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
 import type { KeySecrets, StoredRecords } from '#server/signing/key-store.ts'
 import { readForeignKeys, storeForeignKeys } from '#server/signing/import-files.ts'
 import { keyLines, waitingLine } from '#server/signing/key-status.ts'
@@ -239,6 +239,9 @@ function status({ directory, dataDir, found, faults }: Here, io: Io): Exit {
     io.out(`${name}\n${lines.map((line) => `  ${line}\n`).join('')}`)
   }
   for (const fault of faults.values()) io.err(`${fault}\n`)
+  for (const path of exposedKeys(directory)) {
+    io.err(`${path} can be read by others than its owner: chmod 600 it\n`)
+  }
   if (found.size + faults.size > 0) return faults.size === 0 ? Exit.Ok : Exit.ErrorsFound
   io.out(`${directory} ${existsSync(directory) ? 'has no keys' : 'is not there'}.\n`)
   return Exit.Ok

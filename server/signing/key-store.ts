@@ -1,6 +1,6 @@
 // The key files of a node: in the form of BIND, the private halves sealed where the node has a key
 // for secrets.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindKeyFiles, readBindKey } from '#dns/dnssec/key-files.ts'
 import type { BindKey, KeyOfZone } from '#dns/dnssec/key-files.ts'
@@ -118,6 +118,17 @@ export function readAllKeys(
     faults.delete(zone)
   }
   return ok({ found, faults })
+}
+
+/** @returns paths of private halves that others than their owner can read, and that are not sealed */
+export function exposedKeys(directory: string): readonly string[] {
+  const paths = keyFilesIn(directory).map((name) =>
+    join(directory, name.replace(/key$/, 'private')),
+  )
+  return paths.filter((path) => {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
+    return (mode & 0o077) !== 0 && !isSealed(readFileSync(path, 'utf8').trim())
+  })
 }
 
 function keyFilesIn(directory: string): string[] {

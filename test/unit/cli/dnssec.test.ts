@@ -1,5 +1,5 @@
 // `gslbd dnssec` as a person calls it, over the key files of a data directory.
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -91,6 +91,19 @@ describe('a key', () => {
       expect((await run('status')).err).toMatch(/is no private key/)
     },
   )
+
+  test.each([
+    [{}, /\.private can be read by others than its owner: chmod 600 it$/m],
+    [{ GSLB_SECRET_KEY: '01'.repeat(32) }, /^$/],
+  ])('that others can read is said to be, unless it is sealed: %j', async (env, why) => {
+    const { run, keys } = scene(env)
+    await run('keygen', 'example.com.')
+    const name = readdirSync(keys).find((file) => file.endsWith('.private'))!
+    chmodSync(join(keys, name), 0o644)
+    const status = await run('status')
+    expect(status.exit).toBe(0)
+    expect(status.err).toMatch(why)
+  })
 
   test('whose private half is away is said to be', async () => {
     const { run, keys } = scene()
