@@ -4,7 +4,6 @@ import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { keyRoles } from '#dns/dnssec/key-record.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { listObjects } from '#api/config/reads.ts'
@@ -129,7 +128,7 @@ const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
     '`dnssec.algorithm` of the zone.',
   body: body({
     which: Type.Optional(
-      Type.Enum(['all', ...keyRoles], {
+      Type.Enum(['all', 'csk', 'ksk', 'zsk'], {
         default: 'all',
         description: 'Keys that are followed by new ones',
       }),

@@ -120,7 +120,7 @@ export function readAllKeys(
   return ok({ found, faults })
 }
 
-/** @returns paths of private halves that others than their owner can read, and that are not sealed */
+/** @returns paths of private halves that others can read, and that are not sealed */
 export function exposedKeys(directory: string): readonly string[] {
   const paths = keyFilesIn(directory).map((name) =>
     join(directory, name.replace(/key$/, 'private')),
