@@ -3,6 +3,7 @@ import { signsAll } from '#dns/dnssec/key-record.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
 import { readStoredRecords } from './key-store.ts'
+import { isSaid } from './key-vault.ts'
 import type { KeyVault } from './key-vault.ts'
 
 interface ImportParts {
@@ -36,7 +37,8 @@ export async function importKeyFolder(parts: ImportParts): Promise<boolean> {
     if (!changed.ok) {
       isDone = false
       const reason = changed.error.message
-      log.warn({ zone, reason }, 'the key in the folder is not taken into the database')
+      const what = 'the key in the folder is not taken into the database'
+      if (!isSaid(changed.error)) log.warn({ zone, reason }, what)
     } else if (changed.value === records) {
       log.info({ zone, tags }, 'the keys in the folder are in the database now')
     } else if (changed.value.length === 0) {

@@ -19,6 +19,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { isSaid } from './key-vault.ts'
 import type { KeyVault } from './key-vault.ts'
 import type { KeptView, StoredLooks } from './stored-looks.ts'
 
@@ -162,7 +163,9 @@ export class KeyKeeper {
         return ok(last.records)
       })
       if (!changed.ok) {
-        log.warn({ zone: zone.name, reason: changed.error.message }, 'keys of a zone do not roll')
+        const reason = changed.error.message
+        if (!isSaid(changed.error))
+          log.warn({ zone: zone.name, reason }, 'keys of a zone do not roll')
         return
       }
       state.text = textOf(changed.value)

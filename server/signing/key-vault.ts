@@ -37,6 +37,10 @@ export interface VaultFault {
   readonly message: string
 }
 
+/** Whether the vault itself has said so in the log, once for all zones. */
+export const isSaid = ({ code }: VaultFault): boolean =>
+  code === 'store-away' || code === 'store-starting' || code === 'older'
+
 /** @returns the keys that the zone is to have; errors: a sentence why there is no change */
 export type KeyChange = (before: readonly KeyRecord[]) => Result<readonly KeyRecord[], string>
 
@@ -96,8 +100,8 @@ export class KeyVault implements KeySource {
 
   /** What nodes are given. Errors: a sentence; they keep what they have. */
   set(): Result<KeySet, string> {
-    const [fault] = this.#faults.values()
-    if (fault !== undefined) return err(fault)
+    // Nodes would take a zone that is left out as one whose keys are gone.
+    for (const [zone, fault] of this.#faults) if (!this.#keys.has(zone)) return err(fault)
     return ok({ revision: this.#revision, records: [...this.#keys.values()].flat() })
   }
 
@@ -245,9 +249,14 @@ export class KeyVault implements KeySource {
     const faults = new Map<string, string>()
     for (const set of zones) {
       const records = openedKeys(set, secretKey)
-      if (!records.ok) faults.set(set.zone, records.error)
-      else
+      if (records.ok) {
         known.set(set.zone, { version: set.version, records: this.#unchanged(set, records.value) })
+        continue
+      }
+      faults.set(set.zone, records.error)
+      // What could be read last goes on: changes are refused meanwhile.
+      const last = this.#keys.get(set.zone)
+      if (last !== undefined) known.set(set.zone, { version: 0, records: last })
     }
     const said = [...faults.values()]
     if (said.length > 0) log.error({ zones: said.length, first: said[0] }, unusable)

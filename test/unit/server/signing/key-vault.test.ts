@@ -164,6 +164,36 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
     expect(statSync(join(directory, 'copy.before')).mode & 0o777).toBe(0o600)
   })
 
+  test('that cannot be read stay as they were read last, and others go on', async () => {
+    const [record, other] = [made(), made({}, 'other.example.')]
+    const node = vault()
+    await node.change(zone, () => ok([record]))
+    const { load, swap } = state().zoneKeys
+    const loaded = await load()
+    const version = loaded.ok ? loaded.value.revision : 0
+    await swap(zone, version, [sealedKey(made(), Buffer.alloc(32))], 6_000)
+    await vault({ file: 'other' }).change(other.zone, () => ok([other]))
+    expect(await node.refresh()).toBe(true)
+    expect(node.keys().get(zone)).toEqual([record])
+    expect(node.set()).toMatchObject({ ok: true, value: { records: [record, other] } })
+    expect(node.troubles()).toEqual([expect.stringMatching(/under another GSLB_SECRET_KEY/)])
+    const change = await node.change(zone, () => ok([made()]))
+    expect(change).toMatchObject({ error: { code: 'unreadable' } })
+  })
+
+  test('of the folder wait for a database that is away, which is said once', async () => {
+    const folder = join(directory, 'dnssec')
+    for (const name of [zone, 'other.example.']) {
+      storeKey(folder, { zone: wireName(name), key: generateZoneKey(algorithm) }, secretKey, 0)
+    }
+    const away = async () => err({ code: 'store-away', message: 'It is away.' } as const)
+    const opened = vault({ store: { revision: away, load: away, swap: away } })
+    const take = () =>
+      importKeyFolder({ directory: folder, secretKey, vault: opened, nowMs: 9, log })
+    expect([await take(), await take()]).toEqual([false, false])
+    expect(said).toEqual(['keys of zones stay as they are'])
+  })
+
   test('that another server signs with have no private half here', async () => {
     const foreign = { ...made(), secret: null }
     await vault().change(zone, () => ok([made(), foreign]))
