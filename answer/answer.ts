@@ -354,7 +354,7 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
 }
 
 /** RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut. */
-function zoneAnswering(bundle: Bundle, node: number, qtype: number): number {
+export function zoneAnswering(bundle: Bundle, node: number, qtype: number): number {
   const zone = zoneOfNode(bundle, node)
   const isDsOfApex = qtype === RrType.DS && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
   const parent = isDsOfApex ? bundle.zoneParent[zone]! : -1

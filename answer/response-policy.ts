@@ -162,7 +162,7 @@ function zoneAround(tx: Transaction, bundle: Bundle): number {
  *
  * @returns -1: there is none, or it is not signed
  */
-function signingZone(tx: Transaction, bundle: Bundle): number {
+export function signingZone(tx: Transaction, bundle: Bundle): number {
   const label = findClosestEncloser(tx, bundle, 0)
   if (label < 0) return -1
   const node = findSuffix(tx, bundle, label)

@@ -89,6 +89,17 @@ export const responseRuleDiagnostics = {
       'rules:\n' +
       '  - { triggerType: domain, triggerValue: old.example.com, action: nxdomain, signed: true }',
   },
+  'response-rule-signed-by-none': {
+    severity: 'warning',
+    message: 'signed: true has no effect in the rule for %s: %s',
+    help: 'sign the zone, or leave signed out',
+    cause: 'Only the keys of a signed zone of this server sign, and not at or below a delegation.',
+    bad:
+      '# gslb.yaml does not sign the zone example.com.\n' +
+      'rules:\n' +
+      '  - { triggerType: exact, triggerValue: old.example.com, action: nxdomain, signed: true }',
+    good: 'rules:\n  - { triggerType: exact, triggerValue: old.example.com, action: nxdomain }',
+  },
   'response-rule-hides-service': {
     severity: 'warning',
     message: 'the rule for %s answers instead of %s',

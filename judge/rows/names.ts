@@ -197,14 +197,15 @@ export function nameOf(bundle: Bundle, node: number): Uint8Array {
   return Uint8Array.from(bundle.names.subarray(start, end + 1))
 }
 
-/** Types that the name may be asked for. */
+/** Types that the name may be asked for. The DNSKEY records of a signed zone are no row of it. */
 export function typesOf(bundle: Bundle, node: number): readonly number[] {
   if (node < 0) return []
   const first = bundle.nodeRow[node * NodeCell.Words + NodeCell.FirstRrset]!
+  const isSigned = (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0
   const types = Array.from(
     { length: rrsetCount(bundle, node) },
     (_, i) => bundle.rrsetRow[(first + i) * RrsetCell.Words + RrsetCell.Type]!,
-  )
+  ).filter((type) => !isSigned || type !== RrType.DNSKEY)
   return serviceOfNode(bundle, node) < 0 ? types : [RrType.A, RrType.AAAA, ...types]
 }
 

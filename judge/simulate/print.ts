@@ -190,10 +190,11 @@ function healthTexts({ reason = '', since = 0 }: SimulatedMember): string[] {
 }
 
 function answerText(simulation: Simulation, type: string): string {
-  const { rcode, zone, answerCount, service, referral } = simulation
+  const { rcode, zone, answerCount, service, referral, signing } = simulation
   if (rcode === 'REFUSED' && zone === null) return 'REFUSED: no zone of ours encloses the name'
   if (rcode === 'NXDOMAIN') return zone === null ? rcode : `NXDOMAIN in zone ${zone}`
   if (rcode !== 'NOERROR') return rcode
+  if (signing?.proof === 'unknown') return 'NOERROR, made of the keys'
   if (typeof service?.pick === 'string')
     return `${service.picks.join(', ')}, TTL ${service.ttlSeconds}`
   if (referral !== null) return `NOERROR, a referral to the servers of ${referral.cut}`

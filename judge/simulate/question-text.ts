@@ -1,6 +1,7 @@
 // Parses a question as people write it: name, type, client, time.
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
+import { typeNumbers } from '#dns/rdata-text/type-names.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -55,6 +56,8 @@ export function readType(text: string): Result<number, string> {
   const name = text.toUpperCase()
   const known = Object.entries(rrTypeNames).find(([, candidate]) => candidate === name)
   if (known !== undefined) return ok(Number(known[0]))
+  const ofZones = typeNumbers[name]
+  if (ofZones !== undefined) return ok(ofZones)
   // The generic form of RFC 3597 section 5.
   const generic = /^TYPE(\d{1,5})$/.exec(name)
   if (generic !== null && Number(generic[1]) <= 0xffff) return ok(Number(generic[1]))

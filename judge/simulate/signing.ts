@@ -9,9 +9,18 @@ import { nameOfZone } from '#routing/print/bundle-json.ts'
 /**
  * What is proved to a resolver that validates. `no-such-name`: by NOERROR and the type NXNAME (RFC
  * 9824). `delegation`: the DS records of a cut, or that there are none. `nothing`: a response rule
- * answers without signatures. `unknown`: only who has the keys can tell the answer.
+ * answers without signatures; `nothing-at-cut`: at or below a cut, where none can. `alias`: that
+ * alone, since it leads to another zone. `unknown`: the answer is made of the keys.
  */
-type Proof = 'records' | 'no-such-name' | 'no-data' | 'delegation' | 'nothing' | 'unknown'
+type Proof =
+  | 'records'
+  | 'alias'
+  | 'no-such-name'
+  | 'no-data'
+  | 'delegation'
+  | 'nothing'
+  | 'nothing-at-cut'
+  | 'unknown'
 
 export interface SimulatedSigning {
   readonly zone: string
@@ -27,6 +36,12 @@ interface Answered {
   /** null: the answer is our own. */
   readonly referral: object | null
   readonly answerCount: number
+  /** The zone of ours in which an alias ends; -1: there is none, or no zone of ours. */
+  readonly aliasZone: number
+  /** A zone's key signs what a signed rule says of the name. */
+  readonly isRuleSigned: boolean
+  /** The answer cannot be told without keys. */
+  readonly isOfKeys: boolean
 }
 
 /**
@@ -39,16 +54,21 @@ export function signingOf(
   answered: Answered,
 ): SimulatedSigning | null {
   const algorithm = zone < 0 ? -1 : zoneAlgorithm(bundle, zone)
-  if (algorithm < 0 || answered.rcode === 'REFUSED') return null
+  const { rcode, answerCount } = answered
+  const isAnswer = rcode === 'NOERROR' || rcode === 'NXDOMAIN' || answerCount > 0
+  if (algorithm < 0 || !isAnswer) return null
   const named = { zone: nameOfZone(bundle, zone), algorithm: algorithmName(algorithm) }
-  return { ...named, proof: proofOf(answered) }
+  return { ...named, proof: proofOf(zone, answered) }
 }
 
-function proofOf({ rcode, rule, referral, answerCount }: Answered): Proof {
-  if (rule !== null && rule.action !== 'passthru' && !rule.signed) return 'nothing'
+function proofOf(zone: number, answered: Answered): Proof {
+  const { rcode, rule, referral, answerCount, aliasZone } = answered
+  if (rule !== null && rule.action !== 'passthru' && !answered.isRuleSigned)
+    return rule.signed ? 'nothing-at-cut' : 'nothing'
+  if (answered.isOfKeys) return 'unknown'
+  if (aliasZone >= 0 && aliasZone !== zone) return 'alias'
   if (referral !== null && answerCount === 0) return 'delegation'
   if (rcode === 'NXDOMAIN') return 'no-such-name'
-  if (rcode !== 'NOERROR') return 'unknown'
   return answerCount > 0 ? 'records' : 'no-data'
 }
 
@@ -57,13 +77,18 @@ const algorithmName = (algorithm: number): string =>
 
 const texts: Readonly<Record<Proof, string>> = {
   records: 'clients with DO get the records with signatures',
+  alias:
+    'clients with DO get the alias with signatures; what it leads to is in another zone, which ' +
+    'signs it or not: simulate that name, too',
   'no-such-name':
     'clients with DO get NOERROR, and an NSEC record whose type NXNAME says that there is no such name',
   'no-data': 'clients with DO get an NSEC record that lists what the name has',
   delegation: 'clients with DO get the DS records of the cut, or the proof that there are none',
   nothing:
     'not so the answer of the rule: resolvers that validate give SERVFAIL; write signed: true in it',
-  unknown: 'only who has its keys can tell this answer',
+  'nothing-at-cut':
+    'not so the answer of the rule: the name is delegated, and signed: true has no effect',
+  unknown: 'the answer is made of keys, which a simulation does not have',
 }
 
 /** A clause. */
@@ -82,7 +107,7 @@ export function signingChanges(base: Bundle, head: Bundle): readonly string[] {
     if (before === undefined) sentences.push(`zone ${zone} becomes signed: ${nextOf(zone)}`)
     else if (before !== algorithm) {
       const from = `${algorithmName(algorithm)} in the place of ${algorithmName(before)}`
-      sentences.push(`zone ${zone} is signed by ${from}: ${wait}`)
+      sentences.push(`zone ${zone} is signed by ${from}: ${roll}; where they are files, ${wait}`)
     }
   }
   for (const zone of was.keys()) {
@@ -94,6 +119,8 @@ export function signingChanges(base: Bundle, head: Bundle): readonly string[] {
 const nextOf = (zone: string): string =>
   'each node needs its keys; once all have it, and its longest TTL is over, give the parent what ' +
   `"gslbd dnssec ds ${zone}" prints`
+
+const roll = 'where its keys are in the database, they roll to it by themselves'
 
 const wait =
   'a DS record at its parent that fits no key makes resolvers that validate take its answers for ' +

@@ -12,11 +12,12 @@ import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { answer } from '#answer/answer.ts'
+import { answer, zoneAnswering } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { findDynamic, findDynamicText } from '#answer/dynamic.ts'
 import { findClosestEncloser, findSuffix, findWildcard } from '#answer/lookup.ts'
 import { hashSuffixes, readQuestion } from '#answer/question.ts'
+import { signingZone } from '#answer/response-policy.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { aliasService } from '#judge/sides/alias-service.ts'
@@ -91,14 +92,22 @@ export function simulate(
   const query = queryOf(question)
   message.set(query)
   answer(tx, message, 0, query.length, message, 0, message.length)
-  const { answerCount, ecsScope, aliasCount } = tx
+  const { answerCount, ecsScope, aliasCount, isUnsignable: isOfKeys } = tx
   const rule = tx.rule < 0 ? null : responseRuleAt(bundle, tx.rule)
   // After aliases the transaction holds the last name, which is that of the service.
   const last = find(tx, bundle)
+  const signsLast = signingZone(tx, bundle) >= 0
   readQuestion(tx, query, HeaderOffset.End, query.length)
   hashSuffixes(tx, bundle.nameLabelsMax)
-  const rcode = rcodeNames[tx.rcode] ?? String(tx.rcode)
-  const { zone, match, node } = find(tx, bundle)
+  // A server has the keys, and so an answer.
+  const rcode = isOfKeys ? 'NOERROR' : (rcodeNames[tx.rcode] ?? String(tx.rcode))
+  const { zone: holder, match, node } = find(tx, bundle)
+  const zone = match === 'exact' ? zoneAnswering(bundle, node, question.qtype) : holder
+  // A rule denies the last name; it makes an alias of the first one.
+  const isRuleSigned =
+    rule?.signed === true && (rule.action === 'nxdomain' ? signsLast : signingZone(tx, bundle) >= 0)
+  const aliasZone = aliasCount > 0 ? last.zone : -1
+  const signs = { isOfKeys, isRuleSigned, aliasZone }
   // When a rule's alias was followed, its target is explained.
   const isAnswered = rule?.action === 'nxdomain' || (rule?.action === 'cname' && aliasCount === 0)
   const qname = Uint8Array.from(foldName(question.qname))
@@ -119,7 +128,7 @@ export function simulate(
     referral,
     tenant: tenantOfNode(bundle, node),
     ecsScope: question.client === null ? null : ecsScope,
-    signing: signingOf(bundle, zone, { rcode, rule, referral, answerCount }),
+    signing: signingOf(bundle, zone, { rcode, rule, referral, answerCount, ...signs }),
   }
   if (service < 0) return { ...own, service: null }
   if (alias !== undefined && alias.record < 0 && Buffer.compare(alias.name, qname) !== 0) {

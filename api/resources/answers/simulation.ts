@@ -111,11 +111,19 @@ const Rule = Type.Object({
 const Signing = Type.Object({
   zone: Type.String({ description: 'Its keys sign' }),
   algorithm: Type.String(),
-  proof: Type.Enum(['records', 'no-such-name', 'no-data', 'delegation', 'nothing', 'unknown'], {
-    description:
-      'What a resolver that validates is proved. `no-such-name`: by NOERROR and the type NXNAME; ' +
-      '`nothing`: a response rule answers without signatures, which gives SERVFAIL',
-  }),
+  proof: Type.Enum(
+    [
+      ...['records', 'alias', 'no-such-name', 'no-data', 'delegation'],
+      ...['nothing', 'nothing-at-cut', 'unknown'],
+    ],
+    {
+      description:
+        'What a resolver that validates is proved. `alias`: no more than that, since it leads to ' +
+        'another zone; `no-such-name`: by NOERROR and the type NXNAME; `nothing`: a response ' +
+        'rule answers without signatures, which gives SERVFAIL; `nothing-at-cut`: and would ' +
+        'not with `signed: true`; `unknown`: the answer is made of keys',
+    },
+  ),
 })
 
 const Overlay = Type.Object({

@@ -3,7 +3,9 @@
 import { placeOfRule, ruleAbove, ruleFor } from '#compiler/lower/response-plan.ts'
 import type { PlannedRule, ResponsePlan } from '#compiler/lower/response-plan.ts'
 import { enclosingZone } from '#compiler/lower/zone-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
+import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import type { TreeReport } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
 
@@ -44,10 +46,11 @@ function namesFrom(plan: ResponsePlan, first: PlannedRule): string {
 /**
  * Finds response rules without effect, and rules that would hide everything this server answers.
  */
-export const responseRuleEffects: TreeRule = ({ tree, zones, responses }, report) => {
+export const responseRuleEffects: TreeRule = ({ tree, zones, records, responses }, report) => {
   for (const rule of responses.rules) checkEffect(responses, rule, report)
   if (responses.rules.length === 0) return
   if (zones !== undefined) reportUnsigned(zones, responses, report)
+  if (records !== undefined) reportUnsignable(records, responses, report)
   const hidden = reportHidden('response-rule-hides-zone', apexesOf(zones), responses, report)
   const domains = tree.of.Service.flatMap(({ file }) => file.domainKey ?? [])
   reportHidden('response-rule-hides-service', domains, responses, report, hidden)
@@ -63,6 +66,37 @@ function reportUnsigned({ zones }: ZonePlan, { rules }: ResponsePlan, report: Tr
     if (zone === undefined || zones[zone]!.algorithm === undefined) continue
     const args = [trigger, zones[zone]!.name]
     report('response-rule-in-signed-zone', placeOfRule(rule, 'triggerValue'), { args })
+  }
+}
+
+/** Finds rules that are to be signed where no key of ours can sign. */
+function reportUnsignable(
+  { zones, zoneAt, cuts }: RecordPlan,
+  { rules }: ResponsePlan,
+  report: TreeReport,
+): void {
+  const asked = rules.filter(({ model }) => model.signed && model.action !== 'passthru')
+  if (asked.length === 0) return
+  const signed = zones.filter(({ algorithm }) => algorithm !== undefined)
+  const aboveSigned = new Set(signed.flatMap(({ name }) => [name, ...enclosingNames(name)]))
+  for (const rule of asked) {
+    const { trigger, triggerType } = rule.model
+    if (triggerType === 'domain' && aboveSigned.has(trigger)) continue
+    const why = whyUnsignable(trigger)
+    if (why === undefined) continue
+    report('response-rule-signed-by-none', placeOfRule(rule, 'triggerValue'), {
+      args: [trigger, why],
+    })
+  }
+
+  function whyUnsignable(trigger: string): string | undefined {
+    const at = enclosingZone(trigger, zoneAt)
+    if (at === undefined) return 'it is in no zone of this server'
+    const { name: zone, algorithm } = zones[at]!
+    if (algorithm === undefined) return `the zone ${zone} is not signed`
+    const names = [trigger, ...enclosingNames(trigger)]
+    const cut = names.find((name) => cuts.has(name) && name !== zone && isInside(name, zone))
+    return cut === undefined ? undefined : `${cut} is delegated to other servers`
   }
 }
 

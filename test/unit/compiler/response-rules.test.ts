@@ -62,6 +62,31 @@ describe('in a zone that is signed', () => {
     expect(warned).toHaveLength(count)
   })
 
+  const cut = `apiVersion: gslb/v1
+kind: Records
+metadata: { name: eu }
+spec:
+  zone: eu.example.com.
+  records: [{ name: cut, type: NS, values: [ns.example.net.] }]
+`
+  test.each([
+    ['exact', 'a.eu.example.com', undefined],
+    ['domain', 'com', undefined],
+    ['exact', 'com', 'it is in no zone of this server'],
+    ['domain', 'a.example.com', 'the zone example.com. is not signed'],
+    ['exact', 'cut.eu.example.com', 'cut.eu.example.com. is delegated to other servers'],
+    ['domain', 'a.b.cut.eu.example.com', 'cut.eu.example.com. is delegated to other servers'],
+  ])('signed: true in a rule of %s %s: %s', (type, trigger, why) => {
+    const files = {
+      ...{ 'gslb.yaml': signedSettings, 'tenants/default/records/eu.yaml': cut },
+      'rpz/local.yaml': policy('local', `${rule(type, trigger, 'nxdomain')}, signed: true`),
+    }
+    const code = 'response-rule-signed-by-none'
+    const said = `${code}: signed: true has no effect in the rule for ${trigger}.`
+    const warned = found(files).filter((line) => line.startsWith(code))
+    expect(warned).toEqual(why === undefined ? [] : [`${said}: ${why}`])
+  })
+
   test('a rule that is signed below one that is not has an effect', () => {
     const below = rule('domain', 'b.a.eu.example.com', 'nxdomain')
     const without = (...rules: string[]): string[] =>

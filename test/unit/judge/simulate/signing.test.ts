@@ -5,9 +5,17 @@ import { createRoutingState } from '#routing/state/candidates.ts'
 import { signingText } from '#judge/simulate/signing.ts'
 import { simulate } from '#judge/simulate/simulation.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
-import { typeNumber } from '#test/support/dns/codes.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { Result } from '#lib/result.ts'
+import type { BundleModel } from '#bundle/format/model.ts'
+import { readQuestion } from '#judge/simulate/question-text.ts'
 import { full } from '#test/support/dns/signed-answers.ts'
-import { signedModel, signedName } from '#test/support/dns/signed-zone.ts'
+import {
+  childName,
+  modelWithChild,
+  signedModel,
+  signedName,
+} from '#test/support/dns/signed-zone.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 import { planBetween } from '#test/support/plans.ts'
 import { rule } from '#test/support/response-rules.ts'
@@ -15,15 +23,25 @@ import { rule } from '#test/support/response-rules.ts'
 const up = ['192.0.2.10']
 const model = signedModel(13, up)
 const bare = { ...model, zones: model.zones.map(({ algorithm: _, ...zone }) => zone) }
-const rules = [...model.responseRules, rule(3, 'exact', `plain.${signedName}`)]
-
-function signingOf(question: string, from = { ...model, responseRules: rules }) {
+const rules = [
+  ...[...model.responseRules, rule(3, 'exact', `plain.${signedName}`)],
+  rule(4, 'exact', `rule.sub.${signedName}`, { signed: true }),
+]
+const simulated = (question: string, from: BundleModel) => {
   const [name = '', type = ''] = full(question).split(' ')
   const bundle = bundleOf(from)
   const parts = { client: null, seed: 1, count: 0, tables: noRoutingTables, scripts: null }
-  const asked = { qname: wireName(name), qtype: typeNumber(type), ...parts }
-  return simulate(bundle, createRoutingState(bundle, 1), asked).signing
+  const { qtype } = ok(readQuestion({ name, type }))
+  return simulate(bundle, createRoutingState(bundle, 1), { qname: wireName(name), qtype, ...parts })
 }
+
+function ok<T>(result: Result<T, unknown>): T {
+  if (!result.ok) throw new Error(JSON.stringify(result.error))
+  return result.value
+}
+
+const signingOf = (question: string, from: BundleModel = { ...model, responseRules: rules }) =>
+  simulated(question, from).signing
 
 describe('a simulated answer', () => {
   test.each([
@@ -37,8 +55,37 @@ describe('a simulated answer', () => {
     ['to A', 'records'],
     ['plain A', 'nothing'],
     ['@ DNSKEY', 'unknown'],
+    ['@ CDS', 'unknown'],
+    ['www RRSIG', 'unknown'],
+    ['www NSEC', 'records'],
+    ['rule.sub A', 'nothing-at-cut'],
   ])('of %s is proved by %s', (question, proof) => {
     expect(signingOf(question)).toEqual({ zone: signedName, algorithm: 'ecdsap256sha256', proof })
+  })
+
+  test.each([
+    [0, 'no-data'],
+    [15, 'unknown'],
+  ])('of the DS of a zone below (algorithm %s) is of the zone above', (algorithm, proof) => {
+    const { zone, rcode, signing } = simulated('kid DS', modelWithChild(algorithm))
+    expect([zone, rcode, signing?.zone, signing?.proof]).toEqual([
+      ...[signedName, 'NOERROR', signedName, proof],
+    ])
+  })
+
+  test.each([0, 15])('says no more than an alias to another zone (%s) itself', (algorithm) => {
+    const above = modelWithChild(algorithm)
+    const { rdata: _, ...alias } = above.rrsets.find(({ type }) => type === RrType.CNAME)!
+    const rdata = [wireName(`www.${childName}`)]
+    const rrsets = [...above.rrsets, { ...alias, name: `over.${signedName}`, rdata }]
+    const { answerCount, signing } = simulated('over A', { ...above, rrsets })
+    expect(answerCount).toBe(2)
+    expect(signing).toMatchObject({ zone: signedName, proof: 'alias' })
+  })
+
+  test('that is an error is not signed', () => {
+    const { rcode, signing } = simulated('www TYPE128', model)
+    expect([rcode, signing]).toEqual(['FORMERR', null])
   })
 
   test('is not signed in a zone that is not, or in none', () => {
@@ -65,9 +112,12 @@ test.each([
     'is signed otherwise',
     model,
     signedModel(15, up),
-    /^zone example\.org\. is signed by ed25519 in the place of ecdsap256sha256: a DS/,
+    /^zone example\.org\. is signed by ed25519 in the place of ecdsa\w+: .* they roll .* a DS/,
   ],
 ])('a plan says what is to be done where a zone %s', (_, base, head, said) => {
-  expect(planBetween(base, head).warnings).toEqual([expect.stringMatching(said)])
+  const { warnings, scenarios } = planBetween(base, head)
+  expect(warnings).toEqual([expect.stringMatching(said)])
+  // The keys' own records are no change of an answer.
+  expect(scenarios[0]!.changes).toEqual([])
   expect(planBetween(head, head).warnings).toEqual([])
 })
