@@ -2,7 +2,7 @@
 // is lowered shortens no wait for what was answered before.
 
 export interface ZoneTtls {
-  /** Of the DNSKEY rrset. */
+  /** The TTL of the DNSKEY rrset. */
   readonly keyTtlMs: number
   /** The longest of the zone. */
   readonly longestTtlMs: number

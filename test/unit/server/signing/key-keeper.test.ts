@@ -178,7 +178,7 @@ test('of two nodes one has lost its parent: the roll ends, and nothing flaps', a
   expect(keepers.map((one) => one.views()[0]!.parent)).toEqual([view, null])
 })
 
-test('a TTL that is lowered shortens no wait for what caches have, also after a start', async () => {
+test('a TTL that is lowered shortens no wait, also after a start', async () => {
   const world = new World()
   world.parent = [dsText(world.keys[0]!)]
   world.ttls = { keyTtlMs: 48 * hour, longestTtlMs: 48 * hour }
