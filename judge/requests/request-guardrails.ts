@@ -98,7 +98,7 @@ export function guardFailure(
   return undefined
 }
 
-/** Other nodes do not judge commits of the API: a break of the chain of trust must not become one. */
+/** Other nodes do not judge commits of the API: a broken chain of trust must not become one. */
 function chainFailure(
   { before, after }: Change,
   parentDs: GuardMemory['parentDs'],
