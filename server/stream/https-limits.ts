@@ -9,8 +9,10 @@ export const httpsLimits = Object.freeze({
    */
   headerBytesMax: 16_384,
   headersMax: 64,
-  /** Bodies of one connection that have not ended; each has at most a message. */
+  /** Bodies of one connection that have not ended, and requests that wait for `repliesBytesMax`. */
   bodiesBytesMax: 131_072,
+  /** While replies of one connection that are not sent have this much, its next requests wait. */
+  repliesBytesMax: 65_536,
   /** Megabytes; beyond them Node refuses streams. */
   sessionMegabytesMax: 1,
   /** Streams that may be reset at once, and then each second. CVE-2023-44487. */

@@ -12,13 +12,15 @@ import { tcpMessageBytesMax } from './tcp-limits.ts'
 interface Open {
   sinceMs: number
   isAnswered: boolean
-  readonly body: Buffer[]
+  readonly body: Uint8Array[]
   bodyBytes: number
+  /** What its reply has, while not all of it is sent. */
+  replyBytes: number
 }
 
 const never = -1
 const { streamsMax, headerBytesMax, headersMax, bodiesBytesMax, idleBytesMax } = httpsLimits
-const { controlFramesMax } = httpsLimits
+const { controlFramesMax, repliesBytesMax } = httpsLimits
 
 const sessionOptions = Object.freeze({
   maxSessionMemory: httpsLimits.sessionMegabytesMax,
@@ -43,7 +45,10 @@ class HttpsSession implements Conversation {
   readonly #counts: HttpsCounts
   readonly #session: ServerHttp2Session
   readonly #open = new Map<ServerHttp2Stream, Open>()
+  /** Requests that wait until the replies before them have gone out. */
+  readonly #held: ServerHttp2Stream[] = []
   #bodiesBytes = 0
+  #repliesBytes = 0
   #controlFrames = 0
   /** Octets that had come at the last look, and requests that have ended since. */
   #seenBytes: number
@@ -133,14 +138,14 @@ class HttpsSession implements Conversation {
 
   #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const sinceMs = this.#parts.shared.nowMs()
-    const open: Open = { sinceMs, isAnswered: false, body: [], bodyBytes: 0 }
+    const open: Open = { sinceMs, isAnswered: false, body: [], bodyBytes: 0, replyBytes: 0 }
     this.#open.set(stream, open)
     stream.once('close', () => this.#forget(stream, open))
     // A stream that its client has reset is no news: 'close' follows.
     stream.on('error', () => undefined)
     const asked = readRequest(headers, this.#path)
     if (asked === 'body') this.#hearBody(stream, open)
-    else this.#reply(stream, open, asked)
+    else this.#take(stream, open, asked)
     // Also where nothing is read: a stream ends when both of its sides have.
     stream.resume()
   }
@@ -149,7 +154,13 @@ class HttpsSession implements Conversation {
     this.#open.delete(stream)
     this.#ended++
     this.#letGo(open)
+    this.#repliesBytes -= open.replyBytes
     this.#lastActiveMs = this.#parts.shared.nowMs()
+    while (this.#held.length > 0 && this.#repliesBytes < repliesBytesMax) {
+      const next = this.#held.shift()!
+      const held = this.#open.get(next)
+      if (held?.isAnswered === false) this.#reply(next, held, held.body[0]!)
+    }
   }
 
   #letGo(open: Open): void {
@@ -168,8 +179,25 @@ class HttpsSession implements Conversation {
       if (isTooLarge) this.#reply(stream, open, 'tooLarge')
     })
     stream.on('end', () => {
-      if (!open.isAnswered) this.#reply(stream, open, checked(Buffer.concat(open.body)))
+      if (!open.isAnswered) this.#take(stream, open, checked(Buffer.concat(open.body)))
     })
+  }
+
+  /** A client that opens no window has replies up to a bound, and then its requests wait. */
+  #take(
+    stream: ServerHttp2Stream,
+    open: Open,
+    asked: Uint8Array | Exclude<Outcome, 'answered'>,
+  ): void {
+    if (typeof asked === 'string' || this.#repliesBytes < repliesBytesMax) {
+      return this.#reply(stream, open, asked)
+    }
+    this.#letGo(open)
+    open.body.push(asked)
+    open.bodyBytes = asked.length
+    this.#bodiesBytes += asked.length
+    if (this.#bodiesBytes > bodiesBytesMax) this.#reply(stream, open, 'tooLarge')
+    else this.#held.push(stream)
   }
 
   #reply(
@@ -188,7 +216,11 @@ class HttpsSession implements Conversation {
     this.#counts[outcome]++
     try {
       if (typeof answered === 'string') this.#refuse(stream, answered)
-      else this.#send(stream, answered)
+      else {
+        open.replyBytes = answered.length
+        this.#repliesBytes += answered.length
+        this.#send(stream, answered)
+      }
     } catch {
       // Thrown: Node knows of the end of a stream before it says so.
       this.#parts.shared.stats.failures++

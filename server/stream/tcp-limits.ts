@@ -11,7 +11,10 @@ export interface TcpLimits {
   readonly closeTimeoutMs: number
   /** How long `close` waits for a client that has all its answers, and is to close its half. */
   readonly lingerMs: number
-  /** Times two batches of replies (128 KiB) is the most that clients who do not read can hold. */
+  /**
+   * Times two batches of replies (128 KiB) is the most that clients who do not read can hold; over
+   * HTTPS besides, 128 KiB of requests and what Node keeps of each of them (https-limits.ts).
+   */
   readonly connectionsMax: number
   /** Per client: an IPv4 address, or an IPv6 /64 (one subscriber owns at least that). */
   readonly connectionsPerClientMax: number

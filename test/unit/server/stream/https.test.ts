@@ -38,12 +38,13 @@ async function start(limits: Partial<TcpLimits> = {}, gate?: ProxyGate): Promise
   expect(certificate.load().ok).toBe(true)
   const counts = noRequests()
   const server = createTcpServer({
-    // Repeats the message, with who asks in the last octet of the id; 0 and 255 are a fault.
+    // Repeats the message, with who asks in the last octet of the id; 0 and 255 are a fault;
+    // 2 asks for much.
     answer: (query, length, reply, _max, { address }) => {
       if (query[0] === 255) throw new Error('a fault of ours')
       reply.set(query.subarray(0, length))
       reply[1] = address[15]!
-      return query[0] === 0 ? 0 : length
+      return query[0] === 0 ? 0 : query[0] === 2 ? 60_000 : length
     },
     monotonicMs: () => performance.now(),
     limits: { closeTimeoutMs: 500, ...limits },
@@ -197,6 +198,22 @@ test('unfinished bodies of one connection have a bound together', async () => {
   await waitUntil('some refused', () => counts.tooLarge > 0)
   for (const stream of streams) stream.close()
   expect(await asked(client, get())).toMatchObject({ status: 200 })
+})
+
+test('unread replies of a client have a bound, and the rest comes after', async () => {
+  const { server, port, counts } = await start()
+  const client = session(port, { settings: { initialWindowSize: 0 } } as ConnectionOptions)
+  const large = get(Buffer.alloc(12, 2))
+  const all = [...Array(20).keys()].map((i) =>
+    i % 2 === 0 ? asked(client, large) : asked(client, { ...large, ...post }, Buffer.alloc(12, 2)),
+  )
+  await waitUntil('answers', () => counts.answered > 0)
+  await new Promise((resolve) => client.ping(resolve))
+  expect(counts.answered).toBe(2)
+  client.settings({ initialWindowSize: 65_535 })
+  const lengths = (await Promise.all(all)).map(({ body }) => body.length)
+  expect(new Set(lengths)).toEqual(new Set([60_000]))
+  expect([counts.answered, server.stats.open]).toEqual([20, 1])
 })
 
 test('a header that is too large is refused before it is read', async () => {
