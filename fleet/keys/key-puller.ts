@@ -29,6 +29,7 @@ export interface KeyPullerParts {
   /** A zone has no key here: it is asked more often. */
   readonly isAnyMissing: () => boolean
   readonly after: After
+  readonly monotonicMs: () => number
   readonly log: Log
 }
 
@@ -36,8 +37,10 @@ export const keysPath = 'bundles/keys'
 
 const everyMs = 10_000
 const whenMissingMs = 2_000
+/** Well below the least time between two steps of a rollover. */
+const staleMs = 600_000
 
-/** `absent`: a web server, an older control node, or one that has no keys to give. */
+/** `absent`: what never gave keys, as a web server, or a control node whose keys are files. */
 type Asked = Result<'taken' | 'unchanged' | 'absent', string>
 
 export class KeyPuller {
@@ -47,10 +50,23 @@ export class KeyPuller {
   readonly #stop = new AbortController()
   #asking: Promise<void> = Promise.resolve()
   #said = ''
+  #heardMs: number
 
   constructor(parts: KeyPullerParts) {
     this.#parts = parts
     this.#urls = parts.urls
+    this.#heardMs = parts.monotonicMs()
+  }
+
+  /** Why keys that once came do not come any more, in sentences; null: they do, or never did. */
+  stale(): string | null {
+    const { revision, monotonicMs, token } = this.#parts
+    const sinceMs = monotonicMs() - this.#heardMs
+    if (revision() === 0 || sinceMs < staleMs) return null
+    const why = token === null ? 'GSLB_BUNDLE_TOKEN is not set' : this.#said
+    const minutes = Math.floor(sinceMs / 60_000)
+    const what = `No control node has given keys of zones for ${minutes} minutes`
+    return `${what}: once they roll, answers of this node are bogus. ${why}.`
   }
 
   start(): void {
@@ -81,6 +97,7 @@ export class KeyPuller {
         this.#urls = [url, ...this.#urls.filter((other) => other !== url)]
         if (this.#said !== '') this.#parts.log.info({}, 'keys of zones come again')
         this.#said = ''
+        this.#heardMs = this.#parts.monotonicMs()
         return
       }
       faults.push(`${new URL(url).host}: ${asked.error}`)
@@ -107,7 +124,9 @@ export class KeyPuller {
     })
     if (!answer.ok) {
       const { status = 0, message } = answer.error
-      return [404, 405, 501].includes(status) ? ok('absent') : err(message)
+      // Where keys have come before, their end is a fault.
+      const isAbsent = revision() === 0 && [404, 405, 501].includes(status)
+      return isAbsent ? ok('absent') : err(message)
     }
     if (answer.value.status === 204) return ok('unchanged')
     const letter = openEnvelope(answer.value.bytes, { node: own.name, key }, trusted())

@@ -72,6 +72,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     journal: null,
     anycast: () => null,
     missingKeys: () => [],
+    staleKeys: () => null,
     sealed: sealing(settings, shared.value.status, nodeKey.value),
   }
   return startPulling(

@@ -15,6 +15,7 @@ import type { NodeCookies } from '#node/compose/cookies.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { openPulledKeys, pullKeys } from '#node/signing/pull-keys.ts'
+import type { KeysPulled } from '#node/signing/pull-keys.ts'
 import { createZoneKeys } from '#node/signing/zone-keys.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
@@ -158,7 +159,7 @@ async function openSockets(
   return opened
 }
 
-interface Ours extends Omit<PulledNode, 'puller' | 'report' | 'anycast'> {
+interface Ours extends Omit<PulledNode, 'puller' | 'report' | 'anycast' | 'staleKeys'> {
   readonly texts: PulledTexts
   readonly textsStore: BundleStore
   readonly samples: QuerySamples
@@ -194,13 +195,16 @@ async function startPulling(
   const puller = new Pullers({ ...pulls, ...self, ...told, log })
   let announced: NodeAnycast | null = null
   const anycast = () => announced?.status() ?? null
-  const pulled = { ...ours, ...self, puller, anycast }
+  let keys: KeysPulled | null = null
+  const staleKeys = () => keys?.stale() ?? null
+  const pulled = { ...ours, ...self, puller, anycast, staleKeys }
   const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status
   const asking = { urls: settings.bundle.urls, token, sealed: ours.sealed, log }
   const report = (): NodeReport => self.report(puller.pulled())
   const asks = { ...asking, report, trusted: () => trusted }
-  stops.push(pullKeys(ours.pulledKeys, asks, ours.missingKeys))
+  keys = pullKeys(ours.pulledKeys, asks, ours.missingKeys)
+  stops.push(keys.stop)
   // Started last, so that a stop begins with it: the rest answers until the routers know.
   const takesOver = before !== null
   announced = announceNode({ settings, node, dnsPort, env, log, takesOver })

@@ -41,6 +41,8 @@ export interface PulledNode {
   readonly anycast: () => NodeAnycastStatus | null
   /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
+  /** Sentences why keys of zones do not come any more; null: they do. */
+  readonly staleKeys: () => string | null
   /** The state of this process for others. */
   readonly report: (pulled: Pulled) => NodeReport
   /** The same report, signed for sending. */

@@ -159,12 +159,20 @@ function anycastReasons({ anycast }: PulledNode): readonly HealthReason[] {
   ]
 }
 
+/** Reasons of a node that signs. */
+function keyReasons({ missingKeys, staleKeys }: PulledNode): readonly HealthReason[] {
+  const [missing, stale] = [missingKeys(), staleKeys()]
+  return [
+    ...(missing.length > 0 ? [{ code: keyMissing, message: missingKeysMessage(missing) }] : []),
+    ...(stale === null ? [] : [{ code: 'zone-keys-stale', message: stale }]),
+  ]
+}
+
 function healthOf(pulled: PulledNode): { status: string; reasons: readonly HealthReason[] } {
   const { node, dataDir, puller, shared } = pulled
   const { active, expired, refused, isStored } = node.status()
   if (active === null) return { status: 'starting', reasons: [noBundle] }
   const missing = missingGeoOn(node)
-  const keys = pulled.missingKeys()
   const rows: readonly (readonly [boolean, HealthReason])[] = [
     [
       refused !== null,
@@ -221,12 +229,11 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       { code: 'tls-certificate', message: certificateFaulty },
     ],
     [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
-    [keys.length > 0, { code: keyMissing, message: missingKeysMessage(keys) }],
     [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
     [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],
   ]
   const held = rows.flatMap(([holds, reason]) => (holds ? [reason] : []))
-  const reasons = [...held, ...anycastReasons(pulled)]
+  const reasons = [...held, ...keyReasons(pulled), ...anycastReasons(pulled)]
   return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
 }
 

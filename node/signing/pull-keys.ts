@@ -3,6 +3,7 @@ import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import { KeyPuller } from '#fleet/keys/key-puller.ts'
 import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
+import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { createKeyCopy, keyCopyFile } from '#server/signing/key-copy.ts'
@@ -35,19 +36,25 @@ export function copyKeyOf(env: Io['env']): Uint8Array | null {
 
 type From = 'urls' | 'token' | 'report' | 'sealed' | 'trusted' | 'log'
 
-/** @returns what ends it */
+export interface KeysPulled {
+  /** See KeyPuller. */
+  readonly stale: () => string | null
+  readonly stop: () => Promise<void>
+}
+
 export function pullKeys(
   keys: PulledKeys,
   parts: Pick<KeyPullerParts, From>,
   missing: () => readonly string[],
-): () => Promise<void> {
+): KeysPulled {
   const puller = new KeyPuller({
     ...parts,
     revision: () => keys.revision,
     take: ({ revision, content }) => keys.take(revision, Buffer.from(content).toString()),
     isAnyMissing: () => missing().length > 0,
     after: systemAfter,
+    monotonicMs: systemClock.monotonicMs,
   })
   puller.start()
-  return () => puller.stop()
+  return { stale: () => puller.stale(), stop: () => puller.stop() }
 }

@@ -80,6 +80,7 @@ function puller(isSigned = true) {
   const copy = { read: () => undefined, write: () => undefined }
   const keys = new PulledKeys(copy)
   const time = new FakeTime(0)
+  let nowMs = 0
   const said: string[] = []
   const note = (fields: unknown, text: string): void =>
     void said.push(`${text} ${JSON.stringify(fields)}`)
@@ -94,17 +95,20 @@ function puller(isSigned = true) {
     take: ({ revision, content }) => keys.take(revision, Buffer.from(content).toString()),
     isAnyMissing: () => false,
     after: time.after,
+    monotonicMs: () => nowMs,
     log: { info: () => undefined, warn: note, error: note },
   })
   asking.start()
   const again = async (): Promise<void> => {
     const before = codes.length
     await waitUntil('the next look is due', () => time.waiting > 0)
+    nowMs += 10_000
     time.pass(10_000)
     await waitUntil('the next answer', () => codes.length > before)
     await waitUntil('it was taken', () => time.waiting > 0)
   }
-  return { keys, said, again, stop: () => asking.stop() }
+  const later = (ms: number): void => void (nowMs += ms)
+  return { keys, said, again, later, stale: () => asking.stale(), stop: () => asking.stop() }
 }
 
 test('a node has the keys, and what is new, of a control node that knows it', async () => {
@@ -156,6 +160,38 @@ test.each([
   expect(node.keys.revision).toBe(0)
   // Said once; an older control node, or a web server, is no fault.
   expect(node.said).toHaveLength(code === 'none' ? 0 : 1)
+  await node.stop()
+})
+
+test.each([
+  ['one that gives none any more', /127\.0\.0\.1:\d+: .*404/, withoutVault],
+  ['one whose keys cannot be read', /127\.0\.0\.1:\d+: .*503/, unreadable],
+] as const)(
+  'a node whose keys came of %s says so after ten minutes',
+  async (_what, why, arrange) => {
+    const node = puller()
+    await waitUntil('the keys', () => node.keys.revision === 5)
+    arrange()
+    await node.again()
+    expect([node.stale(), node.said.length]).toEqual([null, 1])
+    node.later(600_000)
+    expect(node.stale()).toMatch(/^No control node has given keys of zones for 10 minutes: /)
+    expect(node.stale()).toMatch(why)
+    hasVault = true
+    set = setOf(5)
+    await node.again()
+    expect([node.stale(), node.keys.revision]).toEqual([null, 5])
+    await node.stop()
+  },
+)
+
+test('a node that never had keys of control nodes does not miss them', async () => {
+  hasVault = false
+  const node = puller()
+  await waitUntil('an answer', () => codes.length > 0)
+  node.later(600_000)
+  await node.again()
+  expect([node.stale(), node.said]).toEqual([null, []])
   await node.stop()
 })
 
