@@ -212,7 +212,7 @@ class Round {
     const { nowMs } = input
     // A time to come is of a clock that was ahead: what it waits for begins anew.
     this.#records = input.records
-      .map((record) => ({ ...record, times: notAfter(record.times, nowMs) }))
+      .map((record) => ({ ...record, times: notAfter(record.times, nowMs, input.records) }))
       .filter((one) => !isGone(one) || nowMs - one.times.removedMs! < keptMs)
   }
 
@@ -433,10 +433,15 @@ class Round {
 const areSame = (a: KeyTimes, b: KeyTimes): boolean =>
   (Object.keys(a) as (keyof KeyTimes)[]).every((name) => a[name] === b[name])
 
-function notAfter(times: KeyTimes, nowMs: number): KeyTimes {
+function notAfter(times: KeyTimes, nowMs: number, all: readonly KeyRecord[]): KeyTimes {
   const entries = Object.entries(times) as [keyof KeyTimes, number | null][]
   if (entries.every(([, at]) => at === null || at <= nowMs)) return times
-  return Object.fromEntries(
+  const past = Object.fromEntries(
     entries.map(([name, at]) => [name, at === null ? null : Math.min(at, nowMs)]),
   ) as unknown as KeyTimes
+  const { dsSubmittedMs } = times
+  if (dsSubmittedMs === null || dsSubmittedMs <= nowMs) return past
+  // The order of keys stays: CDS names the last one alone, not two at once.
+  const later = all.filter((one) => (one.times.dsSubmittedMs ?? 0) > dsSubmittedMs).length
+  return { ...past, dsSubmittedMs: nowMs - later }
 }

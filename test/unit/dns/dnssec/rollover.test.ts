@@ -2,7 +2,7 @@
 // of events breaks a zone is in test/property/key-rollover.test.ts.
 import { expect, test } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
-import { keyUses, recordOfKey } from '#dns/dnssec/key-record.ts'
+import { KeyUse, keyUses, recordOfKey } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord, KeyRole, KeyTimes } from '#dns/dnssec/key-record.ts'
 import { beginRoll, dsText, isDsOf, look, roll } from '#dns/dnssec/rollover.ts'
 import type { ParentView, RollInput, RollPolicy } from '#dns/dnssec/rollover.ts'
@@ -112,6 +112,13 @@ test('times to come are of a clock that was ahead, and keys of long ago are forg
   const key = keyOf('csk', used)
   expect(roll(given([gone, key], { nowMs: start + 29 * day })).records).toHaveLength(2)
   expect(roll(given([gone, key], { nowMs: start + 31 * day })).records).toHaveLength(1)
+})
+
+test('after the clock went back, CDS still names the last key alone', () => {
+  const former = keyOf('csk', { ...used, dsSubmittedMs: start + 10 * day })
+  const latter = keyOf('csk', { ...used, dsSubmittedMs: start + 20 * day })
+  const { records } = roll(given([former, latter]))
+  expect(keyUses(records).map(({ use }) => use & KeyUse.InCds)).toEqual([0, KeyUse.InCds])
 })
 
 const csk = keyOf('csk', used)
