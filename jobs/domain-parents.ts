@@ -23,17 +23,23 @@ interface ParentsParts {
   readonly zoneOf: (domain: string) => string
   /** Zones whose keys this node rolls. */
   readonly rolled: () => readonly RolledZone[]
+  /** Zones that are to be signed: what the parents of others have matters no more. */
+  readonly signed: () => ReadonlySet<string>
+  /** What a process before has told. */
+  readonly before: ReadonlyMap<string, ParentOfZone>
   readonly onParents: (seen: ReadonlyMap<string, ParentOfZone>) => void
 }
 
 export class Parents {
   readonly #parts: ParentsParts
-  #seen: ReadonlyMap<string, ParentOfZone> = new Map()
-  #told = ''
+  #seen: ReadonlyMap<string, ParentOfZone>
+  #told: string
   #faults: readonly string[] = []
 
   constructor(parts: ParentsParts) {
     this.#parts = parts
+    this.#seen = parts.before
+    this.#told = JSON.stringify([...parts.before])
   }
 
   /** See `NodeDomains`. */
@@ -59,6 +65,10 @@ export class Parents {
       seen.set(zone, { ds, rolls: rolls.has(zone) })
       const fault = faultOf(zone, ds, dsOf(zone) ?? [])
       if (fault !== undefined) faults.push(fault)
+    }
+    const isSigned = this.#parts.signed()
+    for (const [zone, { ds }] of this.#seen) {
+      if (isSigned.has(zone) && !seen.has(zone)) seen.set(zone, { ds, rolls: rolls.has(zone) })
     }
     this.#seen = seen
     this.#faults = faults

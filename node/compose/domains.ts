@@ -5,6 +5,7 @@ import type { DomainChecks } from '#api/ports/domain-checks.ts'
 import { domainKey, nameserversOf } from '#config/delegation.ts'
 import { delegatedName } from '#config/record-rights.ts'
 import type { ConfigView } from '#config/view.ts'
+import { checkName } from '#compiler/values/names.ts'
 import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import { DomainVerifier } from '#jobs/domain-verifier.ts'
 import { Parents } from '#jobs/domain-parents.ts'
@@ -34,6 +35,8 @@ export interface NodeDomainsParts {
   readonly dsOf: (zone: string) => readonly string[] | undefined
   /** See `KeyKeeper`. */
   readonly rolled: () => readonly Pick<KeptView, 'zone' | 'parent'>[]
+  /** What `onParents` was last told, by a process before. */
+  readonly parentsBefore: ParentDs
   /** Told of DS records that parents were seen to have. */
   readonly onParents: (seen: ParentDs) => void
   readonly clock: Clock
@@ -59,6 +62,14 @@ const dnsPort = 53
 function dsWanted(ds: ReturnType<NodeDomainsParts['dsOf']>): readonly string[] | null {
   if (ds === undefined) return []
   return ds.length === 0 ? null : ds
+}
+
+function signedZones(config: NodeDomainsParts['config']): ReadonlySet<string> {
+  const [settings] = config.snapshot().list('Settings')
+  const names = (settings?.object.spec.zones ?? [])
+    .filter(({ dnssec }) => dnssec?.enabled === true)
+    .map(({ name }) => checkName(name, false).key)
+  return new Set(names.filter((name) => name !== undefined))
 }
 
 export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
@@ -92,6 +103,7 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     random: new Random(randomInt(0x1_0000_0000)),
   })
   const parents = new Parents({
+    ...{ before: parts.parentsBefore, signed: () => signedZones(config) },
     ...{ store, dsOf: parts.dsOf, rolled: parts.rolled, onParents: parts.onParents },
     zoneOf: (domain) => (config.isReady() ? delegatedName(config.snapshot(), domain) : domain),
   })
@@ -101,7 +113,7 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     verify: (domain) => verifier.verify(domain),
     async look() {
       await verifier.look()
-      await parents.look(domains())
+      if (config.isReady()) await parents.look(domains())
     },
     dsFaults: () => parents.faults,
     parentOf: async (zone) => parentViewOf(await check(zone)),

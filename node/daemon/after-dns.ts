@@ -27,7 +27,7 @@ import type {
 } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
 import { listenForBackupRequests, lookAtDatabase } from './state.ts'
-import { parentDsPathOf, writeParentDs } from '#gitops/guard/parent-ds.ts'
+import { parentDsPathOf, readParentDs, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
 import { createNodeKeyKeeper } from '#node/signing/key-keeper.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -78,6 +78,7 @@ const createDomains = (have: OfDomains): Outcome<HasDomains> => {
     config: gitops.config,
     dsOf: (zone) => signing.dsOf(zone),
     rolled: () => keyKeeper?.views() ?? [],
+    parentsBefore: readParentDs(parentDsPathOf(settings.dataDir)),
     onParents(seen) {
       try {
         writeParentDs(parentDsPathOf(settings.dataDir), seen)

@@ -88,7 +88,7 @@ describe.each(referenceServers)('a parent on $name', (program) => {
           snapshot: () => world.control.config.snapshot(),
         },
         dsOf: () => undefined,
-        ...{ rolled: () => [], onParents: () => undefined },
+        ...{ rolled: () => [], onParents: () => undefined, parentsBefore: new Map() },
         clock: systemClock,
         log: silentLog,
         hints: [{ name: 'a.root.', addresses: [rootHost] }],

@@ -18,7 +18,11 @@ const resultOf = (...checks: Partial<DomainCheck>[]): DomainResult => ({
 })
 const answered = (...ds: string[]): DomainResult => resultOf({ ns: ['ns1.example.com.'], ds })
 
-function scene(dsOf: (zone: string) => readonly string[] | undefined = () => [own]) {
+function scene(
+  dsOf: (zone: string) => readonly string[] | undefined = () => [own],
+  before: ReadonlyMap<string, { ds: readonly string[]; rolls: boolean }> = new Map(),
+) {
+  const signed = new Set([zone, 'other.test.'])
   const told: unknown[] = []
   const rolled: { zone: string; parent: { onAny: readonly string[] } | null }[] = []
   let found = null as DomainResult | null
@@ -33,6 +37,7 @@ function scene(dsOf: (zone: string) => readonly string[] | undefined = () => [ow
     dsOf,
     zoneOf: (domain) => domain.replace('shop.', ''),
     rolled: () => rolled,
+    ...{ before, signed: () => signed },
     onParents: (seen) => told.push([...seen]),
   })
   const look = async (next: DomainResult | null | 'away') => {
@@ -41,7 +46,7 @@ function scene(dsOf: (zone: string) => readonly string[] | undefined = () => [ow
     await parents.look([{ uid: 'uid', domain: `shop.${zone}`, tenant: 'acme' }])
     return parents.faults
   }
-  return { look, told, rolled }
+  return { look, told, rolled, signed }
 }
 
 test('what parents have is told when it changes, by the zone that is delegated', async () => {
@@ -91,4 +96,18 @@ test.each([
 ])('a zone that %s has no fault', async (_, ds) => {
   const { look } = scene(() => ds)
   expect(await look(answered(other))).toEqual([])
+})
+
+test('after a start, what was seen before stays until the zone is signed no more', async () => {
+  const known = { ds: [own], rolls: true }
+  const { look, told, rolled, signed } = scene(() => undefined, new Map([[zone, known]]))
+  rolled.push({ zone, parent: null })
+  await look(null)
+  expect(told).toEqual([])
+  rolled.length = 0
+  await look(null)
+  expect(told).toEqual([[[zone, { ds: [own], rolls: false }]]])
+  signed.delete(zone)
+  await look(null)
+  expect(told.at(-1)).toEqual([])
 })

@@ -92,7 +92,7 @@ function domainsWith(
     store,
     config: viewOf(settings),
     dsOf,
-    ...{ rolled: () => [], onParents: () => undefined },
+    ...{ rolled: () => [], onParents: () => undefined, parentsBefore: new Map() },
     clock: systemClock,
     log: silentLog,
     hints,
