@@ -144,6 +144,12 @@ const areChecksOff = ({ settings, health, node }: Needs): boolean =>
 const missingGeoOf = ({ settings, node }: Needs): readonly string[] =>
   settings.roles.includes('dns') ? missingGeoOn(node) : []
 
+const keyView = ({ settings, signing, keyVault, domains }: Needs) => ({
+  missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
+  keyTroubles: () => keyVault.vault?.troubles() ?? [],
+  dsFaults: domains.dsFaults,
+})
+
 function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = have
   const { dynamicDns, regressions, alerts, domains } = have
@@ -173,9 +179,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ given: () => givenBy(bundlesIn(have.later)), fleet: () => fleetIn(have) },
     alerts: () => alerts.keeper.status(),
     ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
-    missingKeys: () => (settings.roles.includes('dns') ? have.signing.missing() : []),
-    keyTroubles: () => have.keyVault.vault?.troubles() ?? [],
-    dsFaults: have.domains.dsFaults,
+    ...keyView(have),
     anycast: () => anycastOf(have.later),
     certificate: () => node.tcpStats?.secure?.certificate ?? null,
     deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,

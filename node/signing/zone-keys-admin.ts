@@ -93,6 +93,8 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
           : err('the key is in use: roll, and wait until it is out of the zone')
       })
       if (!changed.ok) return err(faultOf(changed.error))
+      const isLeft = changed.value.some((one) => idOf(one) === id)
+      assert(!isLeft, 'a key that was removed is not among those of its zone')
       return isThere ? ok(null) : err({ code: 'missing', message: 'there is no such key' })
     },
   }
