@@ -33,9 +33,9 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
         empty: 'Register a domain, put the record it shows into the parent zone, then verify.',
       },
       {
-        ...{ path: 'redirects', name: 'Redirects' },
-        lead: 'Names that lead browsers to another address.',
-        empty: 'A redirect answers HTTP for a name and sends the browser on.',
+        ...{ path: 'dnssec/zones', name: 'DNSSEC' },
+        lead: 'Signed zones: their keys, and what these wait for.',
+        empty: 'No zone is signed: set dnssec of a zone.',
       },
       {
         ...{ path: 'rpz/rules', name: 'Response rules' },
@@ -64,6 +64,11 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
         empty: 'Begin one when a member is new or changed, and watch it grow.',
       },
       { path: 'rum/status', name: 'User measurement', screen: '/coverage' },
+      {
+        ...{ path: 'redirects', name: 'Redirects' },
+        lead: 'Names that lead browsers to another address.',
+        empty: 'A redirect answers HTTP for a name and sends the browser on.',
+      },
       {
         ...{ path: 'rrl/allowlist', name: 'Never rate limited' },
         lead: 'Networks of clients that response rate limiting leaves alone on all nodes.',

@@ -82,7 +82,10 @@ export async function fillNode(node: DashboardNode, backend: Backend): Promise<W
   await make('/license', { token: token({ tier: 'enterprise', maxRps: 50_000, exp }) })
   const nameservers = [{ name: 'ns1.example.com.', addresses: ['192.0.2.53'] }]
   const soa = { mname: 'ns1.example.com.', rname: 'hostmaster.example.com.' }
-  const zones = ['example.com.', 'example.net.'].map((name) => ({ name, nameservers, soa }))
+  const zones = [
+    { name: 'example.com.', nameservers, soa },
+    { name: 'example.net.', nameservers, soa, dnssec: { enabled: true } },
+  ]
   await put('/settings', { zones })
   // While nothing else commits: a rollout does by itself.
   pushFiles(node)
