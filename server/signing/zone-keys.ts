@@ -30,6 +30,8 @@ export interface ZoneKeysParts {
   readonly secretKey: Uint8Array | null
   /** False: other nodes answer the same zones, and one key is given to all. */
   readonly mayGenerate: boolean
+  /** Why no key may be used or made here: a sentence. Default: null, none. */
+  readonly fault?: string | null
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
 }
@@ -154,8 +156,9 @@ export class ZoneKeys {
     before: UsedZone | undefined,
     files: () => StoredKeys,
   ): UsedZone | MissingKeys {
-    const { source, directory } = this.#parts
+    const { source, directory, fault: noKeys = null } = this.#parts
     const { name, wire } = zone
+    if (noKeys !== null) return missed(noKeys)
     const records = source?.keys().get(name)
     if (records !== undefined) {
       if (before?.from === records) return before
