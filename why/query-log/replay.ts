@@ -229,13 +229,30 @@ function withoutCookie(reply: Uint8Array): Uint8Array {
   for (let at = opt + optHeaderBytes; at + 4 <= octets.length;) {
     const end = at + 4 + octets.readUInt16BE(at + 2)
     if (octets.readUInt16BE(at) === EdnsOption.Cookie) {
-      octets.writeUInt16BE(octets.readUInt16BE(opt + 9) - (end - at), opt + 9)
-      return Uint8Array.from(Buffer.concat([octets.subarray(0, at), octets.subarray(end)]))
+      const rest = padded(octets.subarray(end), end - at)
+      octets.writeUInt16BE(at + rest.length - opt - optHeaderBytes, opt + 9)
+      return Uint8Array.from(Buffer.concat([octets.subarray(0, at), rest]))
     }
     at = end
   }
   return reply
 }
+
+/** Options with the padding that a message has which is shorter by `bytes`: RFC 8467 section 4.1. */
+function padded(options: Buffer, bytes: number): Buffer {
+  for (let at = 0; at + 4 <= options.length; at += 4 + options.readUInt16BE(at + 2)) {
+    if (options.readUInt16BE(at) !== EdnsOption.Padding) continue
+    const head = Buffer.from(options.subarray(0, at + 4))
+    // Padding comes last.
+    const length = (options.length - head.length + bytes) % paddingBlockBytes
+    head.writeUInt16BE(length, at + 2)
+    return Buffer.concat([head, Buffer.alloc(length)])
+  }
+  return options
+}
+
+/** Octets that a reply over an encrypted transport is filled to a multiple of. */
+const paddingBlockBytes = 468
 
 function endsMessage(octets: Buffer, opt: number): boolean {
   const options = opt + optHeaderBytes
