@@ -238,7 +238,7 @@ function withoutCookie(reply: Uint8Array): Uint8Array {
   return reply
 }
 
-/** Options with the padding that a message has which is shorter by `bytes`: RFC 8467 section 4.1. */
+/** Options, with the padding of a message that is shorter by `bytes`: RFC 8467 section 4.1. */
 function padded(options: Buffer, bytes: number): Buffer {
   for (let at = 0; at + 4 <= options.length; at += 4 + options.readUInt16BE(at + 2)) {
     if (options.readUInt16BE(at) !== EdnsOption.Padding) continue
