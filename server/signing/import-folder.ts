@@ -25,15 +25,17 @@ export async function importKeyFolder(parts: ImportParts): Promise<boolean> {
   const { directory, secretKey, vault, nowMs, log } = parts
   const { found, faults } = readStoredRecords(directory, secretKey, nowMs)
   for (const fault of faults.values()) log.warn({}, `${fault}; it is not taken into the database`)
+  // At once: the vault brings into force together what waits for each other.
+  const changes = [...found].map(([zone, records]) =>
+    vault.change(zone, (before) => ok(before.length > 0 || !signsAll(records) ? before : records)),
+  )
+  const all = await Promise.all(changes)
   let isDone = true
-  for (const [zone, records] of found) {
+  for (const [i, [zone, records]] of [...found].entries()) {
+    const changed = all[i]!
     const tags = records.map(({ tag }) => tag)
     const isSame = (other: { readonly publicKey: Uint8Array }): boolean =>
       records.some(({ publicKey }) => Buffer.compare(other.publicKey, publicKey) === 0)
-    const isUsable = signsAll(records)
-    const changed = await vault.change(zone, (before) =>
-      ok(before.length > 0 || !isUsable ? before : records),
-    )
     if (!changed.ok) {
       isDone = false
       const reason = changed.error.message

@@ -52,9 +52,10 @@ interface ZoneState {
 }
 
 /** While a step waits for the parent, and otherwise. */
-const askMs = { waiting: 600_000, calm: 3_600_000 } as const
+const askedAgainMs = { waiting: 600_000, calm: 3_600_000 } as const
 /** A look takes a part of many zones; the others have their turn in the next one. */
 const askedMax = 64
+const askedAtOnce = 8
 /** A new key leads to a step, and that one to another. */
 const roundsMax = 4
 const tagTriesMax = 16
@@ -84,28 +85,38 @@ export class KeyKeeper {
   }
 
   async #look(): Promise<void> {
-    const { zones, vault, looks, clock } = this.#parts
+    const { zones, vault, looks } = this.#parts
     const kept = zones().filter(({ name }) => vault.keys().has(name))
     const names = new Set(kept.map(({ name }) => name))
     for (const name of this.#states.keys()) if (!names.has(name)) this.#states.delete(name)
-    let asked = 0
-    for (const zone of kept) {
-      const state = this.#stateOf(zone.name)
-      const { parent, view } = state
-      const isWaiting = parent === null || view.waiting.some((one) => one.for !== 'age')
-      const periodMs = isWaiting ? askMs.waiting : askMs.calm
-      const isDue = asked < askedMax && Math.abs(clock.nowMs() - state.askedMs) >= periodMs
-      if (isDue) {
-        asked++
-        state.askedMs = clock.nowMs()
-        state.parent = await this.#parts.parentOf(zone.name)
-      }
-      await this.#keep(zone, state, isDue)
-    }
+    const due = new Set(kept.filter((zone) => this.#isDue(zone)).slice(0, askedMax))
+    await this.#askParents([...due])
+    // At once: the vault brings into force together what waits for each other.
+    await Promise.all(kept.map((zone) => this.#keep(zone, this.#stateOf(zone.name), due.has(zone))))
     looks.write(
       [...this.#states].map(([zone, { looked, text }]) => ({ zone, looked, text })),
       this.views(),
     )
+  }
+
+  #isDue({ name }: KeptZone): boolean {
+    const { parent, view, askedMs } = this.#stateOf(name)
+    const isWaiting = parent === null || view.waiting.some((one) => one.for !== 'age')
+    const periodMs = isWaiting ? askedAgainMs.waiting : askedAgainMs.calm
+    return Math.abs(this.#parts.clock.nowMs() - askedMs) >= periodMs
+  }
+
+  /** Several at once: parents that do not answer would make a look longer than a clock's jump. */
+  async #askParents(zones: readonly KeptZone[]): Promise<void> {
+    const waiting = [...zones]
+    const ask = async (): Promise<void> => {
+      for (let zone = waiting.pop(); zone !== undefined; zone = waiting.pop()) {
+        const state = this.#stateOf(zone.name)
+        state.askedMs = this.#parts.clock.nowMs()
+        state.parent = await this.#parts.parentOf(zone.name)
+      }
+    }
+    await Promise.all(Array.from({ length: askedAtOnce }, ask))
   }
 
   /**

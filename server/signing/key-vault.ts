@@ -7,7 +7,7 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
-import type { ZoneKeySet, ZoneKeysState, ZoneKeyStore } from '#state/ports/zone-keys.ts'
+import type { ZoneKeysState, ZoneKeyStore } from '#state/ports/zone-keys.ts'
 import type { KeyCopy } from './key-copy.ts'
 import { byZone } from './key-set.ts'
 import type { KeySet } from './key-set.ts'
@@ -57,7 +57,8 @@ export class KeyVault implements KeySource {
   readonly #parts: KeyVaultParts
   readonly #handlers = new Set<() => void>()
   #revision = 0
-  #zones: ReadonlyMap<string, KnownZone> = new Map()
+  /** What the store has, with changes of this node that are not in force yet. */
+  #zones = new Map<string, KnownZone>()
   #keys: ReadonlyMap<string, readonly KeyRecord[]> = new Map()
   #faults: ReadonlyMap<string, string> = new Map()
   /** Looks and changes follow each other. */
@@ -65,6 +66,9 @@ export class KeyVault implements KeySource {
   readonly #making = new Set<string>()
   #isRead = false
   #isAway = false
+  /** Changes of this node are stored, and not in force yet. */
+  #isBehind = false
+  #settling: Promise<void> | undefined
   /** The revision of a database that is older than what is known here; null: it is not. */
   #olderRevision: number | null = null
 
@@ -111,8 +115,10 @@ export class KeyVault implements KeySource {
   }
 
   /** Durable, and in force on this node, when it resolves. */
-  change(zone: string, change: KeyChange): Promise<Result<readonly KeyRecord[], VaultFault>> {
-    return this.#inTurn(() => this.#change(zone, change))
+  async change(zone: string, change: KeyChange): Promise<Result<readonly KeyRecord[], VaultFault>> {
+    const changed = await this.#inTurn(() => this.#change(zone, change))
+    if (this.#isBehind) await this.#settle()
+    return changed
   }
 
   /** Puts all keys that are known here into a database that is older: a person has said so. */
@@ -144,8 +150,8 @@ export class KeyVault implements KeySource {
     change: KeyChange,
   ): Promise<Result<readonly KeyRecord[], VaultFault>> {
     const { store, secretKey, clock } = this.#parts
-    // Each time: another database may be in the place of the one before.
-    const away = await this.#look()
+    // Each time but for changes that follow each other at once: the database may be another one.
+    const away = this.#isBehind ? null : await this.#look()
     if (away !== null) return err(away)
     for (let tries = 0; tries < triesMax; tries++) {
       if (this.#olderRevision !== null) return err({ code: 'older', message: this.#olderSaid() })
@@ -161,9 +167,9 @@ export class KeyVault implements KeySource {
       const keys = after.value.map((record) => sealedKey(record, secretKey))
       const swapped = await store.swap(zone, known?.version ?? 0, keys, clock.nowMs())
       if (swapped.ok) {
-        const failure = await this.#look()
-        // It is stored: what others did meanwhile is read later.
-        if (failure !== null) this.#takeOwn(zone, swapped.value, after.value)
+        this.#isBehind = true
+        if (after.value.length === 0) this.#zones.delete(zone)
+        else this.#zones.set(zone, { version: swapped.value, records: after.value })
         return ok(after.value)
       }
       const { code, message } = swapped.error
@@ -173,6 +179,22 @@ export class KeyVault implements KeySource {
     }
     const message = `The keys of ${zone} were changed by others ${triesMax} times meanwhile.`
     return err({ code: 'contended', message })
+  }
+
+  /**
+   * Changes that waited for each other come into force together: all keys are read, written into
+   * the copy and handed to threads once, and not for each zone.
+   */
+  #settle(): Promise<void> {
+    this.#settling ??= this.#inTurn(async () => {
+      this.#settling = undefined
+      if (!this.#isBehind) return
+      const failure = await this.#look()
+      // They are stored. Not the new revision: the next look reads what others did meanwhile.
+      if (failure !== null) this.#take(this.#revision, this.#zones, this.#faults)
+      this.#isBehind = false
+    })
+    return this.#settling
   }
 
   async #giveBack(): Promise<Result<null, VaultFault>> {
@@ -248,9 +270,15 @@ export class KeyVault implements KeySource {
     const known = new Map<string, KnownZone>()
     const faults = new Map<string, string>()
     for (const set of zones) {
+      const before = this.#zones.get(set.zone)
+      // The same objects: what was made of them stays good, and opening a key takes 100 µs.
+      if (before?.version === set.version) {
+        known.set(set.zone, before)
+        continue
+      }
       const records = openedKeys(set, secretKey)
       if (records.ok) {
-        known.set(set.zone, { version: set.version, records: this.#unchanged(set, records.value) })
+        known.set(set.zone, { version: set.version, records: records.value })
         continue
       }
       faults.set(set.zone, records.error)
@@ -264,25 +292,12 @@ export class KeyVault implements KeySource {
     this.#take(revision, known, faults)
   }
 
-  /** The same objects where nothing has changed: what was made of them stays good. */
-  #unchanged({ zone, version }: ZoneKeySet, records: readonly KeyRecord[]): readonly KeyRecord[] {
-    const before = this.#zones.get(zone)
-    return before?.version === version ? before.records : records
-  }
-
-  #takeOwn(zone: string, version: number, records: readonly KeyRecord[]): void {
-    const known = new Map(this.#zones)
-    if (records.length === 0) known.delete(zone)
-    else known.set(zone, { version, records })
-    // Not the new revision: the next look reads what others have done.
-    this.#take(this.#revision, known, this.#faults)
-  }
-
   #take(
     revision: number,
-    zones: ReadonlyMap<string, KnownZone>,
+    zones: Map<string, KnownZone>,
     faults: ReadonlyMap<string, string>,
   ): void {
+    this.#isBehind = false
     this.#revision = revision
     this.#zones = zones
     this.#faults = faults

@@ -215,3 +215,28 @@ test('a zone that is not signed cannot roll', async () => {
     error: expect.stringMatching(/is not signed/) as string,
   })
 })
+
+test('parents of many zones are asked eight at a time, and the rest in the next look', async () => {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  const names = Array.from({ length: 100 }, (_, i) => `z${i}.example.`)
+  const key = generateZoneKey(signingAlgorithm(13)!)
+  const keys = new Map(names.map((name) => [name, [firstRecord(name, key, 0)]]))
+  let [asked, open, most] = [0, 0, 0]
+  const keeper = new KeyKeeper({
+    vault: { keys: () => keys, change: async (name) => ok(keys.get(name) ?? []) },
+    zones: () => names.map((name) => ({ name, policy, keyTtlMs: hour, longestTtlMs: hour })),
+    parentOf: async () => {
+      asked++
+      most = Math.max(most, ++open)
+      await Promise.resolve()
+      open--
+      return null
+    },
+    looks: createStoredLooks(join(directory, looksFile), log),
+    ...{ clock: { nowMs: () => hour }, log },
+  })
+  await keeper.look()
+  expect([asked, most]).toEqual([64, 8])
+  await keeper.look()
+  expect([asked, most]).toEqual([100, 8])
+})

@@ -49,6 +49,24 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
     return opened
   }
 
+  test('that are changed at once come into force together, read once', async () => {
+    const store = state().zoneKeys
+    let loads = 0
+    const counted = { ...store, load: () => (loads++, store.load()) }
+    const one = vault({ store: counted })
+    let changes = 0
+    one.onChange(() => changes++)
+    const names = Array.from({ length: 20 }, (_, i) => `z${i}.example.`)
+    const all = names.map((name) => one.change(name, () => ok([made({}, name)])))
+    expect((await Promise.all(all)).every((changed) => changed.ok)).toBe(true)
+    expect([...one.keys().keys()].toSorted()).toEqual(names.toSorted())
+    // The first look, and one for all.
+    expect([loads, changes]).toEqual([2, 2])
+    const other = vault({ file: 'other' })
+    await other.refresh()
+    expect(other.keys()).toEqual(one.keys())
+  })
+
   test('are the same on each node, as soon as it looks', async () => {
     const [one, other] = [vault(), vault({ file: 'other' })]
     let changes = 0
