@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { systemKey } from '#access/auth/policy.ts'
+import type { AuthPolicy } from '#access/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { BundleDeltas } from '#fleet/bundle-deltas.ts'
@@ -32,7 +33,11 @@ const older = signedBundle(key, 2)
 const recordUrl = '/bundles/channels/main'
 const bundleUrl = `/bundles/${bundle.digest}`
 
-function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
+const guarded: AuthPolicy = {
+  ...{ ...devMode, systemKey: systemKey(rootKey), bundleToken: systemKey(token) },
+}
+
+function scene({ waitersMax = 2, transfersMax = 2, isAway = false, auth = guarded } = {}) {
   const directory = tempDir('bundles')
   writeFileSync(join(directory, bundle.digest), bundle.bytes)
   let active: SignedChannelRecord | undefined = signedRecord(key, { digest: bundle.digest })
@@ -51,7 +56,7 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
   const packed = new PackedBundles(join(directory, 'packed'), pathOf)
   const deltas = new BundleDeltas(pathOf)
   const ports = portsOf({
-    auth: { ...devMode, systemKey: systemKey(rootKey), bundleToken: systemKey(token) },
+    auth,
     audit: { write: ({ path }) => audited.push(path) },
     sessions: noSessions,
     bundles: {
@@ -389,9 +394,14 @@ describe('keys of zones', () => {
     ])
   })
 
-  test('are given to nobody where no secret is asked for', async () => {
-    const app = createApp(portsOf({ sessions: noSessions }), [])
-    const answer = await app.inject({ method: 'POST', url, payload: asked(0) })
-    expect(answer.statusCode).toBe(403)
+  test.each([
+    ['not given where there is no token', undefined, asPuller, 403],
+    ['not given without the token', systemKey(token), {}, 403],
+    ['not given for another token', systemKey(token), { authorization: 'Bearer wrong' }, 403],
+    ['given for the token', systemKey(token), asPuller, 200],
+  ])('without GSLB_API_KEY are %s', async (_name, bundleToken, headers, status) => {
+    const auth = { ...devMode, ...(bundleToken === undefined ? {} : { bundleToken }) }
+    const answer = await scene({ auth }).post(url, asked(0), headers)
+    expect(answer.statusCode).toBe(status)
   })
 })
