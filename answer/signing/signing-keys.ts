@@ -5,6 +5,7 @@ import type { KeyObject } from 'node:crypto'
 import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { KeyUse } from '#dns/dnssec/key-record.ts'
 import { DigestType, dsRdata, keyTag } from '#dns/dnssec/zone-key.ts'
 import type { ZoneKey } from '#dns/dnssec/zone-key.ts'
 import { assert } from '#lib/assert.ts'
@@ -19,18 +20,6 @@ export interface HandedSigning {
   readonly signatures: SharedArrayBuffer
 }
 
-/** Bits: what a key of a zone is there for. The one key of a zone (CSK) has them all. */
-export const KeyUse = {
-  /** It is one of the DNSKEY records. */
-  Published: 1,
-  /** It signs all but the records of keys: of several, each does. */
-  SignsRecords: 2,
-  /** It signs DNSKEY, CDS and CDNSKEY: of several, each does. */
-  SignsKeys: 4,
-  /** The parent is to have its DS: CDS and CDNSKEY say so. RFC 7344. */
-  InCds: 8,
-} as const
-export const everyUse = KeyUse.Published | KeyUse.SignsRecords | KeyUse.SignsKeys | KeyUse.InCds
 const signsAny = KeyUse.SignsRecords | KeyUse.SignsKeys
 
 /** A key of a zone, and what for; each zone has some. */

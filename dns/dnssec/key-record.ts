@@ -1,4 +1,5 @@
-// The record of a key of a zone: what it is, what has happened to it, and what it does therefore.
+// The record of a key of a zone: what it is, and what has happened to it, from which follows what
+// it does.
 // RFC 7583 section 3.
 import { createPrivateKey } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
@@ -46,17 +47,18 @@ export interface KeyRecord {
   readonly times: KeyTimes
 }
 
-/** What a key does in its zone: bits. */
+/** What a key does in its zone: bits. A CSK that is alone has them all. */
 export const KeyUse = {
   /** Stands in the DNSKEY rrset. */
   Published: 1,
-  /** Signs every rrset but those of keys. */
+  /** Signs every rrset but those of keys; of several keys, each does. */
   SignsRecords: 2,
-  /** Signs DNSKEY, CDS and CDNSKEY. */
+  /** Signs DNSKEY, CDS and CDNSKEY; of several keys, each does. */
   SignsKeys: 4,
-  /** Stands in CDS and CDNSKEY: the parent is to have its DS. */
+  /** Stands in CDS and CDNSKEY: the parent is to have its DS. RFC 7344. */
   InCds: 8,
 } as const
+export const everyUse = KeyUse.Published | KeyUse.SignsRecords | KeyUse.SignsKeys | KeyUse.InCds
 
 export interface UsedKey {
   readonly record: KeyRecord

@@ -1,6 +1,7 @@
 // A signed zone below a signed zone of the same server: the zone above has its DS by itself.
 import { expect, test } from 'vitest'
-import { everyUse, packKeys } from '#answer/signing/signing-keys.ts'
+import { packKeys } from '#answer/signing/signing-keys.ts'
+import { everyUse } from '#dns/dnssec/key-record.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { DigestType, dsRdata, generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'

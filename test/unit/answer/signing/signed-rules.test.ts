@@ -1,6 +1,7 @@
 // Response rules that say `signed: true`: what they answer in a zone that is signed is signed.
 import { expect, test } from 'vitest'
-import { everyUse, packKeys } from '#answer/signing/signing-keys.ts'
+import { packKeys } from '#answer/signing/signing-keys.ts'
+import { everyUse } from '#dns/dnssec/key-record.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'

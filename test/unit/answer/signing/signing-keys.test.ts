@@ -1,6 +1,7 @@
 // Several keys of a zone: which records hold which of them, and what each signs.
 import { describe, expect, test } from 'vitest'
-import { everyUse, KeyMemory, KeyUse, packKeys } from '#answer/signing/signing-keys.ts'
+import { KeyMemory, packKeys } from '#answer/signing/signing-keys.ts'
+import { everyUse, KeyUse } from '#dns/dnssec/key-record.ts'
 import type { HandedKey } from '#answer/signing/signing-keys.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { coveredOctets, rrsigFixedBytes } from '#dns/dnssec/rrsig.ts'

@@ -2,7 +2,8 @@
 // what an answer costs that was given before.
 import { describe, expect, test } from 'vitest'
 import { signatureLimits } from '#answer/signing/signature-table.ts'
-import { everyUse, packKeys } from '#answer/signing/signing-keys.ts'
+import { packKeys } from '#answer/signing/signing-keys.ts'
+import { everyUse } from '#dns/dnssec/key-record.ts'
 import { validity } from '#answer/signing/zone-signer.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { coveredOctets, rrsigFixedBytes } from '#dns/dnssec/rrsig.ts'
