@@ -1,4 +1,4 @@
-// What a zone says of the life of its keys, in numbers.
+// Reads what a zone says of the life of its keys into numbers.
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 import type { RollPolicy } from '#dns/dnssec/rollover.ts'
 import type { Dnssec } from '#schemas/objects/zone.ts'

@@ -1,4 +1,4 @@
-// Records of keys that another server has made: what has happened to them there goes on here.
+// Makes records of keys that another server has made, with what happened to them there.
 import { formatName, foldName } from '#dns/name.ts'
 import type { BindKey } from './key-files.ts'
 import { noTimes, recordOfKey } from './key-record.ts'

@@ -1,5 +1,5 @@
-// Keys roll by the clock: from what has happened to the keys of a zone, and what its parent was
-// seen to have, follows what happens next. RFC 7583, RFC 6781 sections 4.1.1 to 4.1.4.
+// Decides the next steps of a rollover, from what has happened to the keys of a zone and what its
+// parent was seen to have: a pure function. RFC 7583, RFC 6781 sections 4.1.1 to 4.1.4.
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { parseName } from '#dns/name.ts'

@@ -1,4 +1,4 @@
-// The digest of a whole zone, as its ZONEMD record has it. RFC 8976.
+// Computes the digest of a whole zone, as its ZONEMD record has it. RFC 8976.
 import { createHash } from 'node:crypto'
 import { foldName, sameOctets } from '#dns/name.ts'
 import { QClass } from '#dns/header.ts'

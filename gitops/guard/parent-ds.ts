@@ -1,5 +1,5 @@
-// What the parents of signed zones were last seen to have: DS records, in a file that the checks
-// of delegated domains write, and the guardrails read.
+// Stores the DS records that the parents of signed zones were last seen to have: the checks of
+// delegated domains write them, and the guardrails read them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ParentDs, ParentOfZone } from '#compiler/lower/name-outline.ts'

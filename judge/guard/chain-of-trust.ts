@@ -1,5 +1,5 @@
-// Whether a change leaves a DS record at the parent of a zone behind that fits no key of it any
-// more: every answer of the zone would be taken for a forgery.
+// Finds changes after which the DS record at the parent of a zone fits no key of it any more:
+// resolvers that validate would take every answer for a forgery.
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 

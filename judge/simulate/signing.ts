@@ -1,5 +1,5 @@
-// Whether a simulated answer would be signed, and what a resolver that validates makes of it. No
-// keys are needed: a bundle says which zones are signed, and by which algorithm.
+// Says whether a simulated answer would be signed, and what a resolver that validates makes of it.
+// No keys are needed: a bundle says which zones are signed, and by which algorithm.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { signedZones, zoneAlgorithm } from '#bundle/load/zone-signing.ts'

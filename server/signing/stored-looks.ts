@@ -1,5 +1,5 @@
-// What a control node knew of its clock before it was started again, and what its zones waited for:
-// a file in the data directory.
+// Stores what a control node knows of its clock, and what its zones wait for, in a file of the data
+// directory, so that a restart forgets neither.
 import { readFileSync } from 'node:fs'
 import type { Looked, ParentView, Rolled } from '#dns/dnssec/rollover.ts'
 import type { ServedTtls } from '#dns/dnssec/served-ttls.ts'

@@ -1,4 +1,4 @@
-// For how long a reply may be kept, for the caches of HTTP. RFC 8484 section 5.1.
+// Computes for how long caches of HTTP may keep a reply. RFC 8484 section 5.1.
 import { HeaderOffset } from '#dns/header.ts'
 import { skipMessageName } from '#dns/message-name.ts'
 import { Rcode } from '#dns/rcode.ts'
