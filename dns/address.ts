@@ -4,7 +4,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 /**
- * Reads a dotted quad or an RFC 4291 section 2.2 text form.
+ * Parses a dotted quad or an RFC 4291 section 2.2 text form.
  *
  * @returns 4 or 16 octets
  */
@@ -25,7 +25,7 @@ function parseIpv4(text: string): Uint8Array | undefined {
       value = -1
       continue
     }
-    // No leading zeros: 010 is eight to some programs and ten to others.
+    // Leading zeros are refused: some programs read 010 as eight, others as ten.
     if (code < 0x30 || code > 0x39 || value === 0) return undefined
     value = (value < 0 ? 0 : value * 10) + code - 0x30
     if (value > 255) return undefined
@@ -92,7 +92,7 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
   return best
 }
 
-/** True for `::ffff:a.b.c.d` in its sixteen octets. RFC 4291 section 2.5.5.2. */
+/** True for an IPv4-mapped address, `::ffff:a.b.c.d`. RFC 4291 section 2.5.5.2. */
 export function isMappedIpv4(octets: Uint8Array): boolean {
   if (octets.length !== 16 || octets[10] !== 0xff || octets[11] !== 0xff) return false
   return octets.subarray(0, 10).every((octet) => octet === 0)

@@ -12,21 +12,21 @@ export const EdnsOption = {
 
 /** Top bit of the second half of the OPT TTL. RFC 3225 section 3. */
 export const ednsDoBit = 0x8000
-/** The bit below it: compact answers are understood. RFC 9824 section 5.1. */
+/** The bit below DO: the client understands compact answers. RFC 9824 section 5.1. */
 export const ednsCoBit = 0x4000
 
 /** RFC 8914 section 4. */
 export const ExtendedError = {
-  /** 4.1: a text says which; here: no member may answer. */
+  /** 4.1: the extra text gives the reason; here: no member may answer. */
   Other: 0,
   /** 4.15: the server is not ready to serve; here: no bundle yet. */
   NotReady: 14,
-  /** 4.16: a list that the operator of the server keeps says so. */
+  /** 4.16: a list kept by the operator blocks the name. */
   Blocked: 15,
   /** 4.21: the server is not authoritative for the name. */
   NotAuthoritative: 20,
   /** 4.22: the operation or qtype is not supported. */
   NotSupported: 21,
-  /** RFC 9824 section 9: a type that is not asked for. */
+  /** RFC 9824 section 9: nobody may ask for this type. */
   InvalidQueryType: 30,
 } as const

@@ -1,6 +1,6 @@
 // Lists the names above a name, in presentation form.
 
-/** The names that enclose `key`, the nearest first, the root not among them. */
+/** Yields the names that enclose `key`, the nearest first, without the root. */
 export function* enclosingNames(key: string): Generator<string> {
   for (let dot = key.indexOf('.'); dot < key.length - 1; dot = key.indexOf('.', dot + 1)) {
     if (key[dot - 1] === '\\' && isEscaped(key, dot)) continue
@@ -8,7 +8,7 @@ export function* enclosingNames(key: string): Generator<string> {
   }
 }
 
-/** Records may have a dot inside a label: an odd number of backslashes stands before it. */
+/** A dot inside a label has an odd number of backslashes before it. */
 function isEscaped(key: string, at: number): boolean {
   let start = at
   while (key[start - 1] === '\\') start--

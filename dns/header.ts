@@ -1,6 +1,6 @@
 // The layout of the DNS message header: offsets, flag bits, opcodes. RFC 1035 section 4.1.1.
 
-/** Offsets inside the header. */
+/** Octet offsets from the start of the message. */
 export const HeaderOffset = {
   Id: 0,
   /** QR, OPCODE, AA, TC, RD */

@@ -1,18 +1,19 @@
-// Names inside a whole message, compressed or not. RFC 1035 section 4.1.4.
+// Reads names inside a whole message, compressed or not. RFC 1035 section 4.1.4.
 import { nameLimits } from './name.ts'
 
 export interface MessageName {
   /** Wire form, not compressed; case is kept. */
   readonly wire: Uint8Array
-  /** Behind the name, at the place where it begins. */
+  /** Offset of the first octet after the name where it begins, not after a pointer's target. */
   readonly end: number
 }
 
-/** More than any sender needs: a name of 255 octets has 127 labels. */
+/** A name of 255 octets has at most 127 labels, so no sender needs more pointers. */
 const pointersMax = nameLimits.labelsMax
 
 /**
- * Each pointer leads further to the front than the one before, so that no chain of them is a loop.
+ * Reads the name at `start`. Each pointer must lead further to the front than the one before, so
+ * that no chain of pointers is a loop.
  *
  * @returns undefined: there is no name at `start`
  */
@@ -45,7 +46,7 @@ export function readMessageName(message: Uint8Array, start: number): MessageName
   return undefined
 }
 
-/** @returns where the name ends in the place where it stands, or -1 */
+/** @returns the offset after the name as it stands, pointer included, or -1 */
 export function skipMessageName(message: Uint8Array, start: number): number {
   for (let at = start; at < message.length;) {
     const octet = message[at]!

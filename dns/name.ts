@@ -1,10 +1,9 @@
-// Domain names as bytes on the wire: parsing, printing, case folding, hashing. RFC 1035 section
-// 3.1.
+// Parses, prints, folds and hashes domain names in wire form. RFC 1035 section 3.1.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 export const nameLimits = {
-  /** Octets of a whole name with its length octets and the root label. RFC 1035 section 2.3.4. */
+  /** A whole name with its length octets and the root label. RFC 1035 section 2.3.4. */
   bytesMax: 255,
   labelBytesMax: 63,
   /** A name of 255 octets has at most 127 labels besides the root. */
@@ -15,8 +14,8 @@ export type NameError =
   'empty' | 'label-empty' | 'label-too-long' | 'name-too-long' | 'bad-escape' | 'not-ascii'
 
 /**
- * ASCII letters to lower case, every other octet to itself. RFC 4343 section 3: only A to Z fold.
- * A length octet (0 to 63) is below `A`, so that a whole wire name folds octet by octet.
+ * Maps A to Z to lower case and every other octet to itself. RFC 4343 section 3: only A to Z fold.
+ * A length octet (0 to 63) is below `A`, so a whole wire name folds octet by octet.
  */
 export const foldTable: Uint8Array = new Uint8Array(256).map((_, octet) =>
   octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
@@ -24,11 +23,11 @@ export const foldTable: Uint8Array = new Uint8Array(256).map((_, octet) =>
 
 const dot = 0x2e
 const backslash = 0x5c
-/** What may follow a backslash: three digits, or one character that is no digit. */
+/** A backslash is followed by three digits, or by one character that is no digit. */
 const escapeShape = /^(?:\d{3}|[\x21-\x2f\x3a-\x7e])/
 
 /**
- * Reads presentation format: labels, dots, `\.` and `\DDD`. A missing final dot is accepted; case
+ * Parses presentation format: labels, dots, `\.` and `\DDD`. A missing final dot is accepted; case
  * is kept.
  *
  * @returns wire form, root label included, 1 to 255 octets
@@ -71,13 +70,13 @@ export function parseName(text: string): Result<Uint8Array, NameError> {
   return ok(wire.slice(0, end))
 }
 
-/** Where a name is put together; what is returned is a copy. */
+/** Buffer in which `parseName` builds a name; it returns a copy. */
 const parsed = new Uint8Array(nameLimits.bytesMax + 1)
 
 /** Prints a wire name that has been checked, with a final dot; unusual octets as `\DDD`. */
 export function formatName(wire: Uint8Array, offset = 0): string {
   if (wire[offset] === 0) return '.'
-  // Put together as octets: of a text that grows by a sign each V8 keeps every part.
+  // The name is built as octets: V8 keeps every part of a text that grows character by character.
   let end = 0
   for (let at = offset; wire[at] !== 0;) {
     const next = at + wire[at]! + 1
@@ -93,7 +92,7 @@ export function formatName(wire: Uint8Array, offset = 0): string {
   return printed.toString('latin1', 0, end)
 }
 
-/** No name without an escape is longer when it is printed. */
+/** Large enough: a name without escapes is never longer in print than on the wire. */
 const printed = Buffer.alloc(nameLimits.bytesMax)
 
 function formatOddName(wire: Uint8Array, offset: number): string {
@@ -111,21 +110,21 @@ function formatOctet(octet: number): string {
   return isPlain ? String.fromCharCode(octet) : `\\${String(octet).padStart(3, '0')}`
 }
 
-/** A copy with A to Z in lower case. */
+/** Copies a name with A to Z in lower case. */
 export function foldName(wire: Uint8Array): Uint8Array {
   const folded = wire.slice()
   for (let i = 0; i < folded.length; i++) folded[i] = foldTable[folded[i]!]!
   return folded
 }
 
-/** Compares octets: for names in one letter case, equal octets are the same name. */
+/** Compares octets. Names in one letter case are the same exactly if their octets are. */
 export function sameOctets(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Whether a name is that name or below it. Both in wire form and lower case. */
+/** Whether `name` equals `top` or lies below it. Both in wire form and lower case. */
 export function isAtOrBelow(name: Uint8Array, top: Uint8Array): boolean {
   let at = 0
   while (name.length - at > top.length) at += name[at]! + 1
@@ -134,7 +133,7 @@ export function isAtOrBelow(name: Uint8Array, top: Uint8Array): boolean {
   return true
 }
 
-/** Offsets of the labels, the root label not among them. */
+/** Offsets of the labels, without the root label. */
 export function labelOffsets(wire: Uint8Array): number[] {
   const offsets: number[] = []
   for (let at = 0; wire[at] !== 0; at += wire[at]! + 1) offsets.push(at)
@@ -142,8 +141,8 @@ export function labelOffsets(wire: Uint8Array): number[] {
 }
 
 /**
- * Four octets at once, as `foldTable` folds each: bit 7 of a sum says that an octet is at least
- * `A`, or above `Z`.
+ * Folds four octets at once as `foldTable` does: bit 7 of a sum says that an octet is at least `A`,
+ * or above `Z`.
  */
 export function foldWord(word: number): number {
   const low = word & 0x7f7f7f7f
@@ -152,18 +151,18 @@ export function foldWord(word: number): number {
 }
 
 /**
- * The hash of a name goes over its words from the last to the first: four octets each, lowest
- * first, counted from the end of the root label; zeros fill the first word. So one walk gives the
- * hashes of all enclosing names, too. Each step depends on all before it, the seed first: names
- * that are made to meet under one seed part under another.
+ * One step of the hash of a name. It runs over the words of the name from the last to the first:
+ * four octets each, lowest first, counted from the end of the root label; zeros fill the first
+ * word. So one walk also gives the hashes of all enclosing names. Each step depends on all before
+ * it and on the seed: names chosen to collide under one seed differ under another.
  */
 export function mixWord(hash: number, word: number): number {
   const mixed = hash ^ word
-  // High bits go down before the multiplication, which only carries them up.
+  // The shift mixes high bits down; the multiplication only carries bits up.
   return Math.imul(mixed ^ (mixed >>> 15), 0x9e3779b1 | 0)
 }
 
-/** The last step. A slot is taken from the low bits, so that the high ones go there. */
+/** The last step: folds the high bits into the low ones, from which a slot is taken. */
 export function finishHash(hash: number): number {
   return hash ^ (hash >>> 15)
 }
@@ -173,7 +172,7 @@ export function hashName(folded: Uint8Array, seed: number): number {
   return hashNameAt(folded, 0, seed)
 }
 
-/** The same for a name inside other octets. */
+/** Hash of a folded name that begins at `start` of `octets`. */
 export function hashNameAt(octets: Uint8Array, start: number, seed: number): number {
   let end = start
   while (octets[end] !== 0) end += octets[end]! + 1

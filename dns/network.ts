@@ -1,4 +1,4 @@
-// Address blocks: whether an address lies in one, and which blocks are not public.
+// Tells whether an address lies in a block, and which blocks are not public.
 import { assert } from '#lib/assert.ts'
 import { isMappedIpv4, parseAddress } from './address.ts'
 
@@ -19,10 +19,10 @@ export function isInNetwork(address: Uint8Array, { octets, prefixBits }: Network
 }
 
 /**
- * True for what a server of ours should not be led to by a name or an address that others wrote:
- * this host, this link, private and shared networks, groups, ranges that no server on the Internet
- * has, and the addresses at which clouds answer their own guests. An IPv6 address that stands for
- * an IPv4 address is judged by that.
+ * True for addresses that a server of ours must not be led to by a name or an address that others
+ * wrote: this host, this link, private and shared networks, groups, ranges that no server on the
+ * Internet has, and the metadata addresses of clouds. An IPv6 address that stands for an IPv4
+ * address is judged by that one.
  */
 export function isInternalAddress(address: Uint8Array): boolean {
   if (internalNetworks.some((network) => isInNetwork(address, network))) return true
@@ -38,10 +38,10 @@ export function isForbiddenAddress(address: Uint8Array, allowed: readonly Networ
 }
 
 /**
- * What the registries of special-purpose addresses (RFC 6890; iana-ipv4- and
- * iana-ipv6-special-registry) call not globally reachable, groups, and what was once set aside. The
- * few parts of `192.0.0.0/24` and `2001::/23` that are reachable are services of the own network,
- * or no place for a server.
+ * Blocks that the registries of special-purpose addresses (RFC 6890; iana-ipv4- and
+ * iana-ipv6-special-registry) call not globally reachable, groups, and blocks once reserved. The
+ * few reachable parts of `192.0.0.0/24` and `2001::/23` are services of the own network, or no
+ * place for a server.
  */
 const internalNetworks = [
   '0.0.0.0/8',
@@ -53,7 +53,7 @@ const internalNetworks = [
   '192.0.0.0/24',
   // Documentation (RFC 5737), here and below.
   '192.0.2.0/24',
-  // Relays to 6to4, which are withdrawn (RFC 7526): any network may announce it and get requests.
+  // 6to4 relays, withdrawn by RFC 7526: any network may announce the prefix and get the requests.
   '192.88.99.0/24',
   '192.168.0.0/16',
   '198.18.0.0/15',
@@ -61,16 +61,16 @@ const internalNetworks = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // The platform's own server as an Azure guest sees it.
+  // Azure's platform server, as its guests see it.
   '168.63.129.16/32',
   '::/128',
   '::1/128',
-  // NAT64 within a network (RFC 8215): nobody outside knows what it stands for.
+  // NAT64 within a network (RFC 8215): nobody outside knows the address behind it.
   '64:ff9b:1::/48',
   // Discard-only (RFC 6666), and the dummy prefix next to it (RFC 9780).
   '100::/64',
   '100:0:0:1::/64',
-  // Protocols of the IETF. Teredo (RFC 4380) among them hides the address that it stands for.
+  // Protocols of the IETF. Teredo (RFC 4380), among them, hides the address behind it.
   '2001::/23',
   // Documentation (RFC 3849 and 9637).
   '2001:db8::/32',
@@ -83,7 +83,7 @@ const internalNetworks = [
   'ff00::/8',
 ].map(network)
 
-/** Where in the address an IPv4 address lies. */
+/** Prefixes that embed an IPv4 address, and its offset in octets. */
 const embeddings = [
   { network: network('::ffff:0:0/96'), at: 12 },
   { network: network('::ffff:0:0:0/96'), at: 12 },

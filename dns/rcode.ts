@@ -1,6 +1,6 @@
 // Response codes. RFC 1035 section 4.1.1; RFC 2136 section 2.2; BADVERS: RFC 6891 section 9.
 
-/** The low four bits go into the header, the rest into the OPT record. */
+/** The header carries the low four bits, the OPT record the rest. */
 export const Rcode = {
   NoError: 0,
   FormErr: 1,

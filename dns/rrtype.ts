@@ -34,7 +34,7 @@ export type RrType = (typeof RrType)[keyof typeof RrType]
 export const metaTypeMin = 128
 export const metaTypeMax = 255
 
-/** Types counted by name in the metrics; the rest count as OTHER. */
+/** Types that metrics count by name; all others count as OTHER. */
 export const rrTypeNames: Readonly<Record<number, string>> = {
   1: 'A',
   2: 'NS',

@@ -5,11 +5,11 @@
 export const siphashKeyBytes = 16
 
 /**
- * Numbers of 64 bits are halves here. All words are little-endian: the first octet is the lowest.
+ * Hashes `message` under a key; 64-bit numbers are pairs of 32-bit halves, all words little-endian.
  *
  * @param keys has the words of the key from `keyAt` on
- * @param message whole pairs of words. Behind its last octet are zeros; the very last octet of the
- *   pair that has room for one may be anything
+ * @param message whole pairs of words, zero after the last octet; the very last octet of the pair
+ * that has room for one may be anything
  * @param bytes length of the message
  * @param hash gets the lower half, then the upper half
  */
@@ -29,7 +29,7 @@ export function siphash(
   let v3l = keys[keyAt + 2]! ^ 0x79746573
   let v3h = keys[keyAt + 3]! ^ 0x74656462
   const last = bytes >> 3
-  // Behind the message, whose last pair has the length, are four rounds without one.
+  // After the last pair, which holds the length, come four rounds without a pair.
   for (let pair = 0; pair <= last + 1; pair++) {
     const isEnd = pair > last
     const low = isEnd ? 0 : message[pair * 2]!
@@ -51,7 +51,7 @@ export function siphash(
       left = (v3l << 16) | (v3h >>> 16)
       v3h = ((v3h << 16) | (v3l >>> 16)) ^ v2h
       v3l = left ^ v2l
-      // The halves of v0 have changed places from here to the end of the round.
+      // The halves of v0 are swapped from here to the end of the round.
       sum = (v2l + v1l) | 0
       v2h = (v2h + v1h + carry(v2l, v1l, sum)) | 0
       v2l = sum
@@ -76,8 +76,8 @@ export function siphash(
 }
 
 /**
- * What the sum of two lower halves carries: 0 or 1. By bits: a comparison would be a branch that
- * goes either way as often, which takes twice the time of the whole hash.
+ * The carry of a sum of two lower halves: 0 or 1. By bits, since a comparison would be an
+ * unpredictable branch, which takes twice the time of the whole hash.
  */
 function carry(a: number, b: number, sum: number): number {
   return ((a & b) | ((a | b) & ~sum)) >>> 31

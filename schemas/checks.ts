@@ -1,5 +1,5 @@
-// Makes the checks of schemas with Ajv. In dist/ this file is replaced by checks that Ajv generated
-// at the build (bin/ready-checks.ts).
+// Compiles the checks of schemas with Ajv. In dist/ this file is replaced by checks generated at
+// the build (bin/ready-checks.ts).
 import { createRequire } from 'node:module'
 import type { Ajv, Options, ValidateFunction } from 'ajv'
 import { plannedKeyword } from './forms/annotations.ts'
@@ -7,7 +7,7 @@ import { plannedKeyword } from './forms/annotations.ts'
 /** What a schema describes: an object of the configuration, or the value of a setting. */
 export type Use = 'kind' | 'setting'
 
-// That ours are schemas, a test checks: here it would take half of the time of compiling them.
+// A test validates our schemas; doing it here would take half of the compile time.
 const common: Options = { messages: false, validateSchema: false }
 
 export const optionsOf: Readonly<Record<Use, Options>> = Object.freeze({
@@ -21,22 +21,22 @@ export const optionsOf: Readonly<Record<Use, Options>> = Object.freeze({
     strictRequired: false,
     keywords: [plannedKeyword],
   },
-  // They have keywords of their own beside those of JSON Schema, such as `x-default`.
+  // Settings have keywords beyond JSON Schema, such as `x-default`.
   setting: { ...common, strict: false, strictNumbers: true },
 })
 
 const makers = new Map<Use, Ajv>()
 
-/** @param name of a kind, or the key of a setting; the build has made the check of each */
+/** @param name a kind, or the key of a setting; the build generates the check of each */
 export function checkOf(use: Use, name: string, schemaOf: () => object): ValidateFunction {
   void name
   let maker = makers.get(use)
   if (maker === undefined) {
-    // What checks nothing does not load it.
+    // Loaded on first use: processes that check nothing do without Ajv.
     const ajv = createRequire(import.meta.url)('ajv') as { readonly Ajv: typeof Ajv }
     maker = new ajv.Ajv(optionsOf[use])
     makers.set(use, maker)
   }
-  // One schema is compiled once.
+  // Compiled on first use, once for each schema.
   return maker.compile(schemaOf())
 }

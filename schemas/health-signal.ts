@@ -1,4 +1,4 @@
-// The schemas of external health signals: the native body, and what monitoring vendors send.
+// Parses external health signals: the native body, and the bodies of monitoring vendors.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -7,12 +7,12 @@ import { textPattern } from '#lib/text/patterns.ts'
 export interface SignalBody {
   readonly source: string
   readonly healthy: boolean
-  /** 0 to 1; null: not given. */
+  /** From 0 to 1; null: not given. */
   readonly score: number | null
   readonly ttlSeconds: number
 }
 
-/** Limits of a signal. */
+/** Bounds and defaults of a signal. */
 export const signalBodyLimits = {
   ttlSecondsDefault: 300,
   ttlSecondsMax: 3_600,
@@ -22,7 +22,7 @@ export const signalBodyLimits = {
 type Body = Readonly<Record<string, unknown>>
 type Reader = (body: Body) => Result<SignalBody, string>
 
-/** By the value of `?format=`. */
+/** Keys are values of `?format=`. */
 const readers = {
   vendor_a: readVendorA,
   vendor_b: readVendorB,
@@ -33,10 +33,10 @@ export type SignalFormat = keyof typeof readers
 export const signalFormats = Object.freeze(Object.keys(readers)) as readonly SignalFormat[]
 
 /**
- * Fields that a format does not name are passed over: monitors send many.
+ * Ignores fields that a format does not name: monitors send many.
  *
  * @param format value of `?format=`; null: the native body
- * @param body any value that JSON can hold. Errors: a sentence for the sender
+ * @param body any JSON value. Errors: a sentence for the sender
  */
 export function parseHealthSignal(
   format: string | null,
@@ -58,12 +58,12 @@ function isFormat(format: string): format is SignalFormat {
   return Object.hasOwn(readers, format)
 }
 
-/** An own field; what a prototype holds was not sent. */
+/** Own fields only: a value from a prototype was not sent. */
 function fieldOf(body: Body, name: string): unknown {
   return Object.hasOwn(body, name) ? body[name] : undefined
 }
 
-/** @param otherwise the source of a body that names none; null: it must name one */
+/** @param otherwise source of a body that names none; null: the body must name one */
 function readPlain(body: Body, otherwise: string | null): Result<SignalBody, string> {
   const healthy = fieldOf(body, 'healthy')
   const score = fieldOf(body, 'score') ?? null
@@ -84,7 +84,7 @@ function readPlain(body: Body, otherwise: string | null): Result<SignalBody, str
   }))
 }
 
-/** A cloud alarm. A state that is not `OK` (alarm, too little data) is not healthy. */
+/** A cloud alarm. Every state but `OK` (alarm, too little data) means unhealthy. */
 function readVendorA(body: Body): Result<SignalBody, string> {
   const state = fieldOf(body, 'NewStateValue')
   if (typeof state !== 'string') return err('NewStateValue must be a text')
@@ -97,7 +97,7 @@ function readVendorA(body: Body): Result<SignalBody, string> {
 
 const recoveries: ReadonlySet<string> = new Set(['recovered', 'recovery'])
 
-/** A monitoring webhook: healthy again by its transition, or good by its type. */
+/** A monitoring webhook: healthy by a recovery transition or a success type. */
 function readVendorB(body: Body): Result<SignalBody, string> {
   const [transition, type] = [fieldOf(body, 'alert_transition'), fieldOf(body, 'alert_type')]
   if (typeof transition !== 'string' && typeof type !== 'string') {
@@ -115,7 +115,10 @@ const defaults = { score: null, ttlSeconds: signalBodyLimits.ttlSecondsDefault }
 
 const onOneLine = new RegExp(textPattern, 'u')
 
-/** The label decides which word replaces which, so that it is whole or refused, never cut. */
+/**
+ * A label identifies the signal that a later one replaces, so it is kept whole or refused, never
+ * cut.
+ */
 function withSource(
   field: string,
   value: unknown,

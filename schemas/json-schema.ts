@@ -9,8 +9,8 @@ export interface JsonSchema {
 }
 
 /**
- * A field with a default may be left out, so it is not required of a writer. In the types it is
- * always there, because the validator fills it in.
+ * A field with a default may be left out, so writers need not give it. The types always have it,
+ * because the validator fills it in.
  */
 export function jsonSchemaOf(kind: Kind): JsonSchema {
   const schema = withoutDefaultedRequired(

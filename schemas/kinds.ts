@@ -15,22 +15,25 @@ import { ServiceSpec } from './objects/service.ts'
 import { SettingsSpec } from './objects/settings.ts'
 import { TenantSpec } from './objects/tenant.ts'
 
-/** What the rest of the program has to know of a kind of object, besides its schema. */
+/** What the program knows of a kind of object besides its schema. */
 interface KindRow {
   readonly schema: TSchema
-  /** Where its files lie, for people: those of each tenant, or else everybody's. */
+  /** Path pattern of its files, as shown to people: per tenant, or else global. */
   readonly path: string
-  /** Where those of a tenant lie, beside everybody's at `path`. */
+  /** Path pattern of tenant-owned files, where the kind also has global ones at `path`. */
   readonly tenantPath?: string
-  /** `alone`: the repository has one. `everywhere`: no two have one name, whosever they are. */
+  /**
+   * Scope in which names are unique. `alone`: the repository has one object; `everywhere`: across
+   * all tenants.
+   */
   readonly names: 'alone' | 'everywhere' | 'within-tenant'
-  /** What a licence must have for each object of it. Pools and services are looked into. */
+  /** The licence feature that each object needs. Pools and services depend on their content. */
   readonly feature?: 'extra-tenants' | 'redirects' | 'response-policy' | 'rollouts'
-  /** The field with the name of DNS that an object takes: it may belong to another tenant. */
+  /** The field with the DNS name that an object takes, which may belong to another tenant. */
   readonly takesName?: 'domain' | 'name' | 'sourceFqdn'
 }
 
-/** A kind is a file in `objects/` and a row here. */
+/** Adding a kind takes a file in `objects/` and a row here. */
 const table = {
   Settings: {
     schema: objectOf('Settings', SettingsSpec),
@@ -104,7 +107,7 @@ const table = {
 } as const satisfies Record<string, KindRow>
 
 export type Kind = keyof typeof table
-/** Kinds of which no two objects have one name, whosever they are. */
+/** Kinds whose names are unique across all tenants. */
 export type KindNamedEverywhere = {
   [K in Kind]: (typeof table)[K]['names'] extends 'everywhere' ? K : never
 }[Kind]
@@ -115,17 +118,17 @@ export type SettingsObject = ObjectOf['Settings']
 export const kinds: { readonly [K in Kind]: KindRow } = Object.freeze(table)
 export const kindNames = Object.freeze(Object.keys(kinds)) as readonly Kind[]
 
-/** Whether its objects take names of DNS. */
+/** Whether objects of this kind take DNS names. */
 export const isNaming = (kind: Kind): boolean => kinds[kind].takesName !== undefined
 export const namingKinds: readonly Kind[] = Object.freeze(kindNames.filter(isNaming))
 
-/** Where a tenant's objects of a kind lie; undefined: no tenant has any. */
+/** Path pattern of a tenant's objects of this kind; undefined: tenants have none. */
 export function tenantPathOf(kind: Kind): string | undefined {
   const { path, tenantPath } = kinds[kind]
   return tenantPath ?? (path.startsWith('tenants/') ? path : undefined)
 }
 
-/** One value for each kind: a set that forgets none, now and when a kind is added. */
+/** Makes a record with one value for each kind; the type keeps it complete when a kind is added. */
 export function forEachKind<T>(make: (kind: Kind) => T): Record<Kind, T> {
   return Object.fromEntries(kindNames.map((kind) => [kind, make(kind)])) as Record<Kind, T>
 }

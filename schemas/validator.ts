@@ -7,9 +7,9 @@ import type { Kind } from './kinds.ts'
 
 export interface SchemaFault {
   readonly keyword: string
-  /** Keys and positions from the top of the object to the faulty value. */
+  /** Keys and indexes from the top of the object to the faulty value. */
   readonly path: readonly (string | number)[]
-  /** The field that is missing, or unknown. */
+  /** Name of the missing or unknown field. */
   readonly name?: string
   /** The schema of the faulty value. */
   readonly schema: JsonSchema
@@ -18,7 +18,7 @@ export interface SchemaFault {
 
 const checks = new Map<Kind, ValidateFunction>()
 
-/** Checks `value` and fills in its defaults in place. @returns faults, empty when it is right. */
+/** Checks `value` and fills in its defaults in place. @returns faults, empty when it is valid */
 export function validate(kind: Kind, value: unknown): readonly SchemaFault[] {
   let check = checks.get(kind)
   if (check === undefined) {
@@ -40,7 +40,7 @@ function faultOf({ keyword, instancePath, params, ...error }: ErrorObject, root:
   }
 }
 
-/** A JSON pointer as keys; a step into an array becomes a number. */
+/** Splits a JSON pointer into keys; array indexes become numbers. */
 function pathOf(pointer: string, root: unknown): (string | number)[] {
   if (pointer === '') return []
   let here: unknown = root

@@ -1,9 +1,9 @@
-// Fields of octets to the end of the rdata, in any number of tokens: hex, digests and base64.
+// Fields that run to the end of the rdata in any number of tokens: hex, digests and base64.
 import type { Field } from './field.ts'
 import type { Token } from './tokens.ts'
 import type { ValueReader } from './value-reader.ts'
 
-/** All that is left, at least one token. */
+/** Takes all tokens that are left, at least one. */
 function restOf(values: ValueReader, says: string, wrong: RegExp): Token[] | undefined {
   const tokens: Token[] = []
   do {
@@ -18,15 +18,15 @@ function restOf(values: ValueReader, says: string, wrong: RegExp): Token[] | und
 
 const joined = (tokens: readonly Token[]): string => tokens.map(({ text }) => text).join('')
 
-/** @param says what they are: `hex digits of …` */
+/** @param says what the octets are: `hex digits of …` */
 export function hexField(says: string): Field {
   return digestField(says, {})
 }
 
 /**
- * Hex digits whose count follows from the octet before them, where that is known.
+ * Hex digits. The octet before them gives their count, where its value is known.
  *
- * @param lengths octets of the digest, for each kind of it
+ * @param lengths octets of the digest by the value of that octet
  */
 export function digestField(says: string, lengths: Readonly<Record<number, number>>): Field {
   return {
@@ -69,7 +69,7 @@ export function base64Field(says: string): Field {
 }
 
 /**
- * The same, but for rdata that has none.
+ * A base64 field that is absent in some rdata.
  *
  * @param hasNone decides by the first two octets of the rdata
  */
@@ -85,7 +85,7 @@ export function base64FieldUnless(hasNone: (leading16: number) => boolean, says:
 
 export const base64Form = 'groups of four characters, the last one padded with ='
 
-/** @returns undefined when the text is empty, or not the one text of its octets */
+/** @returns undefined when the text is empty or not the canonical base64 of its octets */
 export function base64Octets(text: string): Uint8Array | undefined {
   const octets = Buffer.from(text, 'base64')
   return octets.length > 0 && octets.toString('base64') === text ? octets : undefined

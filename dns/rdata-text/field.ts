@@ -1,4 +1,4 @@
-// One field of rdata, and the plain ones: numbers, names and addresses.
+// The interface of a field of rdata, and the plain ones: numbers, names and addresses.
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import { printName, readName } from './name-text.ts'
 import type { OctetReader, OctetWriter } from './octets.ts'
@@ -6,11 +6,11 @@ import { secondsOf, ttlForm } from './ttl-text.ts'
 import type { ValueReader } from './value-reader.ts'
 
 export interface Field {
-  /** Takes its tokens and writes its octets; a fault stays in `values`. */
+  /** Takes the field's tokens and writes its octets; a fault is kept in `values`. */
   readonly parse: (values: ValueReader, out: OctetWriter) => void
-  /** Takes its octets; what is wrong with them stays in `octets`. */
+  /** Takes the field's octets and prints them; a fault is kept in `octets`. */
   readonly print: (octets: OctetReader, origin: Uint8Array | undefined, keyMax?: number) => string
-  /** Takes the same octets without their text; where it is missing, `print` does. */
+  /** Takes the same octets without printing; where it is missing, `print` is called. */
   readonly skip?: (octets: OctetReader) => void
 }
 
@@ -24,7 +24,7 @@ export function numberField(says: string, bytes: number): Field {
   return codeField(says, bytes, {})
 }
 
-/** A number that also has names. Printed as a number, which every reader knows. */
+/** A number that also has names. Printed as a number, which every reader understands. */
 export function codeField(
   says: string,
   bytes: number,
@@ -52,7 +52,7 @@ export function wholeNumber(text: string): number | undefined {
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined
 }
 
-/** Seconds of SOA rdata. */
+/** Seconds in SOA rdata. */
 export function secondsField(says: string): Field {
   const form = `${says}: ${ttlForm}, up to 4294967295`
   return {

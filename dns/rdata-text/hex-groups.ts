@@ -1,9 +1,9 @@
-// Numbers in groups of hex digits with a sign between them: hardware addresses, ILNP.
+// Groups of hex digits with a separator between them: hardware addresses, ILNP identifiers.
 import type { Field } from './field.ts'
 
 export interface HexGroups {
   readonly groups: number
-  /** Octets of each; of two, leading zeros may be left out. RFC 6742 section 2.1. */
+  /** Octets of a group. Two-octet groups may drop leading zeros. RFC 6742 section 2.1. */
   readonly bytes: 1 | 2
   readonly sign: ':' | '-'
   readonly example: string

@@ -3,7 +3,7 @@ import type { Field } from './field.ts'
 import type { OctetReader } from './octets.ts'
 import type { ValueReader } from './value-reader.ts'
 
-/** Zero degrees; what lies north or east is above. */
+/** The equator and the prime meridian; north and east are above. */
 const middle = 2 ** 31
 /** 100,000 m below the reference, in centimetres. */
 const altitudeBase = 10_000_000
@@ -17,7 +17,7 @@ interface Axis {
 const latitude: Axis = { says: 'latitude', degreesMax: 90, negative: 'S', positive: 'N' }
 const longitude: Axis = { says: 'longitude', degreesMax: 180, negative: 'W', positive: 'E' }
 
-/** Size, horizontal and vertical precision in centimetres where they are not written. */
+/** Size, horizontal and vertical precision, with their defaults in centimetres. */
 const lengths = [
   { says: 'the size', otherwise: 100 },
   { says: 'the horizontal precision', otherwise: 1_000_000 },
@@ -105,7 +105,7 @@ function parseMetres(values: ValueReader, form: string, isAltitude: boolean): nu
   return centimetres
 }
 
-/** One digit and its power of ten, rounded down as the RFC's own program does. */
+/** Packs a length into one digit and a power of ten, rounded down as the RFC's own program does. */
 function packed(centimetres: number): number {
   let power = 0
   let digit = centimetres
@@ -119,7 +119,7 @@ function packed(centimetres: number): number {
 function unpacked(octets: OctetReader): number {
   const octet = octets.number(1)
   const [digit, power] = [octet >> 4, octet & 15]
-  // Zero times a power of ten has one text but several octets: only one of them is allowed.
+  // Zero times any power of ten prints the same, so only the power 0 is accepted.
   if (digit > 9 || power > 9 || (digit === 0 && power > 0)) octets.fail()
   return digit * 10 ** power
 }

@@ -1,4 +1,5 @@
-// Names as zone files write them: relative to an origin, `@`, and every fault at its column.
+// Reads and prints names as zone files write them: relative to an origin, `@`, each fault at its
+// column.
 import { foldTable, nameLimits } from '#dns/name.ts'
 import type { Token } from './tokens.ts'
 import type { ValueReader } from './value-reader.ts'
@@ -50,7 +51,7 @@ export function readName(values: ValueReader, token: Token, says: string): Uint8
   return withOrigin(values, token, says, wire.subarray(0, end))
 }
 
-/** Where a name is put together; what is returned is a copy. */
+/** Buffer in which a name is built; callers get a copy. */
 const scratch = new Uint8Array(nameLimits.bytesMax + 1)
 
 const tooLong = (says: string): string => `${says}: a name of at most 255 octets`
@@ -76,7 +77,7 @@ function withOrigin(
 
 export const escapeForm = 'after a backslash three digits up to 255, or one character'
 
-/** What stands behind the backslash at `at`. */
+/** The octet that an escape at `at` stands for. */
 export function escapedOctet(
   text: string,
   at: number,
@@ -88,8 +89,8 @@ export function escapedOctet(
 }
 
 /**
- * Prints a wire name so that a zone file reads it back. Relative to `origin` where it ends in
- * exactly the same octets, letter case included; absolute without one.
+ * Prints a wire name so that a zone file reads it back: relative to `origin` where it ends in
+ * exactly the same octets, letter case included; absolute otherwise, and without an origin.
  */
 export function printName(wire: Uint8Array, origin?: Uint8Array): string {
   if (wire.length === 1) return '.'
@@ -111,7 +112,7 @@ function endsIn(wire: Uint8Array, at: number, origin: Uint8Array): boolean {
   return true
 }
 
-/** Signs that mean something in a zone file. RFC 1035 section 5.1. */
+/** Characters with a meaning in a zone file. RFC 1035 section 5.1. */
 const special = new Set([...'."$();@\\'].map((character) => character.charCodeAt(0)))
 
 function printOctet(octet: number): string {
@@ -121,15 +122,15 @@ function printOctet(octet: number): string {
 }
 
 /**
- * A text that sorts as RFC 4034 section 6.1 sorts names: from the last label to the first, letter
- * case aside, a name before those below it.
+ * A text that sorts as RFC 4034 section 6.1 sorts names: labels from last to first, ignoring case,
+ * a name before its descendants.
  */
 export function canonicalKey(wire: Uint8Array): string {
-  // Filled from its end on, since the last label comes first.
+  // Filled from its end on: the last label comes first.
   let end = wire.length - 1
   for (let at = 0; wire[at] !== 0; at += wire[at]! + 1) {
     key[--end] = 0
-    // One more than each octet, so that zero is free for the end of a label.
+    // Each octet plus one, so that zero marks the end of a label.
     end -= wire[at]!
     for (let i = 1; i <= wire[at]!; i++) key[end + i - 1] = foldTable[wire[at + i]!]! + 1
   }

@@ -1,4 +1,4 @@
-// Rdata on the wire: octets that are written one after the other, and octets that are read back.
+// Writes and reads rdata octet by octet.
 import { nameLimits } from '#dns/name.ts'
 
 /** RDLENGTH has sixteen bits. RFC 1035 section 3.2.1. */
@@ -18,7 +18,7 @@ export class OctetWriter {
     return this.#octets[0]! * 256 + this.#octets[1]!
   }
 
-  /** What was written before goes; what was taken of it stays. */
+  /** Empties the writer; copies taken before stay as they are. */
   reset(): void {
     this.length = 0
   }
@@ -28,7 +28,7 @@ export class OctetWriter {
     for (let shift = (bytes - 1) * 8; shift >= 0; shift -= 8) this.#push((value >>> shift) & 255)
   }
 
-  /** Does not take more than an rdata can have, and one octet, which tells that it was too much. */
+  /** Writes at most one octet more than an rdata can have: `length` then shows the excess. */
   octets(octets: Uint8Array): void {
     for (const octet of octets) {
       if (this.length > rdataBytesMax) return
@@ -36,7 +36,7 @@ export class OctetWriter {
     }
   }
 
-  /** The same for characters of ASCII. */
+  /** Writes characters of ASCII with the same limit. */
   ascii(text: string): void {
     for (let i = 0; i < text.length && this.length <= rdataBytesMax; i++) {
       this.#push(text.charCodeAt(i))
@@ -57,10 +57,12 @@ export class OctetWriter {
   }
 }
 
-/** After the first wrong or missing octet all reads are empty; look at `isBad` at the end. */
+/**
+ * After the first wrong or missing octet every read gives empty values; check `isBad` at the end.
+ */
 export class OctetReader {
   isBad = false
-  /** Where names began that were read. */
+  /** Offsets of the names read so far. */
   readonly nameOffsets: number[] = []
   readonly #octets: Uint8Array
   #at = 0
@@ -110,7 +112,7 @@ export class OctetReader {
     return this.take(this.number(1))
   }
 
-  /** An uncompressed name in wire form; the root when there is none. */
+  /** An uncompressed name in wire form; the root when there is no valid name. */
   name(): Uint8Array {
     const start = this.#at
     let end = start

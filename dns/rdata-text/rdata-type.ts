@@ -1,4 +1,4 @@
-// Puts a record type together from the fields of its rdata: how to parse and print it.
+// Builds a record type from the fields of its rdata: how to parse and print it.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { hexField } from './binary-fields.ts'
@@ -10,23 +10,25 @@ import { ValueReader } from './value-reader.ts'
 export interface RdataType {
   readonly name: string
   readonly code: number
-  /** Names inside may be compressed: only in types of RFC 1035. RFC 3597 section 4. */
+  /** Names in the rdata may be compressed: only in types of RFC 1035. RFC 3597 section 4. */
   readonly namesCompress: boolean
-  /** Names inside are in lower case in the canonical form. RFC 4034 section 6.2, RFC 6840 5.1. */
+  /**
+   * Names in the rdata are lower-cased in the canonical form. RFC 4034 section 6.2, RFC 6840 5.1.
+   */
   readonly namesFold: boolean
   /**
-   * Reads presentation form, or the form of any type, `\# 4 …` (RFC 3597 section 5).
+   * Parses presentation form or the generic form, `\# 4 …` (RFC 3597 section 5).
    *
    * @param origin wire form of the name that relative names are below
    */
   readonly parse: (text: RdataText, origin?: Uint8Array) => Result<Uint8Array, RdataFault>
   /**
-   * Presentation form; `\# 4 …` where the octets are none of this type.
+   * Prints presentation form; `\# 4 …` where the octets are not valid for this type.
    *
    * @param keyMax greatest key of SVCB parameters that has a name for the reader
    */
   readonly print: (rdata: Uint8Array, origin?: Uint8Array, keyMax?: number) => string
-  /** Where names begin; undefined when the octets are none of this type. */
+  /** Offsets of the names; undefined when the octets are not valid for this type. */
   readonly nameOffsets: (rdata: Uint8Array) => readonly number[] | undefined
 }
 
@@ -72,7 +74,7 @@ export function unknownRdataType(code: number): RdataType {
   })
 }
 
-/** Shared by all: no parser of a field begins another rdata. */
+/** Shared by all types: parsing one rdata never begins another. */
 const out = new OctetWriter()
 
 function parseFields(
@@ -95,7 +97,7 @@ function parseFields(
   return ok(out.done())
 }
 
-/** @returns undefined when the octets are none of this type */
+/** @returns undefined when the octets are not valid for this type */
 function printed(
   fields: readonly Field[],
   rdata: Uint8Array,
@@ -121,7 +123,7 @@ const isWhole = (octets: OctetReader, rdata: Uint8Array): boolean =>
 
 const hexDigits = hexField('hex digits')
 
-/** `\# length hex`: the form of any type. */
+/** `\# length hex`: the generic form. RFC 3597 section 5. */
 const generic: Field = {
   parse: (values, out) => {
     const form = 'the form of RFC 3597: \\#, the number of octets, and their hex digits'

@@ -1,4 +1,4 @@
-// The rdata that SVCB and HTTPS share: priority, target, parameters in order. RFC 9460 section 2.
+// The rdata that SVCB and HTTPS share: priority, target, sorted parameters. RFC 9460 section 2.
 import { nameField, numberField } from './field.ts'
 import type { Field } from './field.ts'
 import { parameterName, parseParameter, printParameter } from './service-parameters.ts'
@@ -49,7 +49,7 @@ const parameters: Field = {
   },
 }
 
-/** What one parameter says of the others. RFC 9460 sections 7.1.1 and 8. */
+/** Checks what one parameter requires of the others. RFC 9460 sections 7.1.1 and 8. */
 function complaintAbout(
   found: ReadonlyMap<number, ServiceParameter>,
 ): { readonly column: number; readonly expected: string } | undefined {
@@ -71,7 +71,7 @@ function complaintAbout(
   return undefined
 }
 
-/** What follows a priority of 0 is a target alone. RFC 9460 section 2.4.2. */
+/** Priority 0 is the alias mode: only a target follows. RFC 9460 section 2.4.2. */
 export const serviceFields: readonly Field[] = [
   numberField('a priority', 2),
   nameField('the name of the target, or .'),

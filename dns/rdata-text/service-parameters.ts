@@ -1,5 +1,5 @@
-// One parameter of SVCB and HTTPS, `key=value`: each known key reads and prints its own value.
-// RFC 9460 sections 2.1, 7 and 14.3.2.
+// Parameters of SVCB and HTTPS, `key=value`: each known key reads and prints its own value. RFC
+// 9460 sections 2.1, 7 and 14.3.2.
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import { base64Form, base64Octets } from './binary-fields.ts'
 import { wholeNumber } from './field.ts'
@@ -16,7 +16,7 @@ export interface ServiceParameter {
 interface Key {
   readonly code: number
   readonly name: string
-  /** Faults go to `values`; `column` is where the value begins. */
+  /** Faults go to `values`; `column` is that of the value's first character. */
   readonly parse: (read: ReadOctets, values: ValueReader, column: number) => Uint8Array | undefined
   /**
    * Text of the value before it is put in quotes; undefined when the octets are wrong.
@@ -26,7 +26,7 @@ interface Key {
   readonly print: (value: Uint8Array, keyMax: number) => Uint8Array | undefined
 }
 
-/** One item of a list between commas, unescaped, and the column of its first character. */
+/** One unescaped item of a comma-separated list, and the column of its first character. */
 interface Item {
   readonly octets: Uint8Array
   readonly column: number
@@ -56,7 +56,7 @@ function itemsOf({ octets, columns }: ReadOctets, column: number): Item[] {
   return items
 }
 
-/** Octets in groups of `size`; undefined when there are none, or some are left over. */
+/** Splits octets into groups of `size`; undefined when there are none or some are left over. */
 function groupsOf(value: Uint8Array, size: number): Uint8Array[] | undefined {
   if (value.length === 0 || value.length % size !== 0) return undefined
   const groups: Uint8Array[] = []
@@ -115,7 +115,7 @@ const alpn: Key = {
   },
 }
 
-/** A key that says all by being there. */
+/** A key without a value: its presence is the statement. */
 const flag = (code: number, name: string): Key => ({
   code,
   name,
@@ -200,7 +200,7 @@ const byCode = new Map(keys.map((key) => [key.code, key]))
 /** Reserved. RFC 9460 section 14.3.2. */
 const invalidCode = 65_535
 
-/** @param keyMax keys above it have no name: readers that are older do not know it */
+/** @param keyMax keys above it print as `keyNNN`: older readers do not know their names */
 export function parameterName(code: number, keyMax = invalidCode): string {
   return (code > keyMax ? undefined : byCode.get(code)?.name) ?? `key${code}`
 }
@@ -245,7 +245,7 @@ function octetsOfCode(
   return values.fail(column, `the octets of ${parameterName(code)} as they are on the wire`)
 }
 
-/** @returns undefined when the octets are no value of this key */
+/** @returns undefined when the octets are not a value of this key */
 export function printParameter(
   code: number,
   value: Uint8Array,
@@ -261,5 +261,5 @@ export function printParameter(
   return `${name}=${isPlain ? textOf(text) : printString(text)}`
 }
 
-/** What means something in a zone file, and escapes, which readers undo at different times. */
+/** Characters with a meaning in a zone file, and escapes, which readers undo at different times. */
 const needsQuotes = new Set([...'"();\\'].map((sign) => sign.charCodeAt(0)))

@@ -1,4 +1,4 @@
-// Fields of text: one character string, several of them, and text to the end of the rdata.
+// Text fields: one character string, several, and text to the end of the rdata.
 import type { Field } from './field.ts'
 import { rdataBytesMax } from './octets.ts'
 import type { OctetWriter } from './octets.ts'
@@ -7,7 +7,7 @@ import type { ValueReader } from './value-reader.ts'
 
 const stringBytesMax = 255
 
-/** What its octets must look like, as Latin-1: an expression, or a function by that name. */
+/** The shape of the octets as Latin-1: an expression, or an object with `test`. */
 type Shape = Pick<RegExp, 'test'>
 
 export function stringField(says: string, shape?: Shape): Field {
@@ -21,7 +21,7 @@ export function stringField(says: string, shape?: Shape): Field {
   }
 }
 
-/** The last of the rdata, which may be missing. */
+/** An optional last string. */
 export function stringFieldOrNone(says: string): Field {
   const field = stringField(says)
   return {
@@ -70,12 +70,12 @@ function parseString(values: ValueReader, out: OctetWriter, says: string, shape?
 
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
-/** Nearly all texts are: what is written is what is meant, and short enough. */
+/** True for nearly all texts: no escapes, and short enough to be copied as it stands. */
 function isPlain(text: string): boolean {
   return text.length <= stringBytesMax && plain.test(text)
 }
 
-/** The octets up to the end, without a length before them. */
+/** Octets to the end of the rdata, without a length octet. */
 export function restTextField(says: string, isEmptyRight: boolean): Field {
   return {
     parse: (values, out) => {

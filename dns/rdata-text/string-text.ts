@@ -1,4 +1,4 @@
-// Character strings between presentation form and octets. RFC 1035 sections 3.3 and 5.1.
+// Converts character strings between presentation form and octets. RFC 1035 sections 3.3 and 5.1.
 import { escapedOctet, escapeForm } from './name-text.ts'
 import type { Token } from './tokens.ts'
 import type { ValueReader } from './value-reader.ts'
@@ -9,7 +9,7 @@ export interface ReadOctets {
   readonly columns: readonly number[]
 }
 
-/** The octets of a token's text; letters beyond ASCII are their UTF-8. */
+/** The octets of a token's text; letters beyond ASCII become UTF-8. */
 export function readString(values: ValueReader, token: Token): ReadOctets | undefined {
   const { text, column, isQuoted } = token
   return readOctets(values, text, isQuoted ? column + 1 : column)
@@ -54,7 +54,7 @@ export function readOctets(
 
 const encoder = new TextEncoder()
 
-/** In quotes; what is not printable ASCII as `\DDD`. */
+/** Prints in quotes; octets that are not printable ASCII as `\DDD`. */
 export function printString(octets: Uint8Array): string {
   let text = '"'
   for (const octet of octets) {

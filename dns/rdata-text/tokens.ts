@@ -3,15 +3,15 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 export interface Token {
-  /** As written, escapes included, without the quotes around it. */
+  /** As written, escapes included, without the surrounding quotes. */
   readonly text: string
   readonly isQuoted: boolean
-  /** Where it begins, counted from 1; a quote counts. */
+  /** Column of the first character, from 1; for a quoted token, of its opening quote. */
   readonly column: number
 }
 
 export interface ScannedToken extends Token {
-  /** How many characters of the text stand before what follows it. */
+  /** Characters of the text before what follows the token. */
   readonly end: number
 }
 
@@ -28,10 +28,10 @@ export interface RdataFault {
   readonly expected: string
 }
 
-/** Four characters for each of 65,535 octets (`\DDD`), and room for what separates them. */
+/** Four characters for each of 65,535 octets (`\DDD`), and room for separators. */
 export const rdataTextCharactersMax = 327_680
 
-/** Reads one value as it stands in a configuration: no comments, no parentheses. */
+/** Splits one value as a configuration has it: no comments, no parentheses. */
 export function tokensOf(text: string): Result<RdataText, RdataFault> {
   if (text.length > rdataTextCharactersMax) {
     return err({
@@ -60,17 +60,17 @@ export function tokensOf(text: string): Result<RdataText, RdataFault> {
 const isWhite = (character: string): boolean =>
   character === ' ' || character === '\t' || character === '\r' || character === '\n'
 
-/** Signs of zone files that mean nothing in a single value. */
+/** Characters of zone files that a single value may not have, and what to write instead. */
 const strangers: Readonly<Record<string, string>> = {
   ';': 'quotes around a text that has a semicolon, or \\; for one',
   '(': 'quotes around a text that has a parenthesis: only zone files group with them',
   ')': 'quotes around a text that has a parenthesis: only zone files group with them',
 }
 
-/** As codes of characters: looking at each as a text made long files slow. */
+/** Character codes: comparing one-character texts made long files slow. */
 const sign = { quote: 0x22, backslash: 0x5c, equals: 0x3d, lf: 0x0a, cr: 0x0d } as const
 
-/** White space, `;` and parentheses; beyond the text there is no character (NaN). */
+/** True at white space, `;`, parentheses, and at the end of the text (NaN). */
 function endsToken(code: number): boolean {
   if (code > 0x3b) return false
   return code <= 0x20
@@ -109,7 +109,7 @@ export function scanToken(text: string, start: number): Result<ScannedToken, Rda
   return ok({ text: text.slice(start, at), isQuoted: false, column, end: at })
 }
 
-/** The end of the text, where there is no code, counts as a line end. */
+/** The code is NaN at the end of the text, which counts as a line end. */
 const isLineEnd = (code: number): boolean =>
   code === sign.lf || code === sign.cr || Number.isNaN(code)
 

@@ -1,4 +1,4 @@
-// Times in seconds as BIND's zone files write them: `3600`, `1h30m`, `2W`.
+// Reads times as BIND's zone files write them: `3600`, `1h30m`, `2W`.
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 }
 
 export const ttlForm = 'seconds, or numbers with w, d, h, m or s (1h30m)'
@@ -15,7 +15,7 @@ export function secondsOf(text: string): number | undefined {
   return seconds
 }
 
-/** Most words of a zone file do not, and need no further look. */
+/** A quick test: most words of a zone file fail it and need no further look. */
 function startsWithDigit(text: string): boolean {
   const code = text.charCodeAt(0)
   return code >= 0x30 && code <= 0x39

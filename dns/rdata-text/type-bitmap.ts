@@ -1,17 +1,17 @@
-// Fields of record types, as a bit for each of them in windows of 256. RFC 4034 section 4.1.2.
+// A field of record types, one bit each in windows of 256. RFC 4034 section 4.1.2.
 import type { Field } from './field.ts'
 import { typeNumbers } from './type-names.ts'
 
 const form = 'a record type: A, or TYPE65280'
 
-/** Types that every reader of zone files knows by name. */
+/** Types that every reader of zone files knows by name; others print as `TYPE…`. */
 const names = new Map(
   'A NS CNAME SOA PTR HINFO MX TXT AAAA LOC SRV NAPTR CERT DNAME DS SSHFP RRSIG NSEC DNSKEY TLSA CAA'
     .split(' ')
     .map((name) => [typeNumbers[name]!, name]),
 )
 
-/** Up to the end of the rdata; there may be none. */
+/** Runs to the end of the rdata; may be empty. */
 export const typeBitmapField: Field = {
   parse: (values, out) => {
     const codes = new Set<number>()
@@ -46,7 +46,7 @@ export const typeBitmapField: Field = {
       for (let bit = 0; bit < bits.length * 8; bit++) {
         if ((bits[bit >> 3]! & (0x80 >> (bit & 7))) === 0) continue
         const code = window * 256 + bit
-        // No zone holds it, so that no text says it.
+        // Type 0 is reserved, and no text writes it.
         if (code === 0) return octets.fail()
         types.push(names.get(code) ?? `TYPE${code}`)
       }

@@ -1,5 +1,5 @@
-// Names of record types that a zone can hold, whatever form their rdata has. IANA "Resource Record
-// (RR) TYPEs".
+// Names and numbers of record types that a zone can hold, with or without a form of their own. IANA
+// "Resource Record (RR) TYPEs".
 export const typeNumbers: Readonly<Record<string, number>> = Object.freeze({
   A: 1,
   NS: 2,

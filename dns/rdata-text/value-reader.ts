@@ -1,7 +1,7 @@
-// The tokens of one rdata from left to right, and the first fault that was found among them.
+// Reads the tokens of one rdata from left to right and keeps the first fault.
 import type { RdataFault, RdataText, Token } from './tokens.ts'
 
-/** After the first fault every token is missing, so that a parser needs to look only at its end. */
+/** After the first fault every token is missing, so a parser checks for faults only at its end. */
 export class ValueReader {
   /** Wire form; relative names and `@` mean names below it. */
   readonly origin: Uint8Array | undefined
@@ -18,7 +18,7 @@ export class ValueReader {
     return this.fault === undefined ? this.#text.tokens[this.#next] : undefined
   }
 
-  /** @param expected what to ask for when there is nothing left */
+  /** @param expected what the fault asks for when no token is left */
   take(expected: string): Token | undefined {
     const token = this.peek()
     if (token === undefined) return this.fail(this.#text.endColumn, expected)
@@ -26,14 +26,14 @@ export class ValueReader {
     return token
   }
 
-  /** A token that must stand without quotes: a number, a name, hex digits. */
+  /** Takes a token that must stand without quotes: a number, a name, hex digits. */
   takePlain(expected: string): Token | undefined {
     const token = this.take(expected)
     if (token?.isQuoted !== true) return token
     return this.fail(token.column, `${expected}, without quotes`)
   }
 
-  /** Only the first fault counts. */
+  /** Keeps the first fault only. */
   fail(column: number, expected: string): undefined {
     this.fault ??= { column, expected }
     return undefined

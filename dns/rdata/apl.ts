@@ -1,9 +1,9 @@
-// APL: a list of networks with their family, each taken in or out. RFC 3123.
+// APL: a list of address prefixes with their family, each included or negated. RFC 3123.
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import type { Field } from '#dns/rdata-text/field.ts'
 import { rdataType } from '#dns/rdata-text/rdata-type.ts'
 
-/** Octets of an address, by the number of its family. */
+/** Octets of an address by family number. */
 const familyBytes: Readonly<Record<string, number>> = { 1: 4, 2: 16 }
 const form = 'a network with its family: 1:192.0.2.0/24, 2:2001:db8::/32, or !1:192.0.2.64/28'
 
@@ -18,7 +18,7 @@ const prefixesField: Field = {
       const isAddress = address.ok && address.value.length === bytes
       if (!isAddress || Number(prefix) > bytes * 8) return values.fail(token.column, form)
       let length = bytes
-      // Zeros at the end go: section 4 of the RFC.
+      // Trailing zero octets are left out: section 4 of the RFC.
       while (length > 0 && address.value[length - 1] === 0) length--
       out.number(Number(family), 2)
       out.number(Number(prefix), 1)

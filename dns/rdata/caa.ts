@@ -6,7 +6,7 @@ import { restTextField } from '#dns/rdata-text/string-fields.ts'
 
 const form = 'a tag of letters and digits, at most 255: issue, issuewild, iodef'
 
-/** The one character string that is written without quotes. RFC 8659 section 4.1. */
+/** The tag, the only character string written without quotes. RFC 8659 section 4.1. */
 const tag: Field = {
   parse: (values, out) => {
     const token = values.takePlain(form)

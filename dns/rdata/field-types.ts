@@ -1,4 +1,4 @@
-// Record types whose rdata is a row of fields, each with its RFC.
+// Record types whose rdata is a sequence of fields, each with its RFC.
 import { base64Field, digestField } from '#dns/rdata-text/binary-fields.ts'
 import { dnssecAlgorithms } from '#dns/rdata-text/dnssec-algorithms.ts'
 import {
@@ -22,7 +22,7 @@ import { tlsaFields } from '#dns/rdata-text/tlsa-fields.ts'
 import { typeBitmapField } from '#dns/rdata-text/type-bitmap.ts'
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
 
-/** By their codes. */
+/** Sorted by code. */
 export const fieldTypes: readonly RdataType[] = [
   // A: an IPv4 address of a host. RFC 1035 section 3.4.1.
   rdataType({
@@ -38,7 +38,7 @@ export const fieldTypes: readonly RdataType[] = [
     namesCompress: true,
     namesFold: true,
   }),
-  // CNAME: the name that this one stands for. RFC 1035 section 3.3.1.
+  // CNAME: the canonical name of an alias. RFC 1035 section 3.3.1.
   rdataType({
     name: 'CNAME',
     code: 5,
@@ -46,7 +46,7 @@ export const fieldTypes: readonly RdataType[] = [
     namesCompress: true,
     namesFold: true,
   }),
-  // SOA: how a zone is kept. RFC 1035 section 3.3.13.
+  // SOA: the primary server, serial and timers of a zone. RFC 1035 section 3.3.13.
   rdataType({
     name: 'SOA',
     code: 6,
@@ -62,7 +62,7 @@ export const fieldTypes: readonly RdataType[] = [
     namesCompress: true,
     namesFold: true,
   }),
-  // PTR: a name at which to go on, as for an address. RFC 1035 section 3.3.12.
+  // PTR: a pointer to another name, as from an address. RFC 1035 section 3.3.12.
   rdataType({
     name: 'PTR',
     code: 12,
@@ -70,7 +70,7 @@ export const fieldTypes: readonly RdataType[] = [
     namesCompress: true,
     namesFold: true,
   }),
-  // HINFO: what a host is, in two texts. RFC 1035 section 3.3.2.
+  // HINFO: the CPU and the system of a host, as two texts. RFC 1035 section 3.3.2.
   rdataType({
     name: 'HINFO',
     code: 13,
@@ -133,7 +133,7 @@ export const fieldTypes: readonly RdataType[] = [
       stringFieldOrNone('a text with the subaddress'),
     ],
   }),
-  // RT: a host that passes on for this one. RFC 1183 section 3.3.
+  // RT: a host that relays traffic for this one. RFC 1183 section 3.3.
   rdataType({
     name: 'RT',
     code: 21,
@@ -157,7 +157,7 @@ export const fieldTypes: readonly RdataType[] = [
     code: 28,
     fields: [addressField(16)],
   }),
-  // LOC: where on Earth. RFC 1876.
+  // LOC: a position on Earth. RFC 1876.
   rdataType({
     name: 'LOC',
     code: 29,
@@ -182,7 +182,7 @@ export const fieldTypes: readonly RdataType[] = [
     fields: [numberField('a preference', 2), nameField('the name of a key exchanger')],
     namesFold: true,
   }),
-  // CERT: a certificate, or where it is. RFC 4398.
+  // CERT: a certificate, or its URL. RFC 4398.
   rdataType({
     name: 'CERT',
     code: 37,
@@ -204,7 +204,7 @@ export const fieldTypes: readonly RdataType[] = [
       base64Field('the certificate in base64'),
     ],
   }),
-  // DNAME: the name below which all names below this one go on. RFC 6672.
+  // DNAME: redirects all names below this one to below another. RFC 6672.
   rdataType({
     name: 'DNAME',
     code: 39,
@@ -256,7 +256,7 @@ export const fieldTypes: readonly RdataType[] = [
     code: 61,
     fields: [base64Field('the public key in base64')],
   }),
-  // CSYNC: what a parent is to copy from this zone. RFC 7477.
+  // CSYNC: the types that a parent is to copy from this zone. RFC 7477.
   rdataType({
     name: 'CSYNC',
     code: 62,
@@ -285,7 +285,7 @@ export const fieldTypes: readonly RdataType[] = [
     code: 65,
     fields: serviceFields,
   }),
-  // SPF: in the form of TXT, which has taken its place. RFC 7208 section 3.1.
+  // SPF: same form as TXT, which replaced it. RFC 7208 section 3.1.
   rdataType({
     name: 'SPF',
     code: 99,
@@ -335,7 +335,7 @@ export const fieldTypes: readonly RdataType[] = [
       hexGroupsField({ groups: 8, bytes: 1, sign: '-', example: '00-00-5e-ef-10-00-00-2a' }),
     ],
   }),
-  // URI: where a service is, as a URI. RFC 7553.
+  // URI: the location of a service as a URI. RFC 7553.
   rdataType({
     name: 'URI',
     code: 256,

@@ -1,4 +1,4 @@
-// HIP: identity, key and meeting points of a host; lengths come first. RFC 8005 section 5.
+// HIP: identity tag, key and rendezvous servers of a host; lengths come first. RFC 8005 section 5.
 import { base64Form, base64Octets } from '#dns/rdata-text/binary-fields.ts'
 import { codeField, nameField } from '#dns/rdata-text/field.ts'
 import type { Field } from '#dns/rdata-text/field.ts'

@@ -1,4 +1,4 @@
-// IPSECKEY: a key for IPsec, and where to build the tunnel to. RFC 4025.
+// IPSECKEY: a key for IPsec and the gateway of its tunnel. RFC 4025.
 import { base64Octets, base64Form } from '#dns/rdata-text/binary-fields.ts'
 import { addressField, codeField, nameField, numberField } from '#dns/rdata-text/field.ts'
 import type { Field } from '#dns/rdata-text/field.ts'

@@ -4,7 +4,7 @@ import { codeField, numberField } from '#dns/rdata-text/field.ts'
 import { dnssecAlgorithms } from '#dns/rdata-text/dnssec-algorithms.ts'
 import { rdataType } from '#dns/rdata-text/rdata-type.ts'
 
-/** RFC 2535 section 3.1.2: both bits say that there is no key. */
+/** RFC 2535 section 3.1.2: with both bits set, the record has no key. */
 const hasNoKey = (flags: number): boolean => (flags & 0xc000) === 0xc000
 
 export const key = rdataType({

@@ -1,7 +1,11 @@
-// Checks that a text is a substitution as NAPTR rules have them: an extended regular expression of
-// POSIX and what takes its place. RFC 3402 section 3.2.
+// Checks a NAPTR substitution: a POSIX extended regular expression and its replacement. RFC 3402
+// section 3.2.
 
-/** Empty: there is none. @param text octets as Latin-1, at most 255 */
+/**
+ * Accepts an empty text, too: the rule has no substitution.
+ *
+ * @param text octets as Latin-1, at most 255
+ */
 export function isSubstitution(text: string): boolean {
   if (text === '') return true
   const parts = partsOf(text)
@@ -15,10 +19,10 @@ export function isSubstitution(text: string): boolean {
   })
 }
 
-/** What stands between the three delimiters; an escaped one is none. */
+/** The parts between the three delimiters; an escaped delimiter ends no part. */
 function partsOf(text: string): readonly [string, string, string] | undefined {
   const delimiter = text[0]!
-  // RFC 3402 says any but digits and flags; a backslash would escape itself.
+  // RFC 3402 allows any delimiter but digits and flags; a backslash would escape itself.
   if (/[0-9i\\]/.test(delimiter) || text.includes('\0')) return undefined
   const parts = ['']
   for (let at = 1; at < text.length; at++) {
@@ -38,8 +42,8 @@ const classes = 'alnum alpha blank cntrl digit graph lower print punct space upp
 const boundMax = 255
 
 /**
- * Reads an extended regular expression, IEEE Std 1003.1 section 9.4, and only what means the same
- * to all: nothing empty, nothing repeated twice.
+ * Reads an extended regular expression, IEEE Std 1003.1 section 9.4, and accepts only what all
+ * implementations read alike: no empty branch, no repetition of a repetition.
  */
 class PatternReader {
   readonly #text: string
@@ -50,7 +54,7 @@ class PatternReader {
     this.#text = text
   }
 
-  /** How many groups it has; undefined: it is none. */
+  /** The number of groups; undefined: not an expression. */
   groups(): number | undefined {
     return this.#alternatives() && this.#at === this.#text.length ? this.#closed : undefined
   }
@@ -84,7 +88,7 @@ class PatternReader {
     return !/[1-9]/.test(escaped) || Number(escaped) <= this.#closed
   }
 
-  /** Reads one repetition at most: implementations differ on what two would mean. */
+  /** Reads at most one repetition: implementations differ on two in a row. */
   #repetition(): boolean {
     const sign = this.#text[this.#at] ?? ''
     if (sign === '' || !'*+?{'.includes(sign)) return true
@@ -98,7 +102,7 @@ class PatternReader {
     return low <= high && high <= boundMax && (next === '' || !'*+?{'.includes(next))
   }
 
-  /** Behind its opening sign. */
+  /** Reads a bracket expression behind its `[`. */
   #bracket(): boolean {
     this.#takes('^')
     for (let isFirst = true; isFirst || this.#text[this.#at] !== ']'; isFirst = false) {
@@ -114,7 +118,7 @@ class PatternReader {
     return true
   }
 
-  /** A character, or '' for a class of them. */
+  /** A character, or '' for a class of characters. */
   #bracketItem(): string | undefined {
     const character = this.#text[this.#at++]
     if (character !== '[' || !':.='.includes(this.#text[this.#at] ?? ' ')) return character

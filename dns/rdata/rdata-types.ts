@@ -1,4 +1,4 @@
-// Every record type with a form of its own; all others have that of RFC 3597.
+// The table of record types with a presentation form of their own; all others use that of RFC 3597.
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
 import { foldTable } from '#dns/name.ts'
 import { unknownRdataType } from '#dns/rdata-text/rdata-type.ts'
@@ -15,7 +15,7 @@ import { ipseckey } from './ipseckey.ts'
 import { key } from './key.ts'
 import { naptr } from './naptr.ts'
 
-/** By their codes. */
+/** Sorted by code. */
 export const rdataTypes: readonly RdataType[] = Object.freeze(
   [...fieldTypes, key, naptr, apl, ipseckey, hip, caa].toSorted(
     (one, other) => one.code - other.code,
@@ -29,7 +29,7 @@ export function rdataTypeOf(code: number): RdataType {
   return byCode.get(code) ?? unknownRdataType(code)
 }
 
-/** Whether a type can be written otherwise than in the form of any type. */
+/** False for types that can only be written in the generic form of RFC 3597. */
 export const hasOwnForm = ({ code }: RdataType): boolean => byCode.has(code)
 
 /**
@@ -46,7 +46,7 @@ export function rdataTypeNamed(name: string): RdataType | undefined {
   return code === 0 || code > 0xffff || isMeta ? undefined : rdataTypeOf(code)
 }
 
-/** Reads one value in presentation form, as it stands in a configuration. */
+/** Parses one value in presentation form, as a configuration has it. */
 export function parseRdata(
   type: RdataType,
   text: string,
@@ -56,7 +56,10 @@ export function parseRdata(
   return tokens.ok ? type.parse(tokens.value, origin) : tokens
 }
 
-/** The form that is signed and compared: names in lower case where RFC 4034 section 6.2 says so. */
+/**
+ * Canonical form, which is signed and compared: names in lower case where RFC 4034 section 6.2 says
+ * so.
+ */
 export function canonicalRdata(type: RdataType, rdata: Uint8Array): Uint8Array {
   const offsets = type.namesFold ? (type.nameOffsets(rdata) ?? []) : []
   if (offsets.length === 0) return rdata

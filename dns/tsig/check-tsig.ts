@@ -13,11 +13,11 @@ export type FindKey<Key extends TsigKey> = (name: Uint8Array) => Key | undefined
 
 export type TsigCheck<Key extends TsigKey> =
   | { readonly is: 'unsigned' }
-  /** FORMERR, unsigned. */
+  /** The answer is FORMERR, unsigned. */
   | { readonly is: 'malformed' }
-  /** The key is unknown, or the MAC is not of that key: the answer must not be signed. */
+  /** The key is unknown, or the MAC is not made with it: the answer must not be signed. */
   | { readonly is: 'unproven'; readonly error: TsigError; readonly record: TsigRecord }
-  /** The MAC is right, and the message refused all the same: the answer is signed. */
+  /** The MAC is right, but the request is refused: the answer is signed. */
   | {
       readonly is: 'refused'
       readonly error: TsigError
@@ -26,10 +26,13 @@ export type TsigCheck<Key extends TsigKey> =
     }
   | { readonly is: 'signed'; readonly record: TsigRecord; readonly key: Key }
 
-/** RFC 8945 section 5.2.2.1: a truncated MAC has at least so many octets, and half of the whole. */
+/**
+ * RFC 8945 section 5.2.2.1: a truncated MAC has at least this many octets, and at least half of the
+ * whole.
+ */
 const macBytesMin = 10
 
-/** @param message whole, and as it came: the MAC covers each octet */
+/** @param message whole and unchanged: the MAC covers each octet */
 export function checkTsig<Key extends TsigKey>(
   message: Uint8Array,
   find: FindKey<Key>,
@@ -45,7 +48,7 @@ export function checkTsig<Key extends TsigKey>(
   const { macBytes } = key.algorithm
   const { mac } = record
   if (mac.length > macBytes || mac.length < Math.max(macBytesMin, macBytes / 2)) {
-    // RFC 8945 section 5.2.2.1: no length that anybody may send.
+    // RFC 8945 section 5.2.2.1: no sender may use this length.
     return { is: 'malformed' }
   }
   const whole = tsigMac({
@@ -68,7 +71,7 @@ export function checkTsig<Key extends TsigKey>(
   if (skewSeconds > Math.min(record.fudgeSeconds, tsigFudgeSeconds)) {
     return { is: 'refused', error: TsigError.BadTime, record, key }
   }
-  // RFC 8945 section 5.2.4: no truncated MAC is taken here.
+  // RFC 8945 section 5.2.4 lets a server refuse truncated MACs; this one does.
   if (mac.length < macBytes) return { is: 'refused', error: TsigError.BadTrunc, record, key }
   return { is: 'signed', record, key }
 }

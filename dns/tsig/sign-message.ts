@@ -1,4 +1,5 @@
-// Signs messages: requests, answers, and all messages of a transfer. RFC 8945 sections 5.3 and 5.4.
+// Signs messages with TSIG: requests, answers, and all messages of a transfer. RFC 8945 sections
+// 5.3 and 5.4.
 import { assert } from '#lib/assert.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { RrType } from '#dns/rrtype.ts'
@@ -14,29 +15,29 @@ export const unsignedMax = 99
 /** Six octets of the server's time. RFC 8945 section 5.2.3. */
 const timeBytes = 6
 
-/** Octets that a signature adds to a message; the other data of BADTIME is counted in. */
+/** Octets that a signature adds to a message, the other data of BADTIME included. */
 export function tsigBytesMax({ name, algorithm }: TsigKey): number {
   return name.length + 10 + algorithm.wire.length + 16 + algorithm.macBytes + timeBytes
 }
 
-/** The messages of one direction of one exchange, in the order in which they are sent. */
+/** Signs the messages of one direction of one exchange, in the order in which they are sent. */
 export class MessageSigner {
   readonly #key: TsigKey
   #mac: Uint8Array
   #isFirst = true
   #unsigned: DigestedMessage[] = []
 
-  /** @param requestMac of the request that is answered; left out: this is a request */
+  /** @param requestMac MAC of the request that is answered; left out when signing a request */
   constructor(key: TsigKey, requestMac: Uint8Array = none) {
     this.#key = key
     this.#mac = requestMac
   }
 
   /**
-   * Puts the record behind the message and counts it in the header.
+   * Appends the TSIG record and counts it in the header.
    *
    * @param message with room for `tsigBytesMax` octets behind `length`
-   * @returns its length now
+   * @returns its new length
    */
   sign(message: Uint8Array, length: number, nowSeconds: number): number {
     const times = { timeSeconds: nowSeconds, fudgeSeconds: tsigFudgeSeconds }
@@ -44,8 +45,8 @@ export class MessageSigner {
   }
 
   /**
-   * The answer to a request whose MAC is right, and which is refused for its time or the length of
-   * its MAC: as `sign`. The client's clock is in the times, ours in the other data.
+   * Signs the refusal of a request whose MAC is right but whose time or MAC length is not. The
+   * record has the client's time, and ours as other data.
    */
   signRefusal(
     message: Uint8Array,
@@ -60,7 +61,7 @@ export class MessageSigner {
     return this.#sign(message, length, { ...times, error, other: other.subarray(0, timeBytes) })
   }
 
-  /** A message that is sent without a signature: at most `unsignedMax` in a row. */
+  /** Counts a message that is sent unsigned: at most `unsignedMax` in a row. */
   skip(message: Uint8Array, length: number): void {
     assert(!this.#isFirst, 'the first message of an answer is signed')
     assert(this.#unsigned.length < unsignedMax, 'a client would wait no longer for a signature')
@@ -84,10 +85,10 @@ export class MessageSigner {
 }
 
 /**
- * The answer to a request whose key is unknown, or whose MAC is wrong, has a record without a MAC.
- * RFC 8945 section 5.3.2.
+ * Appends a record without a MAC: the key of the request is unknown or its MAC wrong. RFC 8945
+ * section 5.3.2.
  *
- * @returns the length of the message now
+ * @returns the new length of the message
  */
 export function appendUnproven(
   message: Uint8Array,

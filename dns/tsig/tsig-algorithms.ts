@@ -2,23 +2,23 @@
 import { parseName } from '#dns/name.ts'
 
 export interface TsigAlgorithm {
-  /** As people write it, with the final dot. */
+  /** Presentation form, with the final dot. */
   readonly name: string
   /** Wire form, in lower case. */
   readonly wire: Uint8Array
-  /** What `node:crypto` calls it. */
+  /** Digest name of `node:crypto`. */
   readonly hash: string
   /** Octets of a MAC that is not truncated. */
   readonly macBytes: number
 }
 
-/** MD5 and GSS-TSIG are not among them, nor the names that stand for truncated MACs. */
+/** MD5, GSS-TSIG and the names for truncated MACs are left out. */
 export const tsigAlgorithms: readonly TsigAlgorithm[] = Object.freeze([
   algorithm('hmac-sha256.', 'sha256', 32),
   algorithm('hmac-sha384.', 'sha384', 48),
   algorithm('hmac-sha512.', 'sha512', 64),
   algorithm('hmac-sha224.', 'sha224', 28),
-  // RFC 8945 section 6: weak, and still what many clients have.
+  // RFC 8945 section 6: weak, but many clients have nothing else.
   algorithm('hmac-sha1.', 'sha1', 20),
 ])
 

@@ -1,9 +1,9 @@
-// Makes the MAC of a message. RFC 8945 sections 4.3 and 5.3.1.
+// Computes the MAC of a message. RFC 8945 sections 4.3 and 5.3.1.
 import { createHmac } from 'node:crypto'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import type { TsigKey } from './tsig-key.ts'
 
-/** The fields of the record that the MAC covers, besides the names of the key. */
+/** Fields of the TSIG record that the MAC covers, besides the names of key and algorithm. */
 export interface TsigVariables {
   readonly timeSeconds: number
   readonly fudgeSeconds: number
@@ -23,16 +23,16 @@ export interface DigestedMessage {
 
 export interface DigestInput {
   readonly key: TsigKey
-  /** The MAC of the request, or of the message before; empty: this is a request. */
+  /** MAC of the request or of the previous message; empty for a request. */
   readonly priorMac: Uint8Array
-  /** The last message gets the MAC; the messages before it have none. */
+  /** The last message carries the MAC; the messages before it have none. */
   readonly messages: readonly DigestedMessage[]
   readonly variables: TsigVariables
-  /** From the second MAC of an exchange on, only the times are covered. */
+  /** From the second MAC of an exchange on, the MAC covers the times alone. */
   readonly isTimesOnly: boolean
 }
 
-/** Not truncated. */
+/** The MAC in full length. */
 export function tsigMac(input: DigestInput): Uint8Array {
   const { key, priorMac, messages, variables, isTimesOnly } = input
   const hmac = createHmac(key.algorithm.hash, key.secret)
@@ -54,7 +54,7 @@ export function tsigMac(input: DigestInput): Uint8Array {
 
 const classAndTtl = Uint8Array.of(0, QClass.Any, 0, 0, 0, 0)
 
-/** Six octets of time, two of fudge, as in the record. */
+/** Six octets of time and two of fudge, as in the record. */
 export function timesOf({
   timeSeconds,
   fudgeSeconds,

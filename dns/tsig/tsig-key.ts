@@ -1,4 +1,4 @@
-// A TSIG key as its users need it. RFC 8945 section 3.
+// The name, algorithm and secret of a TSIG key. RFC 8945 section 3.
 import type { TsigAlgorithm } from './tsig-algorithms.ts'
 
 export interface TsigKey {

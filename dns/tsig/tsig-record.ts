@@ -5,7 +5,7 @@ import { foldName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 
 export interface TsigRecord {
-  /** Where the record begins in the message. */
+  /** Offset of the record in the message. */
   readonly at: number
   /** Wire form, in lower case. */
   readonly keyName: Uint8Array
@@ -27,11 +27,11 @@ const timesBytes = 10
 const tailBytes = 6
 
 /**
- * Walks the whole message; each record of it costs at least eleven octets, so that the work is
- * bounded by the length.
+ * Walks the whole message. Each record costs at least eleven octets, so the work is bounded by the
+ * length.
  *
- * @returns null: it is not signed. `malformed`: FORMERR is the answer; the record may be, or stand
- *   where none may
+ * @returns null: the message is not signed; `malformed`: the message, or the place of the record,
+ * calls for FORMERR
  */
 export function readTsig(message: Uint8Array): TsigRecord | null | 'malformed' {
   if (message.length < HeaderOffset.End) return 'malformed'
@@ -51,7 +51,7 @@ export function readTsig(message: Uint8Array): TsigRecord | null | 'malformed' {
     const end = fixed + fixedBytes + view.getUint16(fixed + 8)
     if (end > message.length) return 'malformed'
     if (view.getUint16(fixed) === RrType.TSIG) {
-      // The last record of the message, in the additional section, with nothing behind it.
+      // TSIG must be the last record of the message, in the additional section.
       if (left !== 1 || additional === 0 || end !== message.length) return 'malformed'
       return readRecord(message, view, at, fixed) ?? 'malformed'
     }

@@ -1,4 +1,4 @@
-// Checks an UPDATE message against a zone, and says what it does to TXT records: RFC 2136 section
+// Checks an UPDATE message against a zone, and lists its changes of TXT records. RFC 2136 section
 // 3.
 import { QClass } from '#dns/header.ts'
 import { isAtOrBelow } from '#dns/name.ts'
@@ -19,13 +19,13 @@ export const UpdateRcode = {
 } as const
 export type UpdateRcode = (typeof UpdateRcode)[keyof typeof UpdateRcode]
 
-/** What a zone has. Names are in wire form and lower case. */
+/** The view of the zones that checks need. Names are in wire form and lower case. */
 export interface ZoneView {
-  /** The zone may be updated. */
+  /** Whether this name is the apex of a zone that may be updated. */
   readonly isZone: (apex: Uint8Array) => boolean
-  /** It has records of any type. */
+  /** Whether the name has records of any type. */
   readonly isUsed: (name: Uint8Array) => boolean
-  /** undefined: there is none. */
+  /** undefined: there is no such rrset. */
   readonly rdataOf: (name: Uint8Array, type: number) => readonly Uint8Array[] | undefined
 }
 
@@ -44,14 +44,14 @@ export type CheckedUpdate =
   | {
       readonly rcode: 0
       readonly changes: readonly TxtUpdate[]
-      /** Updates that change nothing; `rcode` is 0 all the same. */
+      /** Updates left out because they change nothing; `rcode` is 0 all the same. */
       readonly skipped: readonly UpdateRecord[]
     }
   | { readonly rcode: Exclude<UpdateRcode, 0> }
 
 /**
- * Zone, prerequisites, then a look at all updates before any is carried out. Updates of other types
- * are skipped: only TXT records can be changed.
+ * Checks the zone, the prerequisites, then all updates before any is carried out. Updates of types
+ * other than TXT are skipped.
  */
 export function checkUpdate(message: UpdateMessage, view: ZoneView): CheckedUpdate {
   const { zone, zoneType, zoneClass, prerequisites, updates } = message
@@ -103,12 +103,12 @@ function faultOfPrerequisites(
   return UpdateRcode.NoError
 }
 
-/** Names in rdata have no letter case, either: RFC 2136 section 1.1.1. */
+/** Names in rdata compare without letter case: RFC 2136 section 1.1.1. */
 function comparable(type: number, rdata: Uint8Array): string {
   return textOf(canonicalRdata(rdataTypeOf(type), rdata))
 }
 
-/** Section 3.4.1.3. */
+/** RFC 2136 section 3.4.1.3. */
 function isWellFormed({ type, class: klass, ttlSeconds, rdata }: UpdateRecord): boolean {
   switch (klass) {
     case QClass.In:
@@ -134,12 +134,12 @@ function changeOf({ owner, type, class: klass, ttlSeconds, rdata }: UpdateRecord
   return isAll ? [{ verb: 'delete-all', name: owner }] : []
 }
 
-/** OPT is one, too: no zone holds it. */
+/** OPT counts as a meta type: no zone holds it. */
 function isMeta(type: number): boolean {
   return (type >= metaTypeMin && type <= metaTypeMax) || type === RrType.OPT
 }
 
-/** One or more, and nothing behind them. RFC 1035 section 3.3.14. */
+/** One or more character strings that fill the rdata. RFC 1035 section 3.3.14. */
 function isCharacterStrings(rdata: Uint8Array): boolean {
   let at = 0
   while (at < rdata.length) at += 1 + rdata[at]!

@@ -10,7 +10,7 @@ export interface UpdateRecord {
   readonly type: number
   readonly class: number
   readonly ttlSeconds: number
-  /** Its names are whole. */
+  /** Names in it are uncompressed. */
   readonly rdata: Uint8Array
 }
 
@@ -26,7 +26,10 @@ export interface UpdateMessage {
 /** Type, class, TTL and the length of the data. */
 const fixedBytes = 10
 
-/** Types whose names may be compressed: octets before the names, and their number. RFC 3597 4. */
+/**
+ * Types whose rdata may hold compressed names: octets before the names, and how many names. RFC
+ * 3597 4.
+ */
 const namesOf: Readonly<Record<number, { readonly before: number; readonly names: number }>> = {
   [RrType.NS]: { before: 0, names: 1 },
   [RrType.CNAME]: { before: 0, names: 1 },
@@ -56,7 +59,11 @@ function wholeRdata(
   return Buffer.concat([...parts, message.subarray(at, end)])
 }
 
-/** @returns undefined: FORMERR is the answer. The additional section is not looked at. */
+/**
+ * The additional section is not read.
+ *
+ * @returns undefined: FORMERR is the answer
+ */
 export function readUpdate(message: Uint8Array): UpdateMessage | undefined {
   if (message.length < HeaderOffset.End) return undefined
   const view = new DataView(message.buffer, message.byteOffset, message.length)
@@ -66,7 +73,8 @@ export function readUpdate(message: Uint8Array): UpdateMessage | undefined {
   let at = zone.end + 4
   const section = (count: number): UpdateRecord[] | undefined => {
     const records: UpdateRecord[] = []
-    // Each record has eleven octets at least: counts of what is not there end here.
+    // A record has at least eleven octets, so a false count ends the loop at the end of the
+    // message.
     for (let i = 0; i < count; i++) {
       const owner = readMessageName(message, at)
       if (owner === undefined || owner.end + fixedBytes > message.length) return undefined

@@ -6,10 +6,10 @@ import { zoneFileLimits } from './zone-record.ts'
 /** One record or directive. Columns are counted from the beginning of the file, from 1. */
 export interface Entry {
   readonly tokens: readonly Token[]
-  /** White space in front: the owner is that of the record before. */
+  /** White space comes first: the owner is that of the previous record. */
   readonly isIndented: boolean
   readonly endColumn: number
-  /** What is wrong with it; its tokens are not all there then. */
+  /** The first fault; `tokens` is incomplete then. */
   readonly fault: RdataFault | undefined
 }
 
@@ -25,7 +25,7 @@ class EntryScanner {
   #at = 0
   #tokens: Token[] = []
   #fault: RdataFault | undefined
-  /** Where parentheses were opened. */
+  /** Positions of parentheses that are still open. */
   #open: number[] = []
   #endColumn = 1
 
@@ -94,7 +94,7 @@ class EntryScanner {
     while (this.#at < length && !isLineEnd(this.#text.charCodeAt(this.#at))) this.#at++
   }
 
-  /** After a fault the rest of the line is not looked at. */
+  /** Ignores the rest of the line after a fault. */
   #skipLine(): void {
     this.#skipComment()
     while (isLineEnd(this.#text.charCodeAt(this.#at))) this.#at++
@@ -105,7 +105,7 @@ class EntryScanner {
   }
 }
 
-/** As codes of characters: looking at each as a text made long files slow. */
+/** Character codes: comparing one-character texts made long files slow. */
 const sign = {
   tab: 0x09,
   lf: 0x0a,

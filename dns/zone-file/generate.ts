@@ -1,4 +1,4 @@
-// $GENERATE: one line for many records, with a number that counts up. BIND 9 ARM section 3.5.
+// $GENERATE: expands one line into many records by a counter. BIND 9 ARM section 3.5.
 import type { RdataFault } from '#dns/rdata-text/tokens.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -44,7 +44,7 @@ export function readGenerate({ tokens, endColumn }: Entry): Result<Generate, Rda
   return ok({ start, stop, step, template, templateColumn: owner.column })
 }
 
-/** Only one quoted text, right behind the type, is the whole rdata. */
+/** A quoted text is the whole rdata only if it is the single token behind the type. */
 const isRdata = (index: number, last: number): boolean => index === last && last >= 2
 
 export function* generatedLines({
@@ -93,7 +93,7 @@ function modified(found: string, number: number): Result<string, string> {
   return ok(base === 'X' ? digits.toUpperCase() : digits)
 }
 
-/** Hex digits from the last to the first with dots between; the width counts the dots. */
+/** Hex digits in reverse with dots between; the width counts the dots. */
 function nibbles(value: number, width: number, isUpper: boolean): string {
   const hex = value.toString(16).padStart(Math.ceil(width / 2), '0')
   const text = [...(isUpper ? hex.toUpperCase() : hex)].reverse().join('.')

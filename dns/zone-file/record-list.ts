@@ -1,24 +1,24 @@
-// The records of a zone in columns: a million of them take 70 MB, as objects several hundred.
+// Keeps the records of a zone in columns: a million take 70 MB, as objects several hundred.
 import type { ZoneRecord } from './zone-record.ts'
 
-/** One row: where owner and rdata begin among the octets, then the rest of the record. */
+/** The cells of a row: offsets of owner and rdata in the octets, then the rest of the record. */
 const cell = { owner: 0, rdata: 1, rdataBytes: 2, type: 3, ttl: 4, text: 5, position: 6 } as const
 const cells = Object.keys(cell).length
 
-/** Rows and octets lie in chunks, so that nothing is copied when there are more of them. */
+/** Rows and octets lie in chunks, so growing copies nothing. */
 const rowsOfChunk = 16_384
-/** More than a name or an rdata can have; neither is ever divided. */
+/** More than any name or rdata has: neither is ever split between chunks. */
 const bytesOfChunk = 2 ** 20
 
-/** Where a record was written. */
+/** The place in the source text where a record was written. */
 export interface RecordOrigin {
-  /** Number of the text, in the order in which texts were begun. */
+  /** Number of the text, in order of opening. */
   readonly text: number
-  /** Place in it, counted from 1. */
+  /** Position in that text, from 1. */
   readonly position: number
 }
 
-/** Records are added at the end and never change; each comes back as an object of its own. */
+/** Append-only; each read of a record builds a new object. */
 export class RecordList implements Iterable<ZoneRecord> {
   readonly #rows: Uint32Array[] = []
   readonly #octets: Uint8Array[] = []
@@ -36,7 +36,7 @@ export class RecordList implements Iterable<ZoneRecord> {
     return this.#octetsUsed
   }
 
-  /** Neighbours with one owner share its octets, when it is the same array. */
+  /** Consecutive records that pass the same `owner` array share its octets. */
   add({ owner, ttl, type, rdata }: ZoneRecord, { text, position }: RecordOrigin): void {
     if (owner !== this.#lastOwner) {
       this.#lastOwnerAt = this.#put(owner)
@@ -64,7 +64,7 @@ export class RecordList implements Iterable<ZoneRecord> {
     return this.#nameAt(this.ownerAt(index))
   }
 
-  /** Where its owner is: neighbours with the same number have the same one. */
+  /** Offset of the owner; consecutive records that share an owner have the same offset. */
   ownerAt(index: number): number {
     return this.#cell(index, cell.owner)
   }
@@ -110,7 +110,7 @@ export class RecordList implements Iterable<ZoneRecord> {
     return chunk.subarray(start, end + 1)
   }
 
-  /** @returns where they are */
+  /** @returns the offset of the copy */
   #put(octets: Uint8Array): number {
     const room = this.#octets.length * bytesOfChunk - this.#octetsUsed
     if (octets.length >= room) {

@@ -25,44 +25,42 @@ export interface ZoneSource {
 }
 
 export interface ZoneFileOptions {
-  /** Wire form; what `@` and relative names mean before the first $ORIGIN. */
+  /** Wire form of the origin before the first $ORIGIN. */
   readonly origin?: Uint8Array
-  /** Where neither the record nor the file has one. */
+  /** TTL of records when neither they nor the file give one. */
   readonly ttl?: number
   /**
-   * Types whose records are counted and not read, whatever their rdata. So are those of types that
-   * are not known here, and TSIG, which `dig` prints behind a signed transfer.
+   * Types whose records are counted but not read, whatever their rdata. Unknown types are treated
+   * alike, and so is TSIG, which `dig` prints after a signed transfer.
    */
   readonly leaveOut?: ReadonlySet<number>
-  /**
-   * Hears now and then how far the first file is.
-   */
+  /** Reports the progress in the first file from time to time. */
   readonly tell?: Tell | undefined
   /**
-   * Brings the file of an $INCLUDE.
+   * Reads the file of an $INCLUDE.
    *
    * @param from path of the file that has the line
-   * @returns the file, its path always the same for the same file; or why not, as a clause
+   * @returns the file, always with the same path for the same file; or the reason as a clause
    */
   readonly include?: (file: string, from: string) => Result<ZoneSource, string>
 }
 
 /** Records of one type that were left out. */
 export interface LeftOut {
-  /** As it is written, in upper case. */
+  /** Upper case. */
   readonly type: string
   count: number
-  /** Where the first record of this type is written. */
+  /** Place of the first such record. */
   readonly place: ZonePlace
 }
 
 export interface ParsedZone {
   readonly records: RecordList
-  /** Where the record of this index was written; of a generated one, where from. */
+  /** Place of the record with this index; for a generated record, of its $GENERATE line. */
   readonly placeOf: (index: number) => ZonePlace
-  /** In the order of the text, `zoneFileLimits.faultsMax` at most. */
+  /** In the order of the text, at most `zoneFileLimits.faultsMax`. */
   readonly faults: readonly ZoneFault[]
-  /** True when the text was left off before its end: too many faults, or beyond a limit. */
+  /** True when reading stopped early: too many faults, or beyond a limit. */
   readonly isCut: boolean
   readonly leftOut: readonly LeftOut[]
 }
@@ -75,34 +73,34 @@ export function parseZoneFile(source: ZoneSource, options: ZoneFileOptions = {})
   return { records, faults, isCut, leftOut, placeOf: (index) => parser.placeOf(index) }
 }
 
-/** Between two words about how far a file is. */
+/** Entries between two progress reports. */
 const entriesApart = 1_000
 
-/** One file while it is read. */
+/** The state of one file while it is read. */
 interface FileState {
   readonly path: string
   readonly text: ZoneText
-  /** Its place among all texts that were begun. */
+  /** Number of this text, in order of opening. */
   readonly index: number
-  /** Paths of the files that lead here, this one at the end. */
+  /** Paths of the including files, this one last. */
   readonly stack: readonly string[]
   origin: Uint8Array | undefined
   owner: Uint8Array | undefined
-  /** How the owner was written under this origin; most records repeat it. */
+  /** The last owner as written under this origin: most records repeat it. */
   ownerText: string | undefined
 }
 
-/** Where a record is said to stand, and how its faults are told. */
+/** The position that a record is reported at, and how its faults are reported. */
 interface RecordPlace {
   readonly position: number
   readonly fail: (column: number, expected: string) => void
 }
 
 interface Head {
-  /** The name of it where its records are not read. */
+  /** The name alone where records of the type are not read. */
   readonly type: RdataType | string
   readonly ttl: number | undefined
-  /** Where the rdata begins among the tokens. */
+  /** Index of the first rdata token. */
   readonly rdataAt: number
 }
 
@@ -118,7 +116,7 @@ class ZoneFileParser {
   #lastTtl: number | undefined
   #bytesLeft: number = zoneFileLimits.bytesMax
   #includes = 0
-  /** In the order in which they were begun. */
+  /** In order of opening. */
   readonly #files: FileState[] = []
 
   constructor({ include, leaveOut, tell, ttl }: ZoneFileOptions) {
@@ -265,7 +263,7 @@ class ZoneFileParser {
           this.#fault(file, templateColumn, `${expected}, in "${line.value}"`)
         },
       })
-      // All others would have the same fault.
+      // Further records of the line would have the same fault.
       if (this.faults.length > faultsBefore || this.isCut) return
     }
   }
@@ -358,7 +356,7 @@ class ZoneFileParser {
   }
 }
 
-/** TTL and class stand before the type in either order, each or none. RFC 1035 section 5.1. */
+/** TTL and class stand before the type, both optional and in either order. RFC 1035 section 5.1. */
 function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, RdataFault> {
   let ttl: number | undefined
   let classToken: Token | undefined
@@ -380,7 +378,7 @@ function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, Rdata
     }
     const rdataAt = at + 1
     const type = isQuoted ? undefined : typeNamed(text, tokens[rdataAt])
-    // RFC 8945 section 4.2: its class is ANY.
+    // RFC 8945 section 4.2: the class of TSIG is ANY.
     if (type === 'TSIG') return ok({ type, ttl, rdataAt })
     if (classToken !== undefined && !/^(?:IN|CLASS0*1)$/i.test(classToken.text)) {
       return err({ column: classToken.column, expected: 'the class IN' })
@@ -393,9 +391,9 @@ function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, Rdata
 const classShape = /^(?:IN|CH|HS|ANY|CLASS\d{1,5})$/i
 
 /**
- * @param next the first word of the rdata: types that have no form of their own are read in that of
- *   any type alone
- * @returns the name of a type whose records cannot be read; undefined for what is no type
+ * @param next the first word of the rdata: types without a form of their own are read only in the
+ * generic form
+ * @returns the name of a type whose records cannot be read; undefined when it is not a type
  */
 function typeNamed(text: string, next: Token | undefined): RdataType | string | undefined {
   const type = rdataTypeNamed(text)
@@ -412,7 +410,7 @@ function wantedBeforeRdata(ttl: number | undefined, hasClass: boolean): string {
   return words.join(' or ')
 }
 
-/** The last number of SOA rdata: the TTL of a zone that has no other. RFC 1035 section 3.3.13. */
+/** The last number of SOA rdata: the TTL of a zone without $TTL. RFC 1035 section 3.3.13. */
 function minimumOf(type: RdataType, rdata: Uint8Array): number | undefined {
   if (type.code !== RrType.SOA) return undefined
   const minimum = new DataView(rdata.buffer, rdata.byteOffset).getUint32(rdata.length - 4)

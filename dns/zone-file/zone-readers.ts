@@ -1,17 +1,17 @@
-// Lists which forms of a zone file other servers know, in the versions that are in use.
+// Table of the zone file dialects that other servers, in the versions in use, can read.
 
 export interface ZoneReader {
   /** Program and version. */
   readonly name: string
-  /** Types whose names it does not know: it reads them as `TYPE19 \\# …`. */
+  /** Types whose mnemonics the program does not know: for it they are written `TYPE19 \\# …`. */
   readonly unknownTypes: ReadonlySet<number>
-  /** Greatest key of SVCB parameters that it knows by name. */
+  /** Greatest key of SVCB parameters that the program knows by name. */
   readonly keyMax: number
 }
 
 const [x25, isdn, rt, px, hip] = [19, 20, 21, 26, 55] as const
 
-/** Seen with the packages of Debian 12: a test asks each program. */
+/** Seen with the packages of Debian 12; a test asks each program. */
 export const zoneReaders: readonly ZoneReader[] = Object.freeze([
   { name: 'bind9.18', unknownTypes: new Set<number>(), keyMax: 7 },
   { name: 'nsd4.6', unknownTypes: new Set([hip]), keyMax: 7 },
@@ -19,7 +19,7 @@ export const zoneReaders: readonly ZoneReader[] = Object.freeze([
   { name: 'pdns4.7', unknownTypes: new Set([x25, isdn, rt, px, hip]), keyMax: 8 },
 ])
 
-/** What all of them read. */
+/** The dialect that all of them read. */
 export const anyReader: ZoneReader = Object.freeze({
   name: 'any',
   unknownTypes: new Set(zoneReaders.flatMap(({ unknownTypes }) => [...unknownTypes])),

@@ -1,4 +1,4 @@
-// Defines what a zone file comes to: records, and faults with their places.
+// Defines the result of reading a zone file: records, and faults with their places.
 
 export interface ZoneRecord {
   /** Wire form, letter case as written. */
@@ -19,16 +19,16 @@ export interface ZoneFault extends ZonePlace {
   readonly message: string
 }
 
-/** What one zone may cost, so that time and memory are bounded; the TTL is of RFC 2181. */
+/** Bounds of one zone, so that time and memory are bounded; the TTL is that of RFC 2181. */
 export const zoneFileLimits = {
   ttlMax: 2 ** 31 - 1,
-  /** Octets of all files of the zone together. */
+  /** Octets of all files of the zone. */
   bytesMax: 256 * 1024 * 1024,
   recordsMax: 5_000_000,
   /** Names and rdata of all records; one $GENERATE can make 64 MiB of a line. */
   recordBytesMax: 1024 * 1024 * 1024,
   faultsMax: 100,
-  /** Different ones, among records that are left out. */
+  /** Distinct types among records that are left out. */
   typesLeftOutMax: 100,
   typeCharactersMax: 32,
   includeDepthMax: 8,

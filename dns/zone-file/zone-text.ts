@@ -1,4 +1,4 @@
-// The text of a zone file: its octets as UTF-8, and the line and column of each place in it.
+// Decodes a zone file as UTF-8 and finds the line and column of any position in it.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -13,7 +13,7 @@ export interface ZoneText {
   readonly placeOf: (position: number) => Place
 }
 
-/** @returns the place of the first octet that is not UTF-8, as it is in Latin-1 files */
+/** @returns on failure, the place of the first octet that is not UTF-8, as in Latin-1 files */
 export function zoneText(octets: Uint8Array): Result<ZoneText, Place & { readonly octet: number }> {
   const text = decoded(octets)
   if (text !== undefined) {
@@ -33,7 +33,7 @@ function decoded(octets: Uint8Array): string | undefined {
   }
 }
 
-/** The line is found first, then the character in it. */
+/** Finds the line first, then the character in it. */
 function firstInvalid(octets: Uint8Array): number {
   let start = 0
   for (;;) {
@@ -49,14 +49,14 @@ function firstInvalid(octets: Uint8Array): number {
   }
 }
 
-/** By the first octet. RFC 3629 section 3. */
+/** Length of a UTF-8 character by its first octet. RFC 3629 section 3. */
 function characterBytes(octet: number): number {
   if (octet < 0xc0) return 1
   if (octet < 0xe0) return 2
   return octet < 0xf0 ? 3 : 4
 }
 
-/** Where lines begin: after LF, CR LF, or a CR alone. */
+/** Offsets of the line starts: after LF, CR LF, or a CR alone. */
 function lineStarts(text: string): number[] {
   const starts = [0]
   for (const match of text.matchAll(/\r\n|\n|\r/g)) starts.push(match.index + match[0].length)

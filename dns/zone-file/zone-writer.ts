@@ -11,15 +11,15 @@ export interface ZoneWriterOptions {
   /** Wire form of the zone's name. */
   readonly origin: Uint8Array
   /**
-   * Applies to owners: relative ones need the $ORIGIN line at the head, printed with them. Names
-   * in rdata are absolute, since not every reader of every type makes them so.
+   * Applies to owners: relative ones need the $ORIGIN line at the head, printed with them. Names in
+   * rdata are absolute, since not every reader makes them so for every type.
    */
   readonly names: 'relative' | 'absolute'
-  /** The program that is to read it; left out: any that is known. */
+  /** The program that is to read the file; left out: any known one. */
   readonly reader?: ZoneReader
 }
 
-/** A list of records, or an array of them. */
+/** A `RecordList` or an array. */
 export interface ZoneRecords {
   readonly length: number
   readonly at: (index: number) => ZoneRecord | undefined
@@ -46,7 +46,7 @@ export function* zoneLines(
   }
 }
 
-/** What decides the place of a record, but for its rdata, which is seldom needed. */
+/** Sort keys of a record except its rdata, which is seldom compared. */
 interface Sorted {
   readonly index: number
   readonly key: string
@@ -80,10 +80,10 @@ function comparison(records: ZoneRecords) {
   }
 }
 
-/** The SOA comes first of all: readers take the zone's name from it. */
+/** The SOA comes first: readers take the zone's name from it. */
 const rank = (type: number): number => (type === RrType.SOA ? 0 : type)
 
-/** As numbers without sign, a beginning before what goes on. RFC 4034 section 6.3. */
+/** Compares unsigned octets, a prefix before its extensions. RFC 4034 section 6.3. */
 function compareOctets(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

@@ -1,10 +1,10 @@
-// The annotations that our schemas carry beyond JSON Schema, such as "not implemented yet".
+// The annotations of our schemas beyond JSON Schema, such as "not implemented yet".
 import { Type } from '#lib/schema/type.ts'
 
-/** On a field: `true`, what it may hold belongs to a later version. */
+/** `true` on a field: its values belong to a later version. */
 export const plannedKeyword = 'x-planned'
 
-/** A group of settings of a later version: nothing but an empty mapping is accepted. */
+/** A group of settings of a later version: only an empty mapping is accepted. */
 export function plannedGroup(description: string) {
   return Type.Optional(
     Type.Object(

@@ -1,7 +1,7 @@
 // The schema and the parser of an instant (RFC 3339).
 import { Type } from '#lib/schema/type.ts'
 
-/** Whether the text names an instant is a rule's question, which can say what is wrong with it. */
+/** Any text fits the schema: a rule of the compiler checks it and can say what is wrong. */
 export function Instant(description: string) {
   return Type.String({
     minLength: 1,
@@ -10,7 +10,7 @@ export function Instant(description: string) {
   })
 }
 
-/** `no-zone`: a date and time that somebody else would read as another instant. */
+/** `no-zone`: without a zone, a date and time means another instant to each reader. */
 export type InstantFault = 'no-zone' | 'not-an-instant'
 export type ReadInstant =
   | { readonly atMs: number; readonly fault?: undefined }

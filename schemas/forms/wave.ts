@@ -1,9 +1,9 @@
-// The parsers of labels and durations of a wave.
+// Parses the labels and durations of a wave.
 import { parseDuration } from '#lib/duration.ts'
 
 export const holdMaxMs = 7 * 86_400_000
 
-/** undefined: it is not `key=value`, or several with commas; or a key comes twice. */
+/** undefined: not `key=value` pairs with commas, or a key comes twice. */
 export function readLabels(text: string): Readonly<Record<string, string>> | undefined {
   const pairs = text.split(',').map((pair) => form.exec(pair.trim()))
   if (pairs.some((pair) => pair === null)) return undefined
@@ -11,11 +11,11 @@ export function readLabels(text: string): Readonly<Record<string, string>> | und
   return Object.keys(labels).length === pairs.length ? labels : undefined
 }
 
-/** As in the settings of a node. */
+/** The same form as in the settings of a node. */
 const form =
   /^([a-z0-9](?:[a-z0-9._/-]{0,61}[a-z0-9])?)=([A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)$/
 
-/** undefined: it is no duration, or longer than a hold may be. */
+/** undefined: not a duration, or longer than a hold may be. */
 export function readHold(text: string): number | undefined {
   const parsed = parseDuration(text)
   return parsed.ok && parsed.value <= holdMaxMs ? parsed.value : undefined

@@ -1,4 +1,5 @@
-// A delivery: in which waves nodes that pull get a new bundle, and what sends it back.
+// A delivery: the waves in which pulling nodes get a new bundle, and the conditions that roll it
+// back.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'

@@ -3,7 +3,7 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { Uid } from './metadata.ts'
 
-/** The history is in Git; these save readers from asking it. */
+/** Git has the history; these fields save readers a look there. */
 const unixSeconds = (when: string) =>
   Type.Integer({
     minimum: 0,

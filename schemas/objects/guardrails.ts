@@ -6,7 +6,7 @@ import { tenantOrOthersPattern } from '#lib/text/patterns.ts'
 
 /** Percent. */
 export const removedNamesDefault = 30
-/** What holds where `gslb.yaml` does not say: on from the start. */
+/** Limits where `gslb.yaml` gives none: on from the start. */
 export const changeLimitDefaults = {
   changedNames: 50,
   removedMembers: 50,
@@ -15,13 +15,15 @@ export const changeLimitDefaults = {
   lostAnswers: 0,
   replacedServers: 50,
 } as const
-/** Names that may always change: a small configuration is rebuilt in one commit. */
+/** Names that may always change, so that a small configuration can be rebuilt in one commit. */
 export const changedNamesFree = 20
-/** A TTL that is no longer than this may always come: an hour is waited for. */
+/** TTLs up to this are never a jump: the worst wait is an hour. */
 export const ttlJumpFreeSeconds = 3_600
-/** Free for what a zone itself has; top-level domains have two days for their name servers. */
+/**
+ * TTLs of the zone's own records up to this are never a jump: TLDs have two days for name servers.
+ */
 export const zoneTtlFreeSeconds = 172_800
-/** The largest value of such a setting, which is no limit. */
+/** The largest value of such a setting, in effect no limit. */
 export const ttlJumpMax = 2_147_483_647
 
 const percent = (description: string) =>
@@ -82,7 +84,7 @@ const TenantGuardrails = Type.Object(
 )
 export type TenantGuardrails = Static<typeof TenantGuardrails>
 
-/** In `tenants`: each tenant that is not named. */
+/** Key in `tenants` for every tenant without a row of its own. */
 export const otherTenants = '*'
 
 export const Guardrails = Type.Object(

@@ -68,7 +68,7 @@ export const HealthCheck = Type.Object(
 )
 export type HealthCheck = Static<typeof HealthCheck>
 
-/** What each type does with the port besides connecting to it. */
+/** Sentence on how each type uses the port besides connecting to it. */
 function portSentence(): string {
   const ignoring = namesOf(({ port }) => port === 'ignored')
   const passing = namesOf(({ port }) => port === 'passed on')

@@ -1,4 +1,4 @@
-// A maintenance window: a time in which members are out of rotation.
+// A maintenance window: a period in which members are out of rotation.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'

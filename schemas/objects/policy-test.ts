@@ -1,4 +1,5 @@
-// A policy test: what clients have to get, in which situation; a commit that fails one is held.
+// A policy test: the answers that clients must get in a given situation; a commit that fails one is
+// held.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
@@ -11,7 +12,7 @@ export const samplesDefault = 1_000
 const samplesMax = 100_000
 const membersMax = 1_000
 
-/** As `dig` prints them. */
+/** Names as `dig` prints them. */
 export const testedRcodes = ['NOERROR', 'NXDOMAIN', 'REFUSED', 'SERVFAIL'] as const
 
 const Member = Type.String({

@@ -1,11 +1,11 @@
-// Static records of one zone, as zone files have them: rrsets by name and type.
+// Static records of one zone: rrsets by name and type.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 
-/** A file of 1 MiB has room for about as many. */
+/** About what fits into a file of 1 MiB. */
 export const recordsPerFileMax = 10_000
 export const valuesPerRrsetMax = 4_096
-/** RFC 2181 section 8. */
+/** Greatest TTL of RFC 2181 section 8. */
 const ttlMax = 2_147_483_647
 export const recordTtlDefault = 3_600
 

@@ -1,11 +1,11 @@
-// A response policy, the DNS firewall: names that get another answer than their own.
+// A response policy (DNS firewall): rules that replace the answers of names.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Uid } from './metadata.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 
-/** About what a file of 1 MiB can hold; longer lists are several files with one `source`. */
+/** About what fits into a file of 1 MiB; longer lists are several files with one `source`. */
 export const rulesPerPolicyMax = 20_000
 
 const nameText = { minLength: 1, maxLength: 1_100 } as const

@@ -25,7 +25,7 @@ export const RolloutStep = Type.Object(
   { additionalProperties: false, description: 'A weight and how long it is held.' },
 )
 
-/** A zero switches a signal off, and what has not been measured never trips. */
+/** Zero switches a signal off; a signal that was not measured never trips. */
 export const RegressionPolicy = Type.Object(
   {
     minHealthScore: Type.Number({

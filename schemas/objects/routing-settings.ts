@@ -3,9 +3,9 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 
-/** More than a file of 1 MiB can hold. */
+/** More than fits into a file of 1 MiB. */
 export const mapRulesMax = 40_000
-/** Each is compared with every organisation of the database when that is read. */
+/** Bounded, since each rule is compared with every organisation of the database at load. */
 export const asnRulesMax = 10_000
 
 const Cidr = Type.String({
@@ -125,7 +125,7 @@ export const Latency = Type.Object(
   { additionalProperties: false, description: 'For the algorithm `latency`.' },
 )
 
-/** As fields of the settings of a repository. */
+/** As fields of the repository's settings. */
 export const routingSettings = {
   mapFile: Type.Optional(MapFile),
   asn: Type.Optional(Asn),
@@ -134,7 +134,7 @@ export const routingSettings = {
   latency: Type.Optional(Latency),
 } as const
 
-/** A mapping with keys of people's choice. */
+/** A mapping with free keys. */
 function mapOf<Value extends TSchema>(value: Value, description: string) {
   return Type.Unsafe<Record<string, Static<Value>>>({
     type: 'object',

@@ -4,7 +4,7 @@ import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { onAllDownPattern } from '#lib/text/patterns.ts'
 
-/** Every spelling that is accepted; `routing/choose/ways.ts` resolves the aliases. */
+/** Every accepted spelling; `routing/choose/ways.ts` resolves the aliases. */
 export const algorithms = [
   'round-robin',
   'weighted-round-robin',
@@ -19,10 +19,10 @@ export const algorithms = [
   'latency',
 ] as const
 
-/** A test compares these with what a bundle may hold. */
+/** A test compares these with the limits of the bundle format. */
 export const filtersPerChainMax = 16
 export const answerCountMax = 16
-/** UTF-16 units of one entry of a chain, which may be a whole script. */
+/** UTF-16 units of one chain entry, which may be a whole script. */
 export const filterLengthMax = 65_536
 
 export const ServiceSpec = Type.Object(

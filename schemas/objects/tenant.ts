@@ -3,9 +3,9 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 
-/** Exists in every repository, with or without a folder. */
+/** The tenant that every repository has, with or without a folder. */
 export const defaultTenant = 'default'
-/** Names that logs and roles use for something else. */
+/** Names with another meaning in logs and roles. */
 export const reservedTenants: readonly string[] = Object.freeze(['system', 'all'])
 
 export const TenantSpec = Type.Object(

@@ -4,14 +4,14 @@ import type { Static } from '#lib/schema/type.ts'
 import { keyLifePattern, keyWaitPattern } from '#lib/text/patterns.ts'
 
 /**
- * Used where neither the zone nor `defaults` says otherwise. What Zonemaster recommends, but for
+ * Defaults where neither the zone nor `defaults` gives a value: those of Zonemaster, except
  * `minimum`.
  */
 export const soaDefaults = {
   refresh: 14_400,
   retry: 3_600,
   expire: 604_800,
-  /** Small, because resolvers keep "no records" for this long after the members are back. */
+  /** Small, because resolvers cache "no records" for this long after members are back. */
   minimum: 30,
   ttl: 120,
 } as const
