@@ -1,4 +1,4 @@
-// Writes CNAME and DNAME records, and makes their target the name that is answered for.
+// Writes CNAME and DNAME records, and moves the transaction on to their target.
 import { findRrset, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as format from '#bundle/format/rrsets.ts'
@@ -12,7 +12,7 @@ import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { noteName, readName } from './written-names.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { rdataLayout, RrsetCell, storedName } = format
 const { foldTable, nameLimits } = names
 const { Rcode } = rcodes
@@ -22,7 +22,7 @@ const { aliasesMax, qnameEnd } = transaction
 /**
  * Writes the CNAME of a node.
  *
- * @returns true when its target is now the name that is answered for
+ * @returns true when the transaction now answers for the target
  */
 export function followCname(tx: Transaction, bundle: Bundle, node: number): boolean {
   const zone = zoneOfNode(bundle, node)
@@ -40,7 +40,7 @@ export function followCname(tx: Transaction, bundle: Bundle, node: number): bool
   const name = dataOf(bundle, rrset)
   const labels = rrsetData[name]!
   const isBelowApex = rrsetData[name + storedName.endsAtApex] === 1
-  // The apex, or the root, ends the name that is there already.
+  // The owner stays readable from the reply: it ends in the apex, or the root, which is there.
   const kept = isBelowApex ? nodeNameBytes(bundle, bundle.zoneNode[zone]!) : 1
   if (!leaveName(tx, labels + kept)) return false
   const from = name + storedName.labels
@@ -50,11 +50,11 @@ export function followCname(tx: Transaction, bundle: Bundle, node: number): bool
 }
 
 /**
- * Writes the DNAME of a node above the name that is answered for, and the CNAME that follows from
+ * Writes the DNAME of a node above the name that is answered for, and the CNAME synthesized from
  * it, which is never signed. RFC 6672 sections 3 and 5.3.1.
  *
- * @param label where the node's name begins; the suffixes of qname have been hashed
- * @returns true when its target is now the name that is answered for
+ * @param label at which the node's name begins; the suffixes of qname have been hashed
+ * @returns true when the transaction now answers for the target
  */
 export function followDname(tx: Transaction, bundle: Bundle, node: number, label: number): boolean {
   const rrset = findRrset(bundle, node, RrType.DNAME)
@@ -70,7 +70,7 @@ export function followDname(tx: Transaction, bundle: Bundle, node: number, label
     tx.rcode = Rcode.YXDomain
     return false
   }
-  // The labels in front of the owner of DNAME keep the case in which they were asked for.
+  // The labels in front of the owner of DNAME keep the letter case of the query.
   const { nameOctets } = tx
   readName(tx, tx.owner, prefix)
   const from = name + storedName.labels - prefix
@@ -86,7 +86,9 @@ export function followDname(tx: Transaction, bundle: Bundle, node: number, label
   return enterOctets(tx, length)
 }
 
-/** Writes the DNAME of a node, if the reply has it not yet. @returns false when it does not fit */
+/**
+ * Writes the DNAME of a node unless the reply has it already. @returns false when it does not fit
+ */
 function writeDname(tx: Transaction, bundle: Bundle, node: number, rrset: number): boolean {
   for (let i = 0; i < tx.dnameCount; i++) if (tx.dnameNode[i] === node) return true
   const owner = suffixOffset(tx, nodeNameBytes(bundle, node))
@@ -96,22 +98,22 @@ function writeDname(tx: Transaction, bundle: Bundle, node: number, rrset: number
   if (written < 0) return false
   tx.answerCount += written
   tx.dnameNode[tx.dnameCount++] = node
-  // RFC 6672 section 2.5: this name is whole; the CNAME that follows from it may point into it.
+  // RFC 6672 section 2.5: this name is not compressed; the synthesized CNAME may point into it.
   noteName(tx, tx.nameOffset)
   return true
 }
 
 /**
- * Goes on with the target of an alias that was written last.
+ * Moves on to the target of the alias written last.
  *
- * @returns true when it is now the name that is answered for
+ * @returns true when the transaction now answers for the target
  */
 export function followWritten(tx: Transaction): boolean {
   if (tx.qtype === RrType.CNAME) return false
   return enterOctets(tx, readName(tx, tx.nameOffset, nameLimits.bytesMax))
 }
 
-/** Goes on with the name in `nameOctets`, which is the one written last. @returns as `enterName` */
+/** Moves on to the name in `nameOctets`, written last. @returns as `enterName` */
 function enterOctets(tx: Transaction, length: number): boolean {
   if (!leaveName(tx, length)) return false
   const start = qnameEnd - length
@@ -119,30 +121,32 @@ function enterOctets(tx: Transaction, length: number): boolean {
   return enterName(tx, start)
 }
 
-/** The stored name in the one record of an rrset. */
+/** Offset of the stored name in the single record of an rrset. */
 function dataOf({ rrsetRow }: Bundle, rrset: number): number {
   return rrsetRow[rrset * RrsetCell.Words + RrsetCell.Data]! + rdataLayout.lengthBytes
 }
 
 /**
+ * Leaves the current name for a target.
+ *
  * @param length octets of the target
- * @returns false when no target is followed any more
+ * @returns false when no more targets are followed
  */
 function leaveName(tx: Transaction, length: number): boolean {
   if (tx.aliasCount === 0) {
     tx.firstAliasEnd = tx.at
     tx.firstAliasAnswers = tx.answerCount
   }
-  // A name in a zone is never longer; what the loader proves of rdata says nothing of the apex.
+  // A name in a zone is never longer; the loader's checks of rdata do not cover the apex.
   if (tx.aliasCount === aliasesMax || length > nameLimits.bytesMax) return false
   tx.leftHash[tx.aliasCount++] = tx.qnameHash
   return true
 }
 
 /**
- * The name in `qname` from `start` on, the one written last, is answered for now.
+ * Makes the name in `qname` from `start` on, written last, the one that is answered for.
  *
- * @returns false when it has been answered for before: aliases that go round end here
+ * @returns false when it was answered for before: loops of aliases end here
  */
 function enterName(tx: Transaction, start: number): boolean {
   const { qname } = tx
@@ -161,7 +165,7 @@ function enterName(tx: Transaction, start: number): boolean {
 
 /**
  * Takes back all but the first alias and its target's name. RFC 7871 section 7.2.1: where a later
- * record depends on the client's subnet, a resolver could not keep the earlier ones for everybody.
+ * record depends on the client's subnet, a resolver could not cache the earlier ones for everybody.
  */
 export function keepFirstAlias(tx: Transaction): void {
   tx.at = tx.firstAliasEnd
@@ -169,6 +173,7 @@ export function keepFirstAlias(tx: Transaction): void {
   tx.authorityCount = 0
   tx.additionalCount = 0
   tx.ecsScope = 0
-  // What did not fit is not part of this answer: the alias did, or it would not have been followed.
+  // Records that did not fit are no longer part of the answer; the first alias did fit, or it would
+  // not have been followed.
   tx.isTruncated = false
 }

@@ -1,4 +1,4 @@
-// Answers for a service with a routing policy: runs its steps for the client, and writes the chosen
+// Answers for a service with a routing policy: runs its steps for the client and writes the chosen
 // members.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { isAlias } from '#bundle/format/hostnames.ts'
@@ -12,7 +12,7 @@ import type { Transaction } from './transaction.ts'
 /**
  * Writes the chosen members into the answer section.
  *
- * @returns how many, 0 when there is no candidate, -1 when they do not fit
+ * @returns their number, 0 when there is no candidate, -1 when they do not fit
  */
 export function answerPolicy(
   tx: Transaction,
@@ -31,7 +31,7 @@ export function answerPolicy(
   setClient(tx, chain)
   const most = choose(chain, policy, pool)
   if (most === 0) return 0
-  // RFC 2181 section 10.1: a name has one alias.
+  // RFC 2181 section 10.1: a name has at most one alias.
   const chosen = bundle.hasHostnames && isAlias(bundle, chain.members[0]!) ? 1 : most
   // No scope without a subnet option: the resolver's address says nothing about its clients.
   if (chain.wantsScope && chain.scope > 0) tx.ecsScope = chain.scope + chain.client.mappedBits
@@ -42,8 +42,8 @@ export function answerPolicy(
 }
 
 /**
- * The subnet that the resolver names, else the resolver. RFC 7871 section 7.1.2: a source prefix of
- * 0 says that the resolver's own address is to be used, and the scope is 0.
+ * Sets the client to the subnet that the resolver names, else to the resolver. RFC 7871 section
+ * 7.1.2: a source prefix of 0 asks for the resolver's own address, with scope 0.
  */
 function setClient(tx: Transaction, chain: Chain): void {
   chain.wantsScope = tx.ecsAddressBytes > 0

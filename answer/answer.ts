@@ -39,8 +39,8 @@ import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { findRedirect, noteZone, writeReferral } from './zone-cut.ts'
 
-// To V8 an imported name is a variable: it is read, and the shape of its object checked, at each
-// use. A constant of the file itself is a number in the code; that takes a sixth off an answer.
+// V8 treats an imported name as a variable: it reads it and checks the shape of its object at each
+// use. A constant of the file is a number in the machine code, which saves a sixth of an answer.
 const { NodeCell, NodeFlag } = cells
 const { CookieKind } = jar
 const { FormBit, formBits } = rrsetFormat
@@ -54,18 +54,18 @@ const { unknownPart } = seam
 const { qnameEnd, Transport } = transaction
 const { Drop, Pass } = limits.Verdict
 
-/** What a UDP client without EDNS can take. RFC 1035 section 4.2.1. */
+/** Largest UDP reply for a client without EDNS. RFC 1035 section 4.2.1. */
 const plainUdpBytes = 512
 
-/** Returned when nothing is written: the message is one for `zones/exchange`. */
+/** Returned when nothing is written: the message is for `zones/exchange`. */
 export const handedOver = -1
 
 /**
- * Writes the reply to one query. Right also when query and reply are the same octets: all that is
- * needed of the query is read before the first octet is written.
+ * Writes the reply to one query. Query and reply may be the same octets: everything needed of the
+ * query is read before the first octet is written.
  *
  * @param replyMax room in `reply` from `replyOffset` on, at least 512
- * @returns octets of the reply; 0: none is sent; `handedOver`, if `tx.handsOver`
+ * @returns octets of the reply; 0: no reply; `handedOver`, if `tx.handsOver`
  */
 export function answer(
   tx: Transaction,
@@ -76,7 +76,7 @@ export function answer(
   replyOffset: number,
   replyMax: number,
 ): number {
-  // Never answer an answer: two servers would talk for ever.
+  // Never answers a response: two servers would answer each other for ever.
   if (
     queryLength < HeaderOffset.End ||
     (query[queryOffset + HeaderOffset.Flags1]! & Flag1.Qr) !== 0
@@ -91,7 +91,7 @@ export function answer(
   const end = queryOffset + queryLength
   const opcode = (query[queryOffset + HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
   const questionEnd = readMessage(tx, query, queryOffset, end, opcode)
-  // The handler counts it.
+  // The message handler counts it.
   if (tx.isForHandler && tx.handsOver) return handedOver
   tx.counters.query(tx.transport, tx.cookieKind)
 
@@ -118,19 +118,19 @@ export function answer(
   return tx.at - replyOffset
 }
 
-/** Octets that the whole reply may have for this client. The query has been read. */
+/** Largest reply for this client, in octets. The query has been read. */
 export function sizeLimit(tx: Transaction): number {
   if (tx.transport === Transport.Tcp) return 65_535
   if (!tx.hasOpt) return plainUdpBytes
-  // RFC 6891 section 6.2.3: less than 512 means 512.
+  // RFC 6891 section 6.2.3: values below 512 mean 512.
   const most = tx.isDo ? tx.signedPayloadSize : tx.udpPayloadSize
   return Math.min(Math.max(tx.clientPayloadSize, plainUdpBytes), most)
 }
 
-/** From question to records. */
+/** Fills the reply from question to records. */
 function resolve(tx: Transaction): void {
   const { qtype, view } = tx
-  // Below 0 there is no limit.
+  // Negative: no limit.
   if (tx.tokens >= 0 && isOverLimit(tx)) return
   if (tx.qclass === QClass.Ch) return answerChaos(tx)
   if (!isInternet(tx.qclass)) return refuse(tx)
@@ -143,7 +143,7 @@ function resolve(tx: Transaction): void {
     return
   }
   const { bundle } = view
-  // One comparison of a number, where there is no rule.
+  // Costs one comparison where there are no rules.
   if (bundle.responseIndexMask >= 0 && answerByRule(tx, bundle)) return
   if (tx.wantsZoneVersion && tx.aliasCount === 0) noteZone(tx, bundle)
   const node = findName(tx, bundle)
@@ -152,12 +152,12 @@ function resolve(tx: Transaction): void {
   if (isServable(tx)) answerNode(tx, bundle, node)
 }
 
-/** A node with one of these flags needs more than its own row and rrsets for an answer. */
+/** Nodes with one of these flags take more than their own row and rrsets to answer. */
 const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname | NodeFlag.Alias
 const aliasFlags = NodeFlag.HasCname | NodeFlag.Alias
 
 /**
- * Answers for qname, then for the target of each alias that it leads to. RFC 1034 section 4.3.2.
+ * Answers for qname, then for the target of each alias. RFC 1034 section 4.3.2.
  *
  * @param found the node named qname, or -1
  */
@@ -170,7 +170,7 @@ function answerNames(tx: Transaction, bundle: Bundle, found: number): void {
   }
 }
 
-/** Takes one of the licence's tokens for a query; without one the answer is SERVFAIL. */
+/** Takes one of the licence's tokens; without one the answer is SERVFAIL. */
 function isOverLimit(tx: Transaction): boolean {
   if (tx.tokens > 0) {
     tx.tokens--
@@ -186,14 +186,14 @@ function isOverLimit(tx: Transaction): boolean {
  * Answers for one name.
  *
  * @param exact the node of that name, or -1
- * @returns true when there was an alias: its target is the next name
+ * @returns true when it was an alias: the target is the next name
  */
 function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   if (exact < 0) findDynamic(tx, tx.view!.dynamic)
   hashSuffixes(tx, bundle.nameLabelsMax)
   const label = exact >= 0 ? 0 : findClosestEncloser(tx, bundle, 1)
   if (label < 0) {
-    // The target of an alias may lie in any zone; the question must lie in one of ours.
+    // A question outside of our zones is refused; the target of an alias may lie anywhere.
     if (tx.aliasCount > 0) return false
     explain(tx, ExtendedError.NotAuthoritative, EdeText.None)
     refuse(tx)
@@ -206,7 +206,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   let node = exact
   if (node < 0) {
     // RFC 4592 section 3.3.1: where the second tree encloses the name more closely, a wildcard of
-    // the first does not stand for it.
+    // the first does not apply.
     if (tx.dynamicLabel >= label) node = findWildcard(tx, bundle, encloser, label)
     if (node < 0) {
       answerDynamic(tx, bundle, zoneOfNode(bundle, encloser), label)
@@ -217,7 +217,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
     tx.isAnyName = true
   }
   if ((nodeFlags(bundle, node) & aliasFlags) !== 0 && isOfProof(tx.qtype)) {
-    // RFC 4035 section 2.5: these stand beside an alias, which is not followed for them.
+    // RFC 4035 section 2.5: NSEC and RRSIG stand beside an alias, which is not followed for them.
     const zone = zoneOfNode(bundle, node)
     if (tx.signer.signs(zone)) {
       mark(tx.view!.usedNames, node)
@@ -237,9 +237,10 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
 }
 
 /**
- * From the second tree, for a name that the first has not: an rrset, NODATA, or NXDOMAIN.
+ * Answers from the second tree for a name that the first does not have: an rrset, NODATA, or
+ * NXDOMAIN.
  *
- * @param label where the closest encloser in the first tree begins
+ * @param label at which the closest encloser in the first tree begins
  */
 function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: number): void {
   const { dynamic } = tx.view!
@@ -261,11 +262,11 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
   countAnswer(tx, zone, start, writeRrset(tx, dynamic, rrset, tx.owner, 0), -1, unknownPart)
 }
 
-/** Names below the apex of a zone, or another one, that are all answered alike. */
+/** Groups names that share one answer, such as all below an apex, for the rate limit. */
 function group(tx: Transaction, hash: number): void {
   if (tx.aliasCount > 0) return
   tx.isGrouped = true
-  // That name itself has another answer.
+  // The enclosing name itself has another answer, hence the complement.
   tx.group = ~hash
 }
 
@@ -278,7 +279,7 @@ function hashOfApex(tx: Transaction, bundle: Bundle, zone: number, from: number)
 }
 
 /**
- * From a service whose pool answers an alias: it stands for every type (RFC 1034 section 3.6.2).
+ * Answers from a service whose pool gives an alias, for every type (RFC 1034 section 3.6.2).
  *
  * @returns as `answerName`
  */
@@ -289,12 +290,12 @@ function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
   tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true
   answerService(tx, bundle, node, service, v4)
-  // RFC 7871 section 7.2.1: where the client's subnet had a say, only the first alias is given.
+  // RFC 7871 section 7.2.1: where the client's subnet mattered, only the first alias is given.
   if (tx.ecsScope > 0 || tx.answerCount <= answerCount || tx.isTruncated) return false
   return followWritten(tx)
 }
 
-/** From a name below a cut or a DNAME record, or at a cut. @returns as `answerName` */
+/** Answers for a name at or below a cut, or below a DNAME record. @returns as `answerName` */
 function answerElsewhere(tx: Transaction, bundle: Bundle, label: number): boolean {
   const node = findSuffix(tx, bundle, label)
   mark(tx.view!.usedNames, node)
@@ -308,26 +309,26 @@ function answerElsewhere(tx: Transaction, bundle: Bundle, label: number): boolea
 }
 
 /**
- * RFC 6895 section 3.1: meta types ask for an action. Transfers are refused, the rest is not known.
+ * RFC 6895 section 3.1: meta types ask for an action. Transfers are refused, others are unknown.
  */
 function isServable(tx: Transaction): boolean {
   const { qtype } = tx
   if (qtype < metaTypeMin || qtype > metaTypeMax || qtype === RrType.ANY) return true
   tx.rcode = qtype === RrType.AXFR || qtype === RrType.IXFR ? Rcode.Refused : Rcode.NotImp
   if (qtype === RrType.NXNAME) {
-    // RFC 9824 section 3.5.
+    // RFC 9824 section 3.5: NXNAME in a question is FORMERR.
     tx.rcode = Rcode.FormErr
     explain(tx, ExtendedError.InvalidQueryType, EdeText.None)
   }
   return false
 }
 
-/** From a name that is ours, or from the wildcard that stands for it. */
+/** Answers from a node of ours: the name itself, or the wildcard that matches it. */
 function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const { qtype } = tx
   const service = serviceOfNode(bundle, node)
   mark(tx.view!.usedNames, node)
-  // Usage counts every question, whatever is asked for.
+  // Usage counts every query, of any type.
   if (service >= 0) tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true
   if (service >= 0 && qtype === RrType.A) return answerService(tx, bundle, node, service, v4)
@@ -353,7 +354,7 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   negative(tx, bundle, zone, node)
 }
 
-/** RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut. */
+/** The zone that answers for a node. RFC 4035 section 3.1.4.1: for DS, the one above the cut. */
 export function zoneAnswering(bundle: Bundle, node: number, qtype: number): number {
   const zone = zoneOfNode(bundle, node)
   const isDsOfApex = qtype === RrType.DS && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
@@ -361,14 +362,14 @@ export function zoneAnswering(bundle: Bundle, node: number, qtype: number): numb
   return parent >= 0 ? parent : zone
 }
 
-/** RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP. */
+/** RFC 8482 section 4.2: one small answer for every existing name, on UDP and TCP. */
 function answerAny(tx: Transaction, bundle: Bundle, zone: number): void {
   const start = tx.at
   const isWritten = writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone))
   countAnswer(tx, zone, start, isWritten ? 1 : -1, -1, unknownPart)
 }
 
-/** The rrset, and the addresses of its targets that we serve ourselves as far as they fit. */
+/** Writes the rrset, and the addresses of its targets in our zones as far as they fit. */
 function answerRrset(
   tx: Transaction,
   bundle: Bundle,
@@ -427,10 +428,9 @@ function answerService(
 }
 
 /**
- * NXDOMAIN or NODATA: the SOA goes into the authority section. RFC 2308 section 2.
+ * NXDOMAIN or NODATA: writes the SOA into the authority section. RFC 2308 section 2.
  *
- * @param node the one of the name, or of the wildcard that stands for it; -1: the first tree has
- *   none
+ * @param node of the name, or of the wildcard that matches it; -1: the first tree has none
  */
 function negative(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
   tx.isAuthoritative = true
@@ -445,7 +445,7 @@ function refuse(tx: Transaction): void {
   tx.rcode = Rcode.Refused
 }
 
-/** In the place of an answer beyond a rate limit: nothing that is longer than the query. */
+/** Replaces an answer beyond a rate limit by one that is no longer than the query. */
 function slip(tx: Transaction): void {
   tx.isTruncated = true
   tx.wantsNsid = false
@@ -454,20 +454,20 @@ function slip(tx: Transaction): void {
   tx.extendedError = -1
 }
 
-/** RFC 2181 section 9: a truncated answer has no records at all, never half an rrset. */
+/** RFC 2181 section 9: a truncated answer has no records here, never half an rrset. */
 function dropRecords(tx: Transaction, recordsStart: number): void {
   tx.counters.truncated()
   tx.at = recordsStart
   tx.answerCount = 0
   tx.authorityCount = 0
   tx.additionalCount = 0
-  // No record is left that the client's subnet had a say in.
+  // None of the records left depends on the client's subnet.
   tx.ecsScope = 0
 }
 
 /**
- * Id, opcode and RD come back; all other flags are ours. RFC 1035 section 4.1.1, RFC 4035 section
- * 3.1.6.
+ * Copies id, opcode and RD; the server sets all other flags. RFC 1035 section 4.1.1, RFC 4035
+ * section 3.1.6.
  */
 function copyHeader(query: Uint8Array, from: number, reply: Uint8Array, to: number): void {
   reply[to] = query[from]!

@@ -4,7 +4,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { writeChaosText } from './records.ts'
 import type { Transaction } from './transaction.ts'
 
-/** Each label with its length in front. */
+/** A name in wire form. */
 function nameOf(labels: readonly string[]): Uint8Array {
   const parts = labels.map((label) =>
     Buffer.concat([Buffer.from([label.length]), Buffer.from(label)]),
@@ -23,7 +23,7 @@ const identityNames: readonly Uint8Array[] = [
 
 const commitNames: readonly Uint8Array[] = [nameOf(['commit', 'gslbd'])]
 
-/** Answers `TXT` for the five names; what is not set, and all else, is REFUSED. */
+/** Answers `TXT` for the five names; REFUSED where the text is not set, and for everything else. */
 export function answerChaos(tx: Transaction): void {
   const text = isOneOf(tx, versionNames)
     ? tx.versionBind

@@ -1,5 +1,5 @@
-// What a signed zone answers beyond its records: its key, and denials in the compact way, by one
-// NSEC record at the name that was asked for. RFC 9824.
+// Answers of a signed zone beyond its records: its keys, and compact denials by one NSEC record at
+// the queried name. RFC 9824.
 import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
@@ -13,18 +13,18 @@ import { countAnswer, soaTtlSeconds, writeDenialSoa, writeNsecRecord } from './r
 import * as seam from '#answer/signing/signer.ts'
 import type { Transaction } from './transaction.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { NodeFlag } = cells
 const { Rcode } = rcodes
 const { RrType } = rrtypes
 const { cannotSign, unknownPart } = seam
 
 /**
- * NXDOMAIN or NODATA of a zone that is signed. For a client that validates the name exists, even
- * where it does not: section 3.1. What is asked for by NSEC or RRSIG is there, too.
+ * NXDOMAIN or NODATA of a signed zone. To a validating client a missing name looks like an existing
+ * one: section 3.1. Queries for NSEC or RRSIG are answered here, too.
  *
- * @param node the one of the name, or of the wildcard that stands for it; -1: the first tree has
- *   none, and then `tx.rcode` says whether the second has
+ * @param node of the name, or of the wildcard that matches it; -1: the first tree has none, and
+ * `tx.rcode` says whether the second has
  */
 export function deny(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
   const { qtype } = tx
@@ -33,14 +33,14 @@ export function deny(tx: Transaction, bundle: Bundle, zone: number, node: number
   const isOfSigner = isOfProof(qtype)
   if (isUnknown && !tx.isDo) return writeDenialSoa(tx, bundle, zone, true)
   listTypes(tx, bundle, zone, node, isOfSigner ? 0 : qtype)
-  // Section 5.1: the code of before is for those that know of this denial.
+  // Section 5.1: only clients that know compact denial get the original rcode.
   if (isUnknown && (!tx.isCompactOk || isOfSigner)) tx.rcode = Rcode.NoError
   if (isOfSigner) {
     tx.isAnyName ||= isUnknown
     return answerProof(tx, bundle, zone)
   }
   const isAnyName = tx.isAnyName || isUnknown
-  // The SOA is the zone's.
+  // The SOA belongs to the zone, not to the queried name.
   tx.isAnyName = false
   writeDenialSoa(tx, bundle, zone, true)
   tx.isAnyName = isAnyName
@@ -64,7 +64,7 @@ function listTypes(
     const isParent = zoneOfNode(bundle, node) !== zone
     nameTypes.addNode(bundle, node, isParent)
     if (isParent) return
-    // A service that answers an alias has that, unless it is denied.
+    // A service that gives an alias has a CNAME, unless CNAME is denied.
     if (without === 0 && (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0)
       nameTypes.add(RrType.CNAME)
     if ((nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) addForParent(tx, zone)
@@ -78,7 +78,7 @@ function listTypes(
   }
 }
 
-/** What the keys of a zone say at its apex for its parent. */
+/** Adds the CDS and CDNSKEY types that the keys of a zone give its apex. */
 function addForParent({ signer, nameTypes }: Transaction, zone: number): void {
   const keys = signer.keyRdata(zone, RrType.CDS)
   if (keys === undefined || keys.length === 0) return
@@ -87,8 +87,8 @@ function addForParent({ signer, nameTypes }: Transaction, zone: number): void {
 }
 
 /**
- * What is asked for by NSEC or RRSIG at a name that a signed rule makes an alias: these stand
- * beside it (RFC 4035 section 2.5).
+ * Answers NSEC or RRSIG at a name that a signed rule makes an alias: both types stand beside it
+ * (RFC 4035 section 2.5).
  */
 export function proveAlias(tx: Transaction, bundle: Bundle, zone: number): void {
   tx.nameTypes.begin(0)
@@ -96,7 +96,7 @@ export function proveAlias(tx: Transaction, bundle: Bundle, zone: number): void 
   answerProof(tx, bundle, zone)
 }
 
-/** The NSEC record of a name as the answer, or its signature alone: RFC 8482 section 4.1. */
+/** Answers with the NSEC record of a name, or with its signature alone: RFC 8482 section 4.1. */
 function answerProof(tx: Transaction, bundle: Bundle, zone: number): void {
   const start = tx.at
   const { isDo } = tx
@@ -113,13 +113,13 @@ function answerProof(tx: Transaction, bundle: Bundle, zone: number): void {
   const signatures = tx.signer.signDenial(tx, zone, tx.owner, start, tx.qnameStart)
   if (signatures === cannotSign) tx.isUnsignable = true
   if (signatures < 0) tx.isTruncated = true
-  // What is signed gives its place to what signs it.
+  // Moves the signature over the record that it signs.
   const { reply } = tx
   for (let i = end; i < tx.at; i++) reply[start + i - end] = reply[i]!
   tx.at = start + tx.at - end
 }
 
-/** Types that a signer makes of what a name has. */
+/** True for types that a signer derives from the other types of a name. */
 export function isOfProof(qtype: number): boolean {
   return qtype === RrType.NSEC || qtype === RrType.RRSIG
 }
@@ -129,7 +129,7 @@ export function isKeyType(qtype: number): boolean {
 }
 
 /**
- * From the keys of a zone that is signed: the records at its apex. RFC 7344 section 4.
+ * Answers the key records at the apex of a signed zone. RFC 7344 section 4.
  *
  * @returns false, with nothing written: there are none of this type
  */
@@ -139,8 +139,8 @@ export function answerKeys(tx: Transaction, bundle: Bundle, zone: number): boole
 }
 
 /**
- * DS of a zone of ours right below another one: the records that its keys have for a parent, as CDS
- * says them. RFC 7344 section 3.1.
+ * Answers DS of a zone of ours directly below another: the records of its keys for the parent, as
+ * in CDS. RFC 7344 section 3.1.
  *
  * @returns as `answerKeys`
  */
@@ -153,14 +153,14 @@ export function answerChildDs(
   const { signer } = tx
   if (child === parent || !signer.signs(child) || !signer.signs(parent)) return false
   const keys = signer.keyRdata(child, RrType.CDS)
-  // RFC 8078 section 4: the one record that says that there is to be none.
+  // RFC 8078 section 4: a CDS record of this length asks the parent to delete the DS.
   if (keys?.[0]?.length === deleteBytes) return false
   return writeOfKeys(tx, bundle, parent, keys)
 }
 
 const deleteBytes = 5
 
-/** @param zone signs them @param keys undefined: none is here */
+/** @param zone signs the records @param keys undefined: no key is here */
 function writeOfKeys(
   tx: Transaction,
   bundle: Bundle,

@@ -1,5 +1,4 @@
-// Answers from TXT records that were written at run time: a second, small bundle whose names stand
-// beside those of the first.
+// Answers from TXT records written at run time: a second, small bundle beside the first.
 import { findRrset } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
@@ -9,17 +8,17 @@ import { findFrom, findStored, findWildcard } from './lookup.ts'
 import { hashSuffixes } from './question.ts'
 import type { Transaction } from './transaction.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { NodeCell } = cells
 const { RrType } = rrtypes
 
-/** Greater than the position of any label. */
+/** Greater than any label position. */
 const nowhere = nameLimits.labelsMax + 1
 
 /**
- * Notes where qname, or its closest encloser, begins in the second tree, and the node there that
- * answers for it: the one of that name, or the wildcard below the encloser. The suffixes of qname
- * are hashed anew, since each bundle has its seed.
+ * Finds where qname or its closest encloser begins in the second tree, and the node that answers
+ * for it: that of the name, or the wildcard below the encloser. Hashes the suffixes of qname again,
+ * since each bundle has its own seed.
  */
 export function findDynamic(tx: Transaction, dynamic: Bundle | undefined): void {
   tx.dynamicLabel = nowhere
@@ -39,8 +38,8 @@ export function findDynamic(tx: Transaction, dynamic: Bundle | undefined): void 
 }
 
 /**
- * The TXT rrset in the second tree of the name that a node of the first has. Static records of that
- * name are in it, too: they are one rrset. RFC 2181 section 5.
+ * Finds the TXT rrset in the second tree for the name of a node of the first. It includes the
+ * static records of the name: they are one rrset. RFC 2181 section 5.
  *
  * @returns row in the `rrsetRow` of `dynamic`, or -1
  */

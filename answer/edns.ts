@@ -5,7 +5,7 @@ import * as rrtypes from '#dns/rrtype.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { EdnsOption, ednsCoBit, ednsDoBit, ExtendedError } = codes
 const { RrType } = rrtypes
 const { cookieBytes, CookieKind } = jar
@@ -26,7 +26,7 @@ const soaSerialVersion = 0
 const noOctets = new Uint8Array(0)
 const commitPrefix: Uint8Array = Buffer.from('commit ')
 
-/** Texts of RFC 8914 section 4, short: an answer is no place for prose. */
+/** Short texts for the codes of RFC 8914 section 4. */
 export const extendedErrorTexts: readonly Uint8Array[] = [
   '',
   'no healthy member',
@@ -44,7 +44,7 @@ export const EdeText = {
   NoKey: 5,
 } as const
 
-/** True when an OPT record is all the rest of the message; its owner is the root. */
+/** True when a single OPT record, owned by the root, is all the rest of the message. */
 export function isLoneOpt({ queryView }: Transaction, owner: number, end: number): boolean {
   if (owner + optHeaderBytes > end) return false
   // Root name, type, and half of the class.
@@ -52,7 +52,7 @@ export function isLoneOpt({ queryView }: Transaction, owner: number, end: number
   return owner + optHeaderBytes + queryView.getUint16(owner + 9) === end
 }
 
-/** Class, extended rcode, version, flags: six octets. */
+/** Reads class, extended rcode, version and flags: six octets. */
 function readOptHeader(tx: Transaction, at: number): void {
   tx.hasOpt = true
   tx.clientPayloadSize = tx.queryView.getUint16(at)
@@ -72,7 +72,7 @@ function readOptHeader(tx: Transaction, at: number): void {
 export function readOpt(tx: Transaction, at: number, end: number): boolean {
   readOptHeader(tx, at)
   const options = at + 8
-  // RFC 6891 section 6.1.3: nothing more is known of another version's options.
+  // RFC 6891 section 6.1.3: options of another version are not parsed.
   return options === end || tx.ednsVersion !== 0 || readOptions(tx, options, end)
 }
 
@@ -90,11 +90,11 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
     if (code === EdnsOption.ClientSubnet) {
       if (!readClientSubnet(tx, data, length)) return false
     } else if (code === EdnsOption.Nsid) {
-      // RFC 5001 section 2.1: the resolver's option has no data.
+      // RFC 5001 section 2.1: the option has no data in a query.
       if (length !== 0) return false
       tx.wantsNsid = true
     } else if (code === EdnsOption.ZoneVersion) {
-      // RFC 9660 section 3.1: the question's option has no data.
+      // RFC 9660 section 3.1: the option has no data in a query.
       if (length !== 0) return false
       tx.wantsZoneVersion = tx.hasZoneVersion
     } else if (code === EdnsOption.Cookie) {
@@ -102,10 +102,10 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
     } else if (code === EdnsOption.ExtendedError) {
       tx.wantsCommit = tx.tellsCommit
     } else if (code === EdnsOption.Padding) {
-      // RFC 7830 section 6: in the open it would help nobody.
+      // RFC 7830 section 6: padding is pointless without encryption.
       tx.wantsPadding = tx.carrier !== plain
     } else if (code === EdnsOption.TcpKeepalive) {
-      // RFC 7828 section 3.2.1: empty from a client; on UDP it means nothing, and HTTP has its own.
+      // RFC 7828 section 3.2.1: empty from a client; meaningless on UDP, and HTTP has its own.
       if (tx.transport === tcp && length !== 0) return false
       tx.wantsKeepalive = tx.transport === tcp && tx.carrier !== https
     }
@@ -113,7 +113,7 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
   return true
 }
 
-/** RFC 7873 section 5.2: the first of several is looked at. */
+/** RFC 7873 section 5.2: only the first of several cookies counts. */
 function readCookie(tx: Transaction, at: number, length: number): boolean {
   if (tx.cookieKind !== CookieKind.None || !tx.cookies.isOn()) return true
   const isWhole = tx.cookies.read(tx.queryView, at, length)
@@ -121,14 +121,14 @@ function readCookie(tx: Transaction, at: number, length: number): boolean {
   return isWhole
 }
 
-/** Checks the cookie that was read. Also where the message is malformed: its reply has one, too. */
+/** Checks the cookie that was read, also for malformed messages: their replies have one, too. */
 export function checkCookie(tx: Transaction): void {
   if (tx.cookieKind !== CookieKind.ClientOnly) return
   tx.cookieKind = tx.cookies.check(tx.source, tx.sourceAt, tx.sourceBytes)
   tx.hasValidCookie = tx.cookieKind === CookieKind.Valid
 }
 
-/** RFC 7871 section 6 and 7.1.2: a client that breaks a rule gets FORMERR. */
+/** RFC 7871 sections 6 and 7.1.2: a client that breaks a rule gets FORMERR. */
 function readClientSubnet(tx: Transaction, at: number, length: number): boolean {
   if (length < subnetHeaderBytes || tx.ecsAddressBytes >= 0) return false
   const { queryView, ecsWords } = tx
@@ -147,7 +147,7 @@ function readClientSubnet(tx: Transaction, at: number, length: number): boolean 
   let last = 0
   let from = at + subnetHeaderBytes
   for (; from + 4 <= end; from += 4) ecsWords[word++] = last = queryView.getInt32(from)
-  // Read up to the end: what stands before the word falls out.
+  // The last word is read so that it ends at `end`; the shift drops the octets before it.
   if (from < end) ecsWords[word++] = last = queryView.getInt32(end - 4) << ((from + 4 - end) * 8)
   // Bits beyond the source prefix must be zero.
   if (octets > 0 && (last & (0x7fff_ffff >>> ((source - 1) & 31))) !== 0) return false
@@ -159,7 +159,7 @@ function readClientSubnet(tx: Transaction, at: number, length: number): boolean 
   return true
 }
 
-/** Octets kept back for the reply's OPT record. An extended error takes what is left. */
+/** Octets reserved for the reply's OPT record. An extended error takes what is left. */
 export function optBytes(tx: Transaction): number {
   if (!tx.hasOpt) return 0
   if (!tx.hasOptions) return optHeaderBytes
@@ -172,10 +172,10 @@ export function optBytes(tx: Transaction): number {
   return bytes
 }
 
-/** Writes the OPT record at `tx.at`; `optBytes` were kept back for it. */
+/** Writes the OPT record at `tx.at`; `optBytes` were reserved for it. */
 export function writeOpt(tx: Transaction, replyMax: number): void {
   const { replyView, udpPayloadSize, at } = tx
-  // RFC 9824 section 5.1: an answer says whether its response code goes by the client's flag.
+  // RFC 9824 section 5.1: the flag tells that the rcode depends on the client's flag.
   const compact = tx.isCompactOk && tx.isDo && tx.view?.isSigning === true ? ednsCoBit : 0
   // Root name, type, class.
   replyView.setInt32(at, (RrType.OPT << 8) | (udpPayloadSize >> 8))
@@ -216,7 +216,10 @@ function writeNsid(tx: Transaction, at: number): number {
   return data + tx.nsid.length
 }
 
-/** RFC 7871 section 7.2.1: the query's option with our scope; 0 where the client did not matter. */
+/**
+ * Writes the query's subnet option with our scope; 0 where the client did not matter. RFC 7871
+ * section 7.2.1.
+ */
 function writeClientSubnet(tx: Transaction, from: number): number {
   const { replyView, ecsWords } = tx
   const data = from + optionHeaderBytes
@@ -230,13 +233,13 @@ function writeClientSubnet(tx: Transaction, from: number): number {
     before = ecsWords[word++]!
     replyView.setInt32(at, before)
   }
-  // Written up to the end, with what stands before the word once more.
+  // The last word is written so that it ends at `end`, and repeats the bits before it.
   const rest = (end - at) * 8
   if (rest > 0) replyView.setInt32(end - 4, (before << rest) | (ecsWords[word]! >>> (32 - rest)))
   return end
 }
 
-/** RFC 7873 section 5.2: with the client's cookie, so that it knows the reply for one to it. */
+/** Writes client and server cookie. RFC 7873 section 5.2: the client knows the reply by its own. */
 function writeCookie(tx: Transaction, at: number): number {
   const data = at + optionHeaderBytes
   tx.replyView.setInt32(at, (EdnsOption.Cookie << 16) | cookieBytes)
@@ -251,7 +254,10 @@ function writeKeepalive(tx: Transaction, at: number): number {
   return data + 2
 }
 
-/** RFC 9660 section 2: how many labels the apex has, the type of the version, the version. */
+/**
+ * Writes the ZONEVERSION option: label count of the apex, type of version, version. RFC 9660
+ * section 2.
+ */
 function writeZoneVersion(tx: Transaction, at: number): number {
   const data = writeOptionHeader(tx.reply, at, EdnsOption.ZoneVersion, zoneVersionBytes)
   tx.reply[data] = tx.zoneLabels
@@ -260,7 +266,7 @@ function writeZoneVersion(tx: Transaction, at: number): number {
   return data + zoneVersionBytes
 }
 
-/** Which commit answers, as the text of an extended error of no other meaning (RFC 8914). */
+/** Writes the serving commit as the text of an extended error with code 0, "other" (RFC 8914). */
 function writeCommit(tx: Transaction, at: number, replyMax: number): number {
   const commit = tx.view === undefined ? noOctets : tx.view.commit
   const length = 2 + commitPrefix.length + commit.length
@@ -275,7 +281,10 @@ function writeCommit(tx: Transaction, at: number, replyMax: number): number {
   return data + length
 }
 
-/** The last option: fills the message up to a whole number of blocks. RFC 8467 section 4.1. */
+/**
+ * Writes the last option, which fills the message to a whole number of blocks. RFC 8467 section
+ * 4.1.
+ */
 function writePadding(tx: Transaction, at: number, replyMax: number): number {
   const room = replyMax - at - optionHeaderBytes
   if (room < 0) return at
@@ -286,7 +295,7 @@ function writePadding(tx: Transaction, at: number, replyMax: number): number {
   return data + length
 }
 
-/** An extra, not an answer: left out where it does not fit. RFC 8914 section 3. */
+/** Writes the extended error if it fits: it is optional. RFC 8914 section 3. */
 function writeExtendedError(tx: Transaction, at: number, replyMax: number): number {
   const text = extendedErrorTexts[tx.extendedErrorText]!
   const length = 2 + text.length
@@ -298,7 +307,7 @@ function writeExtendedError(tx: Transaction, at: number, replyMax: number): numb
   return data + length
 }
 
-/** Says in the reply why there is no better one; ignored for clients without EDNS. */
+/** Sets the extended error of the reply; without EDNS it is not sent. */
 export function explain(tx: Transaction, code: number, text: number): void {
   tx.extendedError = code
   tx.extendedErrorText = text

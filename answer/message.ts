@@ -1,5 +1,5 @@
-// Checks the form of a query message around its question: counts, trailing records, and the rcode
-// that they call for.
+// Checks the form of a query message around its question: counts and trailing records, and the
+// rcode that they call for.
 import * as jar from '#answer/cookies/cookie-jar.ts'
 import * as codes from '#dns/edns-codes.ts'
 import * as header from '#dns/header.ts'
@@ -10,7 +10,7 @@ import { readQuestion } from './question.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { ExtendedError } = codes
 const { HeaderOffset, Opcode } = header
 const { Rcode } = rcodes
@@ -40,16 +40,16 @@ export function readMessage(
     queryView.getUint16(start + HeaderOffset.AnCount) +
     queryView.getUint16(start + HeaderOffset.NsCount)
   const additional = queryView.getUint16(start + HeaderOffset.ArCount)
-  // Whatever else is wrong, a client that sends OPT gets OPT: RFC 6891 section 6.1.1.
+  // RFC 6891 section 6.1.1: a client that sends OPT gets OPT, even with an error.
   const isFine = questionEnd >= 0 && readRecords(tx, query, questionEnd, end, ignored, additional)
   checkCookie(tx)
   if (opcode !== Opcode.Query) {
-    // An update without a signature may change nothing; what is signed is for the handler.
+    // An unsigned update may change nothing; signed ones are for the handler.
     tx.rcode = opcode === Opcode.Update ? Rcode.Refused : Rcode.NotImp
     if (opcode === Opcode.Update && !tx.takesUpdates) {
       explain(tx, ExtendedError.NotSupported, EdeText.UpdatesElsewhere)
     }
-    // The octets after the header are a question only in a QUERY.
+    // Only in a QUERY are the octets after the header a question.
     tx.qtype = 0
     return -1
   }
@@ -64,8 +64,8 @@ export function readMessage(
 }
 
 /**
- * Whether the client is to ask again with the cookie of this reply. RFC 7873 section 5.2.3 and 5.4:
- * where nothing else is asked, it is told so of any cookie that is not valid.
+ * Whether the client must ask again with the cookie of this reply. RFC 7873 sections 5.2.3 and 5.4:
+ * without a question, every cookie that is not valid gets this rcode.
  */
 function isBadCookie(tx: Transaction, hasQuestion: boolean): boolean {
   const { cookieKind } = tx
@@ -74,7 +74,7 @@ function isBadCookie(tx: Transaction, hasQuestion: boolean): boolean {
   return tx.transport === udp && tx.cookies.enforces()
 }
 
-/** Whether the question names the catalog zone, of which the handler knows. */
+/** Whether the question names the catalog zone, which the handler serves. */
 function isCatalog({ catalog, qname, qnameStart, qnameBytes }: Transaction): boolean {
   if (catalog.length === 0 || qnameBytes !== catalog.length) return false
   for (let i = 0; i < qnameBytes; i++) {
@@ -94,7 +94,7 @@ function skipQuestions(query: Uint8Array, offset: number, end: number, questions
 }
 
 /**
- * Walks the records after the question; only the OPT record among the additional ones is looked at.
+ * Walks the records after the question, and reads only the OPT record among the additional ones.
  * Each step consumes at least eleven octets, so the counts in the header cannot make it long.
  *
  * @returns false when a record is cut off, OPT comes twice or octets are left over
@@ -122,7 +122,7 @@ function readRecords(
     const rdataEnd = at + 10 + readU16(query, at + 8)
     if (rdataEnd > end) return false
     if (i >= ignored && type === RrType.OPT) {
-      // RFC 6891 section 6.1.1 and 6.1.2: one OPT, owned by the root.
+      // RFC 6891 sections 6.1.1 and 6.1.2: at most one OPT, owned by the root.
       if (tx.hasOpt || query[owner] !== 0) return false
       if (!readOpt(tx, at + 2, rdataEnd)) return false
     }
@@ -133,8 +133,7 @@ function readRecords(
 }
 
 /**
- * @returns the offset after a name, or -1. A pointer ends a name; where it leads does not matter
- * here.
+ * @returns the offset after a name, or -1. A pointer ends a name; its target does not matter here.
  */
 function skipName(query: Uint8Array, offset: number, end: number): number {
   let at = offset

@@ -5,16 +5,17 @@ import { finishHash, foldWord, mixWord } from '#dns/name.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { QClass } = header
 const { nameLimits } = names
 const { qnameEnd } = transaction
 
 /**
- * RFC 1035 section 4.1.2. A compression pointer has nothing to point at here, so it is an error.
+ * RFC 1035 section 4.1.2. A compression pointer is an error: nothing stands before the question to
+ * point at.
  *
  * @param query the one that `tx.bind` was called with
- * @param offset there are 3 octets before it at least; a header has more
+ * @param offset at least 3, as a header is longer
  * @returns the offset after the question, or -1 when it is malformed
  */
 export function readQuestion(
@@ -64,14 +65,14 @@ function readName(tx: Transaction, start: number, end: number): void {
   tx.qnameHash = finishHash(hash)
 }
 
-/** A word of a name with zeros for the first octets, 0 to 3, which are not the name's. */
+/** Clears the first octets of a word, 0 to 3, which do not belong to the name. */
 export function fromOctet(word: number, octet: number): number {
   return word & (-1 << (octet * 8))
 }
 
 /**
  * Fills `labelOffset` and `suffixHash`: entry i is of the name that starts at label i, the last one
- * of the root. Names deeper than any in the bundle are left out.
+ * of the root. Suffixes deeper than any name in the bundle are left out.
  */
 export function hashSuffixes(tx: Transaction, nameLabelsMax: number): void {
   const { qname, qnameWords, labelOffset, suffixHash, labelCount } = tx

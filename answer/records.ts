@@ -13,26 +13,23 @@ import * as seam from '#answer/signing/signer.ts'
 import type { Transaction } from './transaction.ts'
 import { root, writeName } from './written-names.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { HeaderOffset, QClass } = header
 const { RrType } = rrtypes
 const { memberPart, unknownPart } = seam
 const { V4: v4 } = routingQuery.Family
 const { MemberFlag } = cells
-/** Flags of a member that has an address of its own are not above this. */
+/** Flags of a member with a fixed address are at most this. */
 const plainFlagsMax = MemberFlag.Enabled
 
-/**
- * Pointer, type, class, TTL, RDLENGTH: an owner is always a name that stands in the message
- * already.
- */
+/** Pointer, type, class, TTL, RDLENGTH: an owner is always a name already in the message. */
 const rrHeaderBytes = 12
 
-/** Where qname starts in every message. */
+/** Offset of qname in every message. */
 export const qnameOffset = HeaderOffset.End
 
 /**
- * Writes all of a record but its rdata, if all of it fits.
+ * Writes a record up to its rdata, if the whole record fits.
  *
  * @param owner offset of the owner name from the start of the message
  * @returns false, with nothing written, when it does not fit
@@ -53,7 +50,7 @@ export function writeRrHeader(
   return true
 }
 
-/** Sets the length of rdata that began at `start` and ends here. */
+/** Sets the length of the rdata that began at `start` and ends here. */
 export function endRdata({ replyView, at }: Transaction, start: number): void {
   replyView.setUint16(start - 2, at - start)
 }
@@ -77,7 +74,7 @@ export function writeAddress(
 }
 
 /**
- * Writes the address of a member under the name that is answered for, or the alias that it is.
+ * Writes a member for the name that is answered for: its address, or the alias.
  *
  * @returns false when it does not fit
  */
@@ -89,7 +86,7 @@ export function writeMember(
   ttlSeconds: number,
 ): boolean {
   mark(tx.view!.usedMembers, member)
-  // One look at a truth value, where no member has a host name.
+  // Costs one test where no member has a host name.
   if (bundle.hasHostnames && bundle.memberFlags[member]! > plainFlagsMax) {
     return writeNamed(tx, bundle, member, family, ttlSeconds)
   }
@@ -99,7 +96,10 @@ export function writeMember(
   return writeAddress(tx, tx.owner, family, ttlSeconds, octets, from)
 }
 
-/** What is known of an rrset of one member: its address is in the bundle, or it may change. */
+/**
+ * The part number under which a signer remembers the rrset of one member; unknown where its address
+ * may change.
+ */
 export function partOfMember(bundle: Bundle, member: number): number {
   const isPlain = !bundle.hasHostnames || bundle.memberFlags[member]! <= plainFlagsMax
   return isPlain ? memberPart(member) : unknownPart
@@ -128,7 +128,8 @@ function writeNamed(
     const version = slotVersion[slot]!
     const from = slotOffset(slot, version)
     if (!writeAddress(tx, tx.owner, family, ttlSeconds, slotOctets, from)) return false
-    // The copy that was read is left alone until the version has moved.
+    // The copy in use is not overwritten before the version moves, so an unchanged version proves
+    // the read.
     if (Atomics.load(slotVersion, slot) === version) return true
     tx.at = start
   }
@@ -137,7 +138,7 @@ function writeNamed(
 /**
  * Writes a CNAME record whose target is `length` octets of `names`.
  *
- * @returns false when it does not fit; else `nameOffset` says where the target stands
+ * @returns false when it does not fit; else `nameOffset` is the place of the target
  */
 export function writeCname(
   tx: Transaction,
@@ -153,7 +154,7 @@ export function writeCname(
   return true
 }
 
-/** Writes a record whose rdata stands as in a message. @returns false when it does not fit */
+/** Writes a record with rdata in wire form. @returns false when it does not fit */
 export function writeRdata(
   tx: Transaction,
   owner: number,
@@ -175,7 +176,7 @@ export function writeHinfo(tx: Transaction, owner: number, ttlSeconds: number): 
   return writeRdata(tx, owner, RrType.HINFO, ttlSeconds, hinfoRdata)
 }
 
-/** A CHAOS TXT record of one string. The settings keep it below 256 octets. */
+/** Writes a CHAOS TXT record of one string. The settings keep it below 256 octets. */
 export function writeChaosText(tx: Transaction, text: Uint8Array): boolean {
   if (!writeRrHeader(tx, qnameOffset, RrType.TXT, 0, text.length + 1)) return false
   const { reply, at } = tx

@@ -1,4 +1,4 @@
-// Applies response rules: to the question ahead of everything else, then to targets of aliases.
+// Applies response rules: to the question before anything else, then to targets of aliases.
 import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag, ResponseCell } from '#bundle/format/cells.ts'
@@ -18,16 +18,19 @@ import { qnameEnd } from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { findRedirect } from './zone-cut.ts'
 
-/** TTL of the alias that a rule makes; short, so that resolvers soon forget a removed rule. */
+/**
+ * TTL in seconds of the alias that a rule makes; short, so that resolvers soon forget a removed
+ * rule.
+ */
 export const responseTtlSeconds = 60
 
 /**
- * Answers for the name that the transaction holds if a rule says so: that of the question, or the
- * target of an alias. The first rule that is met decides for the whole answer, as in BIND and
- * unbound. Hashes the suffixes of the name.
+ * Answers for the current name, qname or the target of an alias, if a rule matches. The first rule
+ * that matches decides for the whole answer, as in BIND and Unbound. Hashes the suffixes of the
+ * name.
  *
- * @returns true when the answer ends here; false: the name is to be answered for as if there were
- *   no rules, which after a rule with an alias is the target of that
+ * @returns true when the answer ends here; false: the current name is answered as if there were no
+ * rules; after a rule with an alias, that name is its target
  */
 export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   hashSuffixes(tx, bundle.nameLabelsMax)
@@ -39,7 +42,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   const bits = bundle.responseRow[row + ResponseCell.Bits]!
   const action = (bits >> ResponseBits.ActionShift) & ResponseBits.ActionMask
   if (action === ResponseAction.Passthru) return false
-  // For a name of nobody's, or of somebody else's, there is no authority to claim and no SOA.
+  // Outside of our zones there is no authority to claim and no SOA to give.
   const zone = zoneAround(tx, bundle)
   if (tx.aliasCount === 0) {
     tx.isGrouped = true
@@ -59,7 +62,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
 
 /**
  * @param signing zone that signs the alias, or -1
- * @returns true when the target of the rule's alias is now the name that is answered for
+ * @returns true when the transaction now answers for the target of the rule's alias
  */
 function followRule(
   tx: Transaction,
@@ -68,7 +71,7 @@ function followRule(
   bits: number,
   signing: number,
 ): boolean {
-  // Below its own name, clients think of the names.
+  // A domain rule matches names that clients make up.
   tx.isAnyName ||= (bits & ResponseBits.Domain) !== 0
   if (signing >= 0 && isOfProof(tx.qtype)) {
     proveAlias(tx, bundle, signing)
@@ -91,16 +94,16 @@ function followRule(
 /**
  * The suffixes of qname have been hashed.
  *
- * @returns the rule for the question, or -1: its exact one, else its deepest domain's
+ * @returns the rule for the question: its exact one, else its deepest domain's; -1: none
  */
 function findRule(tx: Transaction, bundle: Bundle): number {
-  // Meta types ask for an action, not for what a name has.
+  // Meta types ask for an action, not for data of a name.
   const { qtype } = tx
   if (qtype >= metaTypeMin && qtype <= metaTypeMax && qtype !== RrType.ANY) return -1
   if (isOfChain(qtype) && isSignedApex(tx, bundle)) return -1
   const exact = tx.firstSuffix === 0 ? ruleAt(tx, bundle, 0, 0) : -1
   if (exact >= 0) return exact
-  // There is no rule for the root.
+  // The root has no rule.
   for (let label = tx.firstSuffix; label < tx.labelCount; label++) {
     const domain = ruleAt(tx, bundle, label, ResponseBits.Domain)
     if (domain >= 0) return domain
@@ -108,7 +111,7 @@ function findRule(tx: Transaction, bundle: Bundle): number {
   return -1
 }
 
-/** Whether validators need the type to prove all other names of a zone: no rule may hide it. */
+/** Whether validators need the type for every other name of a zone: no rule may hide it. */
 function isOfChain(qtype: number): boolean {
   return (
     qtype === RrType.DNSKEY ||
@@ -149,7 +152,7 @@ function ruleAt(tx: Transaction, bundle: Bundle, firstLabel: number, kind: numbe
   }
 }
 
-/** @returns the zone of ours that qname is in, or -1 */
+/** @returns the zone of ours that contains qname, or -1 */
 function zoneAround(tx: Transaction, bundle: Bundle): number {
   const label = findClosestEncloser(tx, bundle, 0)
   if (label < 0) return -1
@@ -157,8 +160,8 @@ function zoneAround(tx: Transaction, bundle: Bundle): number {
 }
 
 /**
- * The zone of ours whose key signs what a rule says of qname. A name that is delegated away has
- * none: the key of the zone above proves nothing of it.
+ * The zone whose key signs a rule's answer for qname. Delegated names have none: the key of the
+ * zone above proves nothing about them.
  *
  * @returns -1: there is none, or it is not signed
  */
@@ -174,14 +177,14 @@ export function signingZone(tx: Transaction, bundle: Bundle): number {
     return -1
   }
   const own = zoneOfNode(bundle, node)
-  // RFC 4035 section 3.1.4.1: DS belongs to the side above.
+  // RFC 4035 section 3.1.4.1: DS belongs to the zone above.
   const isOfParent = label === 0 && isApex && tx.qtype === RrType.DS
   const parent = isOfParent ? bundle.zoneParent[own]! : -1
   const zone = parent >= 0 ? parent : own
   return tx.signer.signs(zone) ? zone : -1
 }
 
-/** Carries into the upper half when the lower one has gone round. */
+/** Increments the upper half when the lower one wraps. */
 function countHit(cells: Int32Array, rule: number): void {
   if (Atomics.add(cells, rule * 2, 1) === -1) Atomics.add(cells, rule * 2 + 1, 1)
 }

@@ -1,4 +1,4 @@
-// Writes rrsets of the bundle into the reply, and the addresses of names that they point to.
+// Writes rrsets of the bundle into the reply, and the addresses of the names in their rdata.
 import { findRrset, nodeFlags, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
@@ -13,7 +13,7 @@ import type { Transaction } from './transaction.ts'
 import * as writtenNames from './written-names.ts'
 import { firstPlace, writeName } from './written-names.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { NodeFlag } = cells
 const { FormBit, formBits, glueBit, rdataLayout, RrsetCell, storedName } = format
 const { RrType } = rrtypes
@@ -22,11 +22,11 @@ const { pointerMax, root } = writtenNames
 const { cannotSign } = seam
 
 /**
- * Writes the records of an rrset, and notes those of their targets that have addresses.
+ * Writes the records of an rrset and notes targets that have addresses.
  *
  * @param rrset row in `rrsetRow`
  * @param owner offset of the owner name from the start of the message
- * @param apex the same of the apex of its zone; names in rdata are compressed by it
+ * @param apex offset of the zone's apex; names in rdata are compressed against it
  * @returns the number of records, or -1 when not all of them fit
  */
 export function writeRrset(
@@ -56,17 +56,17 @@ export function writeRrset(
   return count
 }
 
-/** A compression pointer (RFC 1035 section 4.1.4): no record of a reply has another owner. */
+/** The bits of a compression pointer (RFC 1035 section 4.1.4), which every owner is. */
 const pointer = 0xc000
 
 /**
- * Signs an rrset of a zone when it is whole, for a client that sent DO. RFC 4035 section 3.1.1.
+ * Signs a complete rrset for a client that sent DO. RFC 4035 section 3.1.1.
  *
  * @param start of its first record in the reply's memory; the last one ends at `tx.at`
  * @param written how many records it has; -1: they do not fit
- * @param node whose name the owner is, unless a wildcard stands for it
+ * @param node whose name the owner is, unless a wildcard matched
  * @param part see `Signer.sign`
- * @returns the same with its signatures
+ * @returns `written` with the signatures
  */
 export function signed(
   tx: Transaction,
@@ -79,7 +79,7 @@ export function signed(
   return tx.isDo && written > 0 ? withSignatures(tx, zone, start, written, node, part) : written
 }
 
-/** Apart, so that an answer without DO is one piece of code without it. */
+/** A function of its own, so that answers without DO are compiled without it. */
 function withSignatures(
   tx: Transaction,
   zone: number,
@@ -100,7 +100,7 @@ function counted(tx: Transaction, written: number, signatures: number): number {
 }
 
 /**
- * Counts an rrset of the answer, and what signs it. The rest is as for `signed`.
+ * Counts an rrset of the answer and its signatures. Other parameters are as for `signed`.
  *
  * @param start of its first record: the argument is read before the next one is written
  * @param written -1: not all records fit
@@ -119,7 +119,7 @@ export function countAnswer(
   else tx.answerCount += all
 }
 
-/** Writes a record whose rdata stands in the bundle as in a message. */
+/** Writes a record whose rdata the bundle has in wire form. */
 function writeWhole(
   tx: Transaction,
   owner: number,
@@ -167,7 +167,7 @@ function writeNamed(
   return true
 }
 
-/** The first of five numbers: the serial is the node's, beyond what the zone begins with. */
+/** Adds the node's part to the SOA serial, the first of five numbers: the zone stores its base. */
 function addSerial({ replyView, view }: Transaction, at: number): void {
   replyView.setInt32(at, (replyView.getInt32(at) + view!.state.soaSerial[0]!) | 0)
 }
@@ -181,7 +181,7 @@ export function serialBaseOf(bundle: Bundle, apex: number): number {
   return readU32(rrsetData, end - serialFromEnd)
 }
 
-/** Octets from the end of SOA data back to its serial. */
+/** Octets from the end of SOA rdata back to its serial. */
 const serialFromEnd = 20
 
 function copy(tx: Transaction, data: Uint8Array, start: number, end: number): void {
@@ -191,7 +191,7 @@ function copy(tx: Transaction, data: Uint8Array, start: number, end: number): vo
   tx.at = at
 }
 
-/** The name of the target is the one written last. */
+/** Notes the target, which is the name written last. */
 function noteTarget(tx: Transaction, number: number): void {
   if (number === 0 || tx.targetCount === targetsMax || tx.nameOffset > pointerMax) return
   tx.targetNumber[tx.targetCount] = number
@@ -228,13 +228,13 @@ function readU32(data: Uint8Array, at: number): number {
 }
 
 /**
- * Where a name that encloses the one that is answered for stands in the message.
+ * Offset in the message of a suffix of the name that is answered for.
  *
- * @param bytes octets of the enclosing name, at most those of the enclosed one
+ * @param bytes octets of the suffix, at most those of the name
  */
 export function suffixOffset(tx: Transaction, bytes: number): number {
   if (tx.owner === qnameOffset) return qnameOffset + tx.qnameBytes - bytes
-  // The target of an alias: labels, then maybe a pointer to what stood there before.
+  // The target of an alias is labels, then possibly a pointer to an earlier name.
   const { reply, replyStart } = tx
   let { owner: at, qnameBytes: left } = tx
   for (;;) {
@@ -242,7 +242,7 @@ export function suffixOffset(tx: Transaction, bytes: number): number {
     if (length >= 0xc0) {
       at = ((length & 0x3f) << 8) | reply[replyStart + at + 1]!
     } else if (left <= bytes) {
-      // The name in a DNAME record is whole, so that its end may stand in front of it as well.
+      // The name in a DNAME record is uncompressed, so the suffix may also stand before it.
       return tx.dnameCount === 0 ? at : firstPlace(tx, at)
     } else {
       at += length + 1
@@ -251,7 +251,7 @@ export function suffixOffset(tx: Transaction, bytes: number): number {
   }
 }
 
-/** Where the apex of a zone stands; the zone encloses the name that is answered for. */
+/** Offset of the apex of a zone that contains the current name. */
 export function apexOffset(tx: Transaction, bundle: Bundle, zone: number): number {
   return suffixOffset(tx, nodeNameBytes(bundle, bundle.zoneNode[zone]!))
 }
@@ -261,14 +261,14 @@ export function soaTtlSeconds(bundle: Bundle, zone: number): number {
   return bundle.rrsetRow[soaOf(bundle, zone) * RrsetCell.Words + RrsetCell.TtlSeconds]!
 }
 
-/** The loader has proved that each apex has it. */
+/** The loader has proved that each apex has a SOA. */
 function soaOf(bundle: Bundle, zone: number): number {
   return findRrset(bundle, bundle.zoneNode[zone]!, RrType.SOA)
 }
 
 /**
- * Seconds for which resolvers keep a denial: the smaller of the TTL of the SOA and its MINIMUM. RFC
- * 2308 section 3, RFC 9077 section 3.
+ * Negative caching TTL in seconds: the smaller of the TTL of the SOA and its MINIMUM. RFC 2308
+ * section 3, RFC 9077 section 3.
  */
 function denialSeconds({ rrsetData, rrsetRow }: Bundle, soa: number): number {
   const row = soa * RrsetCell.Words
@@ -280,7 +280,7 @@ function denialSeconds({ rrsetData, rrsetRow }: Bundle, soa: number): number {
 /**
  * Adds the SOA of NXDOMAIN and NODATA to the authority section.
  *
- * @param isOfZone false: a response rule says so, and nothing of what it says is signed
+ * @param isOfZone false: a response rule made the denial, which is not signed
  */
 export function writeDenialSoa(
   tx: Transaction,
@@ -305,12 +305,12 @@ export function writeDenialSoa(
 }
 
 /**
- * Writes the NSEC record of a name that has the types in `tx.nameTypes`, with its signature for a
- * client that sent DO. RFC 9824 section 3.
+ * Writes the NSEC record with the types in `tx.nameTypes`, signed for a client that sent DO. RFC
+ * 9824 section 3.
  *
  * @param owner offset of the name from the start of the message
- * @param name where it begins in `tx.qname`
- * @returns how many records; -1: they do not fit
+ * @param name offset of the name in `tx.qname`
+ * @returns the number of records; -1: they do not fit
  */
 export function writeNsecRecord(
   tx: Transaction,
@@ -329,10 +329,10 @@ export function writeNsecRecord(
 }
 
 /**
- * Adds the addresses of the targets of the rrset written last to the additional section: those that
- * the client cannot do without, or the others as far as they fit. RFC 9471, RFC 2181 section 9.
+ * Adds the addresses of the targets of the rrset written last to the additional section: the
+ * indispensable ones, or the others as far as they fit. RFC 9471, RFC 2181 section 9.
  *
- * @returns false when one that it cannot do without does not fit
+ * @returns false when an indispensable address does not fit
  */
 export function writeTargets(tx: Transaction, bundle: Bundle, areNeeded: boolean): boolean {
   for (let i = 0; i < tx.targetCount; i++) {
@@ -350,7 +350,7 @@ export function writeTargets(tx: Transaction, bundle: Bundle, areNeeded: boolean
   return true
 }
 
-/** Two records may have one target. */
+/** Two records may share a target. */
 function isNoted(tx: Transaction, number: number, before: number): boolean {
   for (let i = 0; i < before; i++) if (tx.targetNumber[i] === number) return true
   return false
@@ -370,7 +370,7 @@ function writeAddresses(
   const before = tx.at
   const { isUnsignable } = tx
   const all = writeRrset(tx, bundle, rrset, owner, 0)
-  // RFC 4035 section 2.2: addresses below a cut are not signed, whatever names them.
+  // RFC 4035 section 2.2: addresses below a cut are not signed, whatever refers to them.
   const flags = nodeFlags(bundle, node)
   const isOfChild = (flags & (NodeFlag.Cut | NodeFlag.Below)) !== 0 && (flags & NodeFlag.Apex) === 0
   const zone = zoneOfNode(bundle, node)
@@ -380,7 +380,7 @@ function writeAddresses(
     return true
   }
   tx.at = before
-  // It may be of another zone than the answer, which can do without it.
+  // The name may be of another zone; its addresses are optional, so a missing key is no fault.
   tx.isUnsignable = isUnsignable
   return false
 }

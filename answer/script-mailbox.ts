@@ -3,18 +3,18 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import { nameLimits } from '#dns/name.ts'
 
 /**
- * Words of a mailbox. A question has the number after the last one; it is open while `Answered` is
- * not `Asked`. Until then the mailbox is the helper's: nobody asks again, so that an answer that
- * comes late is to its own question, which nobody waits for any more.
+ * Words of a mailbox. A question is open while `Answered` differs from `Asked`; its number is one
+ * more than the last. Until it is closed the mailbox belongs to the helper and nobody asks again,
+ * so a late answer can only be to its own question, for which nobody waits any more.
  */
 export const MailCell = {
   Asked: 0,
   Answered: 1,
-  /** 1 while a helper is there. */
+  /** 1 while a helper runs. */
   HasHelper: 2,
   /** The generation that the helper has adopted. */
   Adopted: 3,
-  /** Part of the question: the generation whose members it speaks of. */
+  /** Part of the question: the generation of the members. */
   Generation: 4,
   Script: 5,
   Count: 6,
@@ -27,9 +27,9 @@ export const MailCell = {
   Seed: 14,
   /** Part of the answer: one of ScriptOutcome. */
   Outcome: 15,
-  /** How many of `order` it fills. */
+  /** Number of entries in `order`. */
   Named: 16,
-  /** Part of the question: which service's use of the script it is. */
+  /** Part of the question: the service's use of the script. */
   Seat: 17,
   Words: 32,
 } as const
@@ -44,7 +44,7 @@ export class Mailbox {
   readonly qname: Uint8Array
   /** Candidates, as members of the bundle. */
   readonly members: Uint32Array
-  /** Positions in `members` of those that the script names, in its order. */
+  /** Positions in `members` that the script returned, in its order. */
   readonly order: Uint32Array
 
   constructor(shared: SharedArrayBuffer) {
@@ -55,7 +55,7 @@ export class Mailbox {
   }
 }
 
-/** What an answering thread and a helper must know of a generation's scripts. */
+/** The scripts of a generation, as answering threads and helpers need them. */
 export interface ScriptSet {
   /** By script number. */
   readonly bodies: readonly string[]
@@ -63,9 +63,9 @@ export interface ScriptSet {
   readonly seatStarts: SharedArrayBuffer
   /** Uint32; see ScriptSeats. */
   readonly seatScripts: SharedArrayBuffer
-  /** Int32 by seat: runs in a row that used up their time; see `strikesMax`. */
+  /** Int32 by seat: consecutive runs that exceeded their time; see `strikesMax`. */
   readonly strikes: SharedArrayBuffer
 }
 
-/** A seat with so many strikes is not run. */
+/** Strikes at which a seat is suspended. */
 export const strikesMax = 3

@@ -1,4 +1,4 @@
-// Builds the view that a thread answers from: a bundle, its state, and what is bound to them.
+// Builds the view that a thread answers from: a bundle, its state, and the policies bound to them.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { createEnvironment } from '#routing/choose/environment.ts'
@@ -17,47 +17,50 @@ import type { Signer } from '#answer/signing/signer.ts'
 import { SigningMemory } from '#answer/signing/signing-memory.ts'
 import type { HandedSigning } from '#answer/signing/signing-keys.ts'
 
-/** A bundle and its state, as they travel between threads. */
+/** A bundle and its state, as sent between threads. */
 export interface Generation {
   readonly number: number
   readonly bundle: Uint8Array
   readonly digest: string
-  /** See zones/dynamic/txt-bundle.ts; without it, or null, there are no such records. */
+  /** TXT records written at run time, see zones/dynamic/txt-bundle.ts; null or left out: none. */
   readonly dynamic?: HandedBundle | null
   readonly routing: RoutingBuffers
   readonly tables: RoutingTables
   /** Changes when `tables` lie in other memory. From 1; 0: tables are not counted. */
   readonly tablesNumber?: number
-  /** Without it, or null, script steps change nothing. */
+  /** null or left out: script steps change nothing. */
   readonly scripts?: ScriptSet | null
-  /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
+  /** Cells of response-hits.ts for the bundle's rules; left out: hits are not read. */
   readonly responseHits?: SharedArrayBuffer
-  /** Keys and signatures; without them, or null, what is to be signed cannot be answered. */
+  /** Keys and signatures; null or left out: signed zones cannot be answered. */
   readonly signing?: HandedSigning | null
-  /** Marks and cells of query-meter.ts for the bundle; without it nobody reads the counts. */
+  /** Marks and cells of query-meter.ts for the bundle; left out: counts are not read. */
   readonly serviceQueries?: SharedArrayBuffer
 }
 
-/** A checked bundle as it travels. */
+/** A checked bundle, as sent between threads. */
 export interface HandedBundle {
   readonly bytes: Uint8Array
   readonly digest: string
 }
 
-/** Never changes once it is made; what it points to in shared memory does. */
+/** Immutable, except for shared memory that it refers to. */
 export interface ServingView {
   readonly generation: number
   readonly bundle: Bundle
-  /** Its commit in hexadecimal digits; empty: it was made from a directory. */
+  /** Commit in hexadecimal digits; empty: built from a directory. */
   readonly commit: Uint8Array
-  /** TXT records written at run time, in the zones of `bundle`; static ones of their names too. */
+  /**
+   * TXT records written at run time in zones of `bundle`, merged with static ones of the same
+   * names.
+   */
   readonly dynamic: Bundle | undefined
   readonly state: RoutingState
   /** By row of the bundle's `policyRow`. */
   readonly policies: readonly Policy[]
-  /** What `packNetworks` gives; null: client networks are searched from end to end. */
+  /** Result of `packNetworks`; null: client networks are searched linearly. */
   readonly networks: SharedArrayBuffer | null
-  /** Networks of clients that are not limited; see rate-limit/limiter.ts. */
+  /** Client networks exempt from rate limits; see rate-limit/limiter.ts. */
   readonly rateLimitExempt: readonly string[]
   /** See response-hits.ts. */
   readonly responseHits: Int32Array
@@ -67,19 +70,19 @@ export interface ServingView {
   readonly usedNames: Int32Array
   readonly usedMembers: Int32Array
   readonly signer: Signer
-  /** There are keys. */
+  /** The node has signing keys. */
   readonly isSigning: boolean
 }
 
 /** Transactions of one thread may share a view. */
 export interface ViewOwner {
-  /** Which of the threads it is for: its counts are its own. Default 0. */
+  /** Number of the thread, which has its own counts. Default 0. */
   readonly thread?: number
-  /** Without it, or null, script steps change nothing. */
+  /** null or left out: script steps change nothing. */
   readonly scripts?: ScriptPort | null
-  /** Goes from view to view of a thread; without it the view has its own. */
+  /** Passed from view to view of a thread; left out: the view has its own. */
   readonly choices?: ChoiceMemory
-  /** The same of keys. */
+  /** Passed from view to view like `choices`, for keys. */
   readonly signing?: SigningMemory
 }
 

@@ -17,54 +17,54 @@ import type { Signer } from '#answer/signing/signer.ts'
 export const Transport = { Udp: 0, Tcp: 1 } as const
 export type Transport = (typeof Transport)[keyof typeof Transport]
 
-/** What carries the messages of a transport: nothing, TLS, or HTTP over TLS. */
+/** What carries the messages: the bare transport, TLS, or HTTP over TLS. */
 export const Carrier = { Plain: 0, Tls: 1, Https: 2 } as const
 export type Carrier = (typeof Carrier)[keyof typeof Carrier]
 
-/** Where every qname ends in its memory, a whole number of words. */
+/** End of every qname in its buffer, a multiple of the word size. */
 export const qnameEnd = 256
 
-/** A UDP reply with signatures that is larger comes by TCP, whatever the settings say. RFC 9715. */
+/** Larger signed UDP replies are truncated, whatever the settings say. RFC 9715. */
 const signedBytesMax = 1_232
 
-/** In one reply: RFC 1034 section 5.2.2 leaves the rest to the resolver. */
+/** Aliases followed in one reply: RFC 1034 section 5.2.2 leaves the rest to the resolver. */
 export const aliasesMax = 8
 
-/** Names in one rrset whose addresses are added: as many name servers as a zone may have. */
+/** Targets of one rrset whose addresses are added: as many as a zone may have name servers. */
 export const targetsMax = 32
 
 /**
- * Labels of one reply that names behind them may end with: as many as 32 name servers of 32 domains
- * have. What comes later is not looked for, which bounds the time for a reply of 64 KiB.
+ * Labels of a reply kept for compression: as many as 32 name servers of 32 domains have. Later
+ * labels are not searched for, which bounds the time for a reply of 64 KiB.
  */
 export const writtenLabelsMax = 128
 
-/** What the operator's settings say about answers. */
+/** The operator's settings for answers. */
 export interface AnswerSettings {
-  /** Octets; what a UDP answer may have when the client allows more. RFC 9715: 1232. */
+  /** Largest UDP answer in octets, when the client allows more. RFC 9715: 1232. */
   readonly udpPayloadSize: number
-  /** Empty: NSID and CHAOS id.server are not answered. */
+  /** Empty: NSID and CHAOS id.server are off. */
   readonly nsid: string
   /** Empty: CHAOS version.bind is refused. */
   readonly versionBind: string
   /** Answers the ZONEVERSION option with the SOA serial. RFC 9660. Left out: no. */
   readonly zoneVersion?: boolean
-  /** Tells the commit: CHAOS commit.gslbd, and an extended error on request. Left out: no. */
+  /** Reveals the commit: CHAOS commit.gslbd, and an extended error on request. Left out: no. */
   readonly tellsCommit?: boolean
-  /** False: other nodes take updates, and a sender of one is told so. Left out: true. */
+  /** False: other nodes take updates, and clients are told so. Left out: true. */
   readonly takesUpdates?: boolean
   /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
   readonly catalog?: Uint8Array | undefined
-  /** Secrets of DNS cookies; see cookies/secret-cells.ts. Left out: there are none. */
+  /** Secrets of DNS cookies; see cookies/secret-cells.ts. Left out: cookies are off. */
   readonly cookies?: SharedArrayBuffer | undefined
-  /** Announced to TCP clients that ask. RFC 7828. */
+  /** Idle timeout announced to TCP clients that ask for it. RFC 7828. */
   readonly tcpIdleTimeoutMs: number
 }
 
 const noOctets = new Uint8Array(0)
 
 export class Transaction {
-  /** What is answered from; undefined until the first bundle: every query is refused. */
+  /** The data to answer from; undefined before the first bundle: every query is refused. */
   view: ServingView | undefined = undefined
   readonly chain: Chain
   readonly random: Random
@@ -74,41 +74,41 @@ export class Transaction {
   readonly hasZoneVersion: boolean
   readonly tellsCommit: boolean
   readonly takesUpdates: boolean
-  /** Empty: there is none. */
+  /** Apex of the catalog zone; empty: none. */
   readonly catalog: Uint8Array
   readonly udpPayloadSize: number
   readonly cookies: CookieJar
-  /** The same for clients with DO. */
+  /** Largest UDP answer for clients with DO. */
   signedPayloadSize: number
-  /** Units of 100 ms. */
+  /** In units of 100 ms. */
   tcpKeepalive: number
   transport: Transport = Transport.Udp
   carrier: Carrier = Carrier.Plain
-  /** How many queries of this batch may still be answered; `noLimit` of query-bucket.ts. */
+  /** Queries of this batch that may still be answered; `noLimit` of query-bucket.ts. */
   tokens = -1
   /**
-   * True: what `isForHandler` says is left to the message handler of this thread or another. Else
-   * it is answered like any other message: without signature, transfer or update.
+   * True: messages with `isForHandler` are left to the message handler of this or another thread.
+   * False: they are answered like others, without signature, transfer or update.
    */
   handsOver = false
-  /** Octets of a reply that are kept back for a signature of the message. */
+  /** Octets of a reply reserved for a signature of the message. */
   reservedBytes = 0
-  /** Says which answers over UDP go out; null: all do. */
+  /** Decides which UDP answers are sent; null: all. */
   limiter: RateLimiter | null = null
-  /** Signs what is answered to clients with DO; each view has its own. */
+  /** Signs answers to clients with DO; each view has its own. */
   signer: Signer = noSigner
-  /** The types of a name that is denied. */
+  /** The types that exist at a denied name. */
   readonly nameTypes = new NameTypes()
 
-  /** The query's memory and the reply's, which may be the same. */
+  /** The buffers of query and reply, which may be the same. */
   query: Uint8Array = noOctets
   queryView = createView(noOctets)
   reply: Uint8Array = noOctets
   replyView = createView(noOctets)
 
-  // The question. Offsets are inside `qname`; a name stands at its end.
+  // The question. Offsets are inside `qname`; the name ends at its end.
   readonly qname = new Uint8Array(qnameEnd)
-  /** The same octets, four at a time; those before the name are 0 from the last whole word on. */
+  /** The same octets in words; octets before the name are 0 down to the start of its first word. */
   readonly qnameWords = new Uint32Array(this.qname.buffer)
   qnameStart = 0
   qnameBytes = 0
@@ -120,16 +120,16 @@ export class Transaction {
   readonly labelOffset = new Uint8Array(nameLimits.labelsMax + 1)
   readonly suffixHash = new Int32Array(nameLimits.labelsMax + 1)
   firstSuffix = 0
-  // What `findDynamic` has found.
+  // Results of `findDynamic`.
   dynamicLabel = 0
   dynamicNode = -1
   qtype = 0
   qclass = 0
   readonly routing: RoutingQuery = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }
-  /** Chosen for it, or -1; for the query log. A policy leaves its members in `chain`. */
+  /** The member chosen, or -1; for the query log. A policy leaves its members in `chain`. */
   member = -1
 
-  // Where the query came from: 4 or 16 octets of an address.
+  // The client's address, 4 or 16 octets.
   source: Uint8Array = new Uint8Array(16)
   sourceAt = 0
   sourceBytes = 4
@@ -137,45 +137,45 @@ export class Transaction {
   /** The message is signed, or asks for a transfer. */
   isForHandler = false
 
-  // What the OPT record of the query says. RFC 6891.
+  // Fields of the query's OPT record. RFC 6891.
   hasOpt = false
   ednsVersion = 0
   isDo = false
-  /** The client knows compact denial: NXDOMAIN is no contradiction to it. RFC 9824 section 5.1. */
+  /** The client knows compact denial and accepts NXDOMAIN. RFC 9824 section 5.1. */
   isCompactOk = false
   clientPayloadSize = 0
-  /** False: the fields from here to `ecsWords` say nothing. */
+  /** False: the fields from here to `ecsWords` are unset. */
   hasOptions = false
   wantsNsid = false
   wantsKeepalive = false
   wantsZoneVersion = false
   wantsCommit = false
-  /** The reply is to have a length that says little: it travels encrypted, and so did a padding. */
+  /** The reply is padded: the query was padded and came encrypted. */
   wantsPadding = false
   cookieKind: CookieKind = CookieKind.None
-  /** The client has shown that it gets what is sent to its address. RFC 7873. */
+  /** The client has proved that it receives at its address. RFC 7873. */
   hasValidCookie = false
-  /** Labels of the apex of the zone that has the question; -1: none of ours, or nobody asks. */
+  /** Labels of the apex of the question's zone; -1: not our zone, or not asked for. */
   zoneLabels = -1
-  /** What its SOA serial begins with. */
+  /** Base of the zone's SOA serial. */
   zoneSerialBase = 0
-  /** Octets of the address that were sent; -1: no client subnet. RFC 7871. */
+  /** Octets of the client subnet's address; -1: no option. RFC 7871. */
   ecsAddressBytes = -1
   ecsFamily = 0
   ecsSource = 0
-  /** One word or four, the most significant first; 0 beyond what was sent. */
+  /** One word or four, the most significant first; 0 beyond the octets sent. */
   readonly ecsWords = new Int32Array(4)
   /** Leading bits of the client's address that the answer depends on. */
   ecsScope = 0
 
-  // The name that is being answered for: that of the question, then the target of each alias.
-  /** Where it stands in the reply, from the start of the message. */
+  // The name that is being answered for: qname, then the target of each alias.
+  /** Its offset from the start of the message. */
   owner: number = HeaderOffset.End
-  /** Aliases that were followed. */
+  /** Aliases followed so far. */
   aliasCount = 0
-  /** `qnameHash` of each name that was left. */
+  /** `qnameHash` of each name left for a target. */
   readonly leftHash = new Int32Array(aliasesMax)
-  /** End of the reply, and its answers, after the first alias. */
+  /** End of the reply, and its answer count, after the first alias. */
   firstAliasEnd = 0
   firstAliasAnswers = 0
   /** The response rule that decides; -1: none. */
@@ -185,23 +185,23 @@ export class Transaction {
   /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
   isFromWildcard = false
   isAnyName = false
-  /** It does not exist, whatever the rcode says of it. RFC 9824. */
+  /** The name does not exist, even if the rcode is NOERROR. RFC 9824. */
   isUnknownName = false
-  /** Something would have to be signed, and its key is not here. */
+  /** A record should be signed, but its key is not here. */
   isUnsignable = false
 
-  /** Names without end have one answer: `group` is the same for all of them. */
+  /** Many names share this answer: `group` identifies it. */
   isGrouped = false
   group = 0
 
-  /** Nodes of the DNAME records that are in the reply. */
+  /** Nodes of the DNAME records in the reply. */
   dnameCount = 0
   readonly dnameNode = new Int32Array(aliasesMax + 1)
 
-  // The reply being written. `at` is an offset in its memory.
+  // The reply being written. `at` is an offset in its buffer.
   replyStart = 0
   at = 0
-  /** Where records must end: room for the OPT record is already kept back. */
+  /** Records must end here; the room for OPT is already reserved. */
   recordsEnd = 0
   rcode = 0
   isAuthoritative = false
@@ -213,20 +213,20 @@ export class Transaction {
   extendedError = -1
   /** Index in `extendedErrorTexts` of edns.ts. */
   extendedErrorText = 0
-  /** Targets of the rrset written last: their numbers in rdata, and where their names stand. */
+  /** Targets of the rrset written last: their numbers in rdata, and the offsets of their names. */
   targetCount = 0
   readonly targetNumber = new Uint32Array(targetsMax)
   readonly targetOffset = new Uint16Array(targetsMax)
-  // Labels that stand in the reply, for `writeName`. -1: none are noted yet.
+  // Labels in the reply, for `writeName`. -1: none are noted yet.
   writtenCount = -1
-  /** Where a label stands, and the name behind it; both from the start of the message. */
+  /** Offset of a label, and of the name behind it; both from the start of the message. */
   readonly writtenOffset = new Uint16Array(writtenLabelsMax)
   readonly writtenAbove = new Uint16Array(writtenLabelsMax)
-  /** Where the labels of the name that is being written begin. */
+  /** Label offsets of the name being written. */
   readonly nameLabels = new Uint8Array(nameLimits.labelsMax + 1)
-  /** A name before it is written, or after it was read. */
+  /** A name about to be written, or just read. */
   readonly nameOctets = new Uint8Array(nameLimits.bytesMax + 1)
-  /** Where the name written last stands in the message. */
+  /** Offset in the message of the name written last. */
   nameOffset = 0
 
   /** @param nowMs see Chain */
@@ -247,7 +247,7 @@ export class Transaction {
     this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))
   }
 
-  /** Answers from another view. Called between two batches, never inside a query. */
+  /** Switches to another view. Called between batches, never inside a query. */
   adopt(view: ServingView): void {
     this.view = view
     this.signer = view.signer
@@ -264,7 +264,10 @@ export class Transaction {
     return this.transport === Transport.Tcp
   }
 
-  /** Words are read and written through views; a socket keeps its memory, and so its views. */
+  /**
+   * Sets the buffers. Words are accessed through views; a socket keeps its buffers, so the views
+   * are reused.
+   */
   bind(query: Uint8Array, reply: Uint8Array): void {
     this.query = query
     this.queryView = createView(query)
@@ -272,7 +275,7 @@ export class Transaction {
     this.replyView = query === reply ? this.queryView : createView(reply)
   }
 
-  /** Clears all that a query left behind, so that nothing of it can reach the next one's answer. */
+  /** Clears all state of a query, so that none of it can reach the next answer. */
   reset(): void {
     this.qnameStart = qnameEnd
     this.qnameBytes = 0

@@ -1,29 +1,29 @@
-// Writes names into the reply with compression: an ending that already stands there becomes a
-// pointer. RFC 1035 section 4.1.4.
+// Writes names into the reply with compression: a suffix that is already there becomes a pointer.
+// RFC 1035 section 4.1.4.
 import { HeaderOffset } from '#dns/header.ts'
 import * as names from '#dns/name.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { foldTable, nameLimits } = names
 const { labelBytesMax } = nameLimits
 const { writtenLabelsMax } = transaction
 const { End: qnameOffset } = HeaderOffset
 
-/** What a compression pointer can point to. */
+/** Greatest offset of a compression pointer. */
 export const pointerMax = 0x3fff
 
-/** In place of an offset: no name needs a pointer to the root. */
+/** Stands for the root in place of an offset: no name needs a pointer to it. */
 export const root = 0
 
 /**
- * Writes labels, and a pointer to the longest end of the name that the reply has. The
- * caller ends the reply at false: labels of a record that is taken back stay noted.
+ * Writes labels, then a pointer to the longest suffix that the reply has. On false the caller must
+ * end the reply: labels of a record that is taken back stay noted.
  *
- * @param from of the labels in `octets`, without what ends the name
+ * @param from of the labels in `octets`, without the end of the name
  * @param above offset in the message of the name behind the labels, or `root`
- * @returns false when it does not fit; else `nameOffset` says where the name stands
+ * @returns false when it does not fit; else `nameOffset` is the offset of the name
  */
 export function writeName(
   tx: Transaction,
@@ -58,7 +58,7 @@ export function writeName(
   return true
 }
 
-/** Notes a name that stands in the message whole, for names that come after it. */
+/** Notes an uncompressed name in the message for later names. */
 export function noteName(tx: Transaction, offset: number): void {
   if (tx.writtenCount < 0) begin(tx)
   const { nameLabels, reply, replyStart } = tx
@@ -73,14 +73,14 @@ export function noteName(tx: Transaction, offset: number): void {
   noteLabels(tx, labels, offset, known)
 }
 
-/** Most replies have no name that could be shorter, and come without the table. */
+/** Notes qname only now: most replies have no name that could be compressed. */
 function begin(tx: Transaction): void {
   tx.writtenCount = 0
   const labels = labelsOf(tx, tx.reply, tx.replyStart + qnameOffset)
   noteLabels(tx, labels, qnameOffset, root)
 }
 
-/** Fills `nameLabels` of a name without pointers. @returns how many labels it has */
+/** Fills `nameLabels` for a name without pointers. @returns the number of labels */
 function labelsOf({ nameLabels }: Transaction, octets: Uint8Array, start: number): number {
   let labels = 0
   for (let at = start; octets[at] !== 0; at += octets[at]! + 1) nameLabels[labels++] = at - start
@@ -105,9 +105,10 @@ function noteLabels(tx: Transaction, labels: number, start: number, above: numbe
 }
 
 /**
- * Few labels are noted, and fewer in front of one name: a hash of them cost NXDOMAIN a third.
+ * Finds a label in front of a noted name. The search is linear: few labels are noted, and a hash of
+ * them cost NXDOMAIN a third.
  *
- * @returns where the label at `octets[at]` stands in front of the name at `above`, or -1
+ * @returns offset of the label at `octets[at]` in front of the name at `above`, or -1
  */
 function findLabel(tx: Transaction, above: number, octets: Uint8Array, at: number): number {
   const { reply, replyStart, writtenAbove, writtenCount, writtenOffset } = tx
@@ -124,7 +125,7 @@ function findLabel(tx: Transaction, above: number, octets: Uint8Array, at: numbe
   return -1
 }
 
-/** Where the name at an offset stands for the first time, as far as that is noted. */
+/** The first offset at which the name stands, as far as it is noted. */
 export function firstPlace(tx: Transaction, offset: number): number {
   const { nameLabels, nameOctets } = tx
   readName(tx, offset, nameLimits.bytesMax)
@@ -140,8 +141,8 @@ export function firstPlace(tx: Transaction, offset: number): number {
 /**
  * Copies a name of the message into `nameOctets`, following pointers.
  *
- * @param bytesMax of it; what is behind them is left out
- * @returns how many octets it has
+ * @param bytesMax octets to copy; the rest of the name is left out
+ * @returns the number of octets
  */
 export function readName(tx: Transaction, offset: number, bytesMax: number): number {
   const { nameOctets, reply, replyStart } = tx

@@ -1,34 +1,34 @@
-// The DNS cookie of a query: read, checked, and written into the reply. RFC 7873, RFC 9018.
+// Reads and checks the DNS cookie of a query and writes that of the reply. RFC 7873, RFC 9018.
 import * as hashing from '#dns/siphash.ts'
 import * as layout from './secret-cells.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { siphash } = hashing
 const { daySeconds, keyCell, SecretCell, slotOfDay, TwoFixed } = layout
 
-/** What a query says of cookies; from `ClientOnly` on the reply has one. */
+/** The state of the cookie in a query; from `ClientOnly` on the reply has one. */
 export const CookieKind = {
   None: 0,
-  /** No length that a cookie can have: the query is FORMERR. */
+  /** The option has no length of a cookie: the query is FORMERR. */
   Malformed: 1,
   ClientOnly: 2,
   Valid: 3,
   /** Too old, or from the future. */
   Expired: 4,
-  /** Made for another client, with another secret, by another kind of server, or not at all. */
+  /** Made for another client, with another secret, by another kind of server, or forged. */
   Invalid: 5,
 } as const
 export type CookieKind = (typeof CookieKind)[keyof typeof CookieKind]
 export const cookieKindNames = ['none', 'malformed', 'client', 'valid', 'expired', 'invalid']
 
 const clientBytes = 8
-/** RFC 7873 section 4: what a server makes has 8 to 32 octets; RFC 9018 section 4: 16. */
+/** RFC 7873 section 4: server cookies have 8 to 32 octets; RFC 9018 section 4: 16. */
 const serverBytesMin = 8
 const serverBytesMax = 32
 const serverBytes = 16
-/** What a reply has. */
+/** Octets of the cookie in a reply. */
 export const cookieBytes = clientBytes + serverBytes
-/** Client cookie, version, reserved octets and time: what is hashed before the address. */
+/** Client cookie, version, reserved octets and time: the hashed octets before the address. */
 const hashedBytes = 16
 /** Version 1 and reserved zeros, the first octet lowest. */
 const version = 1
@@ -38,22 +38,22 @@ const age = { secondsMax: 3_600, secondsMin: -300, renewSeconds: 1_800 } as cons
 /** The third word of an IPv4 address in IPv6 form, the first octet lowest. RFC 4291. */
 const mappedWord = 0xffff_0000 | 0
 
-/** One per thread and transport. All words of the option are little-endian in it. */
+/** One per thread and transport. It keeps all words of the option as little-endian. */
 export class CookieJar {
   readonly #cells: Int32Array
-  /** What is hashed: two words of client cookie, version, time, one word of address or four. */
+  /** The hashed words: two of client cookie, version, time, one word of address or four. */
   readonly #words = new Int32Array(10)
   #bytes = 0
   readonly #hash = new Int32Array(2)
-  // The server cookie that came.
+  // Length of the server cookie in the query, in octets.
   #serverBytes = 0
   #seconds = 0
   #hashLow = 0
   #hashHigh = 0
-  /** It goes back as it is. */
+  /** The reply returns the server cookie unchanged. */
   #isKept = false
 
-  /** @param shared see secret-cells.ts; undefined: cookies are not looked at */
+  /** @param shared see secret-cells.ts; undefined: cookies are ignored */
   constructor(shared = new SharedArrayBuffer(layout.cookieCellBytes)) {
     this.#cells = new Int32Array(shared)
   }
@@ -62,16 +62,16 @@ export class CookieJar {
     return Atomics.load(this.#cells, SecretCell.NowSeconds) !== 0
   }
 
-  /** Whether clients that send cookies get nothing over UDP without a valid one. */
+  /** Whether clients that send cookies need a valid one to be answered over UDP. */
   enforces(): boolean {
     return this.#cells[SecretCell.Enforces] !== 0
   }
 
   /**
-   * Keeps what the option says.
+   * Reads the option.
    *
    * @param at offset of its data
-   * @returns false: it has no length of a cookie. RFC 7873 section 5.2.2
+   * @returns false: its length is not that of a cookie. RFC 7873 section 5.2.2
    */
   read(query: DataView, at: number, length: number): boolean {
     const ofServer = length - clientBytes
@@ -89,7 +89,7 @@ export class CookieJar {
   }
 
   /**
-   * Checks what was read.
+   * Checks the cookie that was read.
    *
    * @param source has the client's address, of `bytes` octets, at `at`
    */
@@ -99,7 +99,7 @@ export class CookieJar {
     if (this.#serverBytes === 0) return CookieKind.ClientOnly
     const isOurs = this.#serverBytes === serverBytes && (this.#words[2]! & versionMask) === version
     if (!isOurs) return CookieKind.Invalid
-    // RFC 1982: times go round. Old ones are told from others before anything is hashed.
+    // RFC 1982: times wrap around. Cookies out of time are rejected before the hash is computed.
     const ageSeconds = (this.#cells[SecretCell.NowSeconds]! - this.#seconds) | 0
     if (ageSeconds > age.secondsMax || ageSeconds < age.secondsMin) return CookieKind.Expired
     const fixed = Atomics.load(this.#cells, SecretCell.Fixed)
@@ -107,12 +107,12 @@ export class CookieJar {
     if (!isFirst && (fixed < TwoFixed || !this.#isHashOf((fixed & 3) + 1))) {
       return CookieKind.Invalid
     }
-    // Made by a secret that is going away, it is renewed; reserved octets of ours are zero.
+    // A cookie by the outgoing secret is renewed, as is one whose reserved octets are not zero.
     this.#isKept = isFirst && ageSeconds <= age.renewSeconds && this.#words[2] === version
     return CookieKind.Valid
   }
 
-  /** Writes `cookieBytes`: the client's cookie, and ours for it. What was read has been checked. */
+  /** Writes `cookieBytes` octets: the client's cookie and ours. `check` must have run. */
   write(reply: DataView, at: number): void {
     const words = this.#words
     reply.setInt32(at, words[0]!, true)
@@ -131,7 +131,7 @@ export class CookieJar {
     reply.setInt32(at + 20, this.#hash[1]!, true)
   }
 
-  /** RFC 9018 section 4.4: 4 octets of IPv4, which a socket for both may give in IPv6 form. */
+  /** RFC 9018 section 4.4: 4 octets for IPv4, which a dual-stack socket may give in IPv6 form. */
   #takeAddress(source: Uint8Array, at: number, bytes: number): void {
     const words = this.#words
     let count = 0
@@ -146,7 +146,7 @@ export class CookieJar {
       words[4] = words[7]!
       count = 1
     }
-    // The last pair of words, with the length, begins with the address where that is one word.
+    // The last pair of words, which holds the length, begins with a one-word address.
     words[4 + count] = 0
     words[5 + count] = 0
     this.#bytes = hashedBytes + count * 4
@@ -154,7 +154,7 @@ export class CookieJar {
 
   #isHashOf(slot: number): boolean {
     this.#hashWith(slot)
-    // One test for both halves: how long it takes says nothing of where they differ.
+    // One test for both halves, so that its time does not show where they differ.
     return ((this.#hash[0]! ^ this.#hashLow) | (this.#hash[1]! ^ this.#hashHigh)) === 0
   }
 
@@ -163,7 +163,7 @@ export class CookieJar {
   }
 }
 
-/** The slot of the day that a time is in; each day has one that a cookie may have been made on. */
+/** The slot of the secret for the day of `seconds`; cookies are accepted for days with a slot. */
 function slotAt(seconds: number): number {
   return slotOfDay(Math.floor((seconds >>> 0) / daySeconds))
 }

@@ -1,5 +1,5 @@
-// The secrets of DNS cookies in memory that all answering threads read: the main thread writes
-// them, with the time that cookies go by. RFC 9018.
+// The secrets of DNS cookies and their clock in shared memory: the main thread writes, all
+// answering threads read. RFC 9018.
 import { assert } from '#lib/assert.ts'
 import { siphashKeyBytes } from '#dns/siphash.ts'
 
@@ -7,13 +7,13 @@ import { siphashKeyBytes } from '#dns/siphash.ts'
 export const secretBytes = siphashKeyBytes
 
 export const SecretCell = {
-  /** Seconds since the Unix epoch, the low 32 bits; 0: there are no cookies. */
+  /** Seconds since the Unix epoch, the low 32 bits; 0: cookies are off. */
   NowSeconds: 0,
   /** 1: cookies are enforced. */
   Enforces: 1,
   /**
-   * 0: each day has a secret. Else the slot of the one that makes cookies, plus `OneFixed`, or plus
-   * `TwoFixed` where cookies of the secret in the slot behind it are valid, too.
+   * 0: each day has a secret. Else the slot of the secret that makes cookies, plus `OneFixed`; or
+   * plus `TwoFixed` where cookies of the secret in the next slot are valid, too.
    */
   Fixed: 2,
   Keys: 4,
@@ -21,14 +21,14 @@ export const SecretCell = {
 
 export const OneFixed = 4
 export const TwoFixed = 8
-/** Slots for secrets: of four days, or two of the settings, and two for the next ones. */
+/** Slots for secrets: for four days, or two for the settings and two for the next settings. */
 const slots = 4
 const cellsOfKey = secretBytes / 4
 export const cookieCellBytes = (SecretCell.Keys + slots * cellsOfKey) * 4
 
 export const daySeconds = 86_400
 
-/** Where the secret of a day is; days that are less than four apart have slots of their own. */
+/** The slot of a day's secret; days less than four apart have different slots. */
 export function slotOfDay(day: number): number {
   return day & (slots - 1)
 }
@@ -48,8 +48,8 @@ export class SecretWriter {
   }
 
   /**
-   * Cookies are made with the first secret, and those of the other one are valid, too. No thread
-   * sees half of a secret: it reads the other two slots meanwhile.
+   * Cookies are made with the first secret; those of the second are valid, too. No thread reads
+   * half of a secret: the new ones go to the two slots that are not in use.
    *
    * @param secrets one or two, of `secretBytes` each
    */
@@ -63,10 +63,10 @@ export class SecretWriter {
   }
 
   /**
-   * The secrets of yesterday, today and tomorrow: cookies by a clock that is ahead or behind are
-   * read then, too. Called at least once in a day; what is in place already is not written again.
+   * Sets the secrets of yesterday, today and tomorrow, so that cookies of a node whose clock is off
+   * are read, too. Call it at least once a day; secrets already in place are not written again.
    *
-   * @param secretOf a day since the Unix epoch
+   * @param secretOf gives the secret of a day since the Unix epoch
    */
   setDaily(nowSeconds: number, secretOf: (day: number) => Uint8Array): void {
     const firstDay = Math.floor(nowSeconds / daySeconds) - 1
@@ -78,9 +78,9 @@ export class SecretWriter {
     this.#firstDay = firstDay
   }
 
-  /** The secrets for that time must be in place. */
+  /** Sets the time of cookies; the secrets for that time must be in place. */
   tick(nowSeconds: number): void {
-    // 0 would mean that there are no cookies.
+    // 0 would turn cookies off.
     Atomics.store(this.#cells, SecretCell.NowSeconds, nowSeconds | 0 || 1)
   }
 

@@ -1,22 +1,25 @@
-// Times one batch of queries in so many, from its receipt until its answers are sent; of the same
-// batches queries may be copied.
+// Times one batch of queries in 64, from its receipt until its answers are sent; a sampler may copy
+// queries of the same batches.
 import type { PacketSource } from '#system/sockets/packet-source.ts'
 import type { Counters } from './counters.ts'
 
-/** The clock costs as much as a tenth of an answer: it is read for few batches. A power of two. */
+/**
+ * Reading the clock costs as much as a tenth of an answer, so few batches are timed. A power of
+ * two.
+ */
 export const timedEvery = 64
 
-/** Sees the queries of each batch that is timed. @returns which batches are, as a mask */
+/** Sees the queries of each timed batch. @returns which batches to time, as a mask */
 export interface BatchSampler {
   readonly take: (source: PacketSource, count: number) => number
 }
 
-/** For one responder; it allocates nothing. */
+/** One for each responder; it allocates nothing. */
 export class BatchTimer {
   readonly #counters: Pick<Counters, 'timed'>
   readonly #nowMs: () => number
   readonly #sampler: BatchSampler
-  /** When the batch under way came; a cell, so that no number is boxed. */
+  /** Start of the current batch; a typed array, so that no number is boxed. */
   readonly #startedMs = new Float64Array(1)
   #batches = 0
   #mask = timedEvery - 1
@@ -39,7 +42,7 @@ export class BatchTimer {
     this.#startedMs[0] = this.#nowMs()
   }
 
-  /** @param queries of the batch: each of them waited until the end of it */
+  /** @param queries of the batch: each waited until the end of the batch */
   end(queries: number): void {
     if (this.#isTiming) this.#counters.timed(this.#nowMs() - this.#startedMs[0]!, queries)
   }

@@ -1,4 +1,4 @@
-// Counters in shared memory: one row per thread, written by it alone, summed on scrape.
+// Counters in shared memory: one row per thread, written by that thread alone, summed on scrape.
 import { cookieKindNames } from '#answer/cookies/cookie-jar.ts'
 import type { CookieKind } from '#answer/cookies/cookie-jar.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
@@ -9,7 +9,7 @@ import { proxyOutcomeNames } from '#system/sockets/proxy-gate.ts'
 import type { ProxyOutcome } from '#system/sockets/proxy-gate.ts'
 import { answerClassNames, limitActions } from '#answer/rate-limit/limits.ts'
 
-/** Slots by rcode; codes that this server never sends share the last one. */
+/** Slots by rcode; the last one is for codes that this server never sends. */
 const rcodeSlots = 24
 const typeNumbers = Object.keys(rrTypeNames).map(Number)
 /** qtype to its slot; types without a name share slot 0. */
@@ -19,30 +19,30 @@ for (const [i, type] of typeNumbers.entries()) typeSlotOf[type] = i + 1
 const Slot = {
   UdpQueries: 0,
   TcpQueries: 1,
-  /** Packets without a reply: responses, fragments of a header. */
+  /** Packets without a reply: responses and fragments of a header. */
   Dropped: 2,
   Truncated: 3,
-  /** A service's pool had members of the family, and none could answer. */
+  /** A service's pool had members of the family, but none could answer. */
   NoCandidate: 4,
   Batches: 5,
   SendErrors: 6,
-  /** Answered SERVFAIL for want of a token; see query-bucket.ts. */
+  /** Answered SERVFAIL because the query bucket was empty; see query-bucket.ts. */
   OverLimit: 7,
   Rcode: 8,
   Type: 8 + rcodeSlots,
   Script: 8 + rcodeSlots + typeNumbers.length + 1,
   /** By `ProxyOutcome`. */
   Proxy: 8 + rcodeSlots + typeNumbers.length + 1 + scriptOutcomeNames.length,
-  /** Time of all timed queries in milliseconds, then how many, by `timeBoundsMs`. */
+  /** Total milliseconds of all timed queries, then their counts by `timeBoundsMs`. */
   Time:
     8 + rcodeSlots + typeNumbers.length + 1 + scriptOutcomeNames.length + proxyOutcomeNames.length,
 } as const
 
-/** Upper ends of the classes of time; slower ones are in one class more. */
+/** Upper bounds of the time classes in milliseconds; slower queries have one class more. */
 const timeBoundsMs = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 50] as const
-/** Queries by what they say of cookies. */
+/** Queries by the state of their cookie. */
 const cookieSlot = Slot.Time + 1 + timeBoundsMs.length + 1
-/** Answers beyond a rate limit, by class and then by what was done. */
+/** Answers beyond a rate limit, by class, then by action. */
 const limitedSlot = cookieSlot + cookieKindNames.length
 const actions = limitActions.length
 const crowdedSlot = limitedSlot + answerClassNames.length * actions
@@ -84,7 +84,7 @@ export class Counters {
   rateLimited(kind: number, action: number): void {
     this.#slots[limitedSlot + kind * actions + action]! += 1
   }
-  /** A bucket of answers was another network's or name's a moment ago: the table is too small. */
+  /** Counts a rate-limit bucket that was taken over from another key: the table is too small. */
   rateCrowded(): void {
     this.#slots[crowdedSlot]! += 1
   }
@@ -94,7 +94,7 @@ export class Counters {
   proxyHeader(outcome: ProxyOutcome): void {
     this.#slots[Slot.Proxy + outcome]! += 1
   }
-  /** Counts one batch of queries with the time that it took; see batch-timer.ts. */
+  /** Counts one batch of queries with its duration; see batch-timer.ts. */
   timed(elapsedMs: number, queries: number): void {
     let row = 0
     while (row < timeBoundsMs.length && elapsedMs > timeBoundsMs[row]!) row++
@@ -106,7 +106,7 @@ export class Counters {
     this.#slots[Slot.Type + typeSlotOf[qtype]!]! += 1
   }
 
-  /** A copy for people; not for the answer path. */
+  /** A copy of the counts for reports; not for the answer path. */
   snapshot(): CounterSnapshot {
     const at = (slot: number): number => this.#slots[slot]!
     const byRcode: Record<number, number> = {}

@@ -1,17 +1,17 @@
-// The time that 99 of 100 recent answers took, from counters that only rise.
+// The 99th percentile of recent answer times, from counters that only rise.
 import type { Clock } from '#lib/clock.ts'
 import type { CounterSnapshot } from './counters.ts'
 
 export const latencyWindow = {
-  /** Older answers do not count: answers from before a change say nothing of after it. */
+  /** The window; answers from before a change should soon not count any more. */
   spanMs: 30_000,
-  /** Between two snapshots that are kept. */
+  /** Interval between kept snapshots. */
   stepMs: 5_000,
 } as const
 
 interface Taken {
   readonly atMs: number
-  /** Timed queries by class. */
+  /** Timed queries by class of time. */
   readonly counts: readonly number[]
 }
 
@@ -27,9 +27,9 @@ export class LatencyWindow {
   }
 
   /**
-   * To be called every few seconds.
+   * Call it every few seconds.
    *
-   * @returns microseconds: the upper end of a class of times; null: nothing was timed
+   * @returns microseconds: the upper bound of a class of times; null: nothing was timed
    */
   p99Us(threads: readonly Times[]): number | null {
     const uptoMs = threads[0]?.times.classes.map((one) => one.uptoMs) ?? []
@@ -43,13 +43,15 @@ export class LatencyWindow {
     if (all === 0) return null
     let below = 0
     const row = recent.findIndex((count) => (below += count) >= all * 0.99)
-    // What is slower than the last class is said to be twice as slow.
+    // Queries beyond the last class are reported as twice its lower bound.
     const bound = uptoMs[row] ?? Infinity
     const slowest = (uptoMs.at(-2) ?? 0) * 2
     return Math.round((Number.isFinite(bound) ? bound : slowest) * 1_000)
   }
 
-  /** @returns the last one that is as old as the span; undefined: the process is younger */
+  /**
+   * @returns the newest snapshot that is as old as the window; undefined: the process is younger
+   */
   #keep(now: Taken): Taken | undefined {
     const { spanMs, stepMs } = latencyWindow
     const last = this.#taken.at(-1)

@@ -2,37 +2,40 @@
 import { createMachineClock } from '#lib/clock.ts'
 
 const Cell = {
-  /** Tokens a second, which is also what the bucket holds; 0: no limit. */
+  /** Tokens per second, also the capacity; 0: no limit. */
   Rate: 0,
   Tokens: 1,
-  /** Millisecond up to which tokens were added; the low 32 bits of it. */
+  /** Time up to which tokens were added, in milliseconds; its low 32 bits. */
   FilledMs: 2,
 } as const
 
 export const queryBucketBytes = 12
 
-/** What `take` says where there is no limit. */
+/** Returned by `take` when there is no limit. */
 export const noLimit = -1
 
-/** Beyond it, the sum of two would leave the cell. */
+/** Above this, the sum of two rates would overflow a cell. */
 const rateMax = 1_000_000_000
 const second = 1_000
 
 /**
- * The first thread that takes tokens adds the ones that have accrued since the last time: a thread
- * that stalls does not starve the others, and none waits for another.
+ * The first thread that takes tokens adds those accrued since the last time: a stalled thread does
+ * not starve the others, and no thread waits for another.
  */
 export class QueryBucket {
   readonly #cells: Int32Array
   readonly #nowMs: () => number
 
-  /** @param nowMs time that never goes back, the same in all threads */
+  /** @param nowMs monotonic time, the same in all threads */
   constructor(shared: SharedArrayBuffer, nowMs: () => number = createMachineClock()) {
     this.#cells = new Int32Array(shared)
     this.#nowMs = nowMs
   }
 
-  /** Fills the bucket for another rate. For the main thread. @param rate 0: no limit */
+  /**
+   * Fills the bucket for a new rate. For the main thread. @param rate tokens per second; 0: no
+   * limit
+   */
   adopt(rate: number): void {
     const capacity = Math.min(Math.max(rate, 0), rateMax)
     const cells = this.#cells
@@ -55,7 +58,7 @@ export class QueryBucket {
     }
   }
 
-  /** What was taken for packets that turned out to ask nothing. */
+  /** Returns tokens taken for packets that were not queries. */
   giveBack(tokens: number): void {
     if (tokens > 0) this.#add(tokens, Atomics.load(this.#cells, Cell.Rate))
   }
@@ -65,9 +68,9 @@ export class QueryBucket {
     const nowMs = Math.floor(this.#nowMs())
     const filledMs = Atomics.load(cells, Cell.FilledMs)
     const elapsedMs = ((nowMs | 0) - filledMs) | 0
-    // Less than nothing: another thread has looked at the clock later and was faster here.
+    // Negative: another thread read the clock later but updated the cell first.
     if (elapsedMs <= 0 && elapsedMs > -second) return
-    // Whole tokens up to now less whole tokens up to then: no fraction of one is ever lost.
+    // The difference of whole tokens up to now and up to then loses no fraction.
     const brought =
       elapsedMs >= 0 && elapsedMs < second
         ? Math.floor((nowMs * rate) / second) - Math.floor(((nowMs - elapsedMs) * rate) / second)
@@ -77,7 +80,7 @@ export class QueryBucket {
     if (seen === filledMs) this.#add(brought, rate)
   }
 
-  /** Adds tokens up to `rate`; more, which another rate has put there meanwhile, stay. */
+  /** Adds tokens up to `rate`; a surplus from a higher rate set meanwhile is kept. */
   #add(count: number, rate: number): void {
     const cells = this.#cells
     for (;;) {

@@ -1,15 +1,15 @@
 // Counts queries per service: a shared cell for each thread and service, read by the control
-// thread. Before the cells lie the marks of use-marks.ts.
+// thread. The marks of use-marks.ts precede the cells.
 import { assert } from '#lib/assert.ts'
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { markBytes, objectsOf, takeMarked, useLimits, useMarks } from './use-marks.ts'
 import type { UsedObjects, UseMarks } from './use-marks.ts'
 
-/** A row per thread, of whole lines of the processor's cache: no two threads write to one line. */
+/** Length of a thread's row, in whole cache lines: no two threads write to one line. */
 const rowCells = (services: number): number => (services + 7) & ~7
 
-/** The cells of one thread, by service; where there is no buffer, cells that nobody reads. */
+/** The cells of one thread by service; without a buffer, cells that nobody reads. */
 export function queryCells(
   bundle: Bundle,
   thread: number,
@@ -20,17 +20,17 @@ export function queryCells(
   return new Float64Array(shared, markBytes(bundle) + thread * rowCells(services) * 8, services)
 }
 
-/** The cells of one generation. What is known of the bundle is a copy, for its memory is reused. */
+/** The cells of one generation. Facts of the bundle are copied, because its memory is reused. */
 interface Metered {
-  /** Whole only while it serves. */
+  /** Valid only while it serves. */
   readonly bundle: Bundle
   readonly buffer: SharedArrayBuffer
   readonly marks: UseMarks
   readonly cells: Float64Array
-  /** By service, an index of the two below. */
+  /** Index into `tenants`, by service. */
   readonly tenantOf: Uint32Array
   readonly tenants: readonly string[]
-  /** How much of the cells was taken before. */
+  /** The counts already taken from the cells. */
   readonly taken: Float64Array
 }
 
@@ -39,29 +39,29 @@ export class QueryMeter {
   readonly #threads: number
   readonly #counted = new Map<string, number>()
   #serving: Metered | undefined
-  /** Threads that have not changed over yet count here. */
+  /** The previous generation: threads that have not switched yet count here. */
   #before: Metered | undefined
   readonly #usedNames = new Set<string>()
   readonly #usedMembers = new Set<string>()
   readonly #usedMax: number
 
-  /** @param usedMax names, and members, that wait for `takeUsed`; 0: nobody calls it */
+  /** @param usedMax names and members kept for `takeUsed`; 0: nobody calls it */
   constructor(threads: number, usedMax: number = useLimits.objectsMax) {
     this.#threads = threads
     this.#usedMax = usedMax
   }
 
-  /** What the threads are to count in, for the bundle that was carried to last. */
+  /** The buffer in which threads count for the current bundle. */
   get buffer(): SharedArrayBuffer {
     assert(this.#serving !== undefined, 'queries are counted for a bundle that was carried to')
     return this.#serving.buffer
   }
 
   /**
-   * Moves to the next bundle. What a thread counts that is two generations behind is lost, and what
-   * it marks before it has changed over.
+   * Moves to the next bundle. Counts of a thread two generations behind are lost, and marks that it
+   * sets before it switches.
    *
-   * @param memory gives zeros, and may give those of the generation before the one that serves
+   * @param memory gives zeros, and may reuse the memory of the generation before the serving one
    */
   carry(next: Bundle, memory: (bytes: number) => SharedArrayBuffer): SharedArrayBuffer {
     this.#drain(this.#before)
@@ -77,7 +77,7 @@ export class QueryMeter {
     return buffer
   }
 
-  /** How many were counted for each tenant since the last call. */
+  /** Queries per tenant since the last call. */
   take(): ReadonlyMap<string, number> {
     this.#drain(this.#before)
     this.#drain(this.#serving)
@@ -86,7 +86,7 @@ export class QueryMeter {
     return taken
   }
 
-  /** Names that were asked for and members that were answered since the last call. */
+  /** Names queried and members answered since the last call. */
   takeUsed(): Pick<UsedObjects, 'names' | 'members'> {
     this.#takeMarks()
     const used = { names: [...this.#usedNames], members: [...this.#usedMembers] }
@@ -95,7 +95,10 @@ export class QueryMeter {
     return used
   }
 
-  /** Objects that may be used. null: no bundle serves. `all` gives null when they are too many. */
+  /**
+   * All objects whose use is tracked. null: no bundle serves. `all` gives null when they are too
+   * many.
+   */
   objects(): {
     readonly digest: string
     readonly isTooMuch: boolean

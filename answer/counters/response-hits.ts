@@ -5,34 +5,34 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { ResponseCell } from '#bundle/format/cells.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 
-/** Two cells a rule: the lower and the upper 32 bits of its count. */
+/** Two cells per rule: the lower and the upper 32 bits of its count. */
 const cellsPerRule = 2
 
-/** Sources whose rules are gone but whose hits are remembered; the rest is one sum. */
+/** Sources kept by name after their rules are gone; the rest is one sum. */
 const goneSourcesMax = 1_000
 export const otherSources = 'other'
 
-/** What the API says of a rule. */
+/** A rule with its hits, as the API gives it. */
 export interface ResponseHit {
   readonly uid: string
   readonly source: string
   readonly triggerType: 'exact' | 'domain'
-  /** With its trailing dot. */
+  /** With its final dot. */
   readonly trigger: string
   readonly hits: number
 }
 
-/** How often response rules have answered, or let pass, since this process started. */
+/** How often response rules have answered, or passed, since this process started. */
 export interface ResponseHitCounts {
   /** One for each rule of the serving bundle. */
   readonly read: () => readonly ResponseHit[]
-  /** By uid, of the rules that were hit. */
+  /** By uid, for rules that were hit. */
   readonly counted: () => ReadonlyMap<string, number>
-  /** The sums by source, with those of rules that are gone: a sum never falls. */
+  /** Sums by source, including rules that are gone: a sum never falls. */
   readonly bySource: () => ReadonlyMap<string, number>
 }
 
-/** A view of a buffer of `ResponseHits`, or of cells of its own where there is none. */
+/** A view of a buffer of `ResponseHits`; without a buffer, cells of its own. */
 export function hitCells(
   { counts }: Bundle,
   shared?: SharedArrayBuffer,
@@ -41,19 +41,19 @@ export function hitCells(
   return new Int32Array(shared ?? new SharedArrayBuffer(cells * 4), 0, cells)
 }
 
-/** The control thread's side: takes the counts from bundle to bundle, and reads them. */
+/** The control thread's side: carries the counts from bundle to bundle, and reads them. */
 export class ResponseHits implements ResponseHitCounts {
   readonly #gone = new Map<string, number>()
   #serving: { readonly bundle: Bundle; readonly buffer: SharedArrayBuffer } | undefined
 
-  /** What the threads are to count in, for the bundle that was carried to last. */
+  /** The buffer in which threads count for the current bundle. */
   get buffer(): SharedArrayBuffer {
     assert(this.#serving !== undefined, 'hits are counted for a bundle that was carried to')
     return this.#serving.buffer
   }
 
   /**
-   * Moves to the next bundle; rules that stay, by uid, keep what they have counted.
+   * Moves to the next bundle; rules with the same uid keep their counts.
    *
    * @param memory gives zeros
    */
@@ -63,7 +63,7 @@ export class ResponseHits implements ResponseHitCounts {
       previous !== undefined &&
       Buffer.compare(previous.bundle.responseUid, next.responseUid) === 0
     ) {
-      // The same memory: not even a hit during the swap is forgotten.
+      // Same memory, so that hits during the swap are kept.
       this.#serving = { bundle: next, buffer: previous.buffer }
       return previous.buffer
     }
@@ -122,7 +122,7 @@ export class ResponseHits implements ResponseHitCounts {
   }
 }
 
-/** Reads the upper half before and after: a carry between the halves is not seen by half. */
+/** Reads the upper half before and after the lower one, so that a carry between them is noticed. */
 function hitsOf(cells: Int32Array, rule: number): number {
   for (;;) {
     const high = Atomics.load(cells, rule * cellsPerRule + 1)
@@ -133,7 +133,7 @@ function hitsOf(cells: Int32Array, rule: number): number {
   }
 }
 
-/** @returns the hits of the rules that are not in the next bundle, by source */
+/** @returns the hits of rules that are not in the next bundle, by source */
 function carryCells(
   before: Bundle,
   from: SharedArrayBuffer,

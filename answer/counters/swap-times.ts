@@ -1,4 +1,4 @@
-// Counts swaps of the serving bundle, and how long they took.
+// Counts swaps of the serving bundle and their durations.
 
 export class SwapTimes {
   #swaps = 0

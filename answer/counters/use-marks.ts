@@ -1,5 +1,5 @@
-// Marks which names were asked for and which members were answered: a bit each, set by all threads,
-// taken by the control thread.
+// Marks queried names and answered members: a bit each, set by all threads, taken by the control
+// thread.
 import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
@@ -12,7 +12,7 @@ export interface UseMarks {
   readonly members: Int32Array<SharedArrayBuffer>
 }
 
-/** Names with their trailing dot, and uids. */
+/** Names with their final dot, and uids. */
 export interface UsedObjects {
   readonly names: readonly string[]
   readonly members: readonly string[]
@@ -22,17 +22,17 @@ export interface UsedObjects {
 
 const wordsOf = (rows: number): number => (rows + 31) >>> 5
 
-/** Whole lines of the processor's cache: what lies behind them is written by one thread alone. */
+/** In whole cache lines: the cells behind belong to one thread each. */
 export function markBytes({ counts }: Bundle): number {
   return ((wordsOf(counts.nodes) + wordsOf(counts.members)) * 4 + 63) & ~63
 }
 
-/** What the largest bundle takes. */
+/** Size for the largest bundle. */
 export const markBytesMax =
   (wordsOf(bundleLimits.bytesMax / (NodeCell.Words * 4)) + wordsOf(bundleLimits.membersMax)) * 4 +
   64
 
-/** A view of the first octets of a buffer; without one, marks that nobody reads. */
+/** A view of the first octets of a buffer; without a buffer, marks that nobody reads. */
 export function useMarks(bundle: Bundle, shared?: SharedArrayBuffer): UseMarks {
   const { nodes, members } = bundle.counts
   const buffer = shared ?? new SharedArrayBuffer(markBytes(bundle))
@@ -40,10 +40,10 @@ export function useMarks(bundle: Bundle, shared?: SharedArrayBuffer): UseMarks {
   return { names, members: new Int32Array(buffer, names.byteLength, wordsOf(members)) }
 }
 
-/** A configuration with more names and members is not told about: each would be a row of SQL. */
+/** A larger configuration is not tracked: each object would be a row of SQL. */
 export const useLimits = { objectsMax: 200_000 } as const
 
-/** What was marked since the last call; the marks are gone then. */
+/** Returns the objects marked since the last call and clears their marks. */
 export function takeMarked(
   bundle: Bundle,
   marks: UseMarks,
@@ -55,7 +55,7 @@ export function takeMarked(
   return { names, members }
 }
 
-/** All that may be used. */
+/** All objects whose use can be tracked. */
 export function objectsOf(bundle: Bundle): UsedObjects {
   const { nodes, members, responseRules, redirects } = bundle.counts
   const uids = (column: Uint8Array, length: number): string[] =>
@@ -70,7 +70,7 @@ export function objectsOf(bundle: Bundle): UsedObjects {
 function takeRows(marks: Int32Array, take: (row: number) => void): void {
   for (let word = 0; word < marks.length; word++) {
     if (marks[word] === 0) continue
-    // What is set from here on is for the next call.
+    // Bits set after the exchange count for the next call.
     let bits = Atomics.exchange(marks, word, 0)
     while (bits !== 0) {
       const bit = 31 - Math.clz32(bits)

@@ -1,12 +1,12 @@
-// Takes out of a logged query what tells one client from its neighbours: the end of its address, of
-// the client subnet that a resolver names (RFC 7871), and cookies (RFC 7873).
+// Removes from a logged query what identifies one client: the end of its address, of the client
+// subnet (RFC 7871), and cookies (RFC 7873).
 import { EdnsOption } from '#dns/edns-codes.ts'
 import { optionPlaces } from './message-records.ts'
 
-/** What is kept of an address. */
+/** Leading bits of an address that are kept. */
 export const maskBits = { v4: 24, v6: 56 } as const
 
-/** Where the address stands in a client subnet: family, source prefix, scope prefix, address. */
+/** Offsets in a client subnet option: family, source prefix, scope prefix, address. */
 const SubnetAt = { Family: 0, Address: 4 } as const
 const ipv6Family = 2
 
@@ -16,7 +16,7 @@ export function maskAddress(address: Uint8Array): Uint8Array {
   return address.map((octet, i) => (i < keptBytes ? octet : 0))
 }
 
-/** @returns a copy; undefined: nobody can say what is in it, so that none of it may be kept */
+/** @returns a masked copy; undefined: the message cannot be parsed, so none of it may be kept */
 export function maskMessage(message: Uint8Array): Uint8Array | undefined {
   const options = optionPlaces(message)
   if (options === undefined) return undefined

@@ -1,5 +1,5 @@
-// Reads dnstap records, of this program or another one: what they say of a query, and what its DNS
-// messages hold.
+// Reads dnstap records, of this program or another one: the query, its metadata and its DNS
+// messages.
 import { formatAddress } from '#dns/address.ts'
 import { EdnsOption } from '#dns/edns-codes.ts'
 import { Flag2, HeaderOffset } from '#dns/header.ts'
@@ -15,27 +15,27 @@ import type { LoggedProtocol } from './logged-queries.ts'
 import { optionPlaces } from './message-records.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 
-/** What a record says; what it does not say, or nobody can read, is undefined. */
+/** The content of a record; fields that are absent or unreadable are undefined. */
 export interface ReadRecord {
   /** Milliseconds since the Unix epoch. */
   readonly askedMs: number | undefined
   readonly kind: string
   readonly protocol: LoggedProtocol | undefined
-  /** An address; the end of it is zeros where `extra` says `truncated`. */
+  /** An address; its end is zeros where `extra` says `truncated`. */
   readonly client: string | undefined
   readonly clientPort: number | undefined
-  /** What a resolver names in place of its own address, as `ADDRESS/BITS`. RFC 7871. */
+  /** The client subnet of the query, as `ADDRESS/BITS`. RFC 7871. */
   readonly subnet: string | undefined
   readonly name: string | undefined
   readonly type: string | undefined
   readonly rcode: string | undefined
   readonly query: Uint8Array | undefined
   readonly reply: Uint8Array | undefined
-  /** Fields as other programs may have written them: any of them, of any type. */
+  /** Other programs may have written any fields, of any type. */
   readonly extra: Partial<Extra> | undefined
 }
 
-/** @returns undefined: this is no dnstap record */
+/** @returns undefined: not a dnstap record */
 export function readDnstap(octets: Uint8Array): ReadRecord | undefined {
   const record = readFields(octets)
   if (record?.numbers.get(DnstapField.Type) !== DnstapType.Message) return undefined
@@ -70,7 +70,7 @@ const protocols: Readonly<Record<number, LoggedProtocol>> = {
   [SocketProtocol.doh]: 'doh',
 }
 
-/** What a date can say: a record may claim anything. */
+/** Latest time that a `Date` can hold: a record may claim anything. */
 const latestMs = 8.64e15
 
 function askedMsOf({ numbers, fixed32 }: Fields): number | undefined {
@@ -84,7 +84,7 @@ function addressOf(octets: Uint8Array | undefined): string | undefined {
   return octets?.length === 4 || octets?.length === 16 ? formatAddress(octets) : undefined
 }
 
-/** Family, source prefix, scope prefix, then as many octets as the prefix needs. */
+/** Reads family, source prefix, scope prefix, and as many octets as the prefix needs. */
 function subnetOf(query: Uint8Array): string | undefined {
   const place = optionPlaces(query)?.find(({ code }) => code === EdnsOption.ClientSubnet)
   if (place === undefined || place.end - place.start < 4) return undefined

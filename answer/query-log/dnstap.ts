@@ -1,15 +1,15 @@
 // Encodes logged queries as dnstap: the fields of dnstap.proto that an authoritative server knows,
-// with what chose the answer as JSON in the field `extra`.
+// with the choice of members as JSON in the field `extra`.
 import { FieldWriter } from '#lib/protobuf.ts'
 import { maskAddress, maskMessage } from './client-mask.ts'
 import { frameLimits } from './frame-stream.ts'
 import type { LoggedQuery } from './logged-queries.ts'
 import { memberNames, reasonOf } from './reason.ts'
 
-/** Numbers of fields of the message `Dnstap`. */
+/** Field numbers of the message `Dnstap`. */
 export const DnstapField = { Identity: 1, Version: 2, Extra: 3, Message: 14, Type: 15 } as const
 
-/** Numbers of fields of the message `Message` in it. */
+/** Field numbers of its inner message `Message`. */
 export const MessageField = {
   Type: 1,
   SocketFamily: 2,
@@ -27,31 +27,31 @@ export const MessageField = {
 export const DnstapType = { Message: 1 } as const
 export const MessageType = { AuthQuery: 1, AuthResponse: 2 } as const
 export const SocketFamily = { Inet: 1, Inet6: 2 } as const
-/** As dnstap.proto numbers them. */
+/** Numbers of dnstap.proto. */
 export const SocketProtocol = { udp: 1, tcp: 2, dot: 3, doh: 4 } as const
 
-/** What `extra` holds, as JSON. A field that says nothing is left out. */
+/** The JSON in `extra`. Empty fields are left out. */
 export interface Extra {
   readonly tenant?: string
   readonly service?: string
-  /** The first of them; by its address where it has no name. */
+  /** The first member; by its address where it has no name. */
   readonly member?: string
-  /** Where there are several: the first four. */
+  /** The first four members, where there are several. */
   readonly members?: readonly string[]
   /** The pool that the members were chosen from. */
   readonly pool?: string
-  /** It is another one than the service's own. */
+  /** The pool is not the service's own. */
   readonly fallback?: true
-  /** What chose; else a word for how the answer came about. */
+  /** The algorithm or filters that chose, else a word for how the answer came about. */
   readonly reason: string
-  /** The turn that a service took, if it takes turns. Other threads may take one in between. */
+  /** The turn of a service that takes turns. Other threads may take turns in between. */
   readonly turn?: number
-  /** The seed of the random numbers: it repeats the same draws. */
+  /** The seed of the random numbers; with it the same draws can be repeated. */
   readonly seed?: number
   readonly commit: string
   readonly digest: string
   readonly node: string
-  /** Addresses of clients are cut. */
+  /** Addresses of clients are truncated. */
   readonly truncated?: true
 }
 
@@ -75,7 +75,7 @@ export class DnstapEncoder {
     this.#version = Buffer.from(settings.version)
   }
 
-  /** A response with its query; a query alone where none was sent. @returns a view */
+  /** Encodes a response with its query; the query alone where no reply was sent. @returns a view */
   encode(logged: LoggedQuery): Uint8Array {
     return this.#record
       .clear()

@@ -1,5 +1,5 @@
-// Writes dnstap records to a file, a whole stream in each; of many files the oldest go. It may
-// block: it has a thread of its own.
+// Writes dnstap records to a file, one whole stream in each; rotates files and deletes the oldest.
+// It may block: it has its own thread.
 import {
   closeSync,
   fstatSync,
@@ -19,9 +19,9 @@ import type { Sink } from './sink.ts'
 
 export interface FileSinkParts {
   readonly path: string
-  /** A file that would get longer is closed, and the next one begun. */
+  /** Octets after which a file is closed and the next one begun. */
   readonly fileBytesMax: number
-  /** How many closed files are kept, as `PATH.1` (the newest), `PATH.2` and so on. */
+  /** Number of closed files, kept as `PATH.1` (the newest), `PATH.2` and so on. */
   readonly keptFiles: number
   readonly log: Log
   readonly monotonicMs: () => number
@@ -34,7 +34,7 @@ export class FileSink implements Sink {
   readonly #parts: FileSinkParts
   readonly #batch = new FrameBatch()
   #file: number | undefined
-  /** Octets of the file that are whole frames. */
+  /** Octets of whole frames in the file. */
   #fileBytes = 0
   #failures = 0
   #tryAtMs = -Infinity
@@ -72,7 +72,7 @@ export class FileSink implements Sink {
     try {
       this.#end()
     } catch {
-      // Without its last frame it can be read as well.
+      // The file can be read without its closing frame, too.
     }
     this.counts.isUp = false
     return Promise.resolve()
@@ -89,7 +89,7 @@ export class FileSink implements Sink {
     this.#fileBytes += octets.length
   }
 
-  /** Throws, with half a frame behind those that are whole, where the disk is full. */
+  /** Throws on a full disk, possibly with half a frame behind the whole ones. */
   #append(file: number, octets: Buffer): void {
     for (let at = 0; at < octets.length;) {
       at += writeSync(file, octets, at, octets.length - at, this.#fileBytes + at)
@@ -105,7 +105,7 @@ export class FileSink implements Sink {
     try {
       this.#append(file, start)
     } catch (error) {
-      // The file before keeps its number, however often this is tried.
+      // Removes the file just begun, so that retries do not shift the closed ones.
       closeSync(file)
       rmSync(path, { force: true })
       throw error
@@ -115,9 +115,9 @@ export class FileSink implements Sink {
   }
 
   /**
-   * A stream cannot be continued: what is there, of this process or one before, is put aside. Where
-   * nothing is, closed files keep their numbers: a file that cannot be begun is tried again and
-   * again, and each try would cost the oldest of them.
+   * A stream cannot be continued, so an existing file, of this process or an earlier one, is
+   * shifted. Without one, closed files keep their numbers: a file that cannot be opened is retried,
+   * and each try would cost the oldest of them.
    */
   #shift(): void {
     const { path, keptFiles } = this.#parts
@@ -126,14 +126,14 @@ export class FileSink implements Sink {
     for (let i = keptFiles; i >= 0; i--) {
       const found = statSync(named(i), { throwIfNoEntry: false })
       if (found === undefined) continue
-      // A device or a directory is not ours to rename.
+      // A device or a directory must not be renamed.
       if (!found.isFile()) throw new Error(`${named(i)} is there, and is no file`)
       if (i === keptFiles) rmSync(named(i))
       else renameSync(named(i), named(i + 1))
     }
   }
 
-  /** The process that comes after this one has begun its own. */
+  /** The next process has begun its own file. */
   #isTaken(file: number): boolean {
     const found = statSync(this.#parts.path, { throwIfNoEntry: false })
     return found !== undefined && found.ino !== fstatSync(file).ino
@@ -168,7 +168,7 @@ export class FileSink implements Sink {
     this.#tryAtMs = monotonicMs() + backoffMs(queryLogLimits.retries, this.#failures)
     Object.assign(this.counts, { isUp: false, isFailing: true })
     try {
-      // Half a frame would make all after it unreadable.
+      // Half a frame would make all frames after it unreadable.
       if (this.#file !== undefined) ftruncateSync(this.#file, this.#fileBytes)
     } catch {
       this.#abandon()

@@ -1,27 +1,27 @@
-// Frame Streams: how dnstap records follow each other on a socket and in a file. A data frame is a
-// length and octets; a length of 0 escapes a control frame.
+// Frame Streams, the framing of dnstap records on a socket and in a file. A data frame is a length
+// and octets; a length of 0 introduces a control frame.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 export const ControlType = { Accept: 1, Start: 2, Stop: 3, Ready: 4, Finish: 5 } as const
 export type ControlType = (typeof ControlType)[keyof typeof ControlType]
 
-/** What the frames hold. */
+/** Content type of the frames. */
 export const contentType = 'protobuf:dnstap.Dnstap'
 
 export const frameLimits = {
-  /** Octets of one record: two messages of 64 KiB, and what is said of them. */
+  /** Octets of one record: two messages of 64 KiB and their metadata. */
   dataBytesMax: 256 * 1024,
   controlBytesMax: 512,
 } as const
 
 const lengthBytes = 4
-/** The only field that control frames have. */
+/** The only field of control frames. */
 const contentTypeField = 1
-/** Type of the field, and its length. */
+/** Octets of a field's type and length. */
 const fieldHeadBytes = 8
 
-/** All but STOP and FINISH say what the frames hold. */
+/** All control frames but STOP and FINISH carry the content type. */
 export function controlFrame(type: ControlType): Buffer {
   const isBare = type === ControlType.Stop || type === ControlType.Finish
   const content = isBare ? Buffer.alloc(0) : contentTypeOctets
@@ -37,7 +37,7 @@ const contentTypeOctets = Buffer.concat([
   Buffer.from(contentType),
 ])
 
-/** What goes before each record. */
+/** The length in front of each record. */
 export function frameHead(bytes: number): Buffer {
   const head = Buffer.alloc(lengthBytes)
   head.writeUInt32BE(bytes)
@@ -49,20 +49,20 @@ export type Frame =
   | {
       readonly kind: 'control'
       readonly type: number
-      /** What it says that the frames hold; empty: anything. */
+      /** Content types that the frame names; empty: any. */
       readonly contentTypes: readonly string[]
     }
 
-/** Cuts octets from anybody into frames, in whatever pieces they come. */
+/** Cuts untrusted octets into frames, whatever pieces they arrive in. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0)
 
-  /** Octets that begin a frame, and wait for its end. */
+  /** Octets of an incomplete frame. */
   get restBytes(): number {
     return this.#rest.length
   }
 
-  /** @returns the frames that are whole now. Errors: a sentence; the reader is of no more use */
+  /** @returns the frames that are now complete. Errors: a sentence; the reader is unusable then */
   push(octets: Uint8Array): Result<readonly Frame[], string> {
     const all = Buffer.concat([this.#rest, octets])
     const frames: Frame[] = []
@@ -79,7 +79,7 @@ export class FrameReader {
   }
 }
 
-/** @returns undefined: it is not whole; a sentence: there is none */
+/** @returns undefined: the frame is incomplete. Errors: a sentence */
 function frameAt(
   octets: Buffer,
   at: number,
@@ -120,7 +120,7 @@ function controlOf(octets: Buffer): Frame | string {
   return { kind: 'control', type: octets.readUInt32BE(0), contentTypes }
 }
 
-/** Whether who says this may send or take what dnstap is. */
+/** Whether the sender of this frame accepts or sends dnstap. */
 export function takesDnstap(frame: Frame): boolean {
   if (frame.kind !== 'control') return false
   return frame.contentTypes.length === 0 || frame.contentTypes.includes(contentType)

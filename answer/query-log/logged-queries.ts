@@ -1,10 +1,11 @@
-// Takes logged queries out of the rings that answering threads fill, as often as they need it.
+// Takes logged queries out of the rings that answering threads fill, at a rate that follows the
+// load.
 import { queryLogLimits } from './limits.ts'
 import { LogCell, memberNamesMax, ringLimits, SlotAt, SlotCell, SlotFlag } from './ring.ts'
 import { slotTexts, SlotTime } from './ring.ts'
 
 const { headBytes, slotBytes, slots } = ringLimits
-/** ::ffff:0:0/96 in front of an IPv4 address. RFC 4291 section 2.5.5.2. */
+/** Octets of ::ffff:0:0/96 in front of an IPv4 address. RFC 4291 section 2.5.5.2. */
 const mappedBytes = 12
 
 export type LoggedProtocol = 'udp' | 'tcp' | 'dot' | 'doh'
@@ -18,17 +19,17 @@ export interface LoggedQuery {
   readonly client: Uint8Array
   readonly clientPort: number
   readonly query: Uint8Array
-  /** undefined: none was sent, or it is too long for the log. */
+  /** undefined: no reply was sent, or it is too long for the log. */
   readonly reply: Uint8Array | undefined
-  /** 0: none was sent. */
+  /** 0: no reply was sent. */
   readonly replyBytes: number
   /** -1: none. RFC 8914. */
   readonly extendedError: number
-  /** The random numbers of the answer started from it. */
+  /** The seed of the answer's random numbers. */
   readonly seed: number
   readonly digest: string
   readonly commit: string
-  /** null: no service has chosen. */
+  /** null: no service made a choice. */
   readonly choice: LoggedChoice | null
 }
 
@@ -38,24 +39,24 @@ export interface LoggedChoice {
   readonly pool: string
   /** The algorithm of the service, or the filters of its chain. */
   readonly reason: string
-  /** The pool is another one than the service's own. */
+  /** The pool is not the service's own. */
   readonly isFallback: boolean
-  /** Which turn of the service it was; undefined: the service takes none. */
+  /** The turn of the service; undefined: it takes no turns. */
   readonly turn: number | undefined
   readonly chosen: number
-  /** Names of the first members that were chosen; empty for one without a name. */
+  /** Names of the first chosen members; empty for a member without a name. */
   readonly members: readonly string[]
 }
 
 export interface LogClock {
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: () => number
-  /** What the rings are written with. */
+  /** The machine clock that stamps the entries of the rings. */
   readonly machineMs: () => number
 }
 
 export class LoggedQueries {
-  /** One for each answering thread, to be handed to it. */
+  /** One for each answering thread. */
   readonly rings: readonly SharedArrayBuffer[]
 
   readonly #clock: LogClock
@@ -65,15 +66,15 @@ export class LoggedQueries {
     this.#clock = clock
   }
 
-  /** Hands what is there to `each`, ring after ring. @returns how many were in the fullest */
+  /** Passes all entries to `each`, ring after ring. @returns the number in the fullest ring */
   drain(each: (logged: LoggedQuery) => void): number {
-    // Anew each time: the wall clock may have been set.
+    // Computed at each drain: the wall clock may have been set.
     const offsetMs = this.#clock.nowMs() - this.#clock.machineMs()
     return Math.max(0, ...this.rings.map((ring) => drain(ring, offsetMs, each)))
   }
 }
 
-/** Queries for which rings had no room. */
+/** Queries dropped because their ring was full. */
 export function droppedOf(rings: readonly SharedArrayBuffer[]): number {
   const countOf = (ring: SharedArrayBuffer): number =>
     Atomics.load(new Int32Array(ring, 0, headBytes / 4), LogCell.Dropped) >>> 0
@@ -91,7 +92,7 @@ function drain(
   const count = (written - first) | 0
   for (let i = 0; i < count; i++) {
     const logged = readSlot(ring, headBytes + ((first + i) & (slots - 1)) * slotBytes, offsetMs)
-    // One by one: the writer has room as soon as may be.
+    // Frees slots one by one, so that the writer has room as early as possible.
     Atomics.store(cells, LogCell.Taken, (first + i + 1) | 0)
     each(logged)
   }
@@ -136,7 +137,7 @@ function readSlot(ring: SharedArrayBuffer, start: number, offsetMs: number): Log
   }
 }
 
-/** The slot is written again soon. */
+/** Copies, since the slot is reused soon. */
 const copyOf = (slot: Buffer, start: number, end: number): Uint8Array =>
   Uint8Array.from(slot.subarray(start, end))
 
@@ -167,10 +168,10 @@ class TextReader {
   }
 }
 
-/** Slots that a ring should fill between two looks: the others are room for a sudden rise. */
+/** Slots that a ring should fill between two looks; the rest absorbs bursts. */
 const wantedSlots = slots / 4
 
-/** @param records in the fullest ring, that came in `pausedMs` @returns the next pause */
+/** @param records in the fullest ring, arrived within `pausedMs` @returns the next pause */
 export function pauseAfter(pausedMs: number, records: number): number {
   const { leastMs, mostMs } = queryLogLimits.pause
   const next = records === 0 ? pausedMs * 2 : (pausedMs * wantedSlots) / records

@@ -1,5 +1,4 @@
-// Walks over the records of a DNS message from anybody: where each lies, and the few that the query
-// log looks into. RFC 1035 section 4.1.
+// Walks the records of an untrusted DNS message and gives their places. RFC 1035 section 4.1.
 import { HeaderOffset } from '#dns/header.ts'
 import { skipMessageName } from '#dns/message-name.ts'
 
@@ -9,16 +8,16 @@ export interface RecordPlace {
   /** One of Section. */
   readonly section: number
   readonly type: number
-  /** Offsets of the rdata in the message. */
+  /** Bounds of the rdata in the message, as offsets. */
   readonly start: number
   readonly end: number
 }
 
-/** Behind the name: type, class, TTL, length of rdata. RFC 1035 section 4.1.3. */
+/** Octets after the name: type, class, TTL, length of rdata. RFC 1035 section 4.1.3. */
 const recordHeadBytes = 10
 const questionTailBytes = 4
 
-/** @returns undefined: the message is not what its header says */
+/** @returns undefined: the message does not match its header */
 export function recordPlaces(message: Uint8Array): readonly RecordPlace[] | undefined {
   if (message.length < HeaderOffset.End) return undefined
   const octets = Buffer.from(message.buffer, message.byteOffset, message.length)
@@ -54,7 +53,9 @@ export interface OptionPlace {
 const optType = 41
 const optionHeadBytes = 4
 
-/** The options of the OPT records of a message. RFC 6891 section 6.1.2. @returns as above */
+/**
+ * Places of the options in the OPT records of a message. RFC 6891 section 6.1.2. @returns as above
+ */
 export function optionPlaces(message: Uint8Array): readonly OptionPlace[] | undefined {
   const records = recordPlaces(message)
   if (records === undefined) return undefined

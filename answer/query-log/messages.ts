@@ -1,4 +1,4 @@
-// Defines what travels between the main thread and the thread of the query log.
+// Messages between the main thread and the thread of the query log.
 import type { LogMessage } from '#system/worker/worker-log.ts'
 import type { EncoderSettings } from './dnstap.ts'
 import type { SinkCounts } from './sink.ts'
@@ -22,11 +22,11 @@ export type QueryLogPlace =
 export type ToQueryLogWorker = { readonly kind: 'stop' }
 export type FromQueryLogWorker = LogMessage
 
-/** Counts in shared memory, as 64-bit numbers: summed over every thread the query log has had. */
+/** Counts in shared memory as 64-bit numbers, summed over all threads the query log has had. */
 export class CountCells {
   static readonly bytes = 5 * 8
   readonly #cells: Float64Array
-  /** What the earlier threads counted. */
+  /** Counts of the earlier threads. */
   readonly #before: readonly number[]
 
   constructor(shared: SharedArrayBuffer) {
@@ -47,7 +47,7 @@ export class CountCells {
     return { written, dropped, bytes, isUp: isUp === 1, isFailing: isFailing === 1 }
   }
 
-  /** The thread has ended by itself, or at a stop. */
+  /** Clears the flag after the thread has ended, at a stop or on its own. */
   forgetUp(): void {
     this.#cells[3] = 0
     this.#cells[4] = 1

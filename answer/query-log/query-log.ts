@@ -1,5 +1,5 @@
-// The main thread's side of the query log: its thread, the rings that answering threads fill, and
-// what was written and lost.
+// The main thread's side of the query log: its thread, its rings, and the counts of written and
+// lost records.
 import { Worker } from 'node:worker_threads'
 import type { Log } from '#lib/log.ts'
 import { RestartPause } from '#system/worker/restart-pause.ts'
@@ -13,23 +13,23 @@ import { LogCell, ringBytes } from './ring.ts'
 
 export interface QueryLogParts extends EncoderSettings {
   readonly to: QueryLogPlace
-  /** One of so many queries is logged, on average. */
+  /** On average, one query in this many is logged. */
   readonly sampleEvery: number
-  /** Threads that answer. */
+  /** Number of answering threads. */
   readonly threads: number
   readonly log: Log
 }
 
-/** Since the start; `isUp`: records are taken now. */
+/** Counts since the start; `isUp`: records are accepted now. */
 export interface QueryLogCounts {
   readonly written: number
-  /** The log did not keep up with the queries. */
+  /** Lost because the log did not keep up. */
   readonly droppedFull: number
-  /** The file or the receiver did not take them. */
+  /** Lost because the file or the receiver did not accept them. */
   readonly droppedAway: number
   readonly bytes: number
   readonly isUp: boolean
-  /** Records are lost: the last try failed. False where there was none. */
+  /** Records are being lost: the last try failed. False before the first try. */
   readonly isFailing: boolean
 }
 
@@ -73,7 +73,7 @@ export class QueryLog {
     return { ...counts, droppedFull: droppedOf(this.rings), droppedAway: dropped }
   }
 
-  /** Called when no thread answers any more: what was logged is written first. */
+  /** Call it when no thread answers any more; logged records are written first. */
   async stop(): Promise<void> {
     this.#isStopping = true
     clearTimeout(this.#restart)

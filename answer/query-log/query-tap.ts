@@ -1,5 +1,5 @@
-// Leaves copies of some queries, with their replies and what chose them, for the query log: the
-// side of an answering thread. Never waits; where there is no room, the query is not logged.
+// Copies some queries with their replies and choices into a ring for the query log; used by an
+// answering thread. Never waits: without room, the query is not logged.
 import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
@@ -13,13 +13,13 @@ import { Carrier, Transport } from '#answer/transaction.ts'
 import type { Transaction } from '#answer/transaction.ts'
 import * as layout from './ring.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { LogCell, memberNamesMax, queryBytesMax, SlotAt, SlotCell, SlotFlag, SlotTime } = layout
 const { headBytes, slotBytes, slots } = layout.ringLimits
 const { NodeCell } = cells
 const { firstPolicyCode } = routing
 const { Tcp: tcp } = Transport
-/** By its carrier: the flags of a query over TCP. */
+/** TCP flags by carrier. */
 const tcpFlags = new Uint8Array(3)
 tcpFlags[Carrier.Plain] = SlotFlag.Tcp
 tcpFlags[Carrier.Tls] = SlotFlag.Tcp | SlotFlag.Tls
@@ -27,10 +27,10 @@ tcpFlags[Carrier.Https] = SlotFlag.Tcp | SlotFlag.Https
 const textBytesMax = 255
 const noOctets = new Uint8Array(0)
 
-/** What an answering thread asks, and tells, around each answer. */
+/** The part of the tap that an answering thread calls around each answer. */
 export type Tap = Pick<QueryTap, 'adopt' | 'first' | 'asked' | 'answered'>
 
-/** Nothing is logged. */
+/** Logs nothing. */
 export const noTap: Tap = {
   adopt: () => undefined,
   first: () => -1,
@@ -38,7 +38,7 @@ export const noTap: Tap = {
   answered: () => -1,
 }
 
-/** Gives the tap random numbers of its own, apart from the ones of answers. */
+/** Separates the tap's random numbers from those of answers. */
 const seedApart = 0x5eed_106
 
 /** @param ring undefined: nothing is logged @param seed of the thread */
@@ -46,7 +46,7 @@ export function createTap(ring: SharedArrayBuffer | undefined, seed: number): Ta
   return ring === undefined ? noTap : new QueryTap(ring, seed ^ seedApart, createMachineClock())
 }
 
-/** For one thread; it allocates nothing for a query. */
+/** One per thread; allocates nothing for a query. */
 export class QueryTap {
   readonly #cells: Int32Array
   readonly #slotCells: Int32Array
@@ -56,22 +56,22 @@ export class QueryTap {
   readonly #random: Random
   readonly #nowMs: () => number
   #written: number
-  /** Queries of this batch, and those before the next one that is logged. */
+  /** Queries of this batch, and queries to skip before the next logged one. */
   #count = 0
   #left: number
-  /** The one that is logged now is in the batch at this place, and has room in the ring. */
+  /** Place in the batch of the query being logged, and whether the ring has room for it. */
   #slot = 0
   #hasRoom = false
-  /** Where the slot begins in the ring, and where the next text is written. */
+  /** Start of the slot in the ring, and offset of the next text. */
   #start = 0
   #at = 0
-  // Taken from the view: which bundle it is, and what each way to choose is called.
+  // From the view: digest and commit of the bundle, and the name of each policy.
   #digest: Uint8Array = noOctets
   #commit: Uint8Array = noOctets
   #plainReasons: readonly Uint8Array[] = []
   #policyReasons: readonly Uint8Array[] = []
 
-  /** @param nowMs a machine clock (lib/clock.ts), read twice for each query that is logged */
+  /** @param nowMs a machine clock (lib/clock.ts), read twice for each logged query */
   constructor(shared: SharedArrayBuffer, seed: number, nowMs: () => number) {
     this.#cells = new Int32Array(shared, 0, headBytes / 4)
     this.#slotCells = new Int32Array(shared)
@@ -80,12 +80,12 @@ export class QueryTap {
     this.#sampleEvery = Math.max(1, Atomics.load(this.#cells, LogCell.SampleEvery))
     this.#random = new Random(seed)
     this.#nowMs = nowMs
-    // A thread goes on where the one before it has died.
+    // A restarted thread continues the ring of the one that died.
     this.#written = Atomics.load(this.#cells, LogCell.Written)
     this.#left = this.#gap() - 1
   }
 
-  /** Called before the thread answers from this view. */
+  /** Call it before the thread answers from this view. */
   adopt({ bundle, commit, policies }: ServingView): void {
     this.#digest = Buffer.from(bundle.digest)
     this.#commit = commit
@@ -100,7 +100,7 @@ export class QueryTap {
     )
   }
 
-  /** @returns the place in a batch of `count` of the first query to log; -1: none of them */
+  /** @returns the place in a batch of `count` of the first query to log; -1: none */
   first(count: number): number {
     this.#count = count
     if (this.#left >= count) {
@@ -111,7 +111,7 @@ export class QueryTap {
     return this.#slot
   }
 
-  /** Called before the query is answered: the reply may overwrite its octets. */
+  /** Call it before the query is answered: the reply may overwrite its octets. */
   asked(tx: Transaction, query: Uint8Array, offset: number, length: number, port: number): void {
     this.#hasRoom = this.#enter(length)
     if (!this.#hasRoom) return
@@ -121,7 +121,7 @@ export class QueryTap {
     const cell = start >> 2
     this.#start = start
     this.#times[(start >> 3) + SlotTime.Asked] = this.#nowMs()
-    // What is drawn for this answer can be drawn again.
+    // Restarts the random numbers from a logged seed, so that the draws can be repeated.
     const seed = this.#random.draw()
     tx.random.restart(seed)
     tx.member = -1
@@ -137,13 +137,13 @@ export class QueryTap {
   }
 
   /**
-   * After it was answered.
+   * Call it after the answer.
    *
    * @param written as `answer` returns it
-   * @returns the place in the batch of the next query to log; -1: none of them
+   * @returns the place in the batch of the next query to log; -1: none
    */
   answered(tx: Transaction, reply: Uint8Array, offset: number, written: number): number {
-    // A message that another thread answers is not logged.
+    // Messages that another thread answers are not logged.
     if (this.#hasRoom && written >= 0) this.#finish(tx, reply, offset, written)
     const next = this.#slot + this.#gap()
     if (next >= this.#count) {
@@ -155,8 +155,8 @@ export class QueryTap {
   }
 
   /**
-   * From 1 to twice the mean, less one: a fixed one would meet the same member of a service that
-   * takes turns again and again.
+   * Random, from 1 to twice the mean less one: a fixed gap would sample the same member of a
+   * service that takes turns again and again.
    */
   #gap(): number {
     if (this.#sampleEvery === 1) return 1
@@ -187,7 +187,7 @@ export class QueryTap {
     Atomics.store(this.#cells, LogCell.Written, this.#written)
   }
 
-  /** @returns false: no service has chosen anything, and nothing is written */
+  /** @returns false, with nothing written: no service made a choice */
   #wroteChoice(tx: Transaction, { bundle, state }: ServingView): boolean {
     const { chain, routing: plain } = tx
     const isPolicy = chain.serviceIndex >= 0
@@ -217,10 +217,10 @@ export class QueryTap {
     return true
   }
 
-  /** @returns how many members the policy has chosen */
+  /** @returns the number of members that the policy chose */
   #writeChain({ chain }: Transaction, bundle: Bundle): number {
     let chosen = Math.min(chain.count, chain.answerCount)
-    // RFC 2181 section 10.1: a name has one alias.
+    // RFC 2181 section 10.1: a name has at most one alias.
     if (chosen > 1 && bundle.hasHostnames && isAlias(bundle, chain.members[0]!)) chosen = 1
     for (let i = 0; i < chosen && i < memberNamesMax; i++) {
       this.#writeText(bundle, bundle.memberName[chain.members[i]!]!)
@@ -238,11 +238,11 @@ export class QueryTap {
     this.#write(stringBytes, stringOffset[text]!, stringOffset[text + 1]!)
   }
 
-  /** A text that is too long, or for which no room is left, is empty in the log. */
+  /** Writes a text; one that is too long or has no room left is logged as empty. */
   #write(from: Uint8Array, start: number, end: number): void {
     const octets = this.#octets
     let at = this.#at
-    // The length of each of the texts has room: the query is bounded, and so are they.
+    // There is always room for the length octets: the query is bounded, and so are the texts.
     const isFitting = end - start <= textBytesMax && at + end - start < this.#start + textsEnd
     const length = isFitting ? end - start : 0
     octets[at++] = length
@@ -261,5 +261,5 @@ export class QueryTap {
   }
 }
 
-/** Texts end before it, so that there is still room for the lengths of texts that do not fit. */
+/** Texts end before this, so that the length octets of texts that do not fit have room. */
 const textsEnd = slotBytes - layout.slotTexts.length - memberNamesMax

@@ -1,4 +1,4 @@
-// Says in a word why a logged query got its answer, and which members are in it.
+// Names the reason of a logged answer in a word, and the members in it.
 import { formatAddress } from '#dns/address.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import { Flag1, Flag2, HeaderOffset } from '#dns/header.ts'
@@ -9,7 +9,7 @@ import { RrType } from '#dns/rrtype.ts'
 import type { LoggedQuery } from './logged-queries.ts'
 import { recordPlaces, Section } from './message-records.ts'
 
-/** The algorithm or filters that chose, or a word for each other way that an answer comes about. */
+/** The algorithm or filters that chose, or a word for any other origin of the answer. */
 export function reasonOf(logged: LoggedQuery): string {
   const { replyBytes, reply, extendedError, choice } = logged
   if (replyBytes === 0) return 'no-reply'
@@ -27,7 +27,7 @@ export function reasonOf(logged: LoggedQuery): string {
   return hasAuthority && (flags & Flag1.Aa) === 0 ? 'referral' : 'nodata'
 }
 
-/** The first members that were chosen, by name; one without a name by what it is answered with. */
+/** Names of the first chosen members; a member without a name appears by its address or alias. */
 export function memberNames({ choice, reply }: LoggedQuery): readonly string[] {
   if (choice === null) return []
   const { members } = choice
@@ -36,7 +36,7 @@ export function memberNames({ choice, reply }: LoggedQuery): readonly string[] {
   return members.map((name, i) => (name === '' ? (answered[i] ?? '') : name))
 }
 
-/** Addresses, or the name that an alias leads to. */
+/** Addresses in the answer, or the target of an alias. */
 function answeredWith(reply: Uint8Array, count: number): readonly string[] {
   const records = recordPlaces(reply) ?? []
   const answers = records.filter(({ section }) => section === Section.Answer)

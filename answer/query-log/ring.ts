@@ -1,14 +1,14 @@
-// The layout of a ring of logged queries in shared memory: one answering thread writes, the thread
-// of the query log reads.
+// Layout of a ring of logged queries in shared memory: an answering thread writes, the thread of
+// the query log reads.
 
 /** 32-bit cells in front of the slots. */
 export const LogCell = {
-  /** One of so many queries is logged, on average. */
+  /** On average, one query in this many is logged. */
   SampleEvery: 0,
-  /** Slots that were ever written, and that were ever read; both wrap. */
+  /** Slots written and slots read so far; both wrap. */
   Written: 1,
   Taken: 2,
-  /** Queries that were to be logged and found the ring full; it wraps. */
+  /** Queries chosen for the log that found the ring full; wraps. */
   Dropped: 3,
 } as const
 
@@ -21,27 +21,27 @@ export const ringLimits = {
 
 export const ringBytes = ringLimits.headBytes + ringLimits.slots * ringLimits.slotBytes
 
-/** Numbers of 64 bits at the start of a slot: milliseconds of the machine clock. */
+/** 64-bit numbers at the start of a slot: milliseconds of the machine clock. */
 export const SlotTime = { Asked: 0, Answered: 1 } as const
 
-/** 32-bit cells of a slot, behind its times. */
+/** 32-bit cells of a slot, after its times. */
 export const SlotCell = {
-  /** The random numbers of the answer started from it. */
+  /** The seed of the answer's random numbers. */
   Seed: 4,
-  /** Which turn of its service the answer was. */
+  /** The turn of the service. */
   Turn: 5,
   /** Bits of SlotFlag. */
   Flags: 6,
-  /** What the reply says in an extended error: -1 none. */
+  /** Code of the extended error in the reply; -1: none. */
   ExtendedError: 7,
-  /** How many members were chosen; names of the first of them follow. */
+  /** Number of chosen members; the names of the first ones follow. */
   Chosen: 8,
   ClientPort: 9,
   ClientBytes: 10,
   QueryBytes: 11,
-  /** Octets of the reply; 0: none was sent. */
+  /** Octets of the reply; 0: no reply was sent. */
   ReplyBytes: 12,
-  /** 1: the reply is in the slot; 0: it was too long. */
+  /** 1: the slot has the reply; 0: it was too long. */
   HasReply: 13,
 } as const
 
@@ -49,25 +49,25 @@ export const SlotFlag = {
   Tcp: 1,
   /** A service chose among members. */
   Service: 2,
-  /** The service takes turns, and `Turn` says which one it was. */
+  /** The service takes turns, and `Turn` is valid. */
   Turn: 4,
-  /** The members are those of another pool than the service's. */
+  /** The members are from another pool than the service's. */
   Fallback: 8,
-  /** Besides `Tcp`: it came through TLS, or HTTP over TLS. */
+  /** Set with `Tcp`: the query came over TLS, or over HTTPS. */
   Tls: 16,
   Https: 32,
 } as const
 
-/** In octets from the start of a slot. The texts and the reply follow the query. */
+/** Offsets from the start of a slot. The texts and the reply follow the query. */
 export const SlotAt = { Client: 64, Query: 80 } as const
 
 /**
- * Texts of a slot, each behind an octet with its length. Names of members come after them, one for
- * each that was chosen, at most `memberNamesMax`.
+ * Texts of a slot, each after an octet with its length. Names of the chosen members follow, at most
+ * `memberNamesMax`.
  */
 export const slotTexts = ['digest', 'commit', 'tenant', 'service', 'pool', 'reason'] as const
 
 export const memberNamesMax = 4
 
-/** A longer query is not logged. */
+/** Longer queries are not logged. */
 export const queryBytesMax = 512

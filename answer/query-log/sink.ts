@@ -1,13 +1,14 @@
-// Defines what a place for dnstap records does, and the batch of frames that each of them fills.
+// Defines the interface of a destination for dnstap records, and the batch of frames that each
+// keeps.
 import { frameHead } from './frame-stream.ts'
 import { queryLogLimits } from './limits.ts'
 
 export interface Sink {
-  /** Takes a record, or drops and counts it; never waits. */
+  /** Accepts a record, or drops and counts it; never waits. */
   write(record: Uint8Array): void
-  /** Sends what was taken on its way. */
+  /** Starts sending the accepted records. */
   flush(): void
-  /** Resolves when what was taken is written, or cannot be in time. */
+  /** Resolves when the accepted records are written, or the time for that is over. */
   close(): Promise<void>
   readonly counts: SinkCounts
 }
@@ -17,7 +18,7 @@ export interface SinkCounts {
   written: number
   dropped: number
   bytes: number
-  /** Records are taken now. A file is up once its first record is written. */
+  /** Records are accepted now. A file is up once its first record is written. */
   isUp: boolean
   /** The last try failed. */
   isFailing: boolean
@@ -45,7 +46,7 @@ export class FrameBatch {
     return this.#bytes >= queryLogLimits.batchBytes
   }
 
-  /** @param record its memory may be used again afterwards */
+  /** @param record its memory may be reused afterwards */
   add(record: Uint8Array): void {
     const head = frameHead(record.length)
     this.#parts.push(head, Uint8Array.from(record))
@@ -53,7 +54,7 @@ export class FrameBatch {
     this.#records++
   }
 
-  /** The frames; the batch is empty afterwards. */
+  /** Returns the frames and empties the batch. */
   take(): Buffer {
     const octets = Buffer.concat(this.#parts, this.#bytes)
     this.#parts = []

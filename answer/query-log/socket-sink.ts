@@ -1,5 +1,5 @@
-// Sends dnstap records to a receiver at a Unix socket: connects, agrees on what is sent, and tries
-// again with growing pauses when it is away.
+// Sends dnstap records to a receiver at a Unix socket: connects, negotiates the content type, and
+// retries with growing pauses.
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
 import { backoffMs } from '#lib/backoff.ts'
@@ -27,7 +27,7 @@ export class SocketSink implements Sink {
   #openedMs = -Infinity
   #failures = 0
   #isClosing = false
-  /** The receiver has everything. */
+  /** Called when the receiver confirms that it has everything. */
   #finished: () => void = () => undefined
 
   constructor(parts: SocketSinkParts) {
@@ -101,7 +101,7 @@ export class SocketSink implements Sink {
     socket.once('close', () => this.#lost(fault))
   }
 
-  /** @returns what is wrong with what the receiver says */
+  /** @returns the fault in the receiver's frames, if any */
   #hear(frames: readonly Frame[], socket: Socket): string | undefined {
     for (const frame of frames) {
       if (frame.kind === 'data') return 'it sends data, which only we do'
@@ -128,7 +128,7 @@ export class SocketSink implements Sink {
     const { path, log, monotonicMs } = this.#parts
     const wasStable = wasUp && monotonicMs() - this.#openedMs >= queryLogLimits.stableMs
     this.#failures = wasStable ? 1 : this.#failures + 1
-    // Once, not at each try.
+    // Logged at the first failure, not at each retry.
     if (wasUp || this.#failures === 1) {
       log.error(
         { socket: path, reason: fault },

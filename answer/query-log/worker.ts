@@ -37,7 +37,7 @@ function look(): void {
   timer = setTimeout(look, pauseMs)
 }
 
-/** @returns how many were in the fullest ring */
+/** @returns the number in the fullest ring */
 function take(): number {
   const records = queries.drain((logged) => sink.write(encoder.encode(logged)))
   sink.flush()

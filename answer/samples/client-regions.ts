@@ -1,4 +1,4 @@
-// Counts by country where queries come from: of a sample, and of the last hour. No address is kept.
+// Counts queries of the last hour by country, from a sample. No address is kept.
 import { EdnsOption } from '#dns/edns-codes.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
@@ -12,7 +12,7 @@ import type { QuerySamples, SampledQuery } from './query-samples.ts'
 export const clientRegionLimits = {
   tickMs: 2_000,
   queriesPerTick: 256,
-  /** What is counted together, and how much of it is kept: an hour. */
+  /** The hour is kept in parts, each counted as one. */
   partMs: 300_000,
   parts: 12,
 } as const
@@ -20,14 +20,14 @@ export const clientRegionLimits = {
 export interface ClientRegionsParts {
   readonly samples: Pick<QuerySamples, 'turn' | 'drain'>
   readonly geo: () => GeoBuffers
-  /** Queries that this node has answered since its start. */
+  /** Queries answered by this node since its start. */
   readonly queries: () => number
   readonly clock: Clock
   readonly after: After
 }
 
 export interface RegionCount {
-  /** Two letters; '': the database does not know. */
+  /** Two letters; '': the database does not know it. */
   readonly country: string
   /** Queries of the last hour, estimated from the sample. */
   readonly queries: number
@@ -36,18 +36,18 @@ export interface RegionCount {
 export interface RegionCounts {
   /** Whether a database of countries is loaded. */
   readonly hasDatabase: boolean
-  /** How long was counted: an hour, or as long as the node is up. */
+  /** Length of the count in seconds: an hour, or the uptime. */
   readonly seconds: number
-  /** Queries that were looked at. */
+  /** Queries in the sample. */
   readonly sampled: number
-  /** The most first. */
+  /** Most queries first. */
   readonly countries: readonly RegionCount[]
 }
 
 interface Part {
   readonly beganMs: number
   sampled: number
-  /** By packed code; 0: nobody knows. */
+  /** By packed country code; 0: unknown. */
   readonly queries: Map<number, number>
 }
 
@@ -57,7 +57,7 @@ export class ClientRegions {
   #counted: Part[] = []
   #table: { readonly of: CountryBuffers; readonly table: CountryTable } | undefined
   #isOn = false
-  /** Queries of the node at the last tick that saw some. */
+  /** The node's query count at the last tick with samples. */
   #queries = 0
   #callOff: (() => void) | undefined
 
@@ -84,7 +84,7 @@ export class ClientRegions {
     const sampled = this.#parts.samples.drain(clientRegionLimits.queriesPerTick)
     if (sampled.length === 0) return
     const queries = this.#parts.queries()
-    // Each stands for as many as came since: a busy second counts for more than a quiet one.
+    // Each sample is weighted by the queries since the last one: a busy second counts for more.
     const weight = Math.max(1, (queries - this.#queries) / sampled.length)
     this.#queries = queries
     const part = this.#part()
@@ -113,7 +113,7 @@ export class ClientRegions {
     }
   }
 
-  /** Queries are copied only while a database can tell where they come from. */
+  /** Queries are copied only while a database can locate them. */
   #turn(isOn: boolean): void {
     if (isOn === this.#isOn) return
     this.#isOn = isOn
@@ -157,10 +157,12 @@ export class ClientRegions {
   }
 }
 
-/** In an option: family, source prefix, scope prefix, address. RFC 7871 section 6. */
+/**
+ * Octets before the address in the option: family, source prefix, scope prefix. RFC 7871 section 6.
+ */
 const subnetHeadBytes = 4
 
-/** The network that a resolver names for its client; undefined: none, or nothing of it. */
+/** The client subnet of a query; undefined: none, or a prefix of 0. */
 function subnetIn(query: Uint8Array): Uint8Array | undefined {
   const option = optionPlaces(query)?.find(({ code }) => code === EdnsOption.ClientSubnet)
   if (option === undefined || option.end - option.start <= subnetHeadBytes) return undefined

@@ -1,12 +1,12 @@
-// The layout of a ring of queries in shared memory: one responder writes, one reader takes them.
+// Layout of a ring of queries in shared memory: one responder writes, one reader takes them.
 
 /** 32-bit cells in front of the slots. */
 export const RingCell = {
-  /** 1: somebody reads. */
+  /** 1: a reader wants samples. */
   IsOn: 0,
-  /** N - 1, where one batch of N is looked at; N is a power of two. */
+  /** N - 1, where one batch in N is sampled; N is a power of two. */
   BatchMask: 1,
-  /** Slots that were ever written, and that were ever taken; both wrap. */
+  /** Slots written and slots taken so far; both wrap. */
   Written: 2,
   Taken: 3,
 } as const
@@ -18,10 +18,10 @@ export const ringLimits = {
   headBytes: 32,
 } as const
 
-/** In a slot: the lengths of the query and of the client's address, the address, the query. */
+/** Offsets in a slot: lengths of the query and of the client's address, the address, the query. */
 export const RingSlot = { QueryBytes: 0, ClientBytes: 2, Client: 4, Query: 20 } as const
 
-/** A longer one is not looked at. */
+/** Longer queries are not sampled. */
 export const ringQueryBytesMax = ringLimits.slotBytes - RingSlot.Query
 
 export const ringBytes = ringLimits.headBytes + ringLimits.slots * ringLimits.slotBytes

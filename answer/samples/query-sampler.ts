@@ -1,33 +1,33 @@
-// Leaves copies of some queries for another thread, before their slots hold answers.
+// Copies some queries into a ring for another thread, before their memory is reused for answers.
 import type { PacketSource } from '#system/sockets/packet-source.ts'
 import { ringBytes, RingCell, ringLimits, ringQueryBytesMax, RingSlot } from './query-ring.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer.ts.
 const { slots, slotBytes, headBytes } = ringLimits
 const { Client, ClientBytes, Query, QueryBytes } = RingSlot
 
-/** For one responder; it allocates nothing. */
+/** One per responder; it allocates nothing. */
 export class QuerySampler {
   readonly #cells: Int32Array
   readonly #octets: Uint8Array
-  /** Batches that are looked at while nobody reads. */
+  /** Mask of the batches to time while nobody reads samples. */
   readonly #usualMask: number
   #written = 0
 
-  /** @param shared none: nobody ever reads */
+  /** @param shared undefined: nobody ever reads */
   constructor(shared: SharedArrayBuffer | undefined, usualMask: number) {
     const ring = shared ?? new SharedArrayBuffer(ringBytes)
     this.#cells = new Int32Array(ring, 0, headBytes / 4)
     this.#octets = new Uint8Array(ring)
     this.#usualMask = usualMask
-    // A thread goes on where the one before it has died.
+    // A restarted thread continues the ring of the one that died.
     this.#written = Atomics.load(this.#cells, RingCell.Written)
   }
 
   /**
-   * Copies what there is room for.
+   * Copies queries as long as there is room.
    *
-   * @returns which batches are to be looked at from now on, as a mask of their numbers
+   * @returns which batches to look at from now on, as a mask of their numbers
    */
   take(source: PacketSource, count: number): number {
     const cells = this.#cells

@@ -1,4 +1,4 @@
-// Takes the queries that responders leave, and says how often they are to leave some.
+// Takes the samples that responders leave, and sets how often they sample.
 import { timedEvery } from '#answer/counters/batch-timer.ts'
 import { ringBytes, RingCell, ringLimits, RingSlot } from './query-ring.ts'
 
@@ -11,14 +11,14 @@ export interface SampledQuery {
 }
 
 export class QuerySamples {
-  /** One for each responder, to be handed to it. */
+  /** One for each responder. */
   readonly rings: readonly SharedArrayBuffer[]
 
   constructor(threads: number) {
     this.rings = Array.from({ length: threads }, () => new SharedArrayBuffer(ringBytes))
   }
 
-  /** What was left before is forgotten. */
+  /** Drops the samples left before. */
   turn(isOn: boolean): void {
     for (const ring of this.rings) {
       const cells = new Int32Array(ring, 0, headBytes / 4)
@@ -28,7 +28,7 @@ export class QuerySamples {
     }
   }
 
-  /** Empties all rings. @returns at most `max`; the rest is dropped */
+  /** Empties all rings. @returns at most `max` samples; the rest is dropped */
   drain(max: number): readonly SampledQuery[] {
     const each = Math.max(1, Math.floor(max / Math.max(1, this.rings.length)))
     return this.rings.flatMap((ring) => drained(ring, each)).slice(0, max)
@@ -45,7 +45,7 @@ function drained(ring: SharedArrayBuffer, max: number): readonly SampledQuery[] 
   )
   Atomics.store(cells, RingCell.Taken, (taken + count) | 0)
   const mask = Atomics.load(cells, RingCell.BatchMask)
-  // Seldom where there are many, often where there are few.
+  // Full rings halve the rate of samples; nearly empty ones raise it.
   if (count >= slots)
     Atomics.store(cells, RingCell.BatchMask, Math.min(timedEvery - 1, mask * 2 + 1))
   else if (count < slots / 4) Atomics.store(cells, RingCell.BatchMask, mask >> 1)

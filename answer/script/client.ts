@@ -8,10 +8,10 @@ import type { Counters } from '#answer/counters/counters.ts'
 import { MailCell, Mailbox, strikesMax } from '#answer/script-mailbox.ts'
 import type { ScriptSet } from '#answer/script-mailbox.ts'
 
-/** Number of a body that is not among the generation's: nothing is run. */
+/** Number of a body that the generation does not have: nothing is run. */
 const unknownScript = -1
 
-/** One per answering thread: its mailbox, and the scripts of the generation that it serves. */
+/** One per answering thread: its mailbox, and the scripts of its generation. */
 export class ScriptClient implements ScriptPort {
   readonly #mailbox: Mailbox
   readonly #counters: Counters
@@ -20,14 +20,14 @@ export class ScriptClient implements ScriptPort {
   #seatStarts: Uint32Array = new Uint32Array(0)
   #seatScripts: Uint32Array = new Uint32Array(0)
   #strikes: Int32Array = new Int32Array(0)
-  /** Runs that this batch still allows; without batches there is no limit. */
+  /** Runs left in this batch; without batches there is no limit. */
   #runsLeft: number = Number.MAX_SAFE_INTEGER
 
   readonly #waitMs: number
-  /** How the last run ended. */
+  /** Outcome of the last run. */
   outcome: ScriptOutcome = ScriptOutcome.Done
 
-  /** @param waitMs longer in simulations, where a run ends by its steps */
+  /** @param waitMs longer in simulations, where the step limit ends a run */
   constructor(
     mailbox: SharedArrayBuffer,
     counters: Counters,
@@ -38,7 +38,7 @@ export class ScriptClient implements ScriptPort {
     this.#waitMs = waitMs
   }
 
-  /** Called before the policies of the generation are bound. */
+  /** Call it before the policies of the generation are bound. */
   adopt(generation: number, scripts: ScriptSet | null): void {
     this.#generation = generation
     this.#numbers = new Map(scripts?.bodies.map((body, i) => [body, i]))
@@ -47,7 +47,7 @@ export class ScriptClient implements ScriptPort {
     this.#strikes = scripts === null ? new Int32Array(0) : new Int32Array(scripts.strikes)
   }
 
-  /** Called by threads that answer batches, before each. */
+  /** Called before each batch by threads that answer in batches. */
   startBatch(): void {
     this.#runsLeft = scriptLimits.runsPerBatchMax
   }
@@ -64,7 +64,7 @@ export class ScriptClient implements ScriptPort {
 
   #ask(script: number, chain: Chain): ScriptOutcome {
     const { cells, order } = this.#mailbox
-    // Drawn in any case: whether a helper is there must not move the random numbers that follow.
+    // Drawn even without a helper, so that later random numbers do not depend on it.
     const seed = chain.random.next() | 0
     const seat = this.#seatOf(chain.serviceIndex, script)
     if (Atomics.load(this.#strikes, seat) >= strikesMax) return ScriptOutcome.Benched
@@ -87,12 +87,12 @@ export class ScriptClient implements ScriptPort {
     }
     if (this.#strikes[seat] !== 0) Atomics.store(this.#strikes, seat, 0)
     if (outcome !== ScriptOutcome.Done) return outcome
-    // Believed as far as it holds: the helper runs other people's code.
+    // The order is checked, not trusted: the helper runs users' code.
     const kept = keepInOrder(chain, order, cells[MailCell.Named]!)
     return kept === 0 ? ScriptOutcome.Empty : ScriptOutcome.Done
   }
 
-  /** Searches one by one: a service has few scripts. */
+  /** A linear search: a service has few scripts. */
   #seatOf(service: number, script: number): number {
     const end = this.#seatStarts[service + 1]! - 1
     let seat = this.#seatStarts[service]!

@@ -15,7 +15,7 @@ import { ReportLimit } from './report-limit.ts'
 import type { ScriptReport } from './report-limit.ts'
 
 export interface ScriptHostParts {
-  /** Threads that answer; each has a mailbox and a helper of its own. */
+  /** Number of answering threads; each has its own mailbox and helper. */
   readonly threads: number
   readonly clock: Clock
   readonly log: Log
@@ -24,32 +24,32 @@ export interface ScriptHostParts {
 export interface ScriptStatus {
   /** Scripts in the serving bundle. */
   readonly scripts: number
-  /** Not run for now. */
+  /** Scripts suspended now. */
   readonly benched: number
-  /** Threads that were killed inside a script since the start. */
+  /** Helpers killed inside a script since the start. */
   readonly killed: number
 }
 
-/** A helper is killed when it is at work on one question for so long, seen at every look. */
+/** A helper is killed when it is busy with one question for this long at every look. */
 const stuck = { afterMs: 30, looks: 3 } as const
 const lookMs = 10
-/** Penalties are looked at less often: there is a cell for each service with a script. */
+/** Penalties are checked less often: there is a cell for each service with a script. */
 const looksPerPenaltyLook = 10
-/** Characters of what a script threw. */
+/** Characters kept of an error thrown by a script. */
 const reasonLengthMax = 200
-/** Between a helper's end by itself and its successor. */
+/** Pause between the unexpected end of a helper and its successor. */
 const restartMs = 1_000
 
 interface Post {
   readonly shared: SharedArrayBuffer
   readonly cells: Int32Array
   helper: HelperThread | undefined
-  /** Since when its question is open, by our looks. */
+  /** The open question, and since when it was seen open. */
   asked: number
   openSinceMs: number
   looks: number
   isReplacing: boolean
-  /** Its helper waits for its turn to start. */
+  /** Its helper is queued to start. */
   isWaiting: boolean
 }
 
@@ -64,7 +64,7 @@ export class ScriptHost {
   #timer: NodeJS.Timeout | undefined
   #killed = 0
   #looks = 0
-  /** A stop is near: no helper starts any more. */
+  /** The host is stopping: no helper starts any more. */
   #isCalledOff = false
 
   constructor(parts: ScriptHostParts) {
@@ -91,7 +91,7 @@ export class ScriptHost {
     return this.#posts[thread]!.shared
   }
 
-  /** What the generation has to carry to the threads; null: its bundle has no scripts. */
+  /** The scripts that a generation carries to the threads; null: its bundle has none. */
   scriptsOf({ bundle, digest }: Generation): ScriptSet | null {
     const adopted = adoptBundle(bundle, digest)
     const bodies = scriptBodiesOf(adopted)
@@ -101,7 +101,7 @@ export class ScriptHost {
     return { bodies, seatStarts: starts, seatScripts: scripts, strikes }
   }
 
-  /** Called before the answering threads get the generation. */
+  /** Call it before the answering threads get the generation. */
   publish(generation: Generation): void {
     this.#serving = generation
     if (generation.scripts === undefined || generation.scripts === null) {
@@ -117,7 +117,7 @@ export class ScriptHost {
     if (this.#spare?.hasEnded !== false) this.#startSpare()
   }
 
-  /** True when every helper that this generation needs runs its scripts. */
+  /** True when every helper needed has adopted the scripts of this generation. */
   haveAdopted(number: number): boolean {
     const scripts = this.#serving?.scripts ?? null
     if (scripts === null) return true
@@ -132,7 +132,7 @@ export class ScriptHost {
     }
   }
 
-  /** Helpers that have not started yet never do. */
+  /** Keeps helpers that have not started from starting. */
   callOffStarts(): void {
     this.#isCalledOff = true
     this.#starts.callOff()
@@ -165,7 +165,7 @@ export class ScriptHost {
     post.looks = 0
     helper.onEnd(() => {
       if (post.helper !== helper) return
-      // By itself: its engine gave up, or it ran out of memory.
+      // The helper ended unexpectedly: its engine failed, or it ran out of memory.
       this.#vacate(post)
       this.#refillLater(post)
     })
@@ -176,7 +176,7 @@ export class ScriptHost {
     return helper.ready
   }
 
-  /** Keeps one helper ready: starting it only when it is wanted would take longer. */
+  /** Keeps one helper ready, since a start takes long. */
   #startSpare(): void {
     if (this.#isCalledOff) return
     try {
@@ -227,7 +227,7 @@ export class ScriptHost {
 
   #lookAt(post: Post, nowMs: number): void {
     const asked = Atomics.load(post.cells, MailCell.Asked)
-    // Without a helper the question of the last one is open: the next one closes it as it begins.
+    // A question left open by a dead helper does not count: the next helper closes it at its start.
     const hasHelper = Atomics.load(post.cells, MailCell.HasHelper) === 1
     const isOpen = hasHelper && Atomics.load(post.cells, MailCell.Answered) !== asked
     if (!isOpen || post.looks === 0 || post.asked !== asked || post.helper === undefined) {
@@ -243,7 +243,7 @@ export class ScriptHost {
   #kill(post: Post): void {
     const { helper } = post
     const seat = post.cells[MailCell.Seat]!
-    // The numbers of another generation may mean another service.
+    // In another generation the seat may belong to another service.
     const isOfServing = post.cells[MailCell.Generation] === this.#serving?.number
     this.#vacate(post)
     post.isReplacing = true
@@ -253,7 +253,7 @@ export class ScriptHost {
       isOfServing ? this.#namesOf(seat) : {},
       'a script did not come back from a native function; its thread was killed',
     )
-    // A new helper may look at the mailbox only when the old one cannot write any more.
+    // The new helper must not see the mailbox before the old one can no longer write.
     void helper?.end().then(() => this.#refill(post))
   }
 
@@ -265,11 +265,11 @@ export class ScriptHost {
     if (this.#spare !== undefined) ending.push(this.#spare.end())
     this.#spare = undefined
     await Promise.all(ending)
-    // One that was just taking over a generation may have said once more that it is there.
+    // A helper in the middle of adopting may have set its flag again.
     for (const post of this.#posts) if (post.helper === undefined) this.#vacate(post)
   }
 
-  /** Logs a report, as often in a minute for each service as the limit allows. */
+  /** Logs a report, rate-limited per service. */
   #log({ generation, seat, outcome, reason }: ScriptReport): void {
     if (generation !== this.#serving?.number) return
     const names = this.#namesOf(seat)
@@ -280,7 +280,7 @@ export class ScriptHost {
     )
   }
 
-  /** The names that belong to a seat of the serving generation. */
+  /** The names behind a seat of the serving generation. */
   #namesOf(seat: number): {
     readonly tenant: string
     readonly service: string

@@ -2,17 +2,17 @@
 import type { Clock } from '#lib/clock.ts'
 import type { ScriptOutcome } from '#routing/script/contract.ts'
 
-/** A run that changed nothing. */
+/** A script run that failed and changed nothing. */
 export interface ScriptReport {
-  /** The seat is one of this generation's. */
+  /** Generation that the seat belongs to. */
   readonly generation: number
   readonly seat: number
   readonly outcome: ScriptOutcome
-  /** For people. */
+  /** The failure as a text for people. */
   readonly reason: string
 }
 
-/** A service with a failing script is named so often in a minute; all services, so often. */
+/** Reports logged per minute: for one service, and for all. */
 export const reportLimits = { perMinute: 6, inAllPerMinute: 120 } as const
 
 const minuteMs = 60_000
@@ -27,7 +27,7 @@ export class ReportLimit {
     this.#clock = clock
   }
 
-  /** Asked before each report about `key`, a service or a seat. */
+  /** Asked before each report. @param key a service or a seat */
   allows(key: string | number): boolean {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#sinceMs >= minuteMs) {

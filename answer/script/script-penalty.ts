@@ -2,7 +2,7 @@
 import type { Clock } from '#lib/clock.ts'
 import { strikesMax } from '#answer/script-mailbox.ts'
 
-/** Each pause in a row is twice the last; a run that ends in time ends the row. */
+/** Each consecutive pause is twice the last; a run that ends in time resets it. */
 export const scriptPause = { firstMs: 1_000, mostMs: 60_000 } as const
 
 interface Penalty {
@@ -14,20 +14,20 @@ export class ScriptPenalties {
   readonly #clock: Clock
   #keys: readonly string[] = []
   #strikes = new Int32Array(new SharedArrayBuffer(0))
-  /** By key: a seat keeps its pause when the bundle changes around it. */
+  /** By key: a seat keeps its pause across bundles. */
   #records = new Map<string, Penalty>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Scripts that are not run now. */
+  /** Number of suspended scripts. */
   get size(): number {
     const nowMs = this.#clock.monotonicMs()
     return [...this.#records.values()].filter(({ untilMs }) => untilMs > nowMs).length
   }
 
-  /** The strikes of another bundle's seats; those that it shares with this one keep theirs. */
+  /** Makes the strikes for another bundle's seats; seats in both bundles keep theirs. */
   carry(keys: readonly string[]): SharedArrayBuffer {
     const known = new Map(this.#keys.map((key, i) => [key, Atomics.load(this.#strikes, i)]))
     const strikes = new Int32Array(new SharedArrayBuffer(keys.length * 4))
@@ -47,7 +47,7 @@ export class ScriptPenalties {
     Atomics.add(this.#strikes, seat, strikes)
   }
 
-  /** Called now and then. @returns the scripts that were suspended since the last call */
+  /** Call it regularly. @returns the scripts suspended since the last call */
   look(): readonly { readonly seat: number; readonly pauseMs: number }[] {
     const nowMs = this.#clock.monotonicMs()
     const sent: { seat: number; pauseMs: number }[] = []
@@ -59,7 +59,7 @@ export class ScriptPenalties {
       if (strikes < strikesMax) continue
       if (record !== undefined && record.untilMs > nowMs) continue
       if (record?.untilMs !== undefined && record.untilMs !== 0) {
-        // One more try: the next timeout sends it back, for longer.
+        // One try is allowed: the next timeout suspends the script for longer.
         record.untilMs = 0
         Atomics.store(this.#strikes, i, strikesMax - 1)
         continue

@@ -6,7 +6,9 @@ import { readyOrEnded } from '#system/worker/start-limiter.ts'
 import type { ScriptReport } from './report-limit.ts'
 import type { ScriptPost } from './worker.ts'
 
-/** MB. The engine's parser is deep in this thread's own stack before its own limit stops it. */
+/**
+ * In MB. The engine's parser recurses deeply in this thread's stack before its own limit applies.
+ */
 const resourceLimits = { stackSizeMb: 32, maxOldGenerationSizeMb: 128 } as const
 
 export class HelperThread {
@@ -21,7 +23,7 @@ export class HelperThread {
       name: 'dns-script',
       resourceLimits,
     })
-    // A fault ends the thread, and `exit` tells its owner.
+    // An error ends the thread, and `exit` reports it.
     this.#worker.on('error', () => undefined)
     this.#worker.once('exit', () => (this.#hasEnded = true))
     this.ready = readyOrEnded(this.#worker)
@@ -39,11 +41,11 @@ export class HelperThread {
 
   onReport(listener: (report: ScriptReport) => void): void {
     this.#channel.port1.on('message', listener)
-    // A listener would keep the process alive.
+    // A referenced port would keep the process alive.
     this.#channel.port1.unref()
   }
 
-  /** Takes the next report, if there is one, without a listener. */
+  /** Receives the next report, if any, without a listener. */
   takeReport(): ScriptReport | undefined {
     const received = receiveMessageOnPort(this.#channel.port1)
     return (received as { message: ScriptReport } | undefined)?.message

@@ -19,14 +19,14 @@ import { MailCell, Mailbox } from '#answer/script-mailbox.ts'
 import { ReportLimit } from './report-limit.ts'
 import type { ScriptReport } from './report-limit.ts'
 
-/** The one message that a helper gets over its own port: whom to serve. */
+/** The only message to a helper over its own port: its mailbox, its channel and its mode. */
 export interface ScriptPost {
   readonly mailbox: SharedArrayBuffer
-  /** Generations arrive here, and reports leave. */
+  /** Receives generations and sends reports. */
   readonly port: MessagePort
   /**
-   * Unix time of a simulation, in which runs end by their steps alone, the same on every machine,
-   * and every failure is reported. null: the clock's, and its limits hold.
+   * Unix milliseconds of a simulation: runs end by their steps alone, the same on every machine,
+   * and every failure is reported. null: the real clock, with its limits.
    */
   readonly simulatedMs: number | null
 }
@@ -44,7 +44,7 @@ warmUp(engine)
 main.once('message', (post: ScriptPost) => new Helper(engine, post).serve())
 main.postMessage('ready')
 
-/** The engine's code is compiled when it first runs: that must not fall into a query's time. */
+/** The engine compiles its code at the first run, which must not happen in a query's time. */
 function warmUp(cold: ScriptEngine): void {
   const members = JSON.stringify([
     { ip: '192.0.2.1', region: '', weight: 1, priority: 0, health_score: 1, rtt_ms: 0 },
@@ -75,19 +75,19 @@ class Helper {
   serve(): void {
     const { cells } = this.#mailbox
     let last = cells[MailCell.Asked]!
-    // A thread that still waits for the last helper must not take an older answer for its own.
+    // A thread still waiting for the previous helper must not take an older answer for its own.
     cells[MailCell.Outcome] = ScriptOutcome.Busy
     Atomics.store(cells, MailCell.Answered, last)
     for (;;) {
       this.#adoptNewest()
       Atomics.wait(cells, MailCell.Asked, last)
       const asked = Atomics.load(cells, MailCell.Asked)
-      // Woken to look for a generation.
+      // Woken only to adopt a generation.
       if (asked === last) continue
       last = asked
       if (this.#served?.number !== cells[MailCell.Generation]) this.#adoptNewest()
       cells[MailCell.Outcome] = this.#answer()
-      // The next helper has an engine that works.
+      // Leaves the question to the next helper, with a new engine.
       if (this.#engine.isBroken) Atomics.store(cells, MailCell.HasHelper, 0)
       Atomics.store(cells, MailCell.Answered, asked)
       Atomics.notify(cells, MailCell.Answered)
@@ -96,7 +96,7 @@ class Helper {
     process.exit(1)
   }
 
-  /** Takes no questions meanwhile: for large pools it takes longer than a query would wait. */
+  /** Answers no questions meanwhile: for large pools this takes longer than a query waits. */
   #adoptNewest(): void {
     const { cells } = this.#mailbox
     const generation = newest(this.#post.port)
@@ -124,7 +124,7 @@ class Helper {
     }
   }
 
-  /** Late, it may read what the next generation is being written over: nonsense, for nobody. */
+  /** A late run may read memory being rewritten for the next generation; its result is ignored. */
   #answer(): ScriptOutcome {
     try {
       return this.#run()
@@ -164,7 +164,7 @@ class Helper {
     const words = new Uint32Array(4)
     for (let i = 0; i < 4; i++) words[i] = cells[MailCell.Client + i]!
     return {
-      // Copies: an answering thread that has given up may go on to another generation's members.
+      // Copies: an answering thread that gave up may write the next generation's members.
       members: members.slice(0, cells[MailCell.Count]),
       client: { words, isIpv6: cells[MailCell.IsIpv6] === 1 },
       qname: qname.slice(0, cells[MailCell.QnameBytes]),
