@@ -15,7 +15,7 @@ import { Family } from '#routing/state/query.ts'
 const { PoolCell } = states
 
 /**
- * Candidates of a query; there is one chain for each thread, filled for each query. A step works on
+ * The candidates of a query. Each thread has one chain, filled for each query. A step works on
  * `members[0]` to `members[count - 1]` in place and may use `keys`, `scratch` and `scratchKeys` as
  * it likes.
  */
@@ -33,40 +33,47 @@ export class Chain {
   readonly random: Random
   serviceIndex = 0
   /**
-   * The pool of these members; the fallback pool when all members of the service's own are down.
+   * The pool of these members: the service's own, or the fallback pool when all of its members are
+   * down.
    */
   poolIndex = 0
-  /** Version that the pool's lists had when these members were taken over. */
+  /** Version of the pool's lists when these members were taken. */
   version = 0
   family: Family = Family.V4
   qtype = 0
-  /** Addresses that the reply will hold at most. */
+  /** Greatest number of addresses in the reply. */
   answerCount = 1
   /** Owner name of the query in wire form: the last octets of `qname`. */
   qname: Uint8Array = new Uint8Array(0)
   qnameBytes = 0
-  /** What the running step has picked, in its own terms, for comparing neighbours with it. */
+  /**
+   * The position or value that the running step picked, in its own terms, for comparison with
+   * neighbours.
+   */
   picked = 0
-  /** Table of the last choice by one table alone. The responder sets it to null for each batch. */
+  /**
+   * The range table of the last choice that depended on one table. The responder sets it to null
+   * for each batch.
+   */
   ranges: RangeTable | null = null
   /** False when no reply will carry the scope, so that steps need not work it out. */
   wantsScope = false
   /** Leading bits of the client's address on which the choice depends so far. RFC 7871. */
   scope = 0
 
-  /** @param nowMs time that never goes back, for work-reserve.ts; by default it stands still */
+  /** @param nowMs monotonic time, for work-reserve.ts; by default it stands still */
   constructor(random: Random, nowMs: () => number = () => 0) {
     this.random = random
     this.alike = new ScopeCache(nowMs)
   }
 
-  /** Called for each query before a step looks at the client. */
+  /** Called for each query before any step looks at the client. */
   startScope(): void {
     this.scope = 0
     this.alike.startQuery()
   }
 
-  /** Uses the members of this bundle from now on. */
+  /** Switches to the members of this bundle. */
   adopt(bundle: Bundle, state: RoutingState, networks: SharedArrayBuffer | null = null): void {
     this.bundle = bundle
     this.state = state
@@ -75,7 +82,7 @@ export class Chain {
     this.ranges = null
   }
 
-  /** Prepares this chain for the question of another chain. */
+  /** Sets this chain up for the question of another chain. */
   setUpAs(other: Chain): void {
     this.adopt(other.bundle, other.state)
     this.networks = other.networks

@@ -4,12 +4,12 @@ import * as clientRanges from '#bundle/format/client-ranges.ts'
 import type { Chain } from './chain.ts'
 import { rowOfClient, valueOfRow } from './lookup-client.ts'
 
-// Constants of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 
 /**
- * Finds the row that holds the client: in the table's range table where it has one, else in
- * `network4` or `network6`.
+ * Finds the client's row: in the table's range table where it has one, else in `network4` or
+ * `network6`.
  */
 export function networkRow(chain: Chain, table: number): number {
   const ranges = chain.networks.rangesOf(table)
@@ -17,7 +17,7 @@ export function networkRow(chain: Chain, table: number): number {
   return chain.client.isIpv6 ? row6(chain, table) : row4(chain, table)
 }
 
-/** Returns an offset in `networkList`, where a count and then as many values stand. */
+/** Returns an offset in `networkList`: a count, then as many values. */
 export function listOfRow(chain: Chain, table: number, row: number): number {
   const ranges = chain.networks.rangesOf(table)
   return ranges === null ? listOfBundleRow(chain, row) : valueOfRow(ranges, chain, row)

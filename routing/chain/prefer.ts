@@ -1,7 +1,7 @@
-// Finds the first candidate that a list of preferences names.
+// Finds the first candidate in a list of preferences.
 import type { Chain } from './chain.ts'
 
-/** Searches a list of members. @returns the position of the first that is a candidate, or -1 */
+/** Searches a list of members. @returns the position of the first one that is a candidate, or -1 */
 export function preferredMember({ members, count }: Chain, lists: Uint32Array, list: number) {
   const end = list + 1 + lists[list]!
   for (let at = list + 1; at < end; at++) {

@@ -1,15 +1,15 @@
-// Caches for each thread which table values lead to the same choice for one candidate list.
+// Caches, for each thread, which table values lead to the same choice from one candidate list.
 import * as candidateLists from '#routing/state/candidate-lists.ts'
 import { CandidateLists, oldestSlot } from '#routing/state/candidate-lists.ts'
 import type { CandidateList } from '#routing/state/candidate-lists.ts'
 import * as workReserve from './work-reserve.ts'
 import { WorkReserve } from './work-reserve.ts'
 
-// Constants of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { ways } = candidateLists
 const { drawMax } = workReserve
 
-/** The subject of a cache entry: a candidate list, and the position that was picked. */
+/** The key of a cache entry: a candidate list and the position that was picked. */
 export interface Choice extends CandidateList {
   readonly picked: number
 }
@@ -20,65 +20,67 @@ export type Verdict = (typeof Verdict)[keyof typeof Verdict]
 
 /** Number of cache entries, one for each choice. A power of two. */
 const slots = 16_384
-/** Words of a bit for each group. */
+/** Words of a bit set with one bit for each group. */
 const groupWords = 8
 /**
  * Cached verdicts of tree nodes. A power of two, once for the lowest nodes and once for those
- * above: an entry for many rows must not be replaced by one for few.
+ * above, so that an entry for many rows is not replaced by one for few.
  */
 const nodeSlots = 131_072
 /** A stretch: rows around a client that are all alike. A choice keeps the two costliest to find. */
 const StretchCell = { Words: 3, First: 0, End: 1, Effort: 2 } as const
 const stretchWords = StretchCell.Words * 2
-/** After so many choices, weeks of changes, the cache is cleared and numbers restart. */
+/** After this many choices, weeks of changes, the cache is cleared and numbers restart. */
 const numbersMax = 2 ** 30
 
 /** The cache of one thread. */
 export class ScopeCache {
-  /** From `at` on, a bit for each group: it is alike. */
+  /** From `at` on, a bit for each group: all of its values are alike. */
   readonly alike = new Int32Array(slots * groupWords)
   /** A bit for each group: none of its values is alike. */
   readonly other = new Int32Array(slots * groupWords)
   readonly mixed = new Int32Array(slots * groupWords)
   readonly #lists = new CandidateLists()
-  /** By slot, of its choice: the number of its list, and what is picked. */
+  /** By slot: the list number and the pick of its choice. */
   readonly #list = new Int32Array(slots)
   readonly #picked = new Int32Array(slots)
-  /** By slot: a number that no other choice had; 0: empty. */
+  /** By slot: the unique number of its choice; 0: empty. */
   readonly #number = new Int32Array(slots)
   #numbers = 0
-  /** The number of a choice; then a node, times 2, and 1 more where all below it are alike. */
+  /**
+   * Pairs: the number of a choice; then a node times 2, plus 1 where all rows below it are alike.
+   */
   readonly #nodes = new Int32Array(nodeSlots * 2 * 2)
   /** By slot and family. */
   readonly #stretches = new Int32Array(slots * 2 * stretchWords)
   /** The stretch that was found last, or -1. */
   #stretch = -1
-  /** Where the words of the current choice begin. */
+  /** Offset of the words of the current choice. */
   at = 0
   /** Rows from `first` to before `end` are alike. */
   first = 0
   end = 0
-  /** What may still be spent on this search. */
+  /** Effort left for this search. */
   effort = 0
-  /** What was spent since the choice was opened. */
+  /** Effort spent since the choice was opened. */
   spent = 0
   readonly reserve: WorkReserve
-  /** Whether the reserve was asked for this query. */
+  /** Whether this query has drawn on the reserve. */
   #hasAsked = false
-  /** What the reserve granted and is still unused; the last part of `effort`. */
+  /** The unused part of what the reserve granted; the last part of `effort`. */
   #drawn = 0
 
-  /** @param nowMs time that never goes back: it fills the reserve */
+  /** @param nowMs monotonic time, which fills the reserve */
   constructor(nowMs: () => number) {
     this.reserve = new WorkReserve(nowMs)
   }
 
-  /** Clears everything, because tables and bundle have changed. */
+  /** Clears everything: tables and bundle have changed. */
   clear(): void {
     this.#lists.clear()
   }
 
-  /** Begins another query, and returns to the reserve what the one before did not use. */
+  /** Begins a query and returns the unused draw of the last one to the reserve. */
   startQuery(): void {
     if (!this.#hasAsked) return
     this.#hasAsked = false
@@ -87,8 +89,8 @@ export class ScopeCache {
   }
 
   /**
-   * @param kind of comparison, from 1 on: what another one found does not count
-   * @param effort what may be spent before the reserve is asked
+   * @param kind of comparison, from 1 on; kinds do not share results @param effort to spend before
+   * drawing on the reserve
    */
   open(choice: Choice, kind: number, effort: number): void {
     this.#drawn = this.#drawnLeft()
@@ -103,9 +105,7 @@ export class ScopeCache {
     if (!isKnown) this.#begin(slot, list, choice.picked)
   }
 
-  /**
-   * @returns false when there was not as much left, not in the reserve either; then nothing is left
-   */
+  /** @returns false when neither effort nor reserve had this much left; then nothing is left */
   spend(units: number): boolean {
     this.effort -= units
     this.spent += units
@@ -146,7 +146,7 @@ export class ScopeCache {
     this.#nodes[at + 1] = node * 2 + (isAlike ? 1 : 0)
   }
 
-  /** Sets `first` and `end` to what is known around a row: at least the row itself. */
+  /** Sets `first` and `end` to the known stretch around a row: at least the row itself. */
   findStretch(row: number, isIpv6: boolean): void {
     const stretches = this.#stretches
     const start = this.#stretchesAt(isIpv6)
@@ -163,7 +163,7 @@ export class ScopeCache {
     this.end = row + 1
   }
 
-  /** Stores `first` and `end`, unless the stored stretch has cost more. */
+  /** Stores `first` and `end`, unless the stored stretch took more effort. */
   keepStretch(isIpv6: boolean): void {
     const stretches = this.#stretches
     let at = this.#stretch
@@ -197,7 +197,7 @@ export class ScopeCache {
     return this.effort >= 0
   }
 
-  /** @returns where the choice is, or the slot that it may have instead of another one */
+  /** @returns the slot of the choice, or the slot that it may replace */
   #slotOf(list: number, picked: number): number {
     const first = hashOf(list, picked) & (slots - 1) & -ways
     for (let slot = first; slot < first + ways; slot++) {

@@ -10,13 +10,13 @@ import { valueOfRow } from './lookup-client.ts'
 import * as networkLayout from '#routing/tables/network-layout.ts'
 import { listOfBundleRow } from './networks.ts'
 
-// Constants of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 const { Verdict } = scopeCache
 const { nodeShift } = layout
 const { indexedRowsMin } = networkLayout
 
-/** Kinds of comparison: a result of one kind does not count for another. */
+/** Kinds of comparison; they do not share results. */
 export const LikenessKind = {
   GeoRules: 1,
   MapFile: 2,
@@ -43,13 +43,12 @@ export interface Likeness {
 }
 
 /**
- * What a query may spend on its search before it asks the reserve of its thread: a row or a node
- * costs 1, a comparison 2 and more. When both are used up the scope is longer than necessary, never
- * shorter.
+ * Effort of a query's search before it draws on the reserve of its thread: a row or a node costs 1,
+ * a comparison 2 and more. When both are used up the scope is longer than necessary, never shorter.
  */
 export const effortMax = 2_048
 const comparisonEffort = 2
-/** 2 to this power: candidates whose comparison costs as much as a row, 20 to 30 ns. */
+/** Candidates, as a power of two, whose comparison costs as much as a row: 20 to 30 ns. */
 const candidatesShift = 2
 
 /**
@@ -68,11 +67,11 @@ export function needAlike(chain: Chain, table: RangeTable, row: number, likeness
 }
 
 /**
- * The end of the client's row that has more bits in common with the client. It settles nearly every
- * query: where the row beyond it is not alike, the other end does not matter.
+ * Examines the end of the client's row that has more bits in common with the client. It settles
+ * nearly every query: where the row beyond is not alike, the other end does not matter.
  *
- * @returns how many bits tell the client from that row, as a negative number if it is the row
- * before; 0: the table has one row
+ * @returns how many bits tell the client from that row, negative for the row before; 0: the table
+ * has one row
  */
 export function nearestEdge(chain: Chain, table: RangeTable, row: number): number {
   const rows = chain.client.isIpv6 ? table.count6 : table.count4
@@ -90,8 +89,8 @@ export function needAlikeLists(chain: Chain, table: number, row: number, likenes
 }
 
 /**
- * Rows of a bundle, one by one: mostly few. A table that found no room for an index may have many;
- * then the effort ends the look.
+ * Examines rows of a bundle one by one: usually few. A table without room for an index may have
+ * many; then the effort ends the search.
  */
 function needAlikeRows(chain: Chain, table: number, row: number, likeness: Likeness): void {
   const { networkTable } = chain.bundle
@@ -114,7 +113,8 @@ function needAlikeRows(chain: Chain, table: number, row: number, likeness: Liken
 /** @param first the table's first row in the client's family */
 function isBundleRowAlike(chain: Chain, row: number, first: number, likeness: Likeness): boolean {
   const memo = chain.alike
-  // The rows of both families share the bits of a choice: what is beyond its own is not kept.
+  // The bits of a choice are shared by the rows of both families; rows beyond its part are not
+  // cached.
   const isKept = row - first < indexedRowsMin
   const group = row - first + (chain.client.isIpv6 ? indexedRowsMin : 0)
   const known = isKept ? memo.verdict(group) : Verdict.Unknown
@@ -126,9 +126,9 @@ function isBundleRowAlike(chain: Chain, row: number, first: number, likeness: Li
 }
 
 /**
- * Makes the chain need the shortest prefix of alike values, where the next row is alike.
+ * Makes the chain need the shortest prefix of alike values, when the next row is alike.
  *
- * @param isBefore the row next to the client's that is known to be alike is the one before
+ * @param isBefore the neighbour known to be alike is the row before the client's
  */
 export function widen(
   chain: Chain,
@@ -159,7 +159,8 @@ export function widen(
       if (isCached) memo.keepStretch(isIpv6)
       return
     }
-    // The largest part around the client that is alike as a whole; then on from both of its ends.
+    // Takes the largest part around the client that is alike as a whole, then continues from both
+    // of its ends.
     while (level < groups.top && isPartAlike(chain, table, groups, level + 1, row, likeness))
       level++
     memo.first = (row >>> (level * nodeShift)) << (level * nodeShift)
@@ -199,7 +200,7 @@ function lookBehind(
   return row
 }
 
-/** Does the same for the rows before `end`. @returns the first of the rows that are alike */
+/** Does the same for the rows before `end`. @returns the first row of the alike ones */
 function lookBefore(
   chain: Chain,
   table: RangeTable,
@@ -224,7 +225,7 @@ function lookBefore(
   return 0
 }
 
-/** @param row one below the node of the level; at level 0 the row itself */
+/** @param row a row below the node of the level; at level 0 the row itself */
 function isPartAlike(
   chain: Chain,
   table: RangeTable,
@@ -284,7 +285,7 @@ function compareNode(
   return verdict
 }
 
-/** Compares the parts of the next lower level below a node, each by itself. */
+/** Compares each part of the next lower level below a node. */
 function arePartsAlike(
   chain: Chain,
   table: RangeTable,
@@ -328,11 +329,11 @@ function compareGroup(
   const memo = chain.alike
   const first = table.groupStart(group)
   const count = table.groupStart(group + 1) - first
-  // Not kept, here and below: the next query goes on.
+  // Unfinished results are not kept, here and below: the next query continues.
   if (!memo.spend(effortToCompare(chain))) return Verdict.Mixed
   let verdict: scopeCache.Verdict =
     count === 1 || likeness.ofGroup === undefined ? Verdict.Mixed : likeness.ofGroup(chain, group)
-  // When that is more than a query's own share the values are compared row by row.
+  // Beyond a query's own share of effort the values are compared row by row.
   const valuesEffort = effortToCompare(chain) * count
   if (verdict === Verdict.Mixed && valuesEffort <= effortMax) {
     if (!memo.spend(valuesEffort)) return Verdict.Mixed
@@ -354,7 +355,7 @@ function effortToCompare({ count }: Chain): number {
   return comparisonEffort + (count >>> candidatesShift)
 }
 
-/** Signed: an unsigned word above 2^31 would be an object when it is handed on. */
+/** Signed: V8 boxes an unsigned word above 2^31 when it is passed on. */
 function startWord({ bundle }: Chain, table: RangeTable | null, row: number, word: number): number {
   if (table === null) return bundle.network6[row * Network6Cell.Words + word]! | 0
   return table.start6(row, word) | 0
@@ -365,7 +366,7 @@ function start4({ bundle }: Chain, table: RangeTable | null, row: number): numbe
   return table.start4(row) | 0
 }
 
-/** Leading bits that tell the client from the first address of a row behind it. */
+/** Leading bits that tell the client from the first address of a later row. */
 function bitsFrom(chain: Chain, table: RangeTable | null, row: number): number {
   const { words, isIpv6 } = chain.client
   if (!isIpv6) return Math.clz32(words[0]! ^ start4(chain, table, row)) + 1
@@ -380,7 +381,7 @@ function bitsFrom(chain: Chain, table: RangeTable | null, row: number): number {
 function bitsFromBefore(chain: Chain, table: RangeTable | null, row: number): number {
   const { words, isIpv6 } = chain.client
   if (!isIpv6) return Math.clz32(words[0]! ^ (start4(chain, table, row) - 1)) + 1
-  // Less one: the borrow goes through the words that are 0, up to the last one that is not.
+  // Subtracts 1: the borrow passes the words that are 0, up to the last one that is not.
   let lowest = 3
   while (startWord(chain, table, row, lowest) === 0) lowest--
   for (let i = 0; i < 4; i++) {

@@ -1,12 +1,12 @@
-// Holds a budget of work for each thread, which queries draw on beyond their own to find a scope.
-// After a change of candidates a query may need much; many of them in a row must not slow the
-// others down.
+// Holds a reserve of work for each thread, on which queries draw for a scope beyond their own
+// effort. After a change of candidates a query may need much; many of them in a row must not slow
+// the others down.
 
 /** How much one query may draw: a millisecond or two of work. */
 export const drawMax = 65_536
 /** The full reserve of a thread, reached after a second without draws: 20 to 30 ms of work. */
 export const reserveMax = 16 * drawMax
-/** How fast the reserve fills: two or three hundredths of a thread. */
+/** Rate at which the reserve fills: two or three percent of a thread. */
 export const filledPerMs = 1_000
 
 /** The reserve of one thread. */
@@ -15,7 +15,7 @@ export class WorkReserve {
   #left = reserveMax
   #filledMs: number
 
-  /** @param nowMs time that never goes back; it is asked when the reserve is low */
+  /** @param nowMs monotonic time; read only when the reserve is low */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
     this.#filledMs = nowMs()
@@ -32,7 +32,7 @@ export class WorkReserve {
     return true
   }
 
-  /** @param units that were drawn and not used */
+  /** @param units drawn but not used */
   giveBack(units: number): void {
     this.#left = Math.min(this.#left + units, reserveMax)
   }

@@ -1,8 +1,8 @@
-// Holds the memory in which a thread keeps its choices by a table, from one bundle to the next.
+// Keeps the memory of a thread's stored choices from one bundle to the next.
 
 /**
- * Memory that outlives a bundle: to make 30 MiB for each bundle would take an answering thread tens
- * of milliseconds.
+ * Outlives a bundle: allocating 30 MiB for each bundle would take an answering thread tens of
+ * milliseconds.
  */
 export class ChoiceMemory {
   words = new Int32Array(0)

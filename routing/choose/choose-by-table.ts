@@ -1,5 +1,5 @@
-// Chooses fast for a policy that depends on one table alone: the choice for a value of the table is
-// made once, and again when the candidates have changed.
+// Chooses fast for a policy that depends on one table: stores the choice for each value of the
+// table until the candidates change.
 import type { Chain } from '#routing/chain/chain.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import { nearestEdge, widen } from '#routing/chain/scope.ts'
@@ -8,13 +8,13 @@ import * as states from '#routing/state/state.ts'
 import type { TableChoices } from './table-choices.ts'
 import type { Step, TableStep } from './way.ts'
 
-// A constant of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { PoolCell } = states
 
 /** How a policy depends on one table. */
 export interface TableUse {
   readonly step: TableStep
-  /** Choices that all policies share which were bound together. */
+  /** Stored choices, shared by all policies that were bound together. */
   readonly choices: TableChoices
   /** The result of `createTableLikeness`. */
   readonly likeness: Likeness
@@ -22,8 +22,8 @@ export interface TableUse {
 
 /**
  * Chooses one member into the first place of `chain.members`, with the scope that the steps would
- * find. It costs the same for each of many services, because their pools share nothing here.
- * @returns false when nothing is chosen and the steps must run
+ * find. The cost does not grow with the number of services. @returns false when nothing is chosen
+ * and the steps must run
  */
 export function chooseByTable(
   chain: Chain,
@@ -58,10 +58,7 @@ export function chooseByTable(
   return true
 }
 
-/**
- * @returns 0 when it is not known and there is no effort left, no candidate, or another version of
- * them
- */
+/** @returns 0: not stored and no effort left, no candidate, or the lists have changed */
 function kindOf(chain: Chain, choices: TableChoices, step: TableStep, value: number): number {
   const known = choices.kindOf(value)
   if (known !== 0) return known
@@ -104,7 +101,7 @@ const effortOfLook = 8
 
 /**
  * Compares by kinds; `chain.picked` is the client's. A group of several values may be alike in
- * part: then the cache keeps and bounds what is found, by actions.
+ * part: then the cache stores and bounds the results, by actions.
  */
 export function createTableLikeness(choices: TableChoices, step: TableStep): Likeness {
   const { ranges, kind, actionFor } = step

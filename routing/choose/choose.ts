@@ -11,15 +11,15 @@ import type { Likeness } from '#routing/chain/scope.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
 
-// A constant of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { OnAllDownCode } = routingColumns
 
 /**
- * Chooses members for the query that the chain was set up for, into the first places of
- * `chain.members`, and leaves in `chain.scope` how much of the client's address mattered.
+ * Chooses members for the query of the chain into the first places of `chain.members`, and sets
+ * `chain.scope` to the bits of the client's address that mattered.
  *
  * @param poolIndex the service's pool
- * @returns how many there are, at most the policy's `answerCount`; 0: no candidate
+ * @returns their number, at most the policy's `answerCount`; 0: no candidate
  */
 export function choose(chain: Chain, policy: Policy, poolIndex: number): number {
   chain.startScope()
@@ -35,7 +35,7 @@ export function choose(chain: Chain, policy: Policy, poolIndex: number): number 
   return Math.min(chain.count, policy.answerCount)
 }
 
-/** Loads the candidates of the pool, or what the policy puts in their place when there are none. */
+/** Loads the candidates of the pool; when there are none, those that `onAllDown` gives. */
 export function loadCandidates(chain: Chain, policy: Policy, poolIndex: number): void {
   const { isWeighted } = policy
   chain.load(poolIndex, isWeighted)
@@ -47,7 +47,10 @@ export function loadCandidates(chain: Chain, policy: Policy, poolIndex: number):
 /** A slot without an address cannot be answered. */
 const outWhateverHealth = MemberOut.Maintenance | MemberOut.Unresolved
 
-/** Loads every member that people have not taken out, whatever the probes find. */
+/**
+ * Loads all enabled members that no window and no missing address excludes, whatever the probes
+ * find.
+ */
 function loadEnabled(chain: Chain, isWeighted: boolean): void {
   const { bundle, state, members, poolIndex, family } = chain
   const count4 = bundle.poolCount4[poolIndex]!

@@ -15,7 +15,7 @@ export interface RoutingEnvironment {
   readonly bundle: Bundle
   readonly settings: RoutingText
   readonly geo: GeoTables
-  /** The region of members in which each client is; null: there is no database of countries. */
+  /** Regions of members by client; null: there is no database of countries. */
   readonly regions: CountryTable | null
   /** null: no database of autonomous systems, or no rules. */
   readonly asn: AsnPreferences | null

@@ -12,7 +12,7 @@ import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { PlainWay } from './way.ts'
 
-/** The first reason that keeps a member out; `candidate` when there is none. */
+/** The first reason that excludes a member; `candidate` when there is none. */
 export type MemberStanding =
   | 'candidate'
   | 'disabled'
@@ -34,7 +34,7 @@ export interface ExplainedMember {
   readonly priority: number
   /** 0 to 1; less than 1 when the member is unhealthy. */
   readonly score: number
-  /** 0: it was not measured often enough. */
+  /** 0: too few measurements. */
   readonly rttMs: number
   readonly standing: MemberStanding
 }
@@ -68,7 +68,7 @@ export function explainPool(
     }))
 }
 
-/** Whether a slot has no address, except the first one of a host name that has none at all. */
+/** Whether a slot has no address, except the first slot of a host name without any. */
 function isSpare(bundle: Bundle, state: RoutingState, member: number): boolean {
   if (!bundle.hasHostnames || !isResolved(bundle, member)) return false
   if ((state.memberOut[member]! & MemberOut.Unresolved) === 0) return false
@@ -85,7 +85,7 @@ function shownScore(state: RoutingState, member: number): number {
   return state.memberHealthy[member] !== 1 && score === 1 ? 0 : score
 }
 
-/** Repeats the conditions of `isReady`, and returns the name of the one that fails. */
+/** Repeats the conditions of `isReady` and returns the name of the first one that fails. */
 function standingOf(
   bundle: Bundle,
   state: RoutingState,
@@ -104,9 +104,9 @@ function standingOf(
 }
 
 /**
- * Asks a way's fast path `count` times, as a server that has just started would be asked.
+ * Runs a way's fast path `count` times from the state of a fresh start.
  *
- * @returns how often each member was picked, by member index; empty when there is no candidate
+ * @returns picks by member index; empty when there is no candidate
  */
 export function drawMany(
   state: RoutingState,
@@ -134,7 +134,7 @@ export interface AssumedHealth {
 }
 
 /**
- * Returns each member's health as answers count it now: one that has not warmed up is not healthy.
+ * Returns each member's health as answers count it now: a member still warming up is not healthy.
  */
 export function healthNow(bundle: Bundle, state: RoutingState): ReadonlyMap<string, AssumedHealth> {
   const found = new Map<string, AssumedHealth>()
@@ -148,10 +148,10 @@ export function healthNow(bundle: Bundle, state: RoutingState): ReadonlyMap<stri
 }
 
 /**
- * Sets health from names: `<pool>/<address>`, or `<tenant>/<pool>/<address>` where two tenants have
- * a pool of that name. Lists are not rebuilt.
+ * Sets health by names: `<pool>/<address>`, or `<tenant>/<pool>/<address>` where two tenants have a
+ * pool of that name. Lists are not rebuilt.
  *
- * @returns the names that no member has
+ * @returns the names that match no member
  */
 export function setHealth(
   bundle: Bundle,

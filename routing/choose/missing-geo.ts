@@ -1,4 +1,4 @@
-// Finds the routing methods that look clients up in a geo database that is missing.
+// Finds routing methods whose geo database is missing.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { waysInPolicies } from './policy.ts'
@@ -14,7 +14,7 @@ const places = { noun: 'geo database with places', setting: 'geoip.dbPath' }
 const countries = { noun: 'geo database with countries', setting: 'geoip.dbPath' }
 const operators = { noun: 'geo database of operators', setting: 'asn.dbPath' }
 
-/** @returns undefined when the method has its database, or needs none */
+/** @returns undefined when the method has its database or needs none */
 export function missingFor(
   { needs }: Way,
   { location, country, asn }: GeoBuffers,
@@ -24,7 +24,7 @@ export function missingFor(
   return asn === null && needs.includes('asn-rules') ? operators : undefined
 }
 
-/** Cached, because this is asked far more often than bundles change. */
+/** Cached: asked far more often than bundles change. */
 const known = new WeakMap<Bundle, ReadonlySet<Way>>()
 
 /** Returns a sentence for each routing method of a bundle whose database is missing. */

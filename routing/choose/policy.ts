@@ -17,20 +17,20 @@ import type { FilterUse } from './ways.ts'
 
 export interface Policy {
   readonly ways: readonly Way[]
-  /** Steps of the ways, bound to the bundle. */
+  /** Steps of the policy's ways, bound to the bundle. */
   readonly steps: readonly Step[]
-  /** Whether members of weight 0 are no candidates. */
+  /** Whether members of weight 0 are excluded. */
   readonly isWeighted: boolean
   /** One of OnAllDownCode. */
   readonly onAllDown: number
   /** -1: there is no fallback pool. */
   readonly fallbackPool: number
   readonly answerCount: number
-  /** null: the steps must run for each client. */
+  /** null: the steps run for each client. */
   readonly byTable: TableUse | null
 }
 
-/** @returns the name of a step that this version does not know, or undefined */
+/** @returns the name of the first step that this version does not know, or undefined */
 export function unknownStepOf(bundle: Bundle): string | undefined {
   for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {
     const { algorithm, filterChain } = policyTextAt(bundle, at)
@@ -42,8 +42,8 @@ export function unknownStepOf(bundle: Bundle): string | undefined {
 }
 
 /**
- * Creates all policies of a bundle, by row. Steps are bound once for each distinct chain. @param
- * memory of the thread; left out: these policies have their own
+ * Creates all policies of a bundle, by row. Each distinct chain is bound once. @param memory of the
+ * thread; left out: these policies have their own
  */
 export function createPolicies(
   environment: RoutingEnvironment,
@@ -68,7 +68,7 @@ export function createPolicies(
   return withTables(bundle, policies, memory)
 }
 
-/** Lets policies that depend on one table share the stored choices. */
+/** Makes policies that depend on one table share the stored choices. */
 function withTables(
   bundle: Bundle,
   policies: readonly Policy[],
@@ -88,7 +88,7 @@ function withTables(
 }
 
 /**
- * Finds the table when the first step alone looks at the client, in one table, and the others
+ * Finds the table when only the first step looks at the client, in one table, and the other steps
  * repeat.
  */
 function tableStepOf({ ways, steps, answerCount }: Policy): TableStep | undefined {
@@ -111,9 +111,7 @@ export function weightedPolicies(bundle: Bundle): readonly boolean[] {
   })
 }
 
-/**
- * Returns the ways of all policies of a bundle; a service with an algorithm alone has no policy.
- */
+/** Returns the ways of all policies of a bundle; services with a plain algorithm have no policy. */
 export function waysInPolicies(bundle: Bundle): ReadonlySet<Way> {
   const ways = new Set<Way>()
   for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {

@@ -1,30 +1,30 @@
-// Stores what each service that depends on one table answers for each value of that table: a column
-// for each pool and policy, filled as clients ask, and begun anew when the candidates change.
+// Stores the answer of a service that depends on one table for each value of that table: a column
+// for each pool and policy, filled on demand, and cleared when the candidates change.
 import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
 import { ChoiceMemory } from './choice-memory.ts'
 
-// A constant of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { NodeCell } = cells
 
 /** The head of a column, in words. */
 const Head = { Words: 3, Version: 0, Kinds: 1, Candidates: 2 } as const
 /**
- * A column is an octet for each value, its kind; then the kinds. `Alike`: a bit for each group of
- * values that are all of this kind.
+ * A column has an octet for each value, its kind; then the kinds. `Alike`: a bit for each group
+ * whose values are all of this kind.
  */
 const Kind = { Words: 10, Action: 0, Member: 1, Alike: 2 } as const
-/** An octet stores a kind; 0: no client has asked for the value. */
+/** Greatest kind in an octet; 0: no client has asked for the value. */
 const kindsMax = 255
-/** Kinds besides a member's region and its country: one for each continent, and two more. */
+/** Kinds besides a member's region and country: one for each continent, and two more. */
 const commonKinds = 9
 /**
  * Size of all columns together: 32 MiB. A service without a column runs its steps for each client.
  */
 const wordsMax = 8_388_608
-/** About 60 µs: when that is used up the scope is longer than necessary, never shorter. */
+/** About 60 µs; beyond it the scope is longer than necessary, never shorter. */
 const effortMax = 16_384
 
 /** Stored choices of all policies that are bound together, in one thread. */
@@ -43,10 +43,10 @@ export class TableChoices {
   #octetsAt = 0
   #kindsAt = 0
   #room = 0
-  /** How many candidates may still be examined for this answer, to learn kinds. */
+  /** Candidates that may still be examined for this answer, to learn kinds. */
   effort = 0
 
-  /** @param valuesOf by row of a policy that depends on a table: how many values the table has */
+  /** @param valuesOf number of table values, by row of a policy that depends on a table */
   constructor(bundle: Bundle, valuesOf: ReadonlyMap<number, number>, memory = new ChoiceMemory()) {
     const { services, pools } = bundle.counts
     this.#columnOf = new Int32Array(services * 2)
@@ -84,9 +84,9 @@ export class TableChoices {
   }
 
   /**
-   * From now on it is about one service.
+   * Opens the column of a service.
    *
-   * @param version of the pool's lists, see PoolCell: other candidates have another one
+   * @param version of the pool's lists, see PoolCell: it changes with the candidates
    * @param values of the table
    * @returns false: it has no column
    */
@@ -115,17 +115,17 @@ export class TableChoices {
     return true
   }
 
-  /** @returns 0: not known */
+  /** @returns the kind; 0: not known */
   kindOf(value: number): number {
     return this.#octets[this.#octetsAt + value]!
   }
 
-  /** How many candidates the pool has; 0 before anything is learned. */
+  /** Number of candidates of the pool; 0 before anything is learned. */
   candidates(): number {
     return this.#heads[this.#head + Head.Candidates]!
   }
 
-  /** Stores that an action is done for a value. @returns its kind; 0 when no more kinds fit */
+  /** Stores the action of a value. @returns its kind; 0 when no more kinds fit */
   learn(value: number, action: number, candidates: number): number {
     const words = this.#words
     const heads = this.#heads
@@ -148,7 +148,7 @@ export class TableChoices {
     return this.#words[this.#kindsAt + kind * Kind.Words + Kind.Action]!
   }
 
-  /** Returns the member that is answered, or -1 when it is not known. */
+  /** Returns the member that is answered for a kind, or -1 when it is not known. */
   member(kind: number): number {
     return this.#words[this.#kindsAt + kind * Kind.Words + Kind.Member]! - 1
   }

@@ -1,5 +1,5 @@
-// Traces one choice step by step: the candidates before and after each step, and how much of the
-// client's address it used. Runs the same steps as `choose`.
+// Traces one choice step by step: the candidates before and after each step, and the bits of the
+// client's address that it used. Runs the same steps as `choose`.
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import { choose, loadCandidates, preferByGeoRule } from './choose.ts'
@@ -11,7 +11,7 @@ export interface TracedStep {
   /** Member indices in order. */
   readonly before: readonly number[]
   readonly after: readonly number[]
-  /** Leading bits of the client's address that are needed so far. */
+  /** Leading bits of the client's address needed so far. */
   readonly scopeBits: number
 }
 
@@ -32,7 +32,7 @@ export interface Trace {
 }
 
 /**
- * Runs a policy on a chain that is set up for a query. It moves cursor and random numbers as a
+ * Runs a policy on a chain that is set up for a query. It advances cursor and random numbers as a
  * query does.
  */
 export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Trace {
@@ -57,10 +57,9 @@ export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Tr
 }
 
 /**
- * Chooses `count` times for the query that a chain is set up for, with random numbers of its own.
- * @param again makes the choice again; making a chain costs more than many choices @returns by
- * member index, how often each stood first, second, … in the answer; empty when there is no
- * candidate
+ * Chooses `count` times for the query of a chain, with its own random numbers. @param again makes
+ * the choice again; making a chain costs more than many choices @returns by member index, how often
+ * it stood first, second, … in the answer; empty when there is no candidate
  */
 export function drawManyByPolicy(
   chain: Chain,

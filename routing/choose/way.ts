@@ -1,4 +1,4 @@
-// Defines a way to choose: one row of the table in ways.ts, and the step that it becomes.
+// Defines a way to choose: one row of the table in ways.ts, and the step that is bound from it.
 import type { ValueName } from '#bundle/format/routing-text.ts'
 import type { Random } from '#lib/random.ts'
 import type { Chain } from '#routing/chain/chain.ts'
@@ -21,7 +21,7 @@ export interface Step {
 /** The parts of such a step, which acts by the table's value for the client. */
 export interface TableStep {
   readonly ranges: RangeTable
-  /** Values of the table are from 0 to one less than this. */
+  /** Number of values in the table, from 0. */
   readonly values: number
   /** One of LikenessKind. */
   readonly kind: number
@@ -31,9 +31,7 @@ export interface TableStep {
   readonly act: (chain: Chain) => void
 }
 
-/**
- * What a pool or the settings must have so that the way has an effect. The compiler checks each.
- */
+/** What a way needs from a pool or the settings to have an effect. The compiler checks each. */
 export type WayNeed =
   | 'locations'
   | 'regions'
@@ -46,44 +44,44 @@ export type WayNeed =
   | 'small-pool'
 
 export interface Way {
-  /** The name as people write it. Two ways may share a name when one is for `algorithm` only. */
+  /** The name in configurations. Two ways may share a name when one is for `algorithm` only. */
   readonly name: string
   readonly aliases: readonly string[]
-  /** The fields of a service that may name it. */
+  /** Fields of a service in which it may be named. */
   readonly usedAs: readonly ('algorithm' | 'filter')[]
   /** A `selecting` one ends a chain. */
   readonly kind: 'narrowing' | 'selecting'
   /** How many of its members pass on to the next step. */
   readonly leaves: 'all' | 'fewer' | 'one'
-  /** Whether it takes turns or chooses at random, so that any of its members may come first. */
+  /** Whether it takes turns or draws at random, so that any candidate may come first. */
   readonly picksAny: boolean
-  /** What follows the colon in a chain, `name:BODY`: a program. Without it there is no colon. */
+  /** The part after the colon in a chain, `name:BODY`: a program. Left out: no colon. */
   readonly argument?: 'BODY'
   /**
-   * Whether it chooses the same for every client until the lists of their pool are rebuilt, so that
+   * Whether it chooses the same for every client until the lists of the pool are rebuilt, so that
    * the result can be stored.
    */
   readonly repeats?: true
   readonly needs: readonly WayNeed[]
-  /** The settings by which it chooses: where they differ, answers may differ. */
+  /** The settings that affect its choice: where they differ, answers may differ. */
   readonly reads?: ValueName
   /**
-   * What the weight of a member is to it: a share of the answers, of which weight 0 gets nothing,
-   * or a number that a program is told. Without it: nothing, whatever the weight.
+   * The meaning of a member's weight: a share of the answers, where weight 0 gets none, or an input
+   * of a program. Left out: the weight has no effect.
    */
   readonly weightAs?: 'share' | 'input'
-  /** What a licence must have for it, besides chains. */
+  /** The licence feature that it needs, besides chains. */
   readonly feature?: 'filter-scripts' | 'rum-routing' | 'signal-weight'
   /** Kinds of LikenessKind by which it compares clients for the scope, each in one row only. */
   readonly likeness: readonly number[]
   /** Its row in docs/routing.md. */
   readonly page: WayPage
   /**
-   * The fast path: a service that has this algorithm and nothing else needs no chain. Round
-   * robin over 4 members takes 24 ns instead of 39, over 1,000 it takes 26 instead of 1,794.
+   * The fast path: a service with this algorithm and nothing else needs no chain. Round robin over
+   * 4 members takes 24 ns instead of 39, over 1,000 it takes 26 instead of 1,794.
    */
   readonly plain?: PlainWay
-  /** Called once for each distinct policy of a bundle. @param argument what follows `name:` */
+  /** Called once for each distinct policy of a bundle. @param argument the text after `name:` */
   readonly bind: (environment: RoutingEnvironment, argument: string) => Step
 }
 
@@ -94,14 +92,14 @@ export function dividesByWeight(ways: readonly Way[]): boolean {
 
 export interface WayPage {
   readonly does: string
-  /** Where its settings are written, with defaults in brackets. Empty: it has none. */
+  /** Path of its settings, with defaults in brackets. Empty: it has none. */
   readonly settings: string
-  /** For how much of the client's address its answer is valid. */
+  /** The part of the client's address for which its answer is valid. */
   readonly scope: string
 }
 
 export interface PlainWay {
-  /** `Algorithm` of a service in a bundle. Never given to another way. */
+  /** `Algorithm` of a service in a bundle. Codes are never reused. */
   readonly code: number
   /**
    * Picks from the pool's candidates: members that are enabled, healthy and of the asked family.

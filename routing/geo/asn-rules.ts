@@ -7,9 +7,12 @@ import { AhoCorasick } from '#routing/tables/aho-corasick.ts'
 
 /** Preferences in shared memory: computed once, read by every thread. */
 export interface AsnPreferenceBuffers {
-  /** A range table; its values are offsets in `lists`. Most operators have no rule, and are one. */
+  /**
+   * A range table; its values are offsets in `lists`. Operators without a rule, the most, share
+   * value 0.
+   */
   readonly ranges: SharedArrayBuffer
-  /** Uint32: how many, then rows of `endpointVector`; list 0 is empty. */
+  /** Uint32: a count, then rows of `endpointVector`; list 0 is empty. */
   readonly lists: SharedArrayBuffer
 }
 
@@ -23,11 +26,11 @@ export class AsnPreferences {
   }
 }
 
-/** At most so many rules that match one client are considered. */
+/** Greatest number of matching rules considered for one client. */
 const listMax = 64
 
 /**
- * Computes the preferences. A rule matches by its number or, failing that, by its part of the
+ * Computes the preferences. A rule matches by number or, failing that, by its part of the
  * organisation's name. A list holds the endpoints of the matching rules, in the order of the rules.
  * @param rows of the table
  */
@@ -45,8 +48,7 @@ export function asnPreferences(
     if (asn !== null) addRule(byNumber, asn, index)
     if (org !== '') addRule(byPart, org.toLowerCase(), index)
   }
-  // One search for all parts, because thousands of rules meet the names of all operators of the
-  // world.
+  // One search for all parts: thousands of rules are matched against the names of all operators.
   const search = new AhoCorasick([...byPart.keys()])
   const rulesOfPart = [...byPart.values()]
   const parts = new Set<number>()
@@ -73,8 +75,8 @@ export function asnPreferences(
 }
 
 /**
- * Adds a rule. Rules that match alike are stored up to the longest list: the others would never
- * count.
+ * Adds a rule. Rules with the same condition are stored up to the longest list: later ones could
+ * never count.
  */
 function addRule<Key>(rulesOf: Map<Key, number[]>, key: Key, index: number): void {
   const rules = rulesOf.get(key)

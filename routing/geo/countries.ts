@@ -47,19 +47,16 @@ const countriesByContinent: Readonly<Record<string, string>> = {
 export const continentCodes: readonly string[] = Object.freeze(Object.keys(countriesByContinent))
 
 const countryRows = 26 * 26
-/** Count of rows: row 0, a row for each pair of letters, and a row for each continent alone. */
+/** Number of rows: row 0, a row for each pair of letters, and one for each continent alone. */
 export const geoCountryRows = 1 + countryRows + continentCodes.length
 
-/**
- * Returns the row of a country, the same in every database, so that rows of different databases can
- * be compared. @returns 0 for what is no code
- */
+/** Returns the row of a country, the same in every database. @returns 0 for an invalid code */
 export function countryRow(code: PackedCode): number {
   if (code === 0) return 0
   return 1 + ((code >> 8) - 0x41) * 26 + ((code & 0xff) - 0x41)
 }
 
-/** Returns the row of networks of which only the continent is known. @returns 0 for no continent */
+/** Returns the row of networks with only a known continent. @returns 0 for an invalid continent */
 export function continentRow(code: PackedCode): number {
   const index = continentCodes.indexOf(unpackCode(code))
   return index === -1 ? 0 : 1 + countryRows + index

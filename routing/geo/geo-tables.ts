@@ -2,8 +2,8 @@
 import { RangeTable } from '#routing/tables/range-table.ts'
 
 /**
- * All by row; row 0 is unknown. Rows are those of `countries.ts`, the same in every database; where
- * subdivisions are told apart, theirs come behind.
+ * Columns by row; row 0 is unknown. Rows are those of `countries.ts`, the same in every database;
+ * rows of subdivisions follow.
  */
 export interface CountryBuffers {
   readonly ranges: SharedArrayBuffer
@@ -11,9 +11,9 @@ export interface CountryBuffers {
   readonly countryCode: SharedArrayBuffer
   /** Uint16, as above. */
   readonly continentCode: SharedArrayBuffer
-  /** Uint32: see `placeCode`; the smallest that is known, 0: the country is all that is known. */
+  /** Uint32: see `placeCode`; the smallest known subdivision, 0: only the country is known. */
   readonly subdivisionCode: SharedArrayBuffer
-  /** Uint32: the subdivision that it lies in; 0: its country alone. */
+  /** Uint32: the subdivision around it; 0: none but the country. */
   readonly outerSubdivisionCode: SharedArrayBuffer
 }
 
@@ -21,7 +21,7 @@ export interface AsnBuffers {
   readonly ranges: SharedArrayBuffer
   /** Uint32. */
   readonly asnNumber: SharedArrayBuffer
-  /** Uint32, one more than rows: where the organisation begins in `organisationText`. */
+  /** Uint32, rows + 1 entries: offsets of the organisations in `organisationText`. */
   readonly organisationOffset: SharedArrayBuffer
   /** UTF-8, one after another. */
   readonly organisationText: SharedArrayBuffer

@@ -1,4 +1,4 @@
-// Computes a space-filling key: places with near keys lie near each other.
+// Computes a space-filling key: places with near keys are near each other.
 import type { LocationBuffers } from './geo-tables.ts'
 
 const bits = 12
@@ -10,8 +10,7 @@ export function placeKeys({
   z,
 }: Pick<LocationBuffers, 'x' | 'y' | 'z'>): (row: number) => number {
   const [xs, ys, zs] = [new Float32Array(x), new Float32Array(y), new Float32Array(z)]
-  // The sine of the latitude and the longitude, in as many steps each, with their bits in turn
-  // (Morton).
+  // The sine of the latitude and the longitude, each quantised, with interleaved bits (Morton).
   return (row) => {
     const longitude = Math.atan2(ys[row]!, xs[row]!) / (2 * Math.PI) + 0.5
     return spread(stepOf((zs[row]! + 1) / 2)) * 2 + spread(stepOf(longitude))
@@ -23,7 +22,7 @@ function stepOf(share: number): number {
   return Math.min(Math.floor(share * 2 ** bits), 2 ** bits - 1)
 }
 
-/** Puts a zero before each bit of a number. */
+/** Inserts a zero before each bit of a number. */
 function spread(step: number): number {
   let out = 0
   for (let bit = bits - 1; bit >= 0; bit--) out = out * 4 + ((step >> bit) & 1)

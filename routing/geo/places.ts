@@ -1,20 +1,20 @@
-// Computes distances between members and a place, and bounds for all places of a part of the globe.
+// Computes distances between members and a place, and their bounds over a part of the globe.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as columns from '#bundle/format/routing-cells.ts'
 import * as scopeCache from '#routing/chain/scope-cache.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { LocationTable } from './geo-tables.ts'
 
-// Constants of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { EndpointCell, vectorUnit } = columns
 const { Verdict } = scopeCache
 
-/** Members of unknown place sort behind all others: no cosine is as small. */
+/** Members of unknown place sort last: no cosine is this small. */
 const unknownPlace = -2 * vectorUnit
-/** Far larger than the errors of doubles, far smaller than what separates two places. */
+/** Far larger than rounding errors of doubles, far smaller than the distance of two places. */
 const marginOfBox = 1
 
-/** Returns the position of the candidate nearest to a place; of equals the first. */
+/** Returns the position of the candidate nearest to a place; among equals the first. */
 export function nearest(chain: Chain, location: LocationTable, place: number): number {
   let best = 0
   let most = -Infinity
@@ -35,7 +35,7 @@ export function sortByDistance(chain: Chain, location: LocationTable, place: num
   chain.sortByKeys()
 }
 
-/** Whether the candidates that a reply holds would be the same, in their present order. */
+/** Whether the candidates in the reply would be the same, in their present order. */
 export function isInOrder(chain: Chain, location: LocationTable, place: number): boolean {
   const { members, count } = chain
   for (let i = 1; i < count; i++) {
@@ -47,7 +47,9 @@ export function isInOrder(chain: Chain, location: LocationTable, place: number):
   return true
 }
 
-/** Each stands behind the one before it; all that are not answered, behind the last that is. */
+/**
+ * Each answered candidate competes with the one before it, all others with the last answered one.
+ */
 function rivalOf({ answerCount }: Chain, index: number): number {
   return Math.min(index, answerCount) - 1
 }
@@ -90,7 +92,7 @@ export function isNearestInBox(
   return verdict
 }
 
-/** As `isInOrder`, for all places of a box. */
+/** Does the same as `isInOrder` for all places of a box. */
 export function isInOrderInBox(
   chain: Chain,
   boxes: Float64Array,
@@ -137,10 +139,7 @@ function compareInBox(
   return most < -marginOfBox ? Verdict.Other : Verdict.Mixed
 }
 
-/**
- * Whether two are at one place, or both at an unknown one: then they are equally far from
- * everywhere.
- */
+/** Whether two members are at one place, or both at an unknown one: equally far from everywhere. */
 function isOnePlace({ endpointVector, memberEndpoint }: Bundle, a: number, b: number): boolean {
   const one = memberEndpoint[a]! * EndpointCell.Words
   const other = memberEndpoint[b]! * EndpointCell.Words
@@ -150,9 +149,7 @@ function isOnePlace({ endpointVector, memberEndpoint }: Bundle, a: number, b: nu
   return true
 }
 
-/**
- * Returns the cosine of the angle between two places, times `vectorUnit`: the larger the nearer.
- */
+/** Returns the cosine of the angle between two places, times `vectorUnit`: larger is nearer. */
 function closenessOf(
   { bundle }: Chain,
   member: number,

@@ -1,5 +1,4 @@
-// Finds the region of a bundle's members in which each client is, when some regions are
-// subdivisions.
+// Maps clients to the regions of a bundle's members when some regions are subdivisions.
 import { countryOfPlace, firstSubdivision } from '#bundle/format/routing-cells.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { deriveRangeTable } from '#routing/tables/range-derive.ts'
@@ -25,10 +24,10 @@ export function regionsWithSubdivisions({ memberPlace }: Bundle): ReadonlySet<nu
 }
 
 /**
- * Reduces the table to the regions of members: thousands of subdivisions would cut networks into
- * pieces that no member tells apart. Other subdivisions become their country, other countries their
- * continent. @param buffers with subdivisions @returns null when no subdivision is among the
- * regions: the countries alone are enough
+ * Reduces the table to the regions of members: thousands of other subdivisions would only split
+ * networks. Other subdivisions become their country, other countries their continent. @param
+ * buffers with subdivisions @returns null when no region is a subdivision: the country table is
+ * enough
  */
 export function regionTable(
   buffers: CountryBuffers,
@@ -42,7 +41,7 @@ export function regionTable(
   for (let row = 1; row < countryCode.length; row++) {
     const country = countryCode[row]!
     const continent = continentRow(continentCode[row]!)
-    // A country that lies on no continent is another place than an unknown one.
+    // A country without a continent differs from an unknown one.
     const isCountry = country !== 0 && (countries.has(country) || continent === 0)
     valueOf[row] = kept.rowFor(row) || (isCountry ? countryRow(country) : continent)
   }
@@ -50,9 +49,9 @@ export function regionTable(
   return { ...buffers, ranges: deriveRangeTable(ranges, valueOf) }
 }
 
-/** One row stands for all subdivisions that members tell from others by the larger one alone. */
+/** One row stands for all subdivisions that members distinguish only by the larger one. */
 class KeptRows {
-  /** Rows that are of a region. */
+  /** Rows that belong to a region. */
   count = 0
   readonly #table: CountryTable
   readonly #regions: ReadonlySet<number>
@@ -63,7 +62,7 @@ class KeptRows {
     this.#regions = regions
   }
 
-  /** @returns 0 for a row that is of no region that is a subdivision */
+  /** @returns 0 for a row that belongs to no region with a subdivision */
   rowFor(row: number): number {
     if (row < geoCountryRows) return 0
     const inner = this.#table.subdivisionCode[row]!

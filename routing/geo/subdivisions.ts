@@ -1,19 +1,19 @@
-// Knows which subdivisions a country has (ISO 3166-2), and which of them lie in a larger one.
+// Lists the subdivisions of each country (ISO 3166-2), and which of them lie in a larger one.
 import { placeCode } from '#bundle/format/routing-cells.ts'
 
-/** Written as a region, such as `GB-LND`. False: neither ISO 3166-2 nor MaxMind has it. */
+/** Takes a region such as `GB-LND`. False: neither ISO 3166-2 nor MaxMind has it. */
 export function isSubdivision(region: string): boolean {
   return outerByPlace().has(placeCode(region))
 }
 
-/** @returns the place of `GB-ENG` for that of `GB-LND`; 0: it lies in its country alone */
+/** @returns the place of `GB-ENG` for that of `GB-LND`; 0: no subdivision encloses it */
 export function outerSubdivision(place: number): number {
   return outerByPlace().get(place) ?? 0
 }
 
 let known: ReadonlyMap<number, number> | undefined
 
-/** The larger subdivision of each, or 0. */
+/** The enclosing subdivision by place, or 0. */
 function outerByPlace(): ReadonlyMap<number, number> {
   known ??= readTable()
   return known
@@ -35,7 +35,7 @@ function readTable(): ReadonlyMap<number, number> {
 }
 
 /**
- * Behind `GB=` the subdivisions of the country, behind `ENG:` those of one of them: the codes of
+ * After `GB=` come the subdivisions of the country, after `ENG:` those of one of them: the codes of
  * ISO 3166-2, and those that GeoLite2 City has besides (Paris is `75` there, and `75C` in ISO).
  */
 const table = `

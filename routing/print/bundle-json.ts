@@ -36,7 +36,7 @@ export function bundleAsJson(bundle: Bundle): object {
   }
 }
 
-/** Rollouts and windows; a window without a member is over each member of its pool. */
+/** Rollouts and windows; a window without a member covers each member of its pool. */
 function overlaysAsJson(bundle: Bundle): object {
   const { rollouts, windows } = overlaysOf(bundle)
   const named = <T extends { readonly pool: number; readonly member: number }>(one: T) => ({
@@ -76,7 +76,7 @@ function zoneAt(bundle: Bundle, zone: number): object {
   }
 }
 
-/** Records as zone files write them; the serial of SOA is what a node adds its own to. */
+/** Records as zone files write them; the serial of SOA is the base to which a node adds its own. */
 function rrsetAsJson({ type, ttlSeconds, rdata }: RrsetValue): object {
   const { name, print } = rdataTypeOf(type)
   return { type: name, ttlSeconds, records: rdata.map((one) => print(one)) }

@@ -1,22 +1,22 @@
-// The table of real-user measurements on the answer path: client network and member to
-// milliseconds.
+// The table of real-user measurements on the answer path: milliseconds by client network and
+// member.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 
-/** Prefix lengths of the networks that are measured. */
+/** Prefix lengths of the networks by which measurements are stored. */
 export const rumNetworkBits = { v4: 24, v6: 48 } as const
 
 export const RumHeader = {
   Words: 16,
-  /** Odd while the one writer is at work. */
+  /** Odd while the writer is writing. */
   Version: 0,
   /** Entries in the table. */
   Count: 1,
 } as const
 
 /**
- * An entry: the whole of its key and a latency, so that no other network's or member's number can
- * be taken for it. `NetworkLow` says the kind as well; 0 is a free place.
+ * An entry: its whole key and a latency, so that no other network or member can be mistaken for it.
+ * `NetworkLow` also holds the kind; 0 is a free slot.
  */
 export const RumCell = {
   Words: 8,
@@ -31,21 +31,21 @@ export const RumCell = {
 /** Bits of `NetworkLow`, above the 16 of an IPv6 network. */
 export const RumKind = { V4: 0x1_0000, V6: 0x2_0000, AnyNetwork: 0x4_0000 } as const
 
-/** Twice the places that may be taken, so that walks are short. A power of two. */
+/** Twice the slots that may be taken, so that probes are short. A power of two. */
 export const rumSlots = 524_288
 export const rumTableBytes = (RumHeader.Words + rumSlots * RumCell.Words) * 4
 
 export const RumResult = {
   /** No candidate was measured from this network. */
   NotHere: -1,
-  /** No candidate was measured from any network: the client's does not matter. */
+  /** No candidate was measured from any network: the client's network does not matter. */
   Nowhere: -2,
 } as const
 
-/** Tries to read while the writer is not writing; then the measurements are passed over. */
+/** Reads attempted while the writer is writing; then the measurements are ignored. */
 const readsMax = 4
 
-/** Where an entry's place is looked for first. */
+/** First slot to probe for an entry. */
 export function rumSlotOf(
   networkHigh: number,
   networkLow: number,
@@ -73,7 +73,7 @@ export class RumTable {
     this.#uids = new Uint32Array(memberUid.buffer, memberUid.byteOffset, memberUid.length >> 2)
   }
 
-  /** @returns the position of the candidate of the lowest latency, or one of RumResult */
+  /** @returns the position of the candidate with the lowest latency, or one of RumResult */
   fastest(chain: Chain): number {
     const cells = this.#cells
     for (let reads = 0; reads < readsMax; reads++) {
@@ -109,7 +109,7 @@ export class RumTable {
     const uids = this.#uids
     const uidAt = member * 4
     let slot = rumSlotOf(high, low, uids, uidAt)
-    // Bounded also when the writer is changing what is read here.
+    // Bounded even while the writer changes the table.
     for (let walked = 0; walked < rumSlots; walked++) {
       const at = RumHeader.Words + slot * RumCell.Words
       const found = words[at + RumCell.NetworkLow]!

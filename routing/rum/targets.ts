@@ -1,4 +1,4 @@
-// The members that browsers may measure for a name: those of its pool with a RUM address.
+// Finds the members that browsers may measure for a name: those of its pool with a RUM address.
 import {
   address6Row,
   addressOfMember,
@@ -17,8 +17,8 @@ export interface RumTarget {
 }
 
 /**
- * @param domain of a service, as people write it; a name that is none has no members
- * @returns indices in the bundle, in order
+ * @param domain of a service, in presentation form; an unknown name has no members @returns indices
+ * in the bundle, in order
  */
 export function rumMembers(bundle: Bundle, domain: string): readonly number[] {
   const name = parseName(domain)
@@ -35,7 +35,7 @@ export function rumTargetOf(bundle: Bundle, member: number): RumTarget {
 }
 
 /**
- * Finds the members that have this address: more than one when only their ports differ.
+ * Finds the members with this address: several when only their ports differ.
  *
  * @param octets 4 or 16
  */
@@ -44,7 +44,7 @@ export function membersAt(
   members: readonly number[],
   octets: Uint8Array,
 ): readonly number[] {
-  // Compared in place: anybody may ask, about thousands of members, as often as they like.
+  // Compared in place: anybody may ask about thousands of members at any rate.
   const { memberAddress, memberAddress6 } = bundle
   const column = octets.length === 4 ? memberAddress : memberAddress6
   return members.filter((member) => {

@@ -7,7 +7,7 @@ import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { formatName } from '#dns/name.ts'
 
-/** The distinct bodies, in the order of the policies. A script's number is its place here. */
+/** The distinct bodies, in the order of the policies. A script's number is its position. */
 export function scriptBodiesOf(bundle: Bundle): readonly string[] {
   const bodies = new Set<string>()
   for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {
@@ -20,15 +20,20 @@ const prefix = 'script:'
 
 function bodiesAt(bundle: Bundle, at: number): readonly string[] {
   const text = textOf(bundle, bundle.policyRow[at + PolicyCell.Text]!)
-  // Most policies have none, and need no reading.
+  // Most policies have no script and are not parsed.
   if (!text.includes(prefix)) return []
   const chain = parsePolicyText(text)?.filterChain ?? []
   return chain.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))
 }
 
-/** A service's use of a script. Steps of one text are different ones in different services. */
+/**
+ * Seats: a service's uses of scripts. Steps with one text have different seats in different
+ * services.
+ */
 export interface ScriptSeats {
-  /** Uint32, services + 1: the seats of service i begin at cell i and end before cell i + 1. */
+  /**
+   * Uint32, services + 1: the seats of service i are cells `starts[i]` to before `starts[i + 1]`.
+   */
   readonly starts: SharedArrayBuffer
   /** Uint32 by seat: the script's number. */
   readonly scripts: SharedArrayBuffer
@@ -60,12 +65,12 @@ export function scriptSeatsOf(bundle: Bundle, bodies: readonly string[]): Script
   return { starts: starts.buffer, scripts: shared.buffer, keys }
 }
 
-/** Which step of which service a seat is, for people. */
+/** The service and step of a seat, for people. */
 export interface SeatNames {
   readonly tenant: string
-  /** The name that is asked for. */
+  /** The service's domain. */
   readonly service: string
-  /** The steps of the chain that have this text, from 1. */
+  /** Positions from 1 of the chain's steps with this text. */
   readonly steps: readonly number[]
 }
 

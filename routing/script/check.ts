@@ -1,4 +1,4 @@
-// Checks that a script compiles, before it is saved; never runs it.
+// Checks that a script compiles before it is saved; never runs it.
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -8,12 +8,12 @@ import type { ScriptEngine, ScriptFault } from './engine.ts'
 let engines: ScriptEngine[] | undefined
 let loading: Promise<void> | undefined
 const tooDeep = 'it is nested too deeply'
-/** More bodies at once break engines only where a tree is wrong by the dozen. */
+/** Only a tree with many faulty scripts breaks more engines than there are. */
 const unread = 'it was not read, since two others of these files are nested too deeply'
 
 /**
- * To be awaited before the first `checkScript`, so that rules can ask without waiting. Takes some
- * fifty milliseconds of CPU time for each of two engines, which most trees do not need.
+ * Await it before the first `checkScript`, which is synchronous. Takes some fifty milliseconds of
+ * CPU time for each of two engines, which most trees do not need.
  */
 export function loadScriptCheck(): Promise<void> {
   loading ??= Promise.all([anotherEngine(), anotherEngine()]).then((loaded) => {
@@ -22,7 +22,7 @@ export function loadScriptCheck(): Promise<void> {
   return loading
 }
 
-/** Where no script is checked, nothing of the engine is loaded. */
+/** Imported on demand: without scripts the engine is not loaded. */
 async function anotherEngine(): Promise<ScriptEngine> {
   const { loadScriptEngine } = await import('./engine.ts')
   return loadScriptEngine()
@@ -31,9 +31,9 @@ async function anotherEngine(): Promise<ScriptEngine> {
 export const isScriptCheckLoaded = (): boolean => engines !== undefined
 
 /**
- * Reads a body with the engine that will run it, which refuses what nests deeper than its own stack
- * is. Where the thread's stack is the smaller one (below some 0.7 MiB; Node's main thread has 0.96)
- * such a body takes the engine with it: the next one takes its place, and another one is made.
+ * Parses a body with the engine that will run it, which refuses nesting deeper than its own stack.
+ * Where the thread's stack is smaller (below some 0.7 MiB; Node's main thread has 0.96), such a
+ * body breaks the engine: the spare one takes its place, and another is made.
  */
 export function checkScript(body: string): Result<null, ScriptFault> {
   assert(engines !== undefined, 'the script engine is loaded before a script is checked')

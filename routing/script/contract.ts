@@ -1,23 +1,23 @@
-// The contract of a script step: its input, its limits, and how it can end.
+// The contract of a script step: its input, its limits, and its outcomes.
 
-/** How a run ended. Anything but `Done` leaves the candidates as they were. Never reordered. */
+/** The outcome of a run. All but `Done` leave the candidates as they were. Never renumbered. */
 export const ScriptOutcome = {
   Done: 0,
   /** `result` names no candidate. */
   Empty: 1,
   Exception: 2,
   Syntax: 3,
-  /** Steps or time were used up. */
+  /** The step or time limit was reached. */
   Timeout: 4,
   Memory: 5,
-  /** The helper is not there, or at work for an earlier query, or was asked too often at once. */
+  /** No helper runs, it is busy with an earlier query, or it was asked too often at once. */
   Busy: 6,
-  /** Not run: it has used up its time too often, and has to wait. */
+  /** Not run: suspended after several timeouts. */
   Benched: 7,
 } as const
 export type ScriptOutcome = (typeof ScriptOutcome)[keyof typeof ScriptOutcome]
 
-/** By outcome: what metrics and traces call it. */
+/** Names in metrics and traces, by outcome. */
 export const scriptOutcomeNames = [
   'done',
   'empty',
@@ -30,33 +30,32 @@ export const scriptOutcomeNames = [
 ] as const
 
 export const scriptLimits = {
-  /** All that a script may put on its heap, its globals included. */
+  /** Heap limit of a script, its globals included. */
   memoryBytesMax: 4_194_304,
   /** Limit of the engine's own stack; its thread's stack grows about twenty times as fast. */
   stackBytesMax: 32_768,
-  /** Instructions between two looks at the clock; the engine's own number. */
+  /** Instructions between two checks of the clock; fixed by the engine. */
   stepsPerPoll: 10_000,
-  /** Instructions in all, native functions not counted. */
+  /** Instructions of a run, native functions not counted. */
   stepsMax: 200_000,
-  /** A responder waits no longer. */
+  /** Longest wait of a responder. */
   waitMs: 2,
-  /** The helper gives up earlier, so that it is free when the responder goes on. */
+  /** The helper stops earlier, so that it is free when the responder continues. */
   runMs: 1.5,
   /**
-   * In one batch of queries, which are answered together: a flood of queries for a slow script must
-   * not keep the others waiting for each of its runs. Below some thousand a second no batch is so
-   * full.
+   * Runs in one batch of queries, which are answered together: a flood of queries for a slow script
+   * must not delay the others by each run. Below some thousand a second no batch is so full.
    */
   runsPerBatchMax: 8,
   /**
-   * A pool with so many members is built once and kept in the engine; one with fewer is built for
+   * A pool with this many members is built once and kept in the engine; a smaller one is built for
    * each run, which takes some microseconds a member.
    */
   keptMembersMin: 48,
-  /** Octets of all that is kept; pools that find no room are built for each run. */
+  /** Octets of all kept pools; others are built for each run. */
   keptBytesMax: 33_554_432,
-  /** A script that looks at each of so many candidates still has time to spare. */
+  /** Candidates that a script can look at with time to spare. */
   candidatesInTime: 1_000,
-  /** Characters of a body that is read in half of its time: it is read for each run. */
+  /** Characters of a body that parses in half of its time: it is parsed for each run. */
   bodyLengthInTime: 8_192,
 } as const

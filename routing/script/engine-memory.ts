@@ -13,23 +13,23 @@ interface Part {
   readonly octets: Uint8Array
 }
 
-/** What the memory holds at one moment, but for the exchange. */
+/** The content of the memory at one moment, without the exchange. */
 export interface MemoryImage {
   readonly parts: readonly Part[]
   readonly bytes: number
 }
 
 /**
- * The octets below and above the engine's stack are kept. The stack is the longest run of zeros;
- * what stands in its free part, and behind the heap's end, is written before it is read. The
- * exchange is left out: what is read of it has been written for the same run.
+ * Keeps the octets below and above the engine's stack. The stack is the longest run of zeros; its
+ * free part, and the memory after the heap's end, are written before they are read. The exchange is
+ * left out: each run writes what it reads there.
  */
 export class EngineMemory {
   readonly #octets: Uint8Array
   readonly #words: Uint32Array
   readonly #stack: { readonly from: number; readonly to: number }
   readonly #exchangeAt: number
-  /** Word behind which nothing was ever written, but for what an image's makers clear again. */
+  /** The word after the last one ever written, except by makers of images, which clear it again. */
   readonly #end: number
   readonly #heapEnd: number
   readonly base: MemoryImage
@@ -56,13 +56,13 @@ export class EngineMemory {
     for (const { at, octets } of parts) this.#octets.set(octets, at)
   }
 
-  /** As `restore(base)`, and nothing of an earlier run behind it: what is added can be kept. */
+  /** Like `restore(base)`, and clears the rest: later additions can be captured. */
   clear(): void {
     this.#words.fill(0, this.#end, this.#heapEnd)
     this.restore(this.base)
   }
 
-  /** An image of what was done since `clear`. */
+  /** An image of the additions since `clear`. */
   capture(): MemoryImage {
     return this.#image(this.#lastWord(this.#heapEnd) + 1)
   }

@@ -23,11 +23,11 @@ export interface ScriptFault {
   readonly column: number
 }
 
-/** What a run is given. */
+/** The input of a run. */
 export interface ScriptQuestion {
-  /** JSON, a list: of each member what does not change. */
+  /** JSON list with the constant fields of each member. */
   readonly members: string
-  /** Which of these are candidates, in their order, and how many. */
+  /** Places of the candidates among the members, in order, and their number. */
   readonly places: Uint32Array
   readonly count: number
   /** Three a candidate: weight, health_score, rtt_ms. */
@@ -40,15 +40,15 @@ export interface ScriptQuestion {
 
 export interface ScriptRun {
   readonly outcome: ScriptOutcome
-  /** The members that `result` names, in its order: candidates or not, some perhaps twice. */
+  /** The members in `result`, in its order: candidates or not, possibly repeated. */
   readonly named: Uint32Array
-  /** Why nothing changes, for people. */
+  /** Why the run changes nothing, for people. */
   readonly message: string
 }
 
 /** Pages of 64 KiB: more than the engine's stack and `heapBytesMax` together. It never grows. */
 const memoryPages = 256
-/** The memory of a script, and as much again for the engine itself and for gaps. */
+/** The heap of a script, and as much again for the engine itself and for gaps. */
 const heapBytesMax = scriptLimits.memoryBytesMax * 2
 const fileName = 'script'
 const never = (): boolean => false
@@ -56,7 +56,7 @@ const nobody = new Uint32Array(0)
 
 type MemoryClass = new (limits: { initial: number; maximum: number }) => WasmMemory
 const { WebAssembly } = globalThis as unknown as { WebAssembly: { Memory: MemoryClass } }
-/** The package's types speak of its other form, whose default export is one level deeper. */
+/** The package's types describe its other form, whose default export is one level deeper. */
 const build = quickJsBuild as unknown as QuickJSSyncVariant
 
 /** Takes some ten milliseconds: compiles the engine and builds its world. */
@@ -68,9 +68,9 @@ export async function loadScriptEngine(): Promise<ScriptEngine> {
 }
 
 /**
- * Before each run the engine's whole memory is put back to what it was when nothing had run. That
- * is a tenth of the cost of a new realm, and nothing of one tenant's run is there in another's.
- * For a large pool it is put back to what it was when that pool had just been built.
+ * Runs bodies. Before each run the engine's whole memory is restored to its state before any run.
+ * That costs a tenth of a new realm, and leaves nothing of one tenant's run to another's. For a
+ * large pool it is restored to its state just after that pool was built.
  */
 export class ScriptEngine {
   readonly #context: QuickJSContext
@@ -82,7 +82,7 @@ export class ScriptEngine {
   readonly #places: Uint32Array
   readonly #values: Float64Array
   readonly #order: Uint32Array
-  /** By `members` of a question. */
+  /** Images by `members` of a question. */
   #kept = new Map<string, MemoryImage>()
   #polls = 0
   #isLate = never
@@ -110,16 +110,16 @@ export class ScriptEngine {
     this.#values = values.of(Exchange.Values, membersPerPoolMax * 3)
   }
 
-  /** True when the engine itself has given up; it is of no more use. */
+  /** True when the engine itself has failed and is of no more use. */
   get isBroken(): boolean {
     return this.#isBroken
   }
 
   /**
-   * Builds pools ahead of the questions for them, as far as there is room, and lets go of those
-   * that are not named any more. Takes some milliseconds for a large pool that is new.
+   * Builds pools ahead of their questions, as far as there is room, and drops those no longer
+   * named. Takes some milliseconds for a new large pool.
    *
-   * @param pools as the `members` of a question. @returns those that are kept
+   * @param pools as the `members` of a question. @returns the kept ones
    */
   keep(pools: Iterable<string>): ReadonlySet<string> {
     const kept = new Map<string, MemoryImage>()
@@ -180,14 +180,14 @@ export class ScriptEngine {
     this.#values.set(values.subarray(0, count * 3))
   }
 
-  /** @returns undefined when the pool alone is more than a script may have */
+  /** @returns undefined when the pool alone exceeds the heap limit of a script */
   #imageOf(members: string): MemoryImage | undefined {
     const image = this.#guarded(never, () => {
       this.#memory.clear()
       const context = this.#context
       const text = context.newString(members)
       const built = context.callFunction(this.#build, context.undefined, text)
-      // Values that are not disposed of would stay in the captured memory.
+      // Values not disposed of would stay in the captured memory.
       text.dispose()
       built.dispose()
       return built.error === undefined ? this.#memory.capture() : undefined
@@ -200,7 +200,7 @@ export class ScriptEngine {
     this.#polls = 0
     this.#isLate = isLate
     try {
-      // Handles of a run are not disposed of: what they point to is gone when the next one begins.
+      // A run's handles are not disposed of: restoring the memory removes what they point to.
       return work()
     } catch (error) {
       // A fault of WebAssembly, such as the end of this thread's own stack.
@@ -227,7 +227,7 @@ export class ScriptEngine {
       : `it took more than ${scriptLimits.runMs} ms`
   }
 
-  /** What was thrown may be anything. Looking at it may run code; the limits hold here, too. */
+  /** A thrown value may be anything. Inspecting it may run code, within the same limits. */
   #faultOf(error: QuickJSHandle): { name: string; fault: ScriptFault } {
     const context = this.#context
     const textOf = (key: string): string => {

@@ -11,7 +11,7 @@ import type { RangeTable } from '#routing/tables/range-table.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { ScriptQuestion } from './engine.ts'
 
-/** A query as numbers, as it crosses from thread to thread. */
+/** A query as plain numbers, as it is sent between threads. */
 export interface ScriptQuery {
   /** The candidates, as members of the bundle. */
   readonly members: Uint32Array
@@ -27,7 +27,7 @@ export interface ScriptWorld {
   readonly bundle: Bundle
   readonly state: RoutingState
   readonly geo: GeoTables
-  /** By pool; see kept-pools.ts. Members of other pools are written anew for each query. */
+  /** By pool; see kept-pools.ts. Members of other pools are serialised for each query. */
   readonly keptPools: ReadonlyMap<number, ScriptPool>
 }
 
@@ -35,9 +35,9 @@ export interface ScriptWorld {
 export interface ScriptPool {
   /** See ScriptQuestion. */
   readonly text: string
-  /** The member at place 0; the others follow it. -1: they are a query's candidates. */
+  /** The member at place 0; the others follow it. -1: the members are a query's candidates. */
   readonly firstMember: number
-  /** By place: the first one with the same address, which is the one that a script can name. */
+  /** By place: the first place with the same address, which a script names. */
   readonly namedAs: Uint32Array
 }
 
@@ -91,7 +91,7 @@ export function scriptQuestionOf(
   return { members: pool.text, places, count: members.length, values, globals, seed, pool }
 }
 
-/** `asn` is 0, and `geo`, `subdivision`, `subdivisions` are empty, where they are not known. */
+/** `asn` is 0, and `geo`, `subdivision`, `subdivisions` are empty, when unknown. */
 function clientOf({ asn, country, subdivision }: GeoTables, client: ScriptQuery['client']) {
   const subdivisions = subdivisionsOf(subdivision, client)
   const subnet = client.isIpv6
@@ -107,7 +107,7 @@ function clientOf({ asn, country, subdivision }: GeoTables, client: ScriptQuery[
   }
 }
 
-/** The largest first. */
+/** The largest subdivision first. */
 function subdivisionsOf(table: CountryTable | null, client: ScriptQuery['client']): string[] {
   if (table === null) return []
   const value = valueAt(table.ranges, client)
@@ -130,18 +130,18 @@ function valueAt(ranges: RangeTable, { words, isIpv6 }: ScriptQuery['client']): 
 }
 
 /**
- * Where the candidates that a run names stand, each once, in its order; members that are no
- * candidates are ignored.
+ * Finds the positions of the candidates that a run names, each once, in its order; other members
+ * are ignored.
  *
  * @param into receives the positions; has room for all candidates
- * @returns how many
+ * @returns their number
  */
 export function positionsNamed(
   { places, count, pool }: AskedQuestion,
   named: Uint32Array,
   into: Uint32Array,
 ): number {
-  // By place: the position + 1 of the candidate that is meant by its address.
+  // By place: the position + 1 of the candidate with its address.
   const left = new Uint32Array(pool.namedAs.length)
   for (let i = 0; i < count; i++) left[pool.namedAs[places[i]!]!] = i + 1
   let total = 0

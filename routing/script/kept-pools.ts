@@ -1,4 +1,4 @@
-// Builds the large pools that scripts choose from in the engine, ahead of queries.
+// Builds large pools in the script engine ahead of queries.
 import { poolOfService, serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
@@ -8,10 +8,7 @@ import type { ScriptEngine } from './engine.ts'
 import { scriptPoolOf } from './input.ts'
 import type { ScriptPool } from './input.ts'
 
-/**
- * @param seatStarts see ScriptSeats
- * @returns by pool, those that the engine keeps
- */
+/** @param seatStarts see ScriptSeats @returns the kept pools */
 export function keepPools(
   engine: ScriptEngine,
   bundle: Bundle,
@@ -32,7 +29,7 @@ export function keepPools(
   return pools
 }
 
-/** Large pools, and large fallbacks, of services that have a script; in a fixed order. */
+/** Large pools and fallback pools of services with a script, in a fixed order. */
 function largePools(bundle: Bundle, seatStarts: Uint32Array): ReadonlySet<number> {
   const pools = new Set<number>()
   for (let service = 0; service < bundle.counts.services; service++) {

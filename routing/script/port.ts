@@ -5,9 +5,9 @@ export interface ScriptPort {
   /** Called once for each script of a bundle. @returns the number by which `run` knows it */
   readonly compile: (body: string) => number
   /**
-   * Puts the candidates into the order that the script wants and drops those that it leaves out.
-   * Takes about 2 ms at most. A script that fails, takes too long or names no candidate changes
-   * nothing, and is counted.
+   * Reorders the candidates as the script says and drops those that it leaves out. Takes at most
+   * about 2 ms. A script that fails, takes too long or names no candidate changes nothing, and is
+   * counted.
    */
   readonly run: (script: number, chain: Chain) => void
 }

@@ -4,35 +4,35 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 const membersMax = bundleLimits.membersPerPoolMax
 
 /**
- * One piece of the engine's memory that both sides write: lists of numbers pass through it without
- * being turned into values one by one. Offsets in octets; `Mark` is how our side finds it.
+ * A piece of the engine's memory that both sides write: lists of numbers pass through it without a
+ * conversion of each value. Offsets in octets; our side finds it by `Mark`.
  */
 export const Exchange = {
   Mark: 0,
-  /** Uint32, part of the question: how many candidates there are. */
+  /** Uint32, part of the question: the number of candidates. */
   Count: 16,
-  /** Uint32, part of the answer: how many of `Order` it fills. */
+  /** Uint32, part of the answer: entries in `Order`. */
   Named: 20,
   /** Float64, three a candidate: weight, health_score, rtt_ms. */
   Values: 24,
   /** Uint32 by candidate: its place among the pool's members. */
   Places: 24 + membersMax * 24,
-  /** Uint32: places that `result` names, in its order, perhaps several times. */
+  /** Uint32: places in `result`, in its order, possibly repeated. */
   Order: 24 + membersMax * 28,
   Bytes: 24 + membersMax * 32,
 } as const
 
-/** Words that stand nowhere else in a memory that has just been made. */
+/** Words that occur nowhere else in a fresh memory. */
 export const exchangeMark = Uint32Array.of(0x67736c62, 0x9e3779b9, 0x7f4a7c15, 0xf39cc060)
 
-/** What `read` says of `result`, by its value. */
+/** The fault that `read` reports, by its return value. */
 export const resultFaults = [undefined, 'result is not set', 'result is no list'] as const
 export const emptyResult = 'result names no candidate'
 
 /**
- * Runs once in a fresh realm; its value is the list (build, put, read). What a script can change
- * does not reach these: they hold what they need. `build` makes the members of a pool, all that
- * stays alike from query to query; `put` sets the globals, `read` looks at `result`. Time and
+ * Runs once in a fresh realm; its value is the list (build, put, read). Scripts cannot reach what
+ * these functions use: they hold references of their own. `build` makes the members of a pool, all
+ * that is constant between queries; `put` sets the globals, `read` inspects `result`. Time and
  * chance are inputs, so that an answer can be replayed: `Date` stands still at `now`, in UTC, and
  * `Math.random` continues a seed.
  */

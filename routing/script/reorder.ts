@@ -1,11 +1,11 @@
-// Applies a script's answer, which is not trusted, to the candidates.
+// Applies a script's untrusted answer to the candidates.
 import type { Chain } from '#routing/chain/chain.ts'
 
 /**
- * Leaves the candidates at the first `named` positions of `order`, in that order. Positions that
- * are none, or that come twice, are ignored; without any left the chain stays as it is.
+ * Leaves the candidates at the first `named` positions of `order`, in that order. Invalid and
+ * repeated positions are ignored; without a valid one the chain stays as it is.
  *
- * @returns how many candidates were named
+ * @returns the number of named candidates
  */
 export function keepInOrder(chain: Chain, order: Uint32Array, named: number): number {
   const { members, scratch, scratchKeys, count } = chain

@@ -1,23 +1,25 @@
-// Numbers candidate lists: an equal list has the same number in every query, so that results can be
+// Numbers candidate lists: equal lists have the same number in every query, so that results can be
 // cached by it.
 import * as limits from '#bundle/format/limits.ts'
 
-// A constant of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { bundleLimits } = limits
 
-/** The part of a chain that counts here: its candidates, and how many of them are answered. */
+/** The part of a chain that is numbered: its candidates, and how many of them are answered. */
 export interface CandidateList {
   readonly members: Uint32Array
   readonly count: number
   readonly answerCount: number
 }
 
-/** A list may be in any of so many slots side by side; the oldest gives way. A power of two. */
+/** Slots side by side in which a list may be; the oldest is replaced. A power of two. */
 export const ways = 4
-/** Most pools are small. Slots are powers of two. A hash finds a list that is compared whole. */
+/**
+ * Most pools are small. Slots are powers of two. A hash finds a list, which is then compared whole.
+ */
 const small = { membersMax: 64, slots: 4_096 } as const
 const large = { membersMax: bundleLimits.membersPerPoolMax, slots: 64 } as const
-/** A word that says the kind of comparison, how many are answered, and how many there are. */
+/** The head of a list: kind of comparison, number of answers, number of candidates. */
 const answersShift = 8
 const countShift = 16
 
@@ -25,7 +27,7 @@ const countShift = 16
 export class CandidateLists {
   readonly #small = new ListTable(small.membersMax, small.slots)
   readonly #large = new ListTable(large.membersMax, large.slots)
-  /** The last number that was given; from 1 on, none twice. */
+  /** The last number given; from 1 on, never twice. */
   given = 0
 
   /** Forgets all lists. Their numbers are not given again. */
@@ -34,7 +36,7 @@ export class CandidateLists {
     this.#large.clear()
   }
 
-  /** @param kind of comparison, from 1 to 255: each has a number of its own for a list */
+  /** @param kind of comparison, from 1 to 255; each kind numbers a list on its own */
   numberOf(list: CandidateList, kind: number): number {
     const table = list.count <= small.membersMax ? this.#small : this.#large
     const head = kind | (list.answerCount << answersShift) | (list.count << countShift)
@@ -46,7 +48,7 @@ export class CandidateLists {
   }
 }
 
-/** Lists of at most so many members. */
+/** Lists of at most `membersMax` members. */
 class ListTable {
   /** By slot; 0: empty. */
   readonly #number: Int32Array
@@ -67,7 +69,7 @@ class ListTable {
     this.#number.fill(0)
   }
 
-  /** @returns the number of the list, 0 without it */
+  /** @returns the number of the list; 0: not found */
   find({ members, count }: CandidateList, head: number, hash: number): number {
     const first = this.#firstSlot(hash)
     for (let slot = first; slot < first + ways; slot++) {
@@ -94,7 +96,7 @@ class ListTable {
   }
 }
 
-/** The slot that gives way: of `ways` from `first` on, the one of the lowest number. */
+/** The slot to replace: of `ways` from `first` on, the one with the lowest number. */
 export function oldestSlot(numberOfSlot: Int32Array, first: number): number {
   let oldest = first
   for (let slot = first + 1; slot < first + ways; slot++) {

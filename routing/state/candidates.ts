@@ -1,4 +1,4 @@
-// Works out which members of a pool may answer now, in order of preference. Pure: bundle and health
+// Computes which members of a pool may answer now, in order of preference. Pure: bundle and health
 // in, lists out.
 import { assert } from '#lib/assert.ts'
 import { addressOfMember, memberOctets } from '#bundle/format/bundle.ts'
@@ -33,9 +33,9 @@ export function createRoutingState(
 }
 
 /**
- * The state of the next bundle, with the health and the cursors of what is in both: pools and
- * services by uid, members by uid and address. Lists are built from what was carried over. Weights
- * and windows are not carried: they follow from the bundle and the clock.
+ * Makes the state of the next bundle, with the health and cursors of objects in both: pools and
+ * services by uid, members by uid and address. Lists are built from the carried state. Weights and
+ * windows are not carried: they follow from the bundle and the clock.
  */
 export function carryRoutingState(
   previous: { readonly bundle: Bundle; readonly state: RoutingState },
@@ -46,7 +46,7 @@ export function carryRoutingState(
   const hasSameServices = Buffer.compare(previous.bundle.serviceUid, next.serviceUid) === 0
   const state = new RoutingState(next, {
     table: memory.table(routingTableBytes(next)),
-    // The same memory: not even an answer given during the swap is forgotten.
+    // Same memory, so that answers given during the swap count.
     cursors: hasSameServices ? previous.state.buffers.cursors : memory.cursors(cursorBytes(next)),
   })
   fillAsDeclared(next, state)
@@ -63,12 +63,12 @@ export function carryRoutingState(
   return rebuildAll(next, state, soaSerial)
 }
 
-/** Health as before the first probe, weights as the bundle says, nobody held out. */
+/** Sets health as before the first probe, weights as in the bundle, no member held out. */
 function fillAsDeclared(bundle: Bundle, state: RoutingState): void {
   state.memberHealthy.fill(1)
   state.memberScore.fill(1)
   state.memberWeight.set(bundle.memberWeight)
-  // Nobody has looked any of them up yet.
+  // Nothing has been resolved yet.
   for (let member = 0; bundle.hasHostnames && member < state.memberCount; member++) {
     if (isResolved(bundle, member)) state.memberOut[member] = MemberOut.Unresolved
   }
@@ -99,7 +99,7 @@ function forEachPair(
   }
 }
 
-/** A loop: two uids mostly differ in their first octet, and asking the system costs more. */
+/** A loop: uids mostly differ in their first octet, and a native comparison costs more. */
 function orderOf(left: Uint8Array, i: number, right: Uint8Array, j: number): number {
   for (let at = 0; at < 16; at++) {
     const order = left[i + at]! - right[j + at]!
@@ -116,7 +116,8 @@ function carryMembers(
   poolAfter: number,
 ): void {
   const { bundle, state: old } = previous
-  // Most pools have none: what is made for each of thousands is garbage at each write.
+  // Allocated on demand: most pools need none, and thousands of maps would be garbage at each
+  // write.
   let marked: Map<string, number> | undefined
   const end = endOfMembers(bundle, poolBefore)
   for (let member = bundle.poolMemberStart[poolBefore]!; member < end; member++) {
@@ -136,7 +137,7 @@ function carryMembers(
   }
 }
 
-/** Which address a slot has is said when the state is prepared, and then how it is. */
+/** Whether a member's state equals the initial one, apart from the address of a slot. */
 function isAsAtFirst(bundle: Bundle, state: RoutingState, member: number): boolean {
   return (
     isResolved(bundle, member) ||
@@ -170,7 +171,7 @@ export function endOfMembers(bundle: Bundle, pool: number): number {
 export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): void {
   assert(pool >= 0 && pool < bundle.counts.pools, 'lists are built for a pool of the bundle')
   const row = pool * PoolCell.Words
-  // Atomic, so that nothing below is written before the version of the last rebuild is seen.
+  // Atomic, so that no write below precedes this read of the version.
   const version = Atomics.load(state.pools, row + PoolCell.Version)
   const copy = (version & 1) ^ 1
   const start = bundle.poolMemberStart[pool]!
@@ -194,15 +195,15 @@ export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): 
   Atomics.store(state.pools, row + PoolCell.Version, version + 1)
 }
 
-/** Too few members are ready: the pool answers nothing, whatever the filters would say. */
+/** True when too few members are ready: the pool then answers nothing, whatever the filters do. */
 export function isBelowMinHealthy(bundle: Bundle, state: RoutingState, pool: number): boolean {
   const wanted = bundle.poolMinHealthy[pool]!
   return wanted > 0 && readyMembers(bundle, state, pool) < wanted
 }
 
 /**
- * How many members are ready, of both families: the same machine often has an address of each. A
- * host name is one member, which is ready with any of its addresses.
+ * Counts the ready members of both families, since one machine often has an address of each. A host
+ * name is one member, which is ready with any of its addresses.
  */
 export function readyMembers(bundle: Bundle, state: RoutingState, pool: number): number {
   let ready = 0
@@ -262,15 +263,15 @@ function sortByScore({ candidates, memberScore }: RoutingState, first: number, e
 }
 
 /**
- * Enabled, healthy, and held out by nothing, whatever the weight: of a ready member of weight 0 the
- * ways that divide by weight give no answers, and the others do not look at it.
+ * Enabled, healthy and not held out, whatever the weight: ways that divide by weight give a ready
+ * member of weight 0 no answers, and other ways ignore weights.
  */
 export function isReady(bundle: Bundle, state: RoutingState, member: number): boolean {
   const isEnabled = (bundle.memberFlags[member]! & MemberFlag.Enabled) !== 0
   return isEnabled && state.memberHealthy[member] === 1 && state.memberOut[member] === 0
 }
 
-/** 1 is tried first; 0 means unset and comes last. */
+/** 1 comes first; 0 means unset and comes last. */
 function priorityRank(bundle: Bundle, member: number): number {
   const priority = bundle.memberPriority[member]!
   return priority === 0 ? Number.POSITIVE_INFINITY : priority

@@ -5,14 +5,14 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import { MemberOut } from './state.ts'
 import type { RoutingState } from './state.ts'
 
-/** Divisible by every count of addresses up to `slotsPerHostname`. */
+/** Divisible by every number of addresses up to `slotsPerHostname`. */
 const finest = 840
 const sumMax = 0xffff_ffff
 
 /** Writes `memberShare` of a pool. */
 export function shareWeights(bundle: Bundle, state: RoutingState, pool: number): void {
   const { memberShare, memberWeight } = state
-  // Bundles with aliases only have no column of their own.
+  // Bundles without resolved host names have no column of their own.
   if (memberShare === memberWeight) return
   const start = bundle.poolMemberStart[pool]!
   const count4 = bundle.poolCount4[pool]!
@@ -29,7 +29,7 @@ function shareFamily(bundle: Bundle, state: RoutingState, start: number, end: nu
     sum += memberWeight[row]!
     if (isResolved(bundle, row)) hostnames++
   }
-  // The sum must stay inside 32 bits, with what rounding up adds.
+  // Keeps the sum within 32 bits, rounding included.
   const scale = Math.max(1, Math.min(finest, Math.floor((sumMax - (end - start)) / (sum || 1))))
   for (let row = start; row < end; row = endOfMember(bundle, row)) {
     if (hostnames === 0 || !isResolved(bundle, row)) {
@@ -49,7 +49,7 @@ function isFilled(state: RoutingState, slot: number): boolean {
   return (state.memberOut[slot]! & MemberOut.Unresolved) === 0
 }
 
-/** The row behind the rows of the member that begins at `row`. */
+/** The row after the rows of the member that begins at `row`. */
 function endOfMember(bundle: Bundle, row: number): number {
   if (!isResolved(bundle, row)) return row + 1
   const hostname = hostnameOfSlot(bundle, row)

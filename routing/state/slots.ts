@@ -1,4 +1,5 @@
-// The addresses of host names: which each slot has now, and how the one writer changes them.
+// Manages the addresses of host names: which each slot has now, and how the one writer changes
+// them.
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import {
@@ -14,7 +15,7 @@ import { assert } from '#lib/assert.ts'
 import { MemberOut, slotOffset } from './state.ts'
 import type { RoutingState } from './state.ts'
 
-/** By slot of a family; '': it has none. At most `slotsPerHostname` of each. */
+/** By slot of a family; '': none. At most `slotsPerHostname` of each. */
 export interface SlotAddresses {
   readonly v4: readonly string[]
   readonly v6: readonly string[]
@@ -47,7 +48,7 @@ export function fillSlots(
   return isChanged
 }
 
-/** Into the copy that nobody reads, which then becomes the current one. */
+/** Writes into the copy that nobody reads, which then becomes the current one. */
 function write(state: RoutingState, slot: number, address: string, isIpv4: boolean): void {
   const octets = parseAddress(address)
   assert(octets.ok && (octets.value.length === 4) === isIpv4, 'a slot has an address of its family')
@@ -56,7 +57,7 @@ function write(state: RoutingState, slot: number, address: string, isIpv4: boole
   Atomics.store(state.slotVersion, slot, version + 1)
 }
 
-/** The address that a member with the flag `Resolved` has now; '': none. */
+/** The current address of a member with the flag `Resolved`; '': none. */
 export function slotAddress(bundle: Bundle, state: RoutingState, member: number): string {
   if ((state.memberOut[member]! & MemberOut.Unresolved) !== 0) return ''
   const slot = slotOfMember(bundle, member)
@@ -66,13 +67,13 @@ export function slotAddress(bundle: Bundle, state: RoutingState, member: number)
   return formatAddress(state.slotOctets.subarray(from, from + (isIpv4 ? 4 : 16)))
 }
 
-/** What a member answers now; its host name where that is an alias, or not resolved. */
+/** The address that a member answers now; its host name where that is an alias, or not resolved. */
 export function addressNow(bundle: Bundle, state: RoutingState, member: number): string {
   if (!bundle.hasHostnames || !isResolved(bundle, member)) return addressOfMember(bundle, member)
   return slotAddress(bundle, state, member) || addressOfMember(bundle, member)
 }
 
-/** The host names whose addresses are looked up, by row of `hostnameRow`. */
+/** The host names that are resolved, by row of `hostnameRow`. */
 export function resolvedHostnames(bundle: Bundle): readonly string[] {
   const count = bundle.hostnameRow.length / HostnameCell.Words
   return Array.from({ length: count }, (_, hostname) => hostnameText(bundle, hostname))

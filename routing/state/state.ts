@@ -5,23 +5,23 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { slotCount } from '#bundle/format/hostnames.ts'
 
 /**
- * A row of `pools`: what a decision needs of a pool, in half a cache line. There are two copies of
- * the candidate list. `Version` counts rebuilds and its lowest bit says which copy is current: the
- * writer fills the other one, then adds one. A reader's copy is left alone until the version has
- * moved; a reader that sees it moved reads again, from the new copy. It never waits. The first look
- * at the version is a plain load (what is read next depends on it); only the second, which must not
- * come early, is atomic: a call that costs as much as the rest of the choice.
+ * A row of `pools`: what a choice needs of a pool, in half a cache line. There are two copies of
+ * the candidate list. `Version` counts rebuilds, and its lowest bit tells which copy is current:
+ * the writer fills the other one, then adds one. The copy that a reader uses is not touched before
+ * the version changes; a reader that sees a change reads again, from the new copy. It never waits.
+ * The first read of the version is a plain load (the next reads depend on it); only the second,
+ * which must not come early, is atomic: a call that costs as much as the rest of the choice.
  */
 export const PoolCell = {
   Words: 8,
   Version: 0,
-  /** Two cells, by family: position in `candidates` of the first one, in copy 0. */
+  /** Two cells, by family: position in `candidates` of the first candidate, in copy 0. */
   Start: 2,
-  /** Four cells, by copy * 2 + family: how many candidates there are. */
+  /** Four cells, by copy * 2 + family: number of candidates. */
   Count: 4,
 } as const
 
-// Exported names are not the constants of their file either: see answer/answer.ts.
+// Exported constants are slower than local ones: see answer/answer.ts.
 const { Words: poolWords, Start: poolStart } = PoolCell
 
 /** Cells of a pool in `firstByPriority`, by copy * 2 + family. */
@@ -29,11 +29,11 @@ export const priorityCells = 4
 
 /** Bits of `memberOut`: what keeps an enabled, healthy member out of rotation. */
 export const MemberOut = {
-  /** It has not passed its warm-up gate yet. */
+  /** It has not passed its warm-up gate. */
   Warming: 1,
   /** A maintenance window holds it out. */
   Maintenance: 2,
-  /** It is kept for an address of a host name that has none for it now. */
+  /** It is a slot of a host name and has no address now. */
   Unresolved: 4,
 } as const
 
@@ -49,26 +49,27 @@ export class RoutingState {
   readonly candidates: Uint32Array
   /** Beside `candidates`: the weights up to and including this one, within its family. */
   readonly weightSums: Uint32Array
-  /** The candidate that failover takes, or -1. */
+  /** The candidate that failover picks, or -1. */
   readonly firstByPriority: Int32Array
-  /** 1 when the last verdict was good, or when there has been none. */
+  /** 1 when the last verdict was good, or there was none. */
   readonly memberHealthy: Uint8Array
   /** 0 to 1; 1 while scoring is off. */
   readonly memberScore: Float32Array
-  /** Mean of the last probes; 0: too few of them. */
+  /** Mean of the last probes in milliseconds; 0: too few of them. */
   readonly memberRttMs: Float32Array
-  /** In effect now: the bundle's, or what a rollout makes of it. `weightSums` are sums of these. */
+  /** The weight in effect: the bundle's, or that of a rollout. `weightSums` are sums of shares. */
   readonly memberWeight: Uint32Array
   /**
-   * What a choice by weight goes by. Where a pool has host names, an address of one has its part
-   * of the member's weight, and all weights of the pool are multiplied; else `memberWeight` itself.
+   * The weight by which choices are made. Where a pool has host names, each address of one has its
+   * part of the member's weight, and all weights of the pool are scaled; else `memberWeight`
+   * itself.
    */
   readonly memberShare: Uint32Array
   /** Bits of MemberOut. */
   readonly memberOut: Uint8Array
   /**
-   * By slot: counts the addresses that it has had; the lowest bit says which copy is current. Read
-   * as `Version` of PoolCell.
+   * By slot: counts its changes of address; the lowest bit tells which copy is current. Read like
+   * `Version` of PoolCell.
    */
   readonly slotVersion: Int32Array
   /** Two copies of 16 octets for each slot; IPv4 in the first four. See `slotOffset`. */
@@ -108,7 +109,7 @@ export class RoutingState {
   }
 }
 
-/** Where the columns begin in the table; the rows of pools start at a cache line. */
+/** Offsets of the columns in the table; the rows of pools start at a cache line. */
 function columnOffsets(bundle: Bundle) {
   const { members, pools } = bundle.counts
   const slots = slotCount(bundle)
@@ -143,12 +144,12 @@ function columnOffsets(bundle: Bundle) {
   }
 }
 
-/** Where the copy of a slot's address is that a version names. */
+/** Offset of the copy of a slot's address that a version selects. */
 export function slotOffset(slot: number, version: number): number {
   return (slot * 2 + (version & 1)) * slotBytes
 }
 
-/** Entry in `candidates` of a pool's first candidate of a family. */
+/** Position in `candidates` of a pool's first candidate of a family. */
 export function firstCandidate(
   state: RoutingState,
   poolIndex: number,
@@ -159,21 +160,22 @@ export function firstCandidate(
   return copy * state.memberCount + start
 }
 
-/** The shared memory under a RoutingState, for handing to another thread. */
+/** The shared memory of a RoutingState, as sent to other threads. */
 export interface RoutingBuffers {
   readonly table: SharedArrayBuffer
-  /** Memory of its own, so that two bundles with the same services can share it. */
+  /** Separate, so that two bundles with the same services can share it. */
   readonly cursors: SharedArrayBuffer
 }
 
 /**
- * By family, because a client's A and AAAA queries alternate: one cursor would pin each to a half.
+ * Cursors are per family, because a client's A and AAAA queries alternate: one cursor would pin
+ * each to a half.
  */
 export function cursorBytes({ counts }: Bundle): number {
   return counts.services * 2 * 4
 }
 
-/** Where shared memory for a state comes from; what it gives is zero. */
+/** Provides zeroed shared memory for a state. */
 export interface RoutingMemory {
   readonly table: (bytes: number) => SharedArrayBuffer
   readonly cursors: (bytes: number) => SharedArrayBuffer

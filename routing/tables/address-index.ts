@@ -1,25 +1,25 @@
 // A search tree over IPv6 addresses whose nodes branch by as many bits as their rows need. Most
-// networks of the world lie below a few prefixes, tens of thousands of them below one /32; an index
-// by leading bits alone would leave those to long searches.
+// networks of the world lie below a few prefixes, tens of thousands of them below one /32, so an
+// index by leading bits alone would leave long searches.
 
 /**
- * A node: which bits it looks at, the row that holds its first address, then an entry for each
- * value of its bits and one more. An entry is the row that holds the first address with these bits,
- * or the offset of another node plus `childBit`.
+ * A node: the bits it reads, the row that holds its first address, then an entry for each value of
+ * its bits and one more. An entry is the row that holds the first address with these bits, or the
+ * offset of another node plus `childBit`.
  */
 export const AddressNode = { FirstEntry: 2, Bits: 0, FirstRow: 1 } as const
-/** `Bits` of a node: the place of its first bit in the address times 32, plus how many it reads. */
+/** `Bits` of a node: position of its first bit in the address times 32, plus how many it reads. */
 export const bitsMask = 31
 export const placeShift = 5
 export const childBit = 0x8000_0000
 
-/** A node looks at no more bits than this, all of one word of the address. */
+/** Greatest number of bits of a node, all in one word of the address. */
 const bitsMax = 16
-/** Searching so few rows is as fast as another node. */
+/** Below this, searching the rows is as fast as another node. */
 const rowsMin = 8
-/** No node looks at bits beyond this place: they are those of hosts, whose rows are few. */
+/** Nodes read no bits beyond this: bits of hosts, with few rows. */
 const placeMax = 64
-/** A tree of so many words gets no more nodes, so that crafted networks cannot blow it up. */
+/** A tree of this size gets no more nodes, so that crafted networks cannot inflate it. */
 const wordsMax = (rows: number): number => 1_024 + rows * 4
 
 /**
@@ -50,10 +50,9 @@ class AddressIndexBuilder {
   }
 
   /**
-   * @param place bits before it are the same for all addresses of the node
-   * @param first the row that holds the first address of the node; the others start in it
-   * @param end the row behind the last one that starts in it
-   * @returns the offset of the node
+   * @param place bits before it are the same for all addresses of the node @param first the row
+   * that holds the first address of the node; the others start in it @param end the row after the
+   * last one that starts in it @returns the offset of the node
    */
   #add(place: number, first: number, end: number): number {
     const wanted = 32 - Math.clz32(end - first)
@@ -63,7 +62,7 @@ class AddressIndexBuilder {
     this.#words[node + AddressNode.FirstRow] = first
     let row = first
     for (let entry = 0; entry < 2 ** bits; entry++) {
-      // The row before holds the first address of this part, unless one starts right there.
+      // The row before holds the first address of this part, unless a row starts exactly there.
       let next = row + 1
       const from = next < end && this.#startsPart(next, place, bits, entry) ? next++ : row
       while (next < end && this.#bitsOf(next, place, bits) === entry) next++
@@ -96,7 +95,7 @@ class AddressIndexBuilder {
     return (this.#word(row, place >>> 5) << (place & 31)) >>> (32 - bits)
   }
 
-  /** Its first address is the first one that has these bits there. */
+  /** Whether the row's first address is the first one with these bits. */
   #startsPart(row: number, place: number, bits: number, entry: number): boolean {
     if (this.#bitsOf(row, place, bits) !== entry) return false
     const behind = (place & 31) + bits

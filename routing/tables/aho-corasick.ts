@@ -1,24 +1,24 @@
 // Aho-Corasick automaton: finds which of many substrings a text contains, in one pass.
 
-/** Where `code` leads from `state`, as one number. */
+/** Key of the transition from `state` by `code`. */
 const edge = (state: number, code: number): number => state * 0x1_0000 + code
 
 export class AhoCorasick {
   readonly #next = new Map<number, number>()
-  /** By state: the state of the longest end of what was read that begins a part, too. */
+  /** By state: the state of its longest proper suffix that is also a prefix of a part. */
   readonly #shorter: number[] = [0]
   /** By state: the parts that end here. */
   readonly #ends: number[][] = [[]]
-  /** By state: the next one on the way of `#shorter` at which a part ends, or 0. */
+  /** By state: the next state along `#shorter` at which a part ends, or 0. */
   readonly #nextEnd: number[] = [0]
 
-  /** @param parts none of them empty; a part that comes twice is found twice */
+  /** @param parts none of them empty; duplicates are each found */
   constructor(parts: readonly string[]) {
     for (const [index, part] of parts.entries()) this.#add(part, index)
     this.#link(parts)
   }
 
-  /** @param found receives the positions of the parts that `text` contains */
+  /** @param found receives the indexes of the parts that `text` contains */
   addFound(text: string, found: Set<number>): void {
     let state = 0
     for (let i = 0; i < text.length; i++) {
@@ -43,7 +43,7 @@ export class AhoCorasick {
     this.#ends[state]!.push(index)
   }
 
-  /** The shortest beginnings first: what is shorter than a state is linked before it. */
+  /** Links states in order of length: a shorter state is linked before a longer one. */
   #link(parts: readonly string[]): void {
     const longest = parts.reduce((most, part) => Math.max(most, part.length), 0)
     const states = new Uint32Array(parts.length)
@@ -54,7 +54,7 @@ export class AhoCorasick {
         const before = states[index]!
         const state = this.#next.get(edge(before, code))!
         states[index] = state
-        // Linked already, through another part that begins alike.
+        // Linked already, through another part with the same prefix.
         if (this.#shorter[state] !== undefined) continue
         const shorter = before === 0 ? 0 : this.#step(this.#shorter[before]!, code)
         this.#shorter[state] = shorter

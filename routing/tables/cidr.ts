@@ -15,10 +15,10 @@ const mappedBits = 96
 const lengthForm = /^(?:0|[1-9]\d{0,2})$/
 
 /**
- * Reads `192.0.2.0/24` or `2001:db8::/32`. A network of IPv4-mapped addresses, such as
- * `::ffff:192.0.2.0/120`, is given as the IPv4 network that it stands for.
+ * Parses `192.0.2.0/24` or `2001:db8::/32`. A network of IPv4-mapped addresses, such as
+ * `::ffff:192.0.2.0/120`, becomes the IPv4 network that it stands for.
  *
- * @returns an error as a sentence for the author of the text
+ * @returns on failure, a sentence for the author of the text
  */
 export function parseCidr(text: string): Result<Cidr, string> {
   const slash = text.indexOf('/')
@@ -49,8 +49,8 @@ export function parseCidr(text: string): Result<Cidr, string> {
 }
 
 /**
- * A network as it is meant: `192.0.2.7/24` is 192.0.2.0/24. Any other text, also one that is no
- * network, is given back as it is.
+ * Clears the host bits: `192.0.2.7/24` becomes 192.0.2.0/24. Text that is no network is returned
+ * unchanged.
  */
 export function withoutHostBits(text: string): string {
   const slash = text.indexOf('/')
@@ -73,7 +73,7 @@ function textOf({ octets, prefixBits }: Cidr): string {
   return `${formatAddress(octets)}/${prefixBits}`
 }
 
-/** Long and strange text is not repeated in full. */
+/** Long text is shortened in messages. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text)
 }
@@ -88,8 +88,8 @@ export interface ValuedCidr extends Cidr {
 }
 
 /**
- * Disjoint ranges in the order of their addresses, where each address has the value of the longest
- * prefix that holds it. The first of equal prefixes wins.
+ * Disjoint ranges in address order, where each address has the value of its longest prefix. The
+ * first of equal prefixes wins.
  */
 export function prefixesToRanges(prefixes: Iterable<ValuedCidr>): {
   ranges4: Range4[]
@@ -110,14 +110,14 @@ export interface DisjointRange<Address, Value> {
   readonly value: Value
 }
 
-/** @param outer the value of the network around these; undefined: there is none */
+/** @param outer the value of the enclosing network; undefined: there is none */
 type ValueOf<Item, Value> = (own: readonly [Item, ...Item[]], outer: Value | undefined) => Value
 
 /**
- * Disjoint ranges in the order of their addresses. Takes as long as it takes to sort.
+ * Computes disjoint ranges in address order, in the time of a sort.
  *
- * @param valueOf the value of a network, from all items of just this network in the order of
- *   `items`; asked once for each, after it was asked for the network around
+ * @param valueOf the value of a network from all items of exactly this network, in the order of
+ * `items`; called once for each, after the enclosing network
  */
 export function disjointRanges<Item, Value>(
   items: Iterable<Item>,
@@ -153,7 +153,7 @@ interface Nested<Address, Item> {
 }
 
 /**
- * Two networks are apart or one holds the other, so a stack of the open ones is enough.
+ * Two networks are disjoint or nested, so a stack of the open ones is enough.
  *
  * @param move the address `step` away
  */
@@ -162,7 +162,7 @@ function flatten<Address extends number | bigint, Item, Value>(
   valueOf: ValueOf<Item, Value>,
   move: (address: Address, step: 1 | -1) => Address,
 ): DisjointRange<Address, Value>[] {
-  // The outer one first; stable, so that items of one network keep their order.
+  // The outer network first; stable, so that items of one network keep their order.
   nested.sort((a, b) => compare(a.start, b.start) || compare(b.end, a.end))
   const ranges: DisjointRange<Address, Value>[] = []
   const open: DisjointRange<Address, Value>[] = []

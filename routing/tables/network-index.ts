@@ -1,5 +1,5 @@
 // Builds the range tables of a bundle's client networks; unchanged tables are copied from the
-// bundle before.
+// previous bundle.
 import { Network4Cell, Network6Cell, NetworkCell } from '#bundle/format/client-ranges.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { RangeHeader, Row4, Row6 } from './range-layout.ts'
@@ -7,15 +7,15 @@ import { planRangeTable } from './range-pack.ts'
 import type { RangeColumns } from './range-pack.ts'
 import { IndexCell, indexedRowsMin, networkBytesMax } from './network-layout.ts'
 
-/** Gives the same memory each time, at least so large. */
+/** Returns the same memory each time, at least this large. */
 export type NetworkMemory = (bytes: number) => SharedArrayBuffer
 
-/** By the digests that the loader has checked: equal tables, whatever else is different. */
+/** Compares the digests that the loader has checked: equal tables, whatever else differs. */
 export function hasSameNetworks(one: Bundle, other: Bundle): boolean {
   return columnsRead.every((name) => digestOf(one, name) === digestOf(other, name))
 }
 
-/** The sections that an index is made from. */
+/** The sections that an index is built from. */
 const columnsRead = ['networkTable', 'network4', 'network6'] as const
 
 function digestOf({ manifest }: Bundle, name: string): string | undefined {
@@ -23,8 +23,8 @@ function digestOf({ manifest }: Bundle, name: string): string | undefined {
 }
 
 /**
- * @param before what it gave for another bundle, in other memory than `memory` gives
- * @returns for `NetworkTables`; null: no table is large enough
+ * @param before result for another bundle, in other memory than `memory` gives @returns memory for
+ * `NetworkTables`; null: no table is large enough
  */
 export function packNetworks(
   bundle: Bundle,
@@ -52,7 +52,7 @@ export function packNetworks(
   return index.memory
 }
 
-/** Memory of its own, for one packing. */
+/** Memory for a single packing. */
 function newMemory(): NetworkMemory {
   let buffer: SharedArrayBuffer | undefined
   return (bytes) => {
@@ -71,17 +71,17 @@ function rowsOf(
   return column.subarray(first * Words, (first + count) * Words)
 }
 
-/** Words of a table that are of this file. */
+/** Header words of a table used by this file. */
 const OwnCell = { Hash: RangeHeader.Owner, Base: RangeHeader.Owner + 1 } as const
 
 /**
- * The rows of one table. Its lists lie together in most cases, somewhere in `networkList`: counted
- * from a base of their own they are the same when lists of other tables come or go before them.
+ * The rows of one table. Its lists usually lie together somewhere in `networkList`: relative to
+ * their own base they stay the same when lists of other tables come or go before them.
  */
 class TableRows {
   readonly rows4: Uint32Array
   readonly rows6: Uint32Array
-  /** What is taken from every list but the empty one, 0. */
+  /** Subtracted from every list offset but 0, the empty list. */
   readonly base: number
   readonly hash: number
 
@@ -120,7 +120,7 @@ class TableRows {
     return { start4, value4, high6, low6, value6 }
   }
 
-  /** Was a packed table made from rows like these? */
+  /** Whether a packed table was made from equal rows. */
   isOf(words: Uint32Array, table: number): boolean {
     const { rows4, rows6, base } = this
     const count4 = rows4.length / Network4Cell.Words
@@ -146,7 +146,7 @@ class TableRows {
   }
 }
 
-/** 0 is no list and stays. */
+/** 0 is the empty list and stays. */
 function moved(list: number, by: number): number {
   return list === 0 ? 0 : list + by
 }
@@ -161,12 +161,12 @@ function hashOf(start: number, rows: Uint32Array, rowWords: number, base: number
   return hash
 }
 
-/** All of it as it is now: such a view does not grow with the memory. */
+/** A fixed-length view: it does not grow with the memory. */
 function wordsOf(memory: SharedArrayBuffer): Uint32Array {
   return new Uint32Array(memory, 0, Math.floor(memory.byteLength / 4))
 }
 
-/** What the bundle before had, to be found by content. */
+/** The tables of the previous bundle, found by content. */
 class KnownTables {
   readonly words: Uint32Array
   readonly #byHash = new Map<number, number>()
@@ -187,7 +187,7 @@ class KnownTables {
   }
 }
 
-/** Puts tables one behind the other, as the memory grows. */
+/** Writes tables one after the other while the memory grows. */
 class IndexWriter {
   readonly #ask: NetworkMemory
   readonly #tables: number
@@ -247,7 +247,7 @@ class IndexWriter {
     this.#words[IndexCell.FirstTable] = this.#end
   }
 
-  /** Wherever a table names a list; the order of its values, and so its groups, stay. */
+  /** Moves all list offsets of a table; the order of its values, and so its groups, stay. */
   #moveLists(table: number, by: number): void {
     const words = this.#words
     if (by === 0) return

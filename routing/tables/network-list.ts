@@ -3,7 +3,7 @@ import { parseAddress } from '#dns/address.ts'
 import type { Network } from '#dns/network.ts'
 import { parseCidr } from './cidr.ts'
 
-/** Leaves out what is no address and no network: the settings have been checked. */
+/** Leaves out invalid texts: the settings have been checked. */
 export function networksOf(texts: readonly string[]): readonly Network[] {
   return texts.flatMap((text) => {
     const address = parseAddress(text)

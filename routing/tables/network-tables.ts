@@ -1,21 +1,21 @@
-// The indexed client networks of a bundle: range tables in one piece of shared memory. What fills
-// it: network-index.ts.
+// The indexed client networks of a bundle: range tables in one piece of shared memory.
+// network-index.ts fills it.
 import { RangeTable } from './range-table.ts'
 import * as layout from './network-layout.ts'
 
-// A constant of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { IndexCell } = layout
 
-/** One per thread; taken over with a bundle in no time, however many tables there are. */
+/** One per thread; switching bundles takes no time, however many tables there are. */
 export class NetworkTables {
   readonly #directory: Uint32Array
-  /** Moved to the table that is asked for. */
+  /** Moved to the requested table. */
   readonly #ranges: RangeTable | null
-  /** The last one that was asked for. */
+  /** The table requested last. */
   #table = -1
   #found: RangeTable | null = null
 
-  /** @param memory what `packNetworks` gave; null: no table has an index */
+  /** @param memory result of `packNetworks`; null: no table has an index */
   constructor(memory: SharedArrayBuffer | null) {
     if (memory === null) {
       this.#directory = new Uint32Array(0)
@@ -28,9 +28,8 @@ export class NetworkTables {
   }
 
   /**
-   * @param table row of the bundle's `networkTable`
-   * @returns its ranges, good until the next call: values are offsets in `networkList`. null: the
-   * table has the bundle's rows alone
+   * @param table row of the bundle's `networkTable` @returns its ranges, valid until the next call:
+   * values are offsets in `networkList`. null: the table only has the bundle's rows
    */
   rangesOf(table: number): RangeTable | null {
     if (table !== this.#table) this.#moveTo(table)

@@ -1,4 +1,4 @@
-// Derives a range table with other values from one that exists; equal neighbours are merged.
+// Derives a range table with other values from an existing one; equal neighbours are merged.
 import { packRangeTable } from './range-pack.ts'
 import type { RangeTable } from './range-table.ts'
 

@@ -1,8 +1,8 @@
 // Groups the values of a range table, and builds a tree that tells which groups occur below each
-// node. One look at a node answers for half a million rows.
+// node. Reading one node covers up to half a million rows.
 import { nodeShift, nodeWords, nodesByLevel } from './range-layout.ts'
 
-/** An octet tells a group. Up to so many different values each is a group of its own. */
+/** A group number is an octet. Up to this many distinct values each have their own group. */
 export const groupsMax = 256
 
 export interface ValueGroups {
@@ -15,8 +15,8 @@ export interface ValueGroups {
 }
 
 /**
- * @param columns values of rows
- * @param keyOf values of near keys share a group when there are too many; default: the value
+ * @param columns values of rows @param keyOf values with near keys share a group when there are too
+ * many; default: the value
  */
 export function groupValues(
   columns: readonly Uint32Array[],
@@ -35,7 +35,7 @@ export function groupValues(
   const groups = Math.min(values.length, groupsMax)
   const groupOf = new Uint8Array(most + 1)
   const groupStart = new Uint32Array(groups + 1)
-  // Value 0, nothing known, is a group of its own.
+  // Value 0, unknown, is a group of its own.
   const alone = values[0] === 0 ? 1 : 0
   for (const [rank, value] of values.entries()) {
     const share = (rank - alone) / Math.max(1, values.length - alone)

@@ -1,19 +1,19 @@
 // The memory layout of a range table.
 
 /**
- * Words at the beginning of the table. From `Index4` on: where the columns begin, in words from
- * there; a reader moves from table to table by these alone.
+ * Words at the start of the table. From `Index4` on: word offsets of the columns, relative to the
+ * table; a reader moves from table to table by these alone.
  */
 export const RangeHeader = {
   Words: 32,
   Magic: 0,
   Count4: 1,
   Count6: 2,
-  /** How many leading bits of an IPv4 address choose an entry of its index. */
+  /** Leading bits of an IPv4 address that select an entry of its index. */
   IndexBits4: 3,
-  /** How many groups the values are in, see `range-groups.ts`. */
+  /** Number of value groups, see `range-groups.ts`. */
   Groups: 4,
-  /** How many different values there are. */
+  /** Number of distinct values. */
   Values: 5,
   Index4: 8,
   Rows4: 9,
@@ -35,15 +35,15 @@ export const RangeHeader = {
 /** "gRNG" in a little-endian file. */
 export const rangeMagic = 0x474e5267
 
-/** What is looked at together lies together: a miss of the cache costs more than the search. */
+/** Fields read together lie together: a cache miss costs more than the search. */
 export const Row4 = { Words: 2, Start: 0, Value: 1 } as const
-/** `Start`: three words; the last one is seldom looked at. */
+/** `Start`: three words; the last one is rarely read. */
 export const Row6 = { Words: 4, Start: 0, Value: 3 } as const
 
-/** Rows, so that a row and a count fit everywhere a number of 31 bits does. */
+/** Keeps a row and a count within 31 bits. */
 export const rangeRowsMax = 67_108_864
 
-/** An index entry for about every row; a cache line of rows at least, 256 KiB at most. */
+/** About one index entry per row; at least a cache line of rows, at most 256 KiB. */
 const indexBitsMax = 16
 
 /** At least 1: JavaScript shifts by 32 as by 0. */
@@ -51,13 +51,13 @@ export function indexBits4(count4: number): number {
   return Math.min(Math.max(32 - Math.clz32(count4), 1), indexBitsMax)
 }
 
-/** Levels above the rows when a table has as many rows as it may. */
+/** Levels above the rows in the largest table. */
 export const rangeLevelsMax = 7
 
-/** A node stands for so many rows, or nodes of the level below: 2 to this power. */
+/** A node covers 2 to this power rows, or nodes of the level below. */
 export const nodeShift = 4
 
-/** Nodes of each level, from the one above the rows to the one that has a single node. */
+/** Number of nodes on each level, from the one above the rows to the single root. */
 export function nodesByLevel(rows: number): readonly number[] {
   const levels: number[] = []
   let count = rows
@@ -68,7 +68,7 @@ export function nodesByLevel(rows: number): readonly number[] {
   return levels
 }
 
-/** What the places of the columns depend on. */
+/** The numbers that determine the offsets of the columns. */
 export interface RangeCounts {
   readonly count4: number
   readonly count6: number
@@ -88,10 +88,10 @@ export interface RangeLayout {
   /** An octet a row. */
   readonly group4: number
   readonly group6: number
-  /** A bit for each group that is below a node; level by level. */
+  /** A bit for each group that occurs below a node; level by level. */
   readonly nodes4: number
   readonly nodes6: number
-  /** By group, one more than there are: where its values begin in `groupValue`. */
+  /** By group, one more than there are: offset of its values in `groupValue`. */
   readonly groupStart: number
   readonly groupValue: number
   readonly end: number

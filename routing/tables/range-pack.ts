@@ -14,7 +14,7 @@ import {
 } from './range-layout.ts'
 import type { RangeCounts, RangeLayout } from './range-layout.ts'
 
-/** Rows as RangeTable has them: without gaps, from the first address on, neighbours different. */
+/** Rows as RangeTable needs them: without gaps, from the first address on, neighbours different. */
 export interface RangeColumns {
   readonly start4: Uint32Array
   readonly value4: Uint32Array
@@ -24,10 +24,10 @@ export interface RangeColumns {
   readonly value6: Uint32Array
 }
 
-/** What is to be written, and how much room it takes. */
+/** A table ready to be written, and its size. */
 export interface RangePlan {
   readonly bytes: number
-  /** @param byteOffset where it is to lie: a multiple of 64 */
+  /** @param byteOffset target offset, a multiple of 64 */
   readonly write: (buffer: SharedArrayBuffer, byteOffset: number) => void
 }
 
@@ -42,7 +42,10 @@ export function packRangeTable(
   return buffer
 }
 
-/** @param keyOf of values: near keys, alike for most clients; it matters where there are many */
+/**
+ * @param keyOf key of a value: near for values that are alike for most clients; matters when there
+ * are many
+ */
 export function planRangeTable(
   columns: RangeColumns,
   keyOf?: (value: number) => number,
@@ -63,7 +66,7 @@ export function planRangeTable(
   }
   const at = rangeLayout(counts)
   const write = (buffer: SharedArrayBuffer, byteOffset: number): void => {
-    // The nodes are put together bit by bit, and the memory may have been another table's.
+    // Cleared first: nodes are set bit by bit, and the memory may be reused.
     new Uint8Array(buffer, byteOffset, at.end).fill(0)
     fillHeader(new Uint32Array(buffer, byteOffset, RangeHeader.Words), counts, at)
     const words = (offset: number, length: number): Uint32Array =>

@@ -16,10 +16,7 @@ export interface Range6 {
   readonly value: number
 }
 
-/**
- * @param ranges4 disjoint, in any order; what they leave out gets the value 0
- * @param ranges6 the same for IPv6
- */
+/** @param ranges4 disjoint, in any order; gaps get the value 0 @param ranges6 the same for IPv6 */
 export function buildRangeTable(
   ranges4: Iterable<Range4>,
   ranges6: Iterable<Range6>,
@@ -44,14 +41,14 @@ function splitWords(address: bigint, words: Uint32Array): void {
   for (let i = 0; i < 4; i++) words[i] = Number((address >> BigInt(96 - 32 * i)) & 0xffff_ffffn)
 }
 
-/** Takes ranges in the order of their addresses, without an object for each. */
+/** Takes ranges in address order, without an object for each. */
 export class RangeTableBuilder {
   readonly #start4 = new Column()
   readonly #value4 = new Column()
   readonly #high6 = new Column()
   readonly #low6 = new Column()
   readonly #value6 = new Column()
-  /** The first address that no row covers; 2^32 when all are covered. */
+  /** The first address without a row; 2^32 when all are covered. */
   #next4 = 0
   readonly #next6 = new Uint32Array(4)
   #isFull6 = false
@@ -117,7 +114,7 @@ function compareWords(a: Uint32Array, b: Uint32Array): number {
   return 0
 }
 
-/** @returns true when there is no next address */
+/** @returns true on overflow: there is no next address */
 function addOne(words: Uint32Array): boolean {
   for (let i = 3; i >= 0; i--) {
     words[i]!++
@@ -126,7 +123,7 @@ function addOne(words: Uint32Array): boolean {
   return true
 }
 
-/** Numbers of 32 bits, as many as come. */
+/** A growing array of 32-bit numbers. */
 class Column {
   length = 0
   #words = new Uint32Array(256)
@@ -144,7 +141,7 @@ class Column {
     return this.length === 0 ? undefined : this.#words[this.length - 1]
   }
 
-  /** Not copied. */
+  /** A view, not a copy. */
   words(): Uint32Array {
     return this.#words.subarray(0, this.length)
   }

@@ -6,30 +6,30 @@ import { RowGroups } from './row-groups.ts'
 
 export { buildRangeTable } from './range-table-builder.ts'
 
-// Constants of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { AddressNode, bitsMask, placeShift } = index
 const { RangeHeader, Row4, Row6, rangeMagic } = layout
 
 /**
  * Rows cover all addresses of a family without a gap, in order; neighbours have different values.
- * An address that the input did not name lies in a row of value 0. IPv4-mapped IPv6 addresses are
+ * Addresses that the input did not name lie in a row of value 0. IPv4-mapped IPv6 addresses are
  * IPv4 addresses (RFC 4291 section 2.5.5.2): the caller looks them up as such.
  *
- * Addresses and words may be given signed or unsigned: an unsigned one above 2^31 is an object
- * where the call is not inlined. What comes back is unsigned.
+ * Addresses and words may be signed or unsigned: V8 boxes an unsigned one above 2^31 where the call
+ * is not inlined. Results are unsigned.
  */
 export class RangeTable {
   count4 = 0
   count6 = 0
-  /** In how many groups the values are. */
+  /** Number of value groups. */
   groups = 0
-  /** Which groups of values are below which rows. */
+  /** Which groups of values occur below which rows. */
   readonly groups4: RowGroups
   readonly groups6: RowGroups
   readonly #words: Uint32Array
   /** `#words` as signed numbers: an index entry below 0 is a node, see address-index.ts. */
   readonly #signed: Int32Array
-  // Where the columns of RangeLayout begin, in words of the memory.
+  // Word offsets of the columns of RangeLayout in the memory.
   #index4 = 0
   #rows4 = 0
   #index6 = 0
@@ -39,9 +39,9 @@ export class RangeTable {
   #groupValue = 0
   #shift4 = 0
 
-  /** @param buffer what `packRangeTable` gave, also when it lies inside another buffer */
+  /** @param buffer result of `packRangeTable`, also as a part of a larger buffer */
   constructor(buffer: ArrayBufferLike, byteOffset = 0) {
-    // Lengths are said: memory that can grow must not make these views follow it.
+    // Explicit lengths: growing memory must not make these views follow it.
     const words = Math.floor(buffer.byteLength / 4)
     this.#words = new Uint32Array(buffer, 0, words)
     this.#signed = new Int32Array(buffer, 0, words)
@@ -52,7 +52,7 @@ export class RangeTable {
   }
 
   /**
-   * From now on this is another table of the same memory.
+   * Moves to another table of the same memory.
    *
    * @param at its first word
    * @returns false: there is none
@@ -79,7 +79,7 @@ export class RangeTable {
     return true
   }
 
-  /** The row of the range that holds an IPv4 address. */
+  /** The row whose range holds an IPv4 address. */
   find4(address: number): number {
     const wanted = address >>> 0
     const words = this.#words
@@ -87,8 +87,8 @@ export class RangeTable {
     const bucket = this.#index4 + (wanted >>> this.#shift4)
     let row = words[bucket]!
     let rows = words[bucket + 1]! - row + 1
-    // A jump that depends on the address is guessed wrong half the time; a sign is not guessed. The
-    // rows behind the first start in the bucket or where it ends, so no difference overflows.
+    // Branch-free: a branch by address is mispredicted half the time. The rows after the first
+    // start in the bucket or at its end, so no difference overflows.
     while (rows > 1) {
       const half = rows >>> 1
       const isBehind = (wanted - words[starts + (row + half) * Row4.Words]!) >> 31
@@ -99,10 +99,10 @@ export class RangeTable {
   }
 
   /**
-   * Reads what `find4` and the search for the scope will read for these addresses. These are
+   * Prefetches what `find4` and the scope search will read for these addresses, which are
    * overwritten.
    *
-   * @returns a number that means nothing
+   * @returns a meaningless number
    */
   readAhead4(addresses: Int32Array, count: number): number {
     const words = this.#words
@@ -120,13 +120,13 @@ export class RangeTable {
     return sum
   }
 
-  /** The row of the range that holds an IPv6 address; `w0` is its most significant word. */
+  /** The row whose range holds an IPv6 address; `w0` is its most significant word. */
   find6(w0: number, w1: number, w2: number, w3: number): number {
     const words = this.#signed
     const nodes = this.#index6
     let bits = words[nodes + AddressNode.Bits]! & bitsMask
     let at = nodes + AddressNode.FirstEntry + (w0 >>> (32 - bits))
-    // Nodes look at the first half of an address only.
+    // Nodes cover the first half of an address only.
     while (words[at]! < 0) {
       const node = nodes + (words[at]! & 0x7fff_ffff)
       const place = words[node]! >>> placeShift
@@ -147,7 +147,7 @@ export class RangeTable {
     return this.#words[this.#rows6 + row * Row6.Words + Row6.Value]!
   }
 
-  /** Where the values of a group begin; for the group behind the last, where all values end. */
+  /** Index of the first value of a group; for the group after the last, the end of all values. */
   groupStart(group: number): number {
     return this.#words[this.#groupStart + group]!
   }
@@ -186,7 +186,7 @@ export class RangeTable {
     return low
   }
 
-  /** Where the first halves are equal: does the row begin at or before the address? */
+  /** Whether the row begins at or before the address, when the first halves are equal. */
   #restIsAtMost(row: number, w2: number, w3: number): boolean {
     const s2 = this.#words[this.#rows6 + row * Row6.Words + 2]!
     return s2 === w2 >>> 0 ? this.#words[this.#last6 + row]! <= w3 >>> 0 : s2 < w2 >>> 0

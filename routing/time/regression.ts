@@ -1,4 +1,4 @@
-// Detects that a rollout does harm: the regression policy, and the measurements that it judges.
+// Detects harm done by a rollout: the regression policy, and the measurements that it judges.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { rowsOfMember } from '#bundle/format/hostnames.ts'
 import type { RegressionPolicyModel } from '#bundle/format/model.ts'
@@ -7,18 +7,18 @@ import { readyMembers } from '#routing/state/candidates.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 
-/** As one node sees it; null: not measured. */
+/** Measurements of one node; null: not measured. */
 export interface RolloutObservation {
-  /** The member's own, 0 to 1. */
+  /** The member's own score, 0 to 1. */
   readonly score: number | null
   /** Members of the pool that are enabled, healthy and held out by nothing. */
   readonly healthyMembers: number | null
   readonly rttMs: number | null
-  /** The round trip time from when the rollout began. */
+  /** The round trip time when the rollout began. */
   readonly baselineRttMs: number | null
 }
 
-/** @returns what was found, as a sentence; undefined: nothing that the policy minds */
+/** @returns the regression as a sentence; undefined: none */
 export function regressionOf(
   policy: RegressionPolicyModel,
   { score, healthyMembers, rttMs, baselineRttMs }: RolloutObservation,
@@ -42,7 +42,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-/** @param isProbed false: this node probes nobody, and knows nothing of health */
+/** @param isProbed false: this node runs no probes and knows nothing of health */
 export function observe(
   bundle: Bundle,
   state: RoutingState,
@@ -57,7 +57,7 @@ export function observe(
   if (!isMeasured) return { score: null, healthyMembers: null, rttMs: null, baselineRttMs }
   const isCounted = regressionPolicy.minHealthyMembers > 0
   const healthyMembers = isCounted ? readyMembers(bundle, state, pool) : null
-  // A score of 1 says "scoring is off", too; neither falls below anything.
+  // A score of 1 also means "scoring is off"; neither falls below any limit.
   const isFilled = (row: number): boolean => (state.memberOut[row]! & MemberOut.Unresolved) === 0
   const score = mean(rows.filter(isFilled).map((row) => state.memberScore[row]!))
   return { score, healthyMembers, rttMs, baselineRttMs }

@@ -1,10 +1,10 @@
-// Works out the phase and weight of a rollout at an instant, from its file, the clock and what this
-// node has seen.
+// Computes the phase and weight of a rollout at an instant, from its file, the clock and this
+// node's observations.
 import type { RolloutIntentModel, RolloutModel, RolloutStepModel } from '#bundle/format/model.ts'
 
 export type RolloutState = 'pending' | 'running' | 'paused' | 'promoted' | 'rolled_back'
 
-/** What may be decided in which state. The API answers 409 to the rest. */
+/** Intents allowed in each state. The API answers 409 to others. */
 export const allowedIntents: Readonly<
   Record<RolloutState, readonly RolloutIntentModel['intent'][]>
 > = Object.freeze({
@@ -15,7 +15,7 @@ export const allowedIntents: Readonly<
   rolled_back: [],
 })
 
-/** What of a rollout depends on time. */
+/** The part of a rollout that depends on time. */
 export type RolloutSchedule = Pick<RolloutModel, 'baseWeight' | 'startAtMs' | 'steps' | 'intents'>
 
 /** A regression that this node has seen. */
@@ -27,22 +27,23 @@ export interface RolloutTrip {
 
 export interface RolloutMoment {
   readonly state: RolloutState
-  /** Position in `steps` of the current step, or of the last one that was reached. */
+  /** Position in `steps` of the current step, or of the last one reached. */
   readonly stepIndex: number
-  /** null: what the pool says, because the rollout has not begun. */
+  /** null: the pool's weight, because the rollout has not begun. */
   readonly weight: number | null
-  /** Why it is over or held; empty while it is on its way. */
+  /** Why it has ended or is held; empty while it is on its way. */
   readonly reason: string
-  /** When it will be another moment; Infinity: never by itself. */
+  /** Time of the next moment; Infinity: never by itself. */
   readonly nextEventAtMs: number
 }
 
 /**
- * The steps by the clock alone. A step lasts from its start up to the start of the next one. The
- * earlier of two decisions counts when it ends the rollout; one that `allowedIntents` does not
- * allow in the state of its instant changes nothing.
+ * Follows the steps by the clock. A step lasts from its start up to the start of the next one. The
+ * earlier of two decisions counts when it ends the rollout; an intent that `allowedIntents` does
+ * not allow in the state of its instant changes nothing.
  *
- * @param trip what this node has seen; a promotion or abortion at its time or later overrules it
+ * @param trip regression seen by this node; a promotion or abortion at its time or later overrules
+ * it
  */
 export function rolloutAt(
   rollout: RolloutSchedule,
@@ -60,7 +61,7 @@ export function rolloutAt(
     if (atMs > nowMs) break
     decided = afterIntent(rollout, decided, intent, atMs)
   }
-  // A clock that was put back does not undo what has been seen.
+  // Setting the clock back does not undo what was observed.
   if (unseen !== null) decided = afterTrip(rollout, decided, unseen)
   const coming = nextIntentAt(rollout, nowMs)
   if (decided !== undefined) {
@@ -78,9 +79,9 @@ export function rolloutAt(
   return { state: 'running', stepIndex, weight, reason: '', nextEventAtMs }
 }
 
-/** What a decision has led to, up to the next one. */
+/** The result of decisions, up to the next one. */
 interface Decision extends Omit<RolloutMoment, 'nextEventAtMs'> {
-  /** Nothing that is decided later changes it. */
+  /** Later decisions change nothing. */
   readonly isFinal: boolean
 }
 
@@ -141,11 +142,11 @@ function promoted({ steps, baseWeight }: RolloutSchedule, reason: string): Rollo
 interface Scheduled {
   readonly phase: 'pending' | 'running' | 'finished'
   readonly stepIndex: number
-  /** Infinity: the step is held until somebody promotes. */
+  /** Infinity: the step is held until a promotion. */
   readonly endsAtMs: number
 }
 
-/** What the steps say, before anybody decides otherwise. */
+/** The steps without any intents. */
 function scheduledAt({ startAtMs, steps }: RolloutSchedule, atMs: number): Scheduled {
   if (atMs < startAtMs) return { phase: 'pending', stepIndex: 0, endsAtMs: startAtMs }
   let endsAtMs = startAtMs
@@ -156,31 +157,31 @@ function scheduledAt({ startAtMs, steps }: RolloutSchedule, atMs: number): Sched
   return { phase: 'finished', stepIndex: steps.length - 1, endsAtMs }
 }
 
-/** @returns the time of the next decision that is written down already; Infinity when none is */
+/** @returns the time of the next recorded intent; Infinity when there is none */
 function nextIntentAt({ intents }: RolloutSchedule, nowMs: number): number {
   return intents.find(({ atMs }) => atMs > nowMs)?.atMs ?? Infinity
 }
 
-/** A share above nothing is at least 1: a member of small weight is not drained by rounding. */
+/** A share above zero is at least 1: rounding must not drain a member of small weight. */
 export function stepWeight(baseWeight: number, { weightPct }: RolloutStepModel): number {
   const weight = Math.round((baseWeight * weightPct) / 100)
   return weight === 0 && weightPct > 0 && baseWeight > 0 ? 1 : weight
 }
 
-/** A share that is off by more than a quarter is another share. */
+/** True when rounding changes a share by more than a quarter. */
 export function isCoarse(baseWeight: number, { weightPct }: RolloutStepModel): boolean {
   const exact = (baseWeight * weightPct) / 100
   return Math.abs(stepWeight(baseWeight, { weightPct, holdSeconds: 0 }) - exact) > exact / 4
 }
 
-/** Each change of the weight that time alone will bring, the first at the start. */
+/** All future changes of the weight by time alone, the first at the start. */
 export function rolloutTimeline(
   rollout: RolloutSchedule,
 ): readonly { readonly atMs: number; readonly moment: RolloutMoment }[] {
   const timeline: { atMs: number; moment: RolloutMoment }[] = []
   const { startAtMs, steps, intents } = rollout
   let atMs = Math.min(startAtMs, intents[0]?.atMs ?? Infinity)
-  // A step or an intent each: there can be no more.
+  // One event per step or intent: there can be no more.
   for (let events = steps.length + intents.length + 1; events >= 0 && atMs < Infinity; events--) {
     const moment = rolloutAt(rollout, atMs)
     timeline.push({ atMs, moment })

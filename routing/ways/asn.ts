@@ -1,4 +1,5 @@
-// asn: the member that the first matching rule of `asn.rules` names for the client's operator.
+// asn: prefers the member that the first matching rule of `asn.rules` names for the client's
+// operator.
 import type { Chain } from '#routing/chain/chain.ts'
 import type { RoutingEnvironment } from '#routing/choose/environment.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
@@ -23,7 +24,7 @@ export const asnFilter: Way = {
     scope: 'networks of the operators',
   },
   bind(environment) {
-    // Without a match the first candidate stays the first: to prefer it is the same.
+    // Without a match the first candidate stays first, as if it were preferred.
     const preferring = createAsnPreference(environment, 0)
     return (chain) => {
       preferring(chain)
@@ -55,8 +56,8 @@ export const asn: Way = {
 }
 
 /**
- * @param otherwise what no match counts as: the position that is as good, or -1
- * @returns a step that says whether a candidate was preferred, which is then the first
+ * @param otherwise result without a match: the equivalent position, or -1 @returns a step that
+ * tells whether a candidate was preferred, which then comes first
  */
 function createAsnPreference({ asn: preferences }: RoutingEnvironment, otherwise: 0 | -1) {
   if (preferences === null) return () => false

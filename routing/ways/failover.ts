@@ -1,13 +1,13 @@
-// failover: the candidate of the lowest priority number, the same one while it is healthy; of
+// failover: picks the candidate with the lowest priority number as long as it is healthy; among
 // equals the better score.
 import type { Chain } from '#routing/chain/chain.ts'
 import type { PlainWay, Way } from '#routing/choose/way.ts'
 import * as states from '#routing/state/state.ts'
 
-// Constants of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { PoolCell, priorityCells } = states
 
-/** One cell, written whole: the list is ranked when health changes, not when a query comes. */
+/** Reads one cell: the list is ranked when health changes, not when a query comes. */
 const plain: PlainWay = {
   code: 2,
   select({ pools, firstByPriority }, { poolIndex, family }) {
@@ -46,5 +46,5 @@ function sortByPriority(chain: Chain): void {
   chain.sortByKeys()
 }
 
-/** Behind every priority that a bundle may hold. */
+/** Greater than every priority in a bundle. */
 const lastRank = 2 ** 33

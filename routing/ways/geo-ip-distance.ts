@@ -1,4 +1,4 @@
-// geo-ip: the member nearest to the client's place on the globe.
+// geo-ip as algorithm: picks the member nearest to the client's place on the globe.
 import * as alikeMemo from '#routing/chain/scope-cache.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { takeTurns } from './round-robin.ts'
@@ -15,7 +15,7 @@ import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
 import type { Way } from '#routing/choose/way.ts'
 
-// A constant of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { Verdict } = alikeMemo
 
 export const geoIpDistance: Way = {
@@ -47,7 +47,7 @@ export const geoIpDistance: Way = {
       ofGroup: (chain, group) =>
         isUnknown(chain) ? Verdict.Other : isNearestInBox(chain, boxes, group, chain.picked),
     }
-    // With several addresses in a reply their order counts.
+    // With several addresses in a reply their order matters.
     const inOrder: Likeness = {
       kind: LikenessKind.Distances,
       isAlike: (chain, value) => value !== 0 && isInOrder(chain, location, value),

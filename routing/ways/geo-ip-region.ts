@@ -1,12 +1,12 @@
-// geo-ip as filter: members of the client's subdivision, else its country, else its continent, else
-// those for everybody.
+// geo-ip as filter: keeps members of the client's subdivision, else its country, else its
+// continent, else those without a region.
 import { anyContinent, continentBit, countryOfPlace } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { LikenessKind } from '#routing/chain/scope.ts'
 import { createTableStep } from '#routing/choose/table-step.ts'
 import type { Way } from '#routing/choose/way.ts'
 
-/** What a region is worth to a client where no member has one that the client is in. */
+/** Preference for a region when no member is in the client's own. */
 const Preference = { SameCountry: 3, SameContinent: 2, NoRegion: 1, Elsewhere: 0 } as const
 
 export const geoIpRegion: Way = {
@@ -59,9 +59,9 @@ export const geoIpRegion: Way = {
 }
 
 const keepsAll = 0
-/** Less the continent of the client, or 0 where no candidate is near. */
+/** Minus the client's continent; 0 where no candidate is near. */
 const sortsByContinent = -1
-/** Less the country. */
+/** Minus the client's country. */
 const sortsByCountry = -0x1_0000
 
 /** Continent by country code. */
@@ -87,7 +87,7 @@ function hasNear({ bundle, members, count }: Chain, continent: number, of: Uint1
   return false
 }
 
-/** Sorting would change nothing. */
+/** True when sorting would change nothing. */
 function isInOrder(
   { bundle, members, count }: Chain,
   country: number,
@@ -104,7 +104,7 @@ function isInOrder(
   return true
 }
 
-/** False: sorting by the continent alone comes to the same, as it does for its other countries. */
+/** False: sorting by the continent alone gives the same, as for its other countries. */
 function isByCountry(
   { bundle, members, count }: Chain,
   country: number,
@@ -136,7 +136,7 @@ function preferenceFor(
   return isNear ? Preference.SameContinent : Preference.Elsewhere
 }
 
-/** Without a database no client is anywhere. */
+/** Without a database no client has a place. */
 function keepForEverybody(chain: Chain): void {
   if (countIn(chain, anyContinent) > 0) keepRegion(chain, anyContinent)
 }

@@ -1,4 +1,4 @@
-// latency as algorithm: a random member, weighted by a bonus for the client's region and by
+// latency as algorithm: draws a member, weighted by a bonus for the client's region and by
 // round-trip time.
 import {
   anyContinent,
@@ -50,7 +50,7 @@ export const latencyRegion: Way = {
     }
     return (chain) => {
       const { bundle, state, members, keys } = chain
-      // Before the client is looked at: where nothing was measured it does not matter who asks.
+      // Comes before any look at the client: without measurements the client does not matter.
       if (!keepMeasured(chain)) return
       // Without geo data there is no bonus.
       chain.picked = 0
@@ -71,17 +71,17 @@ export const latencyRegion: Way = {
   },
 }
 
-/** Where clients are that the database does not know. */
+/** The place of clients that the database does not know. */
 interface Fallback {
-  /** See `placeCode`; 0: nowhere. */
+  /** See `placeCode`; 0: none. */
   readonly inner: number
   readonly outer: number
   readonly countryRow: number
 }
 
 /**
- * The region of candidates that the client is in: a subdivision, else the one that it lies in, else
- * a country, else a continent, else 0. Row 0 is of clients that the database does not know.
+ * The client's region among those of the candidates: its subdivision, else the enclosing one, else
+ * the country, else the continent, else 0. Row 0 is for clients that the database does not know.
  */
 function regionOf(chain: Chain, table: CountryTable, row: number, fallback: Fallback): number {
   const { bundle, members, count } = chain

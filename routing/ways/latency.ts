@@ -1,4 +1,4 @@
-// latency in a chain: a random candidate, more likely the shorter its round trip from this node.
+// latency in a chain: draws a candidate, more likely the shorter its round trip from this node.
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { drawByKeys } from './weighted-round-robin.ts'
@@ -21,7 +21,7 @@ export const latency: Way = {
   bind: () => drawByRtt,
 }
 
-/** Members without enough probes take no part; without any that has, the first one is it. */
+/** Members without enough probes take no part; if none has enough, the first one is picked. */
 export function drawByRtt(chain: Chain): void {
   if (!keepMeasured(chain)) return
   const { members, keys, count, state } = chain
@@ -29,7 +29,9 @@ export function drawByRtt(chain: Chain): void {
   drawByKeys(chain)
 }
 
-/** Drops the candidates that have no round-trip time, unless none has. @returns false when none */
+/**
+ * Drops the candidates without a round-trip time, unless none has one. @returns false when none has
+ */
 export function keepMeasured(chain: Chain): boolean {
   const { members, count, state } = chain
   let kept = 0

@@ -1,9 +1,9 @@
-// rum: the candidate that browsers of the client's network reach fastest.
+// rum: picks the candidate that browsers in the client's network reach fastest.
 import { RumResult, rumNetworkBits } from '#routing/rum/table.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { drawByRtt } from './latency.ts'
 
-/** Does what `latency` does when no measurement covers a candidate. */
+/** Falls back on `latency` when no measurement covers a candidate. */
 export const rum: Way = {
   name: 'rum',
   aliases: ['rum-latency'],

@@ -1,4 +1,4 @@
-// script:<body>: candidates chosen and ordered by a script of the service's owner.
+// script:<body>: lets a script of the service's owner choose and order candidates.
 import type { Way } from '#routing/choose/way.ts'
 
 export const script: Way = {

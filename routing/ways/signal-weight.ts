@@ -1,4 +1,4 @@
-// signal-weight: candidates by their score blended with the signal of their region.
+// signal-weight: orders candidates by their score blended with the signal of their region.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { RoutingEnvironment } from '#routing/choose/environment.ts'
 import type { Way } from '#routing/choose/way.ts'
@@ -39,7 +39,7 @@ export const signalWeight: Way = {
         const member = members[i]!
         const score = state.memberScore[member]!
         const signal = signalOfText[bundle.memberRegion[member]!]!
-        // The lowest of the signals present has the bias 1; a region without one keeps its score.
+        // The lowest signal present has the bias 1; a region without one keeps its score.
         const bias = most > least ? (most - signal) / (most - least) : 1
         keys[i] = signal === signal ? score * (1 - weight) + bias * weight : score
       }
@@ -48,7 +48,7 @@ export const signalWeight: Way = {
   },
 }
 
-/** Signal by text number, NaN where there is none; undefined when no region has one. */
+/** Signals by text number, NaN where there is none; undefined when no region has one. */
 function createSignals({ bundle, settings }: RoutingEnvironment): Float64Array | undefined {
   const wanted = new Map(Object.entries(settings.signals.static))
   if (wanted.size === 0) return undefined

@@ -1,11 +1,11 @@
-// sticky: one member for each client network, by rendezvous hashing; when a member goes, only its
-// own clients move.
+// sticky: picks one member for each client network by rendezvous hashing; when a member goes, only
+// its own clients move.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { HostnameCell, slotMembers } from '#bundle/format/hostnames.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'
 
-/** The network of a client is its /24, or its /64. */
+/** Prefix lengths of a client's network. */
 const networkBits = { v4: 24, v6: 64 } as const
 
 export const sticky: Way = {
@@ -65,7 +65,8 @@ export const stickyWeighted: Way = {
       let best = 0
       let most = -Infinity
       for (let i = 0; i < count; i++) {
-        // Between 0 and 1, neither included. The largest of ln(u) / w is distributed by w.
+        // Uniform between 0 and 1, both excluded. The member with the largest ln(u) / w is
+        // distributed by w.
         const share = ((memberHash(words, members[i]!, network) >>> 0) + 0.5) / 4_294_967_296
         const score = Math.log(share) / state.memberShare[members[i]!]!
         if (score > most) {
@@ -78,7 +79,7 @@ export const stickyWeighted: Way = {
   },
 }
 
-/** The uids of members, four words each; addresses of one host name are told apart. */
+/** The uids of members, four words each; addresses of one host name get distinct words. */
 function createUidWords(bundle: Bundle): Int32Array {
   const { buffer, byteOffset, byteLength } = bundle.memberUid
   const words = new Int32Array(buffer, byteOffset, byteLength / 4)
@@ -101,14 +102,14 @@ function networkHash(chain: Chain): number {
     : mix(0x34, words[0]! >>> (32 - networkBits.v4))
 }
 
-/** 32 bits as a signed number: an unsigned one would be an object when it is handed on. */
+/** A signed 32-bit number: V8 would box an unsigned one when it is passed on. */
 function memberHash(words: Int32Array, member: number, network: number): number {
   const at = member * 4
   const low = mix(mix(network, words[at]!), words[at + 1]!)
   return mix(mix(low, words[at + 2]!), words[at + 3]!)
 }
 
-/** MurmurHash3's last rounds: all bits of both numbers reach all bits of the result. */
+/** The final rounds of MurmurHash3: all bits of both numbers affect all bits of the result. */
 function mix(hash: number, word: number): number {
   let h = hash ^ word
   h = Math.imul(h ^ (h >>> 16), 0x85eb_ca6b)

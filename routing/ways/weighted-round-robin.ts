@@ -1,13 +1,13 @@
-// weighted-round-robin: a random candidate, each as likely as its share of the weights.
+// weighted-round-robin: draws a candidate, each as likely as its share of the weights.
 import type { Chain } from '#routing/chain/chain.ts'
 import type { PlainWay, Way } from '#routing/choose/way.ts'
 import * as states from '#routing/state/state.ts'
 import { firstCandidate } from '#routing/state/state.ts'
 
-// A constant of this file, for the reason that answer/answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { PoolCell } = states
 
-/** Searches the sums of weights that stand beside the list, where a chain adds them up. */
+/** Searches the stored sums of weights, where a chain adds them up. */
 const plain: PlainWay = {
   code: 1,
   select(state, { poolIndex, family }, random) {
@@ -62,8 +62,8 @@ function drawByWeight(chain: Chain): void {
 }
 
 /**
- * Draws as many candidates as a reply holds, without putting back, each as likely as its share of
- * `keys`, which are positive. What is drawn comes first, in the order of drawing.
+ * Draws as many candidates as a reply holds, without replacement, each as likely as its share of
+ * `keys`, which are positive. They come first, in the order of drawing.
  */
 export function drawByKeys(chain: Chain): void {
   const { members, keys, count, random } = chain
