@@ -31,8 +31,8 @@ export interface EncodedBundle {
 }
 
 /**
- * Results of one encoding that the next one of nearly the same model reuses. The octets do not
- * depend on it; a model that was encoded must not change.
+ * Intermediate results of one encoding, reused by the next one of nearly the same model. The octets
+ * do not depend on it. An encoded model must not be changed.
  */
 export class EncoderMemory {
   readonly strings = new StringMemory()
@@ -41,7 +41,7 @@ export class EncoderMemory {
   readonly zones = new ZoneMemory()
   readonly redirects = new RedirectMemory()
   serviceNames: ServiceNames | undefined
-  /** Room for the rows of names, the largest column: they are copied into each bundle. */
+  /** Buffer for the rows of names, the largest column: they are copied into each bundle. */
   nodeRow = new Uint32Array(0)
   /** Its sections must not change. */
   last: EncodedBundle | undefined
@@ -54,7 +54,7 @@ interface ServiceNames {
 }
 
 /**
- * @param codeOf from an algorithm to the `Algorithm` of its cell, -1 when it needs a policy; the
+ * @param codeOf maps an algorithm to the `Algorithm` of its cell, -1 when it needs a policy; the
  * compiler has checked the names
  */
 export function encodeBundle(
@@ -116,7 +116,7 @@ export function encodeBundle(
   return (memory.last = assemble(columns, head, memory.last))
 }
 
-/** A new column for each write would count against the heap until the next long collection. */
+/** A new column for each write would stay on the heap until the next long collection. */
 function copied(rows: Uint32Array, memory: EncoderMemory): Uint32Array {
   if (memory.nodeRow.length !== rows.length) memory.nodeRow = new Uint32Array(rows.length)
   memory.nodeRow.set(rows)
@@ -137,7 +137,7 @@ function serviceTexts(
     for (let i = 0; i < order.length; i++) serviceName[i] = strings.add(order[i]!.name)
   }
   const asked = strings.askedSince(from)
-  // Two equal names, side by side, are requested once.
+  // Two equal adjacent names are requested once.
   memory.serviceNames = asked.count === order.length ? { order, asked } : undefined
   for (let i = 0; i < order.length; i++) serviceTenant[i] = strings.add(order[i]!.tenant)
   return { serviceName, serviceTenant }
@@ -145,7 +145,7 @@ function serviceTexts(
 
 type Head = Pick<Manifest, 'commit' | 'counts' | 'nameSeed' | 'nameLabelsMax'>
 
-/** @param last sections that are the same in it have the same digests */
+/** @param last sections equal to its own keep their digests */
 function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): EncodedBundle {
   const sizes = sectionNames.map((name) => columns[name].byteLength)
   const offsets: number[] = []
@@ -165,7 +165,7 @@ function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): Enc
       sha256: digests[i]!,
     })),
   })
-  // The manifest's length does not depend on the digests' values: measure it with blanks.
+  // The manifest's length does not depend on the values of digests, so it is measured with blanks.
   const blanks = sectionNames.map(() => '0'.repeat(64))
   const manifestBytes = Buffer.byteLength(canonicalJson(manifestOf(blanks) as unknown as Json))
   const base = alignUp(layout.headerBytes + manifestBytes)
@@ -192,8 +192,8 @@ function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): Enc
 }
 
 /**
- * Returns the digest of a section of `last` when that has these octets: to compare costs less than
- * to digest.
+ * Returns the digest of a section of `last` with the same octets: comparing costs less than
+ * hashing.
  */
 function digestIn(
   last: EncodedBundle | undefined,

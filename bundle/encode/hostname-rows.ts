@@ -11,7 +11,7 @@ import { RecordPool, wireOf } from './record-pool.ts'
 export class HostnameRows {
   readonly #cells: number[] = []
   readonly #names = new RecordPool()
-  /** Row of `hostnameRow`, and how many of its slots have been requested. */
+  /** Row of `hostnameRow`, and the number of its slots requested so far. */
   readonly #known = new Map<MemberModel, { readonly row: number; asked: number }>()
 
   /**

@@ -1,5 +1,4 @@
-// Edits the owner names of the last bundle when few services came or went, instead of building them
-// anew.
+// Edits the owner names of the last bundle when few services were added or removed.
 import { assert } from '#lib/assert.ts'
 import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import { nodeFlags, rrsetCount } from '#bundle/format/bundle.ts'
@@ -41,7 +40,7 @@ export class NameEdit {
     this.#last = last
   }
 
-  /** Removes a name that no service has any more. */
+  /** Removes a name that no service uses any more. */
   remove(name: string): void {
     let node = this.#nodeNamed(name)
     assert(node?.hasService === true, `${name} belonged to a service`)
@@ -57,7 +56,7 @@ export class NameEdit {
     }
   }
 
-  /** @param zone the row of the zone that the name is in */
+  /** @param zone row of the zone that contains the name */
   add(name: string, zone: number): void {
     const known = this.#nodeNamed(name)
     assert(known?.hasService !== true, `${name} belongs to one service`)
@@ -103,7 +102,7 @@ export class NameEdit {
   }
 
   #create(name: string, zone: number): EditedNode {
-    // A name that was removed a moment ago gets its place back.
+    // A name just removed gets its old index back.
     const at = this.#nodes.get(name)?.at ?? -1
     const blank = { flags: 0, children: 0, hasService: false, rrsets: 0, isGone: false }
     const node = { name, at, zone, ...blank }
@@ -120,7 +119,7 @@ export class NameEdit {
       ...came.map((node) => ({ at: positionOf(texts, node.name), node })),
       ...went.map(({ at }) => ({ at, node: undefined })),
     ]
-    // A new name at a place stands before the name that stood there.
+    // A new name at an index precedes the old name at that index.
     cuts.sort((a, b) => a.at - b.at || compareNew(a.node?.name, b.node?.name))
     const splice = new Splice(this.#last, came, went)
     for (const { at, node } of cuts) {
@@ -134,7 +133,7 @@ export class NameEdit {
   }
 }
 
-/** Whether a node must stay; an apex always has rrsets. */
+/** True for nodes that must stay; an apex always has rrsets. */
 function isOwned({ hasService, rrsets }: EditedNode): boolean {
   return hasService || rrsets > 0
 }
@@ -144,12 +143,12 @@ function compareNew(a: string | undefined, b: string | undefined): number {
   return a < b ? -1 : 1
 }
 
-/** Returns the position of `name`, or where it would stand. */
+/** Returns the index of `name`, or the index at which it would be inserted. */
 function positionOf(texts: readonly string[], name: string): number {
   return lowerBound(texts.length, (at) => texts[at]! < name)
 }
 
-/** Copies runs of rows: single rows would take as long as parsing and sorting again. */
+/** Copies runs of rows: row by row would take as long as parsing and sorting again. */
 class Splice {
   readonly #last: LaidNames
   readonly #names: Uint8Array

@@ -18,7 +18,7 @@ export type NodeRrset = Pick<RrsetModel, 'type' | 'ttlSeconds' | 'rdata' | 'zone
 
 /**
  * A row of the table. `Service`: row + 1; 0 none. `Rrsets`: their list in `#rrsets`, + 1.
- * `Children`: names one label below that stand in the table, in the same zone or cut off from it.
+ * `Children`: names one label below that are in the table, in the same zone or cut off from it.
  * `Index`: position in the finished columns.
  */
 const Cell = { Words: 7, Zone: 0, Flags: 1, Service: 2, Rrsets: 3, First: 4, Children: 5, Index: 6 }
@@ -56,7 +56,7 @@ export class NameTable {
     return this.#names.length
   }
 
-  /** The node of `name`, with the empty non-terminals above it up to the apex of `zone`. */
+  /** Returns the node of `name`; adds it and the empty non-terminals up to the apex of `zone`. */
   add(name: string, zone: number): number {
     const known = this.#nodes.get(name)
     if (known !== undefined) return known
@@ -93,7 +93,7 @@ export class NameTable {
     }
   }
 
-  /** The zone whose apex is `name` or the closest name above it, or -1. */
+  /** Returns the zone whose apex is `name` or its closest ancestor, or -1. */
   enclosingZone(name: string): number {
     for (let at = name; ; at = parentName(at)) {
       const zone = this.#apexes.get(at)
@@ -142,12 +142,12 @@ export class NameTable {
     return this.#rrsets.of(this.#rows[node * Cell.Words + Cell.Rrsets]! - 1)
   }
 
-  /** Position in the finished columns. */
+  /** Index in the finished columns. */
   indexOf(node: number): number {
     return this.#rows[node * Cell.Words + Cell.Index]!
   }
 
-  /** Sets the flags of names that stand below a cut or a DNAME record of their zone. */
+  /** Sets the flags of names below a cut or a DNAME record of their zone. */
   markBelow(): void {
     if (!this.#hasCuts) return
     const seen = new Uint8Array(this.size)
@@ -169,14 +169,14 @@ export class NameTable {
 
   /** @returns all nodes in their final order, each with its index set */
   finish(): Uint32Array {
-    // The order of code units, which is that of `NameEdit`.
+    // The order of code units, as in `NameEdit`.
     const sorted = this.#names.toSorted()
     const order = Uint32Array.from(sorted, (name) => this.#nodes.get(name)!)
     for (const [index, node] of order.entries()) this.#rows[node * Cell.Words + Cell.Index] = index
     return order
   }
 
-  /** @param order what `finish` returned @param rowOfZone zones take the order of their names */
+  /** @param order result of `finish` @param rowOfZone zones are sorted by name */
   lay(order: Uint32Array, rowOfZone: Uint32Array): LaidNames {
     const nodeRow = new Uint32Array(order.length * NodeCell.Words)
     const childCounts = new Uint32Array(order.length)
@@ -206,7 +206,8 @@ export class NameTable {
 }
 
 /**
- * Whether names below one with these flags, in the same zone, stand below a cut or a DNAME record.
+ * Whether a node with these flags puts the names below it, in the same zone, below a cut or a DNAME
+ * record.
  */
 export function isRedirecting(flags: number): boolean {
   if ((flags & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) return true
@@ -227,7 +228,7 @@ function isEscaped(name: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** Owner names in their order, as columns; an edit needs the last two. */
+/** Owner names in order, as columns; an edit needs the last two fields. */
 export interface LaidNames {
   readonly names: Uint8Array
   readonly nodeRow: Uint32Array
@@ -240,7 +241,7 @@ interface NameCells {
   readonly flags: number
   /** Row + 1; 0: none. */
   readonly service: number
-  /** How many. */
+  /** Number of rrsets. */
   readonly rrsets: number
   readonly firstRrset: number
   readonly nameOffset: number
@@ -270,7 +271,10 @@ export interface NameIndex {
   readonly nameSeed: number
 }
 
-/** Builds the hash index of the names, with the first seed that spreads them and others well. */
+/**
+ * Builds the hash index of the names, with the first seed that spreads them, and the other names,
+ * well.
+ */
 export function nameIndexOf(
   { names, nodeRow }: LaidNames,
   isGoodSeed: (seed: number) => boolean,

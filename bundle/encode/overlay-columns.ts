@@ -7,7 +7,7 @@ import { RolloutCell, WindowCell } from '#bundle/format/cells.ts'
 import { sortedByUid } from './rows.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 
-/** Where the encoder has placed the pools of the model. */
+/** Rows that the encoder gave to the pools of the model. */
 export interface PlacedPools {
   /** Row of the pool at a position of the model. */
   readonly indexOfPool: Uint32Array

@@ -56,8 +56,8 @@ function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
   const mapTableRow = ranges.add(routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
   assert(mapTableRow === mapTable, 'the map rules come first')
   const end = { pool: 0, member: 0, address6: 0 }
-  // The loops count, because there are thousands of rows and `for of` makes an object for each
-  // until it is hot.
+  // Counted loops: with thousands of rows, `for of` allocates an object for each until it is
+  // optimised.
   for (let i = 0; i < rows.rows.length; i++) advance(end, rows.rows[i]!)
   const columns = emptyPoolColumns(rows.uids, end)
   const extra = new MemberExtraRows(strings)

@@ -3,10 +3,10 @@ import { randomInt } from 'node:crypto'
 import { foldTable, parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 
-/** An entry in the table. `End` is one more than where it ends, and 0 in a free slot. */
+/** An entry in the table. `End` is the end offset plus one; 0 marks a free slot. */
 const Slot = { Words: 4, End: 0, Hash: 1, Length: 2, Kind: 3 } as const
 
-/** A seed of this process: names that are made to collide under one seed do not under another. */
+/** Random per process: names made to collide under one seed do not collide under another. */
 const seed = randomInt(2 ** 32)
 
 function hashOf(entry: Uint8Array, kind: number, length: number): number {
@@ -19,8 +19,8 @@ function hashOf(entry: Uint8Array, kind: number, length: number): number {
 }
 
 /**
- * Growing octets, with each distinct run stored once. Its table holds numbers: a million texts as
- * keys of a map would take 100 MB.
+ * Growing octets in which each distinct run is stored once. The table holds numbers: a million
+ * texts as keys of a map would take 100 MB.
  */
 export class RecordPool {
   #octets = new Uint8Array(4096)
@@ -28,7 +28,7 @@ export class RecordPool {
   #slots: Uint32Array<ArrayBuffer>
   #entries = 0
 
-  /** @param entries about how many entries will come */
+  /** @param entries estimated number of entries */
   constructor(entries = 0) {
     let slots = 1024
     while (slots < entries * 2) slots *= 2
@@ -79,7 +79,7 @@ export class RecordPool {
   }
 }
 
-/** Returns the next slot; the last one is followed by the first. */
+/** Returns the next slot, cyclically. */
 function slotAfter(slots: Uint32Array, count: number): number {
   return (count & (slots.length / Slot.Words - 1)) * Slot.Words
 }
@@ -96,7 +96,7 @@ function twiceAsMany(before: Uint32Array): Uint32Array<ArrayBuffer> {
 }
 
 /**
- * Whether `name` can be cut at `zone`, in any letter case. Nothing is cut at the root.
+ * Whether `name` can be compressed against `zone`, in any letter case; never against the root.
  *
  * @param zone in lower case
  */

@@ -17,7 +17,7 @@ export class RedirectMemory {
   #models: readonly RedirectModel[] = []
   #columns: RedirectColumns = redirectColumns([])
 
-  /** @param models the same object stands for the same content */
+  /** @param models identical objects have identical content */
   columns(models: readonly RedirectModel[]): RedirectColumns {
     const isSame =
       models.length === this.#models.length && models.every((one, i) => one === this.#models[i])
@@ -56,7 +56,7 @@ function redirectColumns(models: readonly RedirectModel[]): RedirectColumns {
   return { redirectUid: uidColumn(sorted), redirectRow, redirectText, redirectIndex }
 }
 
-/** A growing run of octets. */
+/** A growing buffer of texts. */
 class Texts {
   readonly #places = new Map<string, readonly [offset: number, bytes: number]>()
   #octets = Buffer.alloc(4096)
@@ -90,7 +90,7 @@ class Texts {
   }
 }
 
-/** Builds the index with the first seed under which every host is near its place. */
+/** Builds the index with the first seed that places every host near its hash. */
 function indexOf(rows: Uint32Array, texts: Uint8Array, wildcards: number): Uint32Array {
   if (rows.length === 0) return new Uint32Array(redirectTrailer)
   for (let seed = 0; ; seed++) {

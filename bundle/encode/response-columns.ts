@@ -17,7 +17,7 @@ export class ResponseColumns {
 
   constructor(rules: readonly ResponseRuleModel[], strings: StringTable) {
     const sorted = sortedByUid(rules)
-    // Each name is stored once, because many rules have one target, and a name may have two rules.
+    // Names are stored once: many rules share a target, and a name may have two rules.
     const names = new RecordPool()
     const triggers = new Set<string>()
     this.#uids = uidColumn(sorted)
@@ -43,7 +43,7 @@ export class ResponseColumns {
     this.#names = names.bytes()
   }
 
-  /** @returns undefined when some rule would be more than `probeLengthMax` slots from its place */
+  /** @returns undefined when a rule would be more than `probeLengthMax` slots from its hash */
   indexUnder(seed: number): Uint32Array | undefined {
     const rules = this.#rows.length / ResponseCell.Words
     if (rules === 0) return new Uint32Array(0)
@@ -67,7 +67,7 @@ export class ResponseColumns {
     return index
   }
 
-  /** Returns the four sections, with a seed for which there is an index. */
+  /** Returns the four sections; `seed` must be one for which an index exists. */
   columns(seed: number) {
     const responseIndex = this.indexUnder(seed)
     assert(responseIndex !== undefined, 'the seed was chosen for this index, too')

@@ -12,7 +12,7 @@ import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { routingValues } from '#bundle/format/routing-text.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 
-/** Rows for the addresses that the settings name. Row 0 means every other address. */
+/** Rows for the addresses in the settings. Row 0 stands for every other address. */
 export class EndpointTable {
   readonly #rows = new Map<string, number>()
   readonly #vectors: number[] = [0, 0, 0, 0]
@@ -48,7 +48,10 @@ export class EndpointTable {
   }
 }
 
-/** Converts degrees to a point on the unit sphere. Nearer points have the larger dot product. */
+/**
+ * Converts degrees to a point on the unit sphere. The nearer two points, the larger their dot
+ * product.
+ */
 export function unitVector(lat: number, lon: number): readonly [number, number, number] {
   const phi = (lat * Math.PI) / 180
   const lambda = (lon * Math.PI) / 180
@@ -91,7 +94,7 @@ export class PolicyTable {
   }
 }
 
-/** A plain service needs no policy: its row holds the algorithm's own code. */
+/** A plain service needs no policy: its row holds the code of the algorithm. */
 export function isPlain(service: ServiceModel, hasGeoRules: boolean): boolean {
   const { filterChain, onAllDown, answerCount } = service
   return filterChain.length === 0 && onAllDown === 'empty' && answerCount === 1 && !hasGeoRules
@@ -109,7 +112,7 @@ export function routingText(routing: RoutingModel, endpoints: EndpointTable): st
     endpoint: endpoints.rowOf(endpoint),
   }))
   const { rateLimitExempt = [] } = routing
-  // Without such networks the text stays the same as before this setting existed.
+  // Left out when empty, so that the text is the same as before this setting existed.
   const exempt = rateLimitExempt.length === 0 ? {} : { rateLimitExempt }
   return canonicalJson({ asnRules, ...routingValues(routing), ...exempt } as unknown as Json)
 }

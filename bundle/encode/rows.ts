@@ -1,4 +1,4 @@
-// Helps the encoders with the order of rows, their uids, and their addresses.
+// Sorts the encoders' rows by uid, and writes uids and addresses.
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'
 import { editsOf } from '#lib/sequence/list-edits.ts'
@@ -29,7 +29,7 @@ function positionsByUid(items: readonly Identified[]): Uint32Array {
   )
 }
 
-/** Together with `firstDigits` digits this is as much as a number holds exactly. */
+/** Together with `firstDigits` digits this is as much as a double holds exactly. */
 const itemsMax = 2 ** 24
 const firstDigits = 7
 
@@ -39,7 +39,7 @@ function firstBits(uid: string): number {
   return bits
 }
 
-/** The value of a hex digit in lower case; any other character gives some number below 16. */
+/** The value of a lower-case hex digit; any other character gives some number below 16. */
 function digitAt(uid: string, i: number): number {
   const code = uid.charCodeAt(i)
   return (code >= 0x61 ? code - 0x57 : code - 0x30) & 15
@@ -56,8 +56,8 @@ export interface Rows<Row> {
 }
 
 /**
- * Stores the result of each row for the next bundle: of two consecutive bundles most rows are the
- * same. It holds only the rows of the last bundle.
+ * Keeps the result of each row for the next bundle, in which most rows are the same. Holds only the
+ * rows of the last bundle.
  */
 export class RowMemory<Item extends Identified, Row> {
   #items: readonly Item[] = []
@@ -68,7 +68,7 @@ export class RowMemory<Item extends Identified, Row> {
     rows: [],
   }
 
-  /** @param items the same object stands for the same content */
+  /** @param items identical objects have identical content */
   rowsOf(items: readonly Item[], make: (item: Item) => Row): Rows<Row> {
     if (items === this.#items) return this.#last
     this.#last =
@@ -124,7 +124,7 @@ export class RowMemory<Item extends Identified, Row> {
     return { positions, rowAt, uids, rows }
   }
 
-  /** Finds the first of the last rows whose uid is not below this one. */
+  /** Finds the first of the last rows whose uid is at least this one. */
   #firstRowFrom(uid: string): number {
     const { positions } = this.#last
     return lowerBound(positions.length, (row) => this.#items[positions[row]!]!.uid < uid)
@@ -153,7 +153,7 @@ export class RowMemory<Item extends Identified, Row> {
   }
 }
 
-/** Copies by a loop: the native function costs more for so few octets. */
+/** Copies by a loop: the native function costs more for few octets. */
 export function copyOctets(
   target: Uint8Array,
   at: number,
@@ -170,7 +170,7 @@ export function uidColumn(items: readonly Identified[]): Uint8Array {
   return column
 }
 
-/** Writes a uid in lower case only, so that the order of texts is the order of octets. */
+/** Accepts lower-case uids only, so that the order of texts is the order of octets. */
 export function writeUid(column: Uint8Array, offset: number, uid: string): void {
   let digits = 0
   for (let i = 0; i < uid.length; i++) {

@@ -38,7 +38,7 @@ export function rrsetColumns(table: NameTable, order: Uint32Array, apexes: reado
       records.clear()
       const context = { apex: apexes[zone]!, targets, glueOwner }
       for (const one of rdata) writeRecord(records, type, one, context)
-      // Rows that share octets are read in one form.
+      // Only rows of one form may share octets.
       const form = (formBits[type]! << 16) | rdata.length
       const offset = data.add(records.octets, form, records.length)
       run.littleEndian(type)
@@ -56,11 +56,11 @@ export function rrsetColumns(table: NameTable, order: Uint32Array, apexes: reado
   }
 }
 
-/** Names that rdata may point to, numbered at their first use. */
+/** Names in rdata, numbered at their first use. */
 class Targets {
   readonly used: number[] = []
   readonly #table: NameTable
-  /** The row of a node in `targetNode` + 1; 0: it has none yet. */
+  /** Row of a node in `targetNode` + 1; 0: not used yet. */
   readonly #numbers: Uint32Array
 
   constructor(table: NameTable) {
@@ -68,7 +68,7 @@ class Targets {
     this.#numbers = new Uint32Array(table.size)
   }
 
-  /** The row of a name in `targetNode` + 1; 0: it has no static addresses here. */
+  /** Row of a name in `targetNode` + 1; 0: it has no static addresses here. */
   numberOf(name: Uint8Array): number {
     const node = this.#table.find(formatName(foldName(name)))
     if (node === undefined) return 0
@@ -83,11 +83,11 @@ const isAddress = ({ type }: NodeRrset): boolean => type === RrType.A || type ==
 interface RecordContext {
   readonly apex: Uint8Array
   readonly targets: Targets
-  /** The owner, when the rrset belongs to a cut. */
+  /** The owner, when the rrset marks a cut. */
   readonly glueOwner: Uint8Array | undefined
 }
 
-/** Octets that are written in sequence, to the same memory for each entry. */
+/** A growing buffer, reused for each entry. */
 class Octets {
   octets = new Uint8Array(4096)
   length = 0
@@ -163,7 +163,7 @@ function endOfName(octets: Uint8Array, start: number): number {
   return at + 1
 }
 
-/** Cuts `name` at `apex` when it is at or below it. The case of the labels is kept. */
+/** Writes `name` without the suffix `apex` when it is at or below it. Keeps letter case. */
 function writeCut(out: Octets, name: Uint8Array, apex: Uint8Array | undefined): void {
   const isBelow = apex !== undefined && isInZone(name, apex)
   const labelBytes = name.length - (isBelow ? apex.length : 1)
@@ -179,7 +179,7 @@ function u32(value: number): Buffer {
   return octets
 }
 
-/** Encodes a zone's SOA rrset; the node adds its serial to the base in it. */
+/** Encodes a zone's SOA rrset with the base to which a node adds its serial. */
 export function soaRrset({ mname, rname, ...soa }: SoaModel, zone: number): NodeRrset {
   const { serialBase, ttlSeconds, refreshSeconds, retrySeconds, expireSeconds } = soa
   const { minimumSeconds } = soa

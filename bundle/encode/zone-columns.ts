@@ -21,10 +21,7 @@ interface LastNames {
 export class ZoneMemory {
   #last: LastNames | undefined
 
-  /**
-   * Does what `layOut` does; the result must not be written to. @param services in the order of
-   * uids
-   */
+  /** Like `layOut`; the result must not be modified. @param services in the order of uids */
   columns(
     model: BundleModel,
     services: readonly ServiceModel[],
@@ -46,7 +43,7 @@ export class ZoneMemory {
     const changes = changesOf(last.services, services)
     if (changes === undefined) return undefined
     const isSame = changes.added.length + changes.removed.length === 0
-    // The names of the rules take part in the choice of the seed.
+    // The names of the rules affect the choice of the seed.
     const hasSameRules = areAlike(model.responseRules, last.model.responseRules, Object.is)
     if (isSame && hasSameRules) return last.tables
     return edited(last.tables, services, changes, isGoodSeed)
@@ -62,7 +59,7 @@ interface NameChanges {
   readonly removed: readonly string[]
 }
 
-/** Beyond this share of the names, to lay all of them out takes no longer. */
+/** Share of changed names beyond which a full layout is as fast. */
 const editedShareMax = 1 / 16
 
 /** Compares two lists in the order of uids. @returns undefined when there are too many changes */
@@ -93,7 +90,7 @@ function changesOf(
   return added.length + removed.length > max ? undefined : { rowBefore, added, removed }
 }
 
-/** Returns the tables of the last bundle with other services; the zones are the same. */
+/** Returns the tables of the last bundle with other services and the same zones. */
 function edited(
   last: ZoneTables,
   services: readonly ServiceModel[],
@@ -143,7 +140,7 @@ function isSameName(a: ServiceModel, b: ServiceModel): boolean {
   return a === b || (a.uid === b.uid && a.domain === b.domain && a.zone === b.zone)
 }
 
-/** @param isGoodSeed whether other names, too, are spread well under a seed of the name hash */
+/** @param isGoodSeed whether other names are spread well under the seed, too */
 function layOut(
   model: BundleModel,
   services: readonly ServiceModel[],
@@ -162,7 +159,7 @@ function layOut(
   table.markBelow()
   const order = table.finish()
   const apexes = Array.from(model.zones, ({ name }) => table.indexOf(table.find(name)!))
-  // Zones are in the order of their names, not in the order of their declaration.
+  // Zones are sorted by name, whatever the order of their declaration.
   const zones = Uint32Array.from(apexes.keys()).sort((a, b) => apexes[a]! - apexes[b]!)
   const rowOfZone = new Uint32Array(zones.length)
   for (const [row, zone] of zones.entries()) rowOfZone[zone] = row
@@ -196,7 +193,7 @@ function addZones(table: NameTable, zones: readonly ZoneModel[]): void {
   }
 }
 
-/** Adds the rrset that marks a zone as signed. */
+/** Adds the placeholder rrset that marks a zone as signed. */
 function addPlaceholder(
   table: NameTable,
   zone: number,
@@ -210,7 +207,7 @@ function addPlaceholder(
 }
 
 interface Host {
-  /** The zone that has the addresses. */
+  /** The zone that contains the addresses. */
   readonly zone: number
   readonly ttlSeconds: number
   readonly addresses: readonly string[]
@@ -218,7 +215,7 @@ interface Host {
 
 /**
  * Adds the addresses of name servers inside their zone. When nested zones name the same server, the
- * closest zone has its addresses.
+ * closest zone gets its addresses.
  */
 function addHosts(
   table: NameTable,
@@ -241,7 +238,7 @@ function addHosts(
     for (const [type, bytes] of addressTypes) {
       const rdata = octets.filter(({ length }) => length === bytes)
       if (rdata.length === 0) continue
-      // The server may stand below a cut to another zone of ours, which then answers for it.
+      // The server may be below a cut to another zone of ours, which then answers for it.
       table.addRrset(name, table.enclosingZone(name), { type, ttlSeconds, rdata, zone })
     }
   }

@@ -8,14 +8,14 @@ import { redirectAt } from '#bundle/redirects/redirect-table.ts'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import * as rrsets from './rrsets.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { NodeCell, nodeFlagShift, rrsetCountShift } = cells
 const { RrsetCell } = rrsets
 
-/** Each field is one section of the file, as `sectionSpecs` says. */
+/** Each field is one section of the file, described in `sectionSpecs`. */
 export type BundleColumns = ColumnsOf<SectionName>
 
-/** A bundle that has been checked: every index in it is inside its table. */
+/** A checked bundle: every index in it is within its table. */
 export interface Bundle extends BundleColumns {
   readonly manifest: Manifest
   /** The name of the bundle: the result of `bundleDigest`. */
@@ -24,13 +24,13 @@ export interface Bundle extends BundleColumns {
   readonly bytes: Uint8Array
   readonly counts: BundleCounts
   readonly nameSeed: number
-  /** Labels of the deepest owner name or trigger. */
+  /** Number of labels of the deepest owner name or trigger. */
   readonly nameLabelsMax: number
   /** Slots of `nameIndex` less one; the number of slots is a power of two. */
   readonly nameIndexMask: number
   /** Slots of `responseIndex` less one; -1 when there is no rule. */
   readonly responseIndexMask: number
-  /** Usually false: then every member has an address of its own. */
+  /** False for most bundles: then every member has an address of its own. */
   readonly hasHostnames: boolean
 }
 
@@ -39,7 +39,7 @@ export function poolOfService(bundle: ServiceColumns, service: number): number {
   return serviceCell(bundle, service, NodeCell.Pool) - 1
 }
 
-/** The columns in which a service's row is found. */
+/** The columns needed to find a service's row. */
 export type ServiceColumns = Pick<BundleColumns, 'nodeRow' | 'serviceNode'>
 
 /** Returns a cell of the row of a service's node. */
@@ -112,7 +112,7 @@ export function redirectsOf(bundle: Bundle): readonly RedirectModel[] {
   }))
 }
 
-/** 4 octets of IPv4 or 16 of IPv6, of a member that was declared with an address; a view. */
+/** Address of a member declared with one: 4 octets of IPv4 or 16 of IPv6; a view. */
 export function memberOctets(bundle: BundleColumns, member: number): Uint8Array {
   const pool = bundle.memberPool[member]!
   const isIpv4 = member < bundle.poolMemberStart[pool]! + bundle.poolCount4[pool]!
@@ -131,7 +131,7 @@ export function address6Row(
   return high | (memberAddress[at + 2]! << 8) | memberAddress[at + 3]!
 }
 
-/** Returns a member's declared address as people write it; its host name when it has one. */
+/** Returns a member's declared address as text, or its host name. */
 export function addressOfMember(bundle: Bundle, member: number): string {
   return hostnameOfMember(bundle, member) ?? formatAddress(memberOctets(bundle, member))
 }

@@ -4,7 +4,7 @@
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** Keys in code unit order, no white space, numbers as ECMAScript prints them. */
+/** Sorts keys by code units, without white space, with numbers as ECMAScript prints them. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value === 'object' && value !== null) {

@@ -1,11 +1,11 @@
 // Defines the row layouts of a bundle's tables: the cells of each row, and the bits in them.
 
 /**
- * A row of `nodeRow`: what an answer needs of an owner name, with the service that it names and the
- * name itself where it is short, stands together in one cache line. `Service`: index + 1; 0 none.
- * The cells of a service are 0 elsewhere. `Pool`: index + 1; 0 none. `Algorithm`: the
- * `code` of a way. `FirstRrset`: row in `rrsetRow`. `InlineName`: zeros, then, up to the end of the
- * row, the octets of a name of at most `inlineNameBytes`.
+ * A row of `nodeRow`: all that an answer needs of an owner name, its service, and the name itself
+ * where it is short, in one cache line. `Service`: index + 1; 0 none. Without a service its other
+ * cells are 0. `Pool`: index + 1; 0 none. `Algorithm`: the `code` of a way. `FirstRrset`: row in
+ * `rrsetRow`. `InlineName`: zeros, then, up to the end of the row, the octets of a name of at most
+ * `inlineNameBytes`.
  */
 export const NodeCell = {
   Words: 16,
@@ -19,13 +19,13 @@ export const NodeCell = {
   FirstRrset: 7,
   InlineName: 8,
 } as const
-/** Octets left in the row. Most names are shorter; the others are compared in `names`. */
+/** Octets left in the row. Most names are shorter; longer ones are compared in `names`. */
 export const inlineNameBytes = (NodeCell.Words - NodeCell.InlineName) * 4
-/** The count of the name's octets is in the low byte, then the flags, then the rows of rrsets. */
+/** The low byte has the length of the name, then come the flags, then the number of rrsets. */
 export const nodeFlagShift = 8
 export const rrsetCountShift = 16
 
-/** A name with none of those from `Cut` on is answered from its own row alone. */
+/** A name without any flag from `Cut` on is answered from its own row alone. */
 export const NodeFlag = {
   /** The name is a zone apex. */
   Apex: 1,
@@ -35,10 +35,10 @@ export const NodeFlag = {
   Dname: 4,
   /** A delegated zone begins here: the name has NS records and is no apex of this bundle. */
   Cut: 8,
-  /** Stands below a cut or a DNAME record of its zone; of an apex: of the zone above it. */
+  /** The name is below a cut or a DNAME record of its zone; for an apex: of the parent zone. */
   Below: 16,
   HasCname: 32,
-  /** Its service answers an alias, whatever type is asked for. */
+  /** Its service answers every type with an alias. */
   Alias: 64,
   /** The zone of this apex is signed; see bundle/load/zone-signing.ts. */
   Signed: 128,
@@ -46,13 +46,13 @@ export const NodeFlag = {
 
 export const MemberFlag = {
   Enabled: 1,
-  /** The row is kept for an address of a host name; see hostnames.ts. */
+  /** The row is a slot for an address of a host name; see hostnames.ts. */
   Resolved: 2,
   /** The answer is an alias of its host name. */
   Alias: 4,
 } as const
 
-/** A row of `memberExtra`; rows are sorted by member, and a member like most has none. */
+/** A row of `memberExtra`; rows are sorted by member, and most members have none. */
 export const MemberExtraCell = {
   Words: 4,
   Member: 0,
@@ -67,8 +67,8 @@ export const RolloutCell = { Words: 2, Member: 0, Text: 1 } as const
 export const WindowCell = { Words: 3, Pool: 0, Member: 1, Text: 2 } as const
 
 /**
- * A row of `responseRow`. `Trigger` and `Target` are offsets in `responseNames`; `Bits`, from the
- * lowest: 8 bits for the octets of the trigger, 8 for those of the target (0: none), 1 that is set
+ * A row of `responseRow`. `Trigger` and `Target` are offsets in `responseNames`. `Bits`, from the
+ * lowest: 8 bits for the length of the trigger, 8 for that of the target (0: none), 1 that is set
  * for a domain, 2 for the action.
  */
 export const ResponseCell = { Words: 4, Trigger: 0, Target: 1, Bits: 2, Source: 3 } as const

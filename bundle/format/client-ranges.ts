@@ -3,8 +3,8 @@ import { assert } from '#lib/assert.ts'
 import type { ClientRange, ClientRanges } from './model.ts'
 
 /**
- * A row of `networkTable`: the part of `network4` and of `network6` that belongs to one table.
- * A table covers every address: its first row starts at 0, each row ends where the next one starts.
+ * A row of `networkTable`: the rows of `network4` and of `network6` that belong to one table. A
+ * table covers every address: its first row starts at 0, each row ends where the next one starts.
  */
 export const NetworkCell = { Words: 4, Start4: 0, Count4: 1, Start6: 2, Count6: 3 } as const
 /** A row of `network4`: first address, and the offset of a list in `networkList`. */
@@ -68,7 +68,7 @@ export class ClientRangeColumns {
   }
 }
 
-/** Yields the ranges with the gaps between them filled, and neighbours with equal lists joined. */
+/** Yields the ranges with gaps filled and neighbours with equal lists joined. */
 function* covering<Address extends number | bigint>(
   ranges: readonly ClientRange<Address>[],
   first: Address,

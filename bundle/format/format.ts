@@ -1,4 +1,4 @@
-// Defines the file layout of a bundle, and the table of its columns: what each means, its type, its
+// Defines the file layout of a bundle, and the table of its columns: meaning, type and number of
 // rows.
 import { MemberExtraCell, NodeCell, ResponseCell, RolloutCell, WindowCell } from './cells.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from './client-ranges.ts'
@@ -55,7 +55,7 @@ export const arrayTypes: Readonly<Record<ElementType, ArrayType>> = {
 }
 export const elementBytes: Readonly<Record<ElementType, number>> = { u8: 1, u16: 2, u32: 4, i32: 4 }
 
-/** How many rows a column has: one per thing counted, or as many octets as it needs (`free`). */
+/** The number of rows of a column: one per counted object, or any number of octets (`free`). */
 export type RowsOf = keyof BundleCounts | 'free'
 
 interface SectionSpec<Element extends ElementType, Rows extends RowsOf> {
@@ -75,11 +75,10 @@ const of =
 const [u8, u16, u32, i32] = [of('u8'), of('u16'), of('u32'), of('i32')]
 
 /**
- * Every section that this version knows, in file order; sections of later versions stand behind
- * them. Each is a column. An index is a position in the columns of its table:
- * nodes (owner names), zones, rrsets, services, pools, members.
- * `-1` means none. A name is a run of octets in `names`, folded to lower case, root label included.
- * A text is an index into the string table; text 0 is empty.
+ * Every section known to this version, in file order; sections of later versions follow. Each is a
+ * column. An index is a position in the columns of its table: nodes (owner names), zones, rrsets,
+ * services, pools, members. `-1` means none. A name is a run of octets in `names`, folded to lower
+ * case, root label included. A text is an index into the string table; text 0 is empty.
  */
 export const sectionSpecs = Object.freeze({
   names: u8('free'),
@@ -89,23 +88,23 @@ export const sectionSpecs = Object.freeze({
    */
   nameIndex: u32('free'),
 
-  /** Cells of NodeCell. The zone of an apex is the one below the cut. */
+  /** Cells of NodeCell. An apex belongs to the zone below the cut. */
   nodeRow: u32('nodes', NodeCell.Words),
 
   zoneNode: u32('zones'),
-  /** The zone of this bundle in which this apex is a child. */
+  /** The zone of this bundle that contains this apex as a child. */
   zoneParent: i32('zones'),
 
   /** Cells of RrsetCell; see rrsets.ts. */
   rrsetRow: u32('rrsets', RrsetCell.Words),
   /** Rrsets with equal rdata share it. */
   rrsetData: u8('free'),
-  /** Nodes with static addresses that rdata names. */
+  /** Nodes with static addresses that appear in rdata. */
   targetNode: u32('free'),
 
   /** Rows are sorted by uid, so that two bundles can be merged row by row. */
   serviceUid: u8('services', 16),
-  /** The node with its name, whose row has pool, TTL and algorithm. */
+  /** The node with the service's name, whose row has pool, TTL and algorithm. */
   serviceNode: u32('services'),
   serviceName: u32('services'),
   serviceTenant: u32('services'),
@@ -122,14 +121,14 @@ export const sectionSpecs = Object.freeze({
   poolCount6: u32('pools'),
   /** Text: canonical JSON of a HealthCheckModel; empty means no probes. */
   poolHealthCheck: u32('pools'),
-  /** With fewer healthy members the pool answers nothing; 0: there is no such limit. */
+  /** With fewer healthy members the pool answers nothing; 0: no limit. */
   poolMinHealthy: u32('pools'),
 
   memberUid: u8('members', 16),
   memberPool: u32('members'),
   /**
-   * 4 octets a row: an IPv4 address; for IPv6 its row in `memberAddress6`, network order. A member
-   * with a host name has something else there: see hostnames.ts.
+   * 4 octets a row: an IPv4 address; for IPv6 its row in `memberAddress6`, network order. For
+   * members with a host name see hostnames.ts.
    */
   memberAddress: u8('members', 4),
   /** 16 octets a row. */
@@ -144,7 +143,7 @@ export const sectionSpecs = Object.freeze({
   memberRegion: u32('members'),
   /** See `placeCode`. */
   memberPlace: u32('members'),
-  /** Row in `endpointVector`; 0: the settings do not name its address. */
+  /** Row in `endpointVector`; 0: the settings do not mention its address. */
   memberEndpoint: u32('members'),
   /** Cells of MemberExtraCell; read by `memberExtraOf`. */
   memberExtra: u32('free', MemberExtraCell.Words),
@@ -179,7 +178,7 @@ export const sectionSpecs = Object.freeze({
   responseRow: u32('responseRules', ResponseCell.Words),
   /** Triggers and targets of the rules, in the form of `names`. */
   responseNames: u8('free'),
-  /** As `nameIndex`, with rules in place of nodes; empty when there is no rule. */
+  /** Like `nameIndex`, with rules instead of nodes; empty when there is no rule. */
   responseIndex: u32('free', 2),
 
   /** See RedirectColumns. */
@@ -201,7 +200,7 @@ export type ColumnsOf<Name extends SectionName> = {
   readonly [N in Name]: ArrayOf[Specs[N]['element']]
 }
 
-/** The columns that have a row for each of what `Rows` names. */
+/** The columns with one row per object of `Rows`. */
 export type NameOfRows<Rows extends RowsOf> = {
   [N in SectionName]: Specs[N]['rows'] extends Rows ? N : never
 }[SectionName]

@@ -6,29 +6,29 @@ import { canonicalJson } from './canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 
-/** Beyond these, a socket throws and a timer fires at once. */
+/** Sockets throw above the first limit, timers fire at once above the second. */
 const isPort = (value: unknown): boolean => isCount(value) && (value as number) <= 65_535
 const isTime = (value: unknown): boolean =>
   isCount(value) && (value as number) > 0 && (value as number) <= 0x7fff_ffff
 
-/** Fields that every bundle has: the first version had them. */
+/** Fields that every bundle has since the first version. */
 const firstFields = [
   ...(['httpPath', 'httpHost', 'httpExpectedStatus', 'httpContains', 'tls'] as const),
   ...(['insecureSkipVerify', 'icmpCount', 'scriptPath', 'scriptContent'] as const),
   ...(['webhookURL', 'webhookMethod'] as const),
 ] as const satisfies (keyof ProbeFieldModels)[]
 
-/** Fields that came later, with what holds where a bundle lacks them, as older ones do. */
+/** Later fields with their defaults, which hold where an older bundle lacks them. */
 export const laterFields = Object.freeze(
   Object.fromEntries(
     Object.entries(probeFields)
       .filter(([name]) => !(firstFields as readonly string[]).includes(name))
-      // An empty list is one in a bundle, too.
+      // An empty list in the schema is an empty list in a bundle.
       .map(([name, { schema }]) => [name, schema.default]),
   ),
 ) as object as Readonly<Omit<ProbeFieldModels, (typeof firstFields)[number]>>
 
-/** What each field must be; a newer compiler may know types that this node has not. */
+/** Validators by field; a newer compiler may use types unknown to this node. */
 const fields: Readonly<Record<string, (value: unknown) => boolean>> = {
   type: (value) => (probeTypeNames as readonly unknown[]).includes(value),
   port: isPort,
@@ -40,7 +40,7 @@ const fields: Readonly<Record<string, (value: unknown) => boolean>> = {
   ...Object.fromEntries(Object.entries(probeFields).map(([name, { fits }]) => [name, fits])),
 }
 
-/** Without fields of later versions that say nothing: what did not change stays equal. */
+/** Leaves later fields with their defaults out, so that unchanged checks keep their text. */
 export function healthCheckText(check: HealthCheckModel): string {
   const said = Object.entries(check).filter(([name, value]) => !isLaterDefault(name, value))
   return canonicalJson(Object.fromEntries(said))
@@ -48,12 +48,12 @@ export function healthCheckText(check: HealthCheckModel): string {
 
 function isLaterDefault(name: string, value: unknown): boolean {
   if (!Object.hasOwn(laterFields, name)) return false
-  // Fields that hold a list or a map default to an empty one.
+  // Collection fields default to empty.
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
   return value === (laterFields as Readonly<Record<string, unknown>>)[name]
 }
 
-/** @returns undefined when the text is no health check that this version can run */
+/** @returns undefined when the text is not a health check that this version can run */
 export function parseHealthCheck(text: string): HealthCheckModel | undefined {
   const value = parseJson(text)
   if (!isFields(value)) return undefined

@@ -1,17 +1,17 @@
-// Members with a host name: rows that are kept for its addresses, or one row that is an alias.
+// Layout of members with a host name: slots for its addresses, or one row for an alias.
 import { formatName } from '#dns/name.ts'
 import { MemberFlag } from './cells.ts'
 import { bundleLimits } from './limits.ts'
 
 /**
- * A row of `hostnameRow`: a member whose addresses each node looks up. It has slots, which are
- * rows of members side by side: `slotsPerHostname` IPv4 ones from `First4` on, as many IPv6 ones
- * from `First6` on. All of them have the uid of the member and the flag `Resolved`; in place of an
- * address each has its number among the slots of the bundle (`slotOfMember`). `Name`: an offset in
+ * A row of `hostnameRow`: a member whose addresses each node resolves. It has slots, which are
+ * adjacent rows of members: `slotsPerHostname` IPv4 ones from `First4` on, as many IPv6 ones from
+ * `First6` on. All have the uid of the member and the flag `Resolved`; instead of an address each
+ * has its number among the slots of the bundle (`slotOfMember`). `Name`: an offset in
  * `hostnameNames`, where a name is its length in an octet, then its octets.
  *
- * An alias is one row, among the IPv4 ones, with the flag `Alias` and the offset of its name in
- * place of an address. It is in no row of `hostnameRow`.
+ * An alias is a single IPv4 row with the flag `Alias` and the offset of its name instead of an
+ * address. It has no row in `hostnameRow`.
  */
 export const HostnameCell = { Words: 3, First4: 0, First6: 1, Name: 2 } as const
 
@@ -27,7 +27,7 @@ interface HostnameColumns {
   readonly hostnameNames: Uint8Array
 }
 
-/** How many slots a bundle has. */
+/** Number of slots in a bundle. */
 export function slotCount({ hostnameRow }: Pick<HostnameColumns, 'hostnameRow'>): number {
   return (hostnameRow.length / HostnameCell.Words) * slotsOfHostname
 }
@@ -51,14 +51,14 @@ export function slotOfMember(
   member: number,
 ): number {
   const word = numberAt(memberAddress, member * 4)
-  // What stands there for an IPv6 row is its row among the IPv6 addresses.
+  // The cell of an IPv6 row is its row among the IPv6 addresses.
   const last = lastHostname(hostnameRow, HostnameCell.First4, member)
   const start = last < 0 ? -1 : hostnameRow[last * HostnameCell.Words + HostnameCell.First4]!
   const isIpv4 = start >= 0 && member < start + bundleLimits.slotsPerHostname
   return isIpv4 ? word : numberAt(memberAddress6, word * 16)
 }
 
-/** The last row whose cell is not above `member`, or -1; cells of a kind ascend. */
+/** The last row whose cell is at most `member`, or -1; cells of a kind ascend. */
 function lastHostname(hostnameRow: Uint32Array, cell: number, member: number): number {
   let low = -1
   let high = hostnameRow.length / HostnameCell.Words - 1
@@ -82,7 +82,9 @@ export function* slotMembers(
   }
 }
 
-/** All rows of the member that this row belongs to: itself, or the slots of its host name. */
+/**
+ * All rows of the member that this row belongs to: the row itself, or all slots of its host name.
+ */
 export function rowsOfMember(columns: HostnameColumns, member: number): readonly number[] {
   if (!isResolved(columns, member)) return [member]
   return [...slotMembers(columns, hostnameOfSlot(columns, member))]
@@ -105,7 +107,7 @@ function nameAt({ hostnameNames }: HostnameColumns, offset: number): string {
   return formatName(hostnameNames, offset + 1)
 }
 
-/** In network order. */
+/** Reads a number in network order. */
 export function numberAt(octets: Uint8Array, at: number): number {
   const high = (octets[at]! << 24) | (octets[at + 1]! << 16)
   return (high | (octets[at + 2]! << 8) | octets[at + 3]!) >>> 0

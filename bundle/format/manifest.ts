@@ -14,12 +14,12 @@ export interface BundleCounts {
 
 export interface Manifest {
   readonly format: number
-  /** Version of the compiler; another version may lay out the same tree in other bytes. */
+  /** Version of the compiler; other versions may encode the same tree differently. */
   readonly compiler: string
   /** Commit in hex, or empty when the tree came from a directory. */
   readonly commit: string
   readonly counts: BundleCounts
-  /** Start value of the name hash, chosen so that no probe is long. */
+  /** Start value of the name hash, chosen to keep probes short. */
   readonly nameSeed: number
   /** Labels of the deepest owner name or trigger. */
   readonly nameLabelsMax: number
@@ -28,14 +28,14 @@ export interface Manifest {
 
 export interface ManifestSection {
   readonly name: string
-  /** From the start of the first section. */
+  /** Offset from the start of the first section. */
   readonly offset: number
   readonly bytes: number
   /** Hex. */
   readonly sha256: string
   /**
-   * Only sections behind those that `sectionSpecs` lists have it. True: a node that does not know
-   * the section would answer wrongly, and must refuse the bundle; false: it skips the section.
+   * Only sections after those of `sectionSpecs` have it. True: a node that does not know the
+   * section would answer wrongly and must refuse the bundle; false: it skips the section.
    */
   readonly mustUnderstand?: boolean
 }

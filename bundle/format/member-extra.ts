@@ -31,7 +31,7 @@ export class MemberExtraRows {
     this.#strings = strings
   }
 
-  /** Called in the order of the indices. */
+  /** Call it in the order of the indices. */
   add(member: number, extra: MemberExtra): void {
     if (!hasExtra(extra)) return
     const mode = modes.indexOf(extra.externalSignalMode)
@@ -101,13 +101,13 @@ function extraAt(bundle: BundleColumns, at: number): MemberExtra {
   }
 }
 
-/** Where a member's row begins, or -1. */
+/** Offset of a member's row, or -1. */
 function extraRow(column: Uint32Array, member: number): number {
   const at = firstRow(column, member)
   return column[at + MemberExtraCell.Member] === member ? at : -1
 }
 
-/** Where the first row of this member or of a later one begins; the length when there is none. */
+/** Offset of the first row of this or a later member; the length when there is none. */
 function firstRow(column: Uint32Array, member: number): number {
   let low = 0
   let high = column.length / MemberExtraCell.Words

@@ -1,5 +1,5 @@
-// The input of the encoder: the accepted configuration, resolved. Defaults are applied, names are
-// checked, references are positions in the arrays. No field is optional.
+// The encoder's input: the accepted configuration, resolved. Defaults are applied, names are
+// checked, references are positions in the arrays. All fields are present.
 
 import type { ProbeFieldModels, ProbeTypeName } from '#probes/probe-types.ts'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
@@ -13,7 +13,7 @@ export interface BundleModel {
   readonly zones: readonly ZoneModel[]
   readonly pools: readonly PoolModel[]
   readonly services: readonly ServiceModel[]
-  /** One of each owner and type. */
+  /** At most one for each owner and type. */
   readonly rrsets: readonly RrsetModel[]
   readonly routing: RoutingModel
   readonly responseRules: readonly ResponseRuleModel[]
@@ -31,12 +31,12 @@ export interface ResponseRuleModel {
   readonly action: 'nxdomain' | 'passthru' | 'cname'
   /** Target of `cname`, in the form of `trigger`; empty otherwise. */
   readonly target: string
-  /** Where it answers in a zone that is signed, so is its answer. */
+  /** Its answers are signed where it applies in a signed zone. */
   readonly signed: boolean
   readonly source: string
 }
 
-/** A ramp of one member's weight, and what people have said about it since. */
+/** A ramp of one member's weight, with the intents recorded since. */
 export interface RolloutModel {
   readonly uid: string
   readonly name: string
@@ -55,7 +55,7 @@ export interface RolloutModel {
   readonly intents: readonly RolloutIntentModel[]
 }
 
-/** A zero switches a signal off. */
+/** A zero switches off the check. */
 export interface RegressionPolicyModel {
   /** 0 to 1. */
   readonly minHealthScore: number
@@ -65,7 +65,7 @@ export interface RegressionPolicyModel {
 
 export interface RolloutStepModel {
   readonly weightPct: number
-  /** 0: until a person promotes. */
+  /** 0: until a promotion. */
   readonly holdSeconds: number
 }
 
@@ -74,23 +74,23 @@ export interface RolloutIntentModel {
   readonly atMs: number
 }
 
-/** A time in which a member, or each member of a pool, is out of rotation. */
+/** A period in which a member, or each member of a pool, is out of rotation. */
 export interface WindowModel {
   readonly uid: string
   readonly name: string
   readonly tenant: string
   /** Position in `pools`. */
   readonly pool: number
-  /** Position in the pool's `members`, or -1: each of them. */
+  /** Position in the pool's `members`, or -1: all members. */
   readonly member: number
-  /** Uids of the members that it holds out, in the pool or not; null: none are written down. */
+  /** Uids of the members held out, in the pool or not; null: the file lists none. */
   readonly members: readonly string[] | null
   readonly startAtMs: number
   /** Excluded. */
   readonly endAtMs: number
 }
 
-/** What the settings of the repository say about the choice of members. */
+/** The repository's settings for choosing members. */
 export interface RoutingModel extends RoutingValues {
   /** `mapFile.rules` as disjoint ranges; an endpoint list holds the matching rules in order. */
   readonly mapRules: ClientRanges
@@ -98,11 +98,11 @@ export interface RoutingModel extends RoutingValues {
   readonly asnRules: readonly AsnRuleModel[]
   /** `geoip.endpointLocations`. */
   readonly endpointLocations: readonly EndpointLocationModel[]
-  /** Networks of clients that no node limits. Left out: none. */
+  /** Client networks exempt from rate limits. Left out: none. */
   readonly rateLimitExempt?: readonly string[]
 }
 
-/** A repository that says nothing of it; the values are the defaults. */
+/** The values without settings: the defaults. */
 export const plainRouting: RoutingModel = Object.freeze({
   mapRules: { v4: [], v6: [] },
   asnRules: [],
@@ -110,7 +110,7 @@ export const plainRouting: RoutingModel = Object.freeze({
   ...plainValues,
 })
 
-/** Disjoint ranges of client addresses, ascending; what is in none has no preference. */
+/** Disjoint ranges of client addresses, ascending; other addresses have no preference. */
 export interface ClientRanges {
   readonly v4: readonly ClientRange<number>[]
   readonly v6: readonly ClientRange<bigint>[]
@@ -124,11 +124,11 @@ export interface ClientRange<Address> {
   readonly endpoints: readonly string[]
 }
 
-/** Matches by number, by organisation, or by both: the number is looked at first. */
+/** Matches by number, by organisation, or by both: the number is compared first. */
 export interface AsnRuleModel {
   /** null: any. */
   readonly asn: number | null
-  /** Part of the organisation's name, whatever its case; empty: any. */
+  /** Part of the organisation's name, case-insensitive; empty: any. */
   readonly org: string
   readonly endpoint: string
 }
@@ -149,13 +149,11 @@ export interface ZoneModel {
   /** TTL of the NS rrset and of the addresses of its servers. */
   readonly nsTtlSeconds: number
   readonly nameservers: readonly NameserverModel[]
-  /** Number of the algorithm that it is signed with. Left out: it is not signed. */
+  /** Number of its signing algorithm. Left out: the zone is not signed. */
   readonly algorithm?: number
 }
 
-/**
- * RFC 1035 section 3.3.13. The serial is in the channel record, and set when the node activates.
- */
+/** RFC 1035 section 3.3.13. The serial is in the channel record and is set at activation. */
 export interface SoaModel {
   /** Added to that serial, modulo 2^32. */
   readonly serialBase: number
@@ -171,7 +169,7 @@ export interface SoaModel {
 
 export interface NameserverModel {
   readonly name: string
-  /** Served as A and AAAA when the name is inside the zone; empty for names elsewhere. */
+  /** Served as A and AAAA when the name is inside the zone; empty for other names. */
   readonly addresses: readonly string[]
 }
 
@@ -179,23 +177,23 @@ export interface NameserverModel {
 export interface RrsetModel {
   /** Lower case, presentation format, trailing dot; the first label may be `*`. */
   readonly name: string
-  /** Position in `zones` of the zone that holds it: the parent's for DS at an apex of ours. */
+  /** Position in `zones` of the zone that contains it: for DS at an apex of ours, the parent. */
   readonly zone: number
   /** Code of the RR type. */
   readonly type: number
   readonly ttlSeconds: number
   /**
-   * Wire form, names not compressed and in the letter case in which they were written; no
-   * duplicates; canonical order (RFC 4034 section 6.3).
+   * Wire form, names uncompressed and in their written letter case; no duplicates; canonical order
+   * (RFC 4034 section 6.3).
    */
   readonly rdata: readonly Uint8Array[]
 }
 
-/** What a pool has as people write it, under the name of the field in its file. */
+/** Fields of a pool as written, under their names in the file. */
 export interface PoolAsWritten {
-  /** `cname`: each member has a host name, and the reply is an alias of one. */
+  /** `cname`: each member has a host name, and the reply is an alias for one of them. */
   readonly answer: 'addresses' | 'cname'
-  /** With fewer healthy members the pool answers nothing; 0: no such limit. */
+  /** With fewer healthy members the pool answers nothing; 0: no limit. */
   readonly minHealthy: number
 }
 
@@ -212,7 +210,7 @@ export interface PoolModel extends PoolAsWritten {
   readonly members: readonly MemberModel[]
   /** null: no probes, every member counts as healthy. */
   readonly healthCheck: HealthCheckModel | null
-  /** Endpoint lists hold the longest prefix first, then the lower priority. */
+  /** Endpoint lists are sorted by longest prefix, then by lower priority. */
   readonly geoRules: ClientRanges
 }
 
@@ -220,9 +218,9 @@ export interface MemberModel {
   readonly uid: string
   /** Empty when the file gives no label. */
   readonly name: string
-  /** Empty: it has a host name. */
+  /** Empty: the member has a host name. */
   readonly ipAddress: string
-  /** Lower case, presentation format, trailing dot; empty: it has an address. */
+  /** Lower case, presentation format, trailing dot; empty: the member has an address. */
   readonly hostname: string
   readonly port: number
   /** 0 gets no traffic. */
@@ -241,7 +239,7 @@ export interface MemberModel {
 
 export type ExternalSignalMode = 'and' | 'or' | 'override'
 
-/** Field names and units of the API; every default applied. Fields of all types: `probes/`. */
+/** Field names and units of the API; all defaults applied. Fields of all types: `probes/`. */
 export interface HealthCheckModel extends ProbeFieldModels {
   readonly type: ProbeTypeName
   readonly port: number
@@ -263,7 +261,7 @@ export interface ServiceModel {
   readonly domain: string
   /** Position in `zones` of the closest enclosing zone. */
   readonly zone: number
-  /** A way of routing/choose/ways.ts; does not matter when there is a chain. */
+  /** A way of routing/choose/ways.ts; ignored when there is a chain. */
   readonly algorithm: string
   /** Ways of routing/choose/ways.ts; empty: the algorithm chooses. */
   readonly filterChain: readonly string[]
@@ -276,7 +274,7 @@ export interface ServiceModel {
 }
 
 /**
- * What is answered when no member may answer: nothing, every enabled member whatever its health, or
- * the members of the pool at this position in `pools`.
+ * The answer when no member is available: nothing, every enabled member whatever its health, or the
+ * members of the pool at this position in `pools`.
  */
 export type OnAllDown = 'empty' | 'all' | { readonly pool: number }

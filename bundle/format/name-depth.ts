@@ -1,11 +1,11 @@
-// The greatest depth of the names in a bundle: a lookup tries nothing deeper.
+// Computes the greatest depth of the names in a bundle: lookups try nothing deeper.
 import type { BundleColumns } from './bundle.ts'
 import { NodeCell } from './cells.ts'
 import { ResponseCell } from './cells.ts'
 
 type DepthColumns = Pick<BundleColumns, 'names' | 'nodeRow' | 'responseNames' | 'responseRow'>
 
-/** Labels, the root not among them, of the deepest owner name or trigger. */
+/** Labels of the deepest owner name or trigger, without the root. */
 export function deepestName(columns: DepthColumns): number {
   const { names, nodeRow, responseNames, responseRow } = columns
   let deepest = 0

@@ -1,4 +1,4 @@
-// The form of rollouts and maintenance windows in a bundle: rows with an owner, and canonical JSON,
+// Layout of rollouts and maintenance windows in a bundle: rows with an owner, and canonical JSON,
 // validated when it is read.
 import { textOf, uidOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
@@ -12,7 +12,7 @@ export interface WindowText extends Omit<WindowModel, 'pool' | 'member' | 'membe
   readonly members?: readonly string[]
 }
 
-/** A rollout of a bundle that has been checked. */
+/** A rollout of a checked bundle. */
 export interface Rollout extends RolloutText {
   /** Indices. */
   readonly pool: number
@@ -21,9 +21,9 @@ export interface Rollout extends RolloutText {
 
 export interface MaintenanceWindow extends Omit<WindowText, 'members'> {
   readonly pool: number
-  /** -1: each member of the pool. */
+  /** -1: all members of the pool. */
   readonly member: number
-  /** Rows of the members that it holds out; null: all that `pool` and `member` say. */
+  /** Rows of the members held out; null: all that `pool` and `member` select. */
   readonly held: readonly number[] | null
 }
 
@@ -32,7 +32,7 @@ export interface Overlays {
   readonly windows: readonly MaintenanceWindow[]
 }
 
-/** What of a bundle depends on the clock. Its texts are read anew on each call. */
+/** The time-dependent part of a bundle. Its texts are parsed on each call. */
 export function overlaysOf(bundle: BundleColumns): Overlays {
   const { rolloutRow, windowRow, memberPool } = bundle
   const rollouts: Rollout[] = []
@@ -53,7 +53,7 @@ export function overlaysOf(bundle: BundleColumns): Overlays {
   return { rollouts, windows }
 }
 
-/** All rows of a host name have its uid. A member that is gone has no row. */
+/** All rows of a host name have its uid. A removed member has no row. */
 function heldRows(
   bundle: BundleColumns,
   pool: number,
@@ -139,13 +139,13 @@ function isInOrder(value: unknown): boolean {
   return list.every(({ atMs }, i) => i === 0 || list[i - 1]!.atMs <= atMs)
 }
 
-/** @returns undefined when the text is no rollout that this version can follow */
+/** @returns undefined when the text is not a rollout of this version */
 export function parseRollout(text: string): RolloutText | undefined {
   const value = parseJson(text)
   return isRollout(value) ? (value as RolloutText) : undefined
 }
 
-/** @returns undefined when the text is no window that this version can keep */
+/** @returns undefined when the text is not a window of this version */
 export function parseWindow(text: string): WindowText | undefined {
   const value = parseJson(text)
   if (!isWindow(value)) return undefined
@@ -153,7 +153,7 @@ export function parseWindow(text: string): WindowText | undefined {
   return window.startAtMs < window.endAtMs ? window : undefined
 }
 
-/** @returns the first fault as half a sentence; texts and members have been checked */
+/** @returns the first fault as half a sentence; requires checked texts and members */
 export function checkOverlays(c: BundleColumns): string | undefined {
   const { rolloutRow, windowRow, memberPool, poolName } = c
   const texts = c.stringOffset.length - 1

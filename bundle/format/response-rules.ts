@@ -1,4 +1,4 @@
-// The rows of response rules in a bundle, read for the answer path and for people.
+// Reads the rows of response rules in a bundle, for answers and for display.
 import { formatName } from '#dns/name.ts'
 import { textOf, uidOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
@@ -11,14 +11,14 @@ export const ResponseBits = {
   Domain: 0x1_0000,
   ActionShift: 17,
   ActionMask: 3,
-  /** A program that does not know it takes the rule for one of an unknown action. */
+  /** Older programs take a rule with this bit for one of an unknown action. */
   Signed: 0x8_0000,
-  /** From here on there are none. */
+  /** Bits from here on are unused. */
   EndShift: 20,
 } as const
 
 export const ResponseAction = { NxDomain: 0, Passthru: 1, Cname: 2 } as const
-/** By their numbers. */
+/** By action number. */
 export const responseActions = ['nxdomain', 'passthru', 'cname'] as const
 
 /** A rule of a bundle that has been checked. */

@@ -1,7 +1,7 @@
 // The row layouts of routing: policies of services, locations of endpoints.
 
 /**
- * A row of `policyRow`: how a service chooses that is not plain. `Text`: canonical JSON of a
+ * A row of `policyRow`: the policy of a service that is not plain. `Text`: canonical JSON of a
  * PolicyText. `OnAllDown`: one of OnAllDownCode. `FallbackPool`: index + 1; 0 none.
  */
 export const PolicyCell = {
@@ -17,7 +17,7 @@ export const OnAllDownCode = { Empty: 0, All: 1, Pool: 2 } as const
 /** The `Algorithm` cell of a node holds a way's code, or this plus a row of `policyRow`. */
 export const firstPolicyCode = 256
 
-/** The steps of a policy, before they are bound. */
+/** The steps of a policy, not yet bound. */
 export interface PolicyText {
   readonly algorithm: string
   readonly filterChain: readonly string[]
@@ -28,9 +28,10 @@ export const EndpointCell = { Words: 4, X: 0, Y: 1, Z: 2, IsKnown: 3 } as const
 export const vectorUnit = 0x4000_0000
 
 /**
- * A region as a number below 2^31: the two upper-case letters of a country, the first in the high
- * octet; `continent:EU` likewise with `continentBit`, which `continent:*` is alone; `US-CA`
- * (ISO 3166-2) as its country, and above that one to three letters or digits. 0: another label.
+ * Encodes a region as a number below 2^31: the two upper-case letters of a country, the first in
+ * the high octet; `continent:EU` likewise with `continentBit`, which alone is `continent:*`;
+ * `US-CA` (ISO 3166-2) as its country, and above that one to three letters or digits. 0: another
+ * label.
  */
 export function placeCode(region: string): number {
   if (region === anyContinentRegion) return anyContinent
@@ -40,14 +41,14 @@ export function placeCode(region: string): number {
   const letters = (high!.charCodeAt(0) << 8) | low!.charCodeAt(0)
   if (subdivision === undefined) return letters | (continent === undefined ? 0 : continentBit)
   if (continent !== undefined) return 0
-  // From 2 on, so that all of them come above all continents.
+  // From 2 on, so that subdivisions are above all continents.
   let number = 0
   for (const sign of subdivision) number = number * signBase + signs.indexOf(sign) + 1
   return (number + 1) * firstAboveCountry + letters
 }
 /** Countries are below, continents from here on. */
 export const continentBit = 0x8000
-/** `continent:*`: where nobody else is for a client, wherever it is. */
+/** `continent:*`: for clients that no other region matches. */
 export const anyContinent = continentBit
 export const anyContinentRegion = 'continent:*'
 /** Subdivisions are from here on. */
@@ -57,13 +58,13 @@ const signs = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 /** Signs are numbered from 1, so that 0 means none. */
 const signBase = signs.length + 1
 
-/** The country's own letters of a country or a subdivision; else 0. */
+/** The country of a country or a subdivision; else 0. */
 export function countryOfPlace(place: number): number {
   const isContinent = place >= continentBit && place < firstSubdivision
   return isContinent ? 0 : place & (firstAboveCountry - 1)
 }
 
-/** @returns what `placeCode` was given; '' for 0 */
+/** The inverse of `placeCode`; '' for 0. */
 export function placeName(place: number): string {
   if (place === 0) return ''
   if (place === anyContinent) return anyContinentRegion

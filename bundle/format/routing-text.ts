@@ -1,4 +1,4 @@
-// The routing parts of a bundle that are JSON text: policies, and the settings of ways.
+// The JSON texts of routing in a bundle: policies, and the settings of ways.
 import { bundleLimits } from './limits.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
@@ -7,7 +7,7 @@ import { isFields, parseJson } from '#lib/text/json.ts'
 export interface SignalsModel {
   /** 0 to 1: share of the signal in the blended score. */
   readonly weight: number
-  /** Signal of a region; the lower the better. */
+  /** Signal by region; lower is better. */
   readonly static: Readonly<Record<string, number>>
 }
 
@@ -34,10 +34,10 @@ const latency: ValueRow<LatencyModel> = {
   isWhole: isLatency,
 }
 
-/** The settings that go into a bundle as they are. A way with a new one adds its row here. */
+/** Settings copied into a bundle unchanged. A way with a new setting adds its row here. */
 const valueTable = { signals, latency } as const
 
-/** Settings that a way can read, as people write them in `gslb.yaml`. */
+/** Settings that a way can read, by their names in `gslb.yaml`. */
 export type ValueName = keyof typeof valueTable
 export type RoutingValues = { readonly [Name in ValueName]: (typeof valueTable)[Name]['plain'] }
 
@@ -45,7 +45,7 @@ export const valueNames = Object.keys(valueTable) as readonly ValueName[]
 
 export const plainValues: RoutingValues = Object.freeze(valuesOf((name) => valueTable[name].plain))
 
-/** Picks the routing values out of a model that has other fields, too. */
+/** Picks the routing values out of a larger model. */
 export function routingValues(model: RoutingValues): RoutingValues {
   return valuesOf((name) => model[name])
 }
@@ -56,7 +56,7 @@ function valuesOf(valueOf: (name: ValueName) => unknown): RoutingValues {
   ) as unknown as RoutingValues
 }
 
-/** The settings as text: what is read once for a bundle, not for a query. */
+/** The settings as text, parsed once per bundle. */
 export interface RoutingText extends RoutingValues {
   readonly asnRules: readonly {
     readonly asn: number | null
@@ -64,14 +64,14 @@ export interface RoutingText extends RoutingValues {
     /** Row in `endpointVector`. */
     readonly endpoint: number
   }[]
-  /** Networks of clients that no node limits: `192.0.2.0/24`. Left out: none. */
+  /** Client networks exempt from rate limits: `192.0.2.0/24`. Left out: none. */
   readonly rateLimitExempt?: readonly string[]
 }
 
 const isNumber = (value: unknown): boolean => Number.isFinite(value)
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-/** @returns undefined when the text is no policy of this version */
+/** @returns undefined when the text is not a policy of this version */
 export function parsePolicyText(text: string): PolicyText | undefined {
   const value = parseJson(text)
   if (!isFields(value) || !isText(value['algorithm'])) return undefined

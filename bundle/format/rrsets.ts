@@ -1,28 +1,27 @@
 // Defines how a bundle stores rrsets: rows by node and type, and their rdata.
 
 /**
- * A row of `rrsetRow`. The rows of a node are neighbours in the order of their types; nodes with
- * equal rows share them. A type says all that there is to know of its rdata: the serial of SOA is
- * what the node adds its own to, and the addresses of a service have no row.
+ * A row of `rrsetRow`. The rows of a node are adjacent and sorted by type; nodes with equal rows
+ * share them. The type determines how to read the rdata: the SOA serial is a base to which the node
+ * adds its own, and the addresses of a service have no row.
  */
 export const RrsetCell = { Words: 4, Type: 0, TtlSeconds: 1, Data: 2, Count: 3 } as const
 
 /**
  * `Data` is an offset in `rrsetData`, where `Count` records stand one after the other:
  *
- *     0   octets of this record after these two, u16 in network order
- *     2   the rdata as it is in a message, in most types. In those of `rdataForms`:
+ *     0   length of this record after these two octets, u16 in network order
+ *     2   the rdata as in a message, for most types. For those of `rdataForms`:
  *         the target, u32, if the form has one
  *         octets before the name
  *         names, each stored
  *         octets after the last name
  *
- * A stored name: octet count of its labels, a flag, the labels in the case in which they were
- * written. Flag 1: the apex of the zone follows, for which the writer puts a compression pointer;
- * flag 0: the root follows.
+ * A stored name: octet count of its labels, a flag, the labels in their written letter case. Flag 1:
+ * the apex of the zone follows, which is written as a compression pointer; flag 0: the root follows.
  *
- * A target: row in `targetNode` + 1 of a name that we have static addresses for, 0 for others; with
- * `glueBit`, the name is at or below the owner, so that nobody can find its addresses elsewhere.
+ * A target: row in `targetNode` + 1 of a name with static addresses here, 0 for others; with
+ * `glueBit`, the name is at or below the owner, so that its addresses are found nowhere else.
  */
 export const rdataLayout = { lengthBytes: 2, targetBytes: 4 } as const
 export const storedName = { prefixBytes: 0, endsAtApex: 1, labels: 2 } as const
@@ -36,7 +35,7 @@ export interface RdataForm {
   readonly after: number
   /** Only in types of RFC 1035: RFC 3597 section 4. */
   readonly isCompressed: boolean
-  /** A client that asks for this type needs the addresses of the last name, too. */
+  /** A query for this type needs the addresses of the last name, too. */
   readonly hasTarget: boolean
 }
 
@@ -47,7 +46,7 @@ const form = (
   { isCompressed = false, hasTarget = false },
 ): RdataForm => ({ before, names, after, isCompressed, hasTarget })
 
-/** By type. The names of other types, if any, stand as they were written. */
+/** By type. Names in rdata of other types are written unchanged. */
 export const rdataForms: Readonly<Record<number, RdataForm>> = Object.freeze({
   2: form(0, 1, 0, { isCompressed: true, hasTarget: true }), // NS
   5: form(0, 1, 0, { isCompressed: true }), // CNAME
@@ -59,8 +58,8 @@ export const rdataForms: Readonly<Record<number, RdataForm>> = Object.freeze({
 })
 
 /**
- * The forms as bits, by type, for those who write answers: 0 is no form; else the octets before the
- * name, `Has`, and the rest.
+ * The forms as bits by type, for the answer path. 0: no form; else the octets before the name,
+ * `Has`, and the rest.
  */
 export const FormBit = { BeforeMask: 0x0f, Has: 0x10, Compressed: 0x20, Target: 0x40, Soa: 0x80 }
 
@@ -78,8 +77,8 @@ export const formBits: Uint8Array = (() => {
 })()
 
 /**
- * Flags, protocol and algorithm of the DNSKEY rrset of a signed zone. The key itself is in no
- * bundle: the node that answers puts the whole record in its place.
+ * Flags, protocol and algorithm of the DNSKEY rrset of a signed zone. A bundle has no keys: the
+ * answering node replaces the whole record.
  *
  * @param algorithm its number in DNSKEY records
  */

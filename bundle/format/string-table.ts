@@ -1,9 +1,9 @@
 // A table of strings: each distinct string is stored once and has a number; string 0 is empty.
 
-/** A text that was not asked for in its turn is looked for among so many that follow. */
+/** Number of following texts searched when a text is not requested in the same order as before. */
 const lookAhead = 16
 
-/** Ids of texts that are no longer asked for, before all are given anew. */
+/** Unused ids after which all ids are assigned anew. */
 const idleIdsMax = 10_000
 
 export interface StringColumns {
@@ -16,17 +16,17 @@ const emptyTable = {
 } as const
 
 /**
- * What a table leaves for the next one: mostly the same texts are asked for in the same order, and
+ * Lets a table reuse the last one: mostly the same texts are requested in the same order, and
  * comparing costs less than looking up. The numbers do not depend on it.
  */
 export class StringMemory {
-  /** Ids last as long as this memory; numbers are given anew for each table. */
+  /** Ids last as long as this memory; each table assigns its own numbers. */
   ids = new Map<string, number>()
   readonly texts: string[] = ['']
-  /** Ids in the order in which the last table was asked, in the first `askedCount` places. */
+  /** Ids in the order of requests to the last table, in the first `askedCount` places. */
   asked: number[] = []
   askedCount = 0
-  /** Room for the next order: arrays of this size are work for the garbage collector. */
+  /** Array for the next order, reused to spare the garbage collector. */
   spare: number[] = []
   readonly numberOfId: number[] = [0]
   /**
@@ -35,10 +35,10 @@ export class StringMemory {
    */
   idOfNumber: number[] = [0]
   numberCount = 1
-  /** Room for those of the next table. */
+  /** Array for the ids of the next table. */
   spareIds: number[] = []
   columns: StringColumns = emptyTable.columns
-  /** Number of the table that `asked` belongs to: it counts the tables. */
+  /** Number of the table that `asked` belongs to: tables are counted. */
   table = 0
 
   idOf(text: string): number {
@@ -63,10 +63,10 @@ export class StringMemory {
   }
 }
 
-/** Texts that a table was asked for, one after the other. */
+/** A run of texts requested from a table. */
 export interface AskedTexts {
   readonly table: number
-  /** How many were asked before them. */
+  /** Requests before the run. */
   readonly from: number
   readonly count: number
 }
@@ -75,15 +75,15 @@ export class StringTable {
   readonly #memory: StringMemory
   readonly #before: readonly number[]
   readonly #beforeCount: number
-  /** The place in it of what will be asked for next, if nothing has changed. */
+  /** Position in it of the next expected text. */
   #at = 0
   #isSame = true
   readonly #asked: number[]
   #askedCount = 0
-  /** The id of each number, in the first places. */
+  /** The id of each number; only the first places are used. */
   readonly #idOfNumber: number[]
   #numberCount = 1
-  /** What was asked for last: a column often has a run of the same. */
+  /** The text requested last: columns often have runs of the same text. */
   #last = ''
   #lastNumber = 0
 
@@ -97,7 +97,7 @@ export class StringTable {
     memory.numberOfId.fill(0)
   }
 
-  /** The number of `text`; a new one when it is new. */
+  /** Returns the number of `text`, a new one for a new text. */
   add(text: string): number {
     if (text === '') return 0
     if (text === this.#last) return this.#lastNumber
@@ -106,21 +106,21 @@ export class StringTable {
     return this.#lastNumber
   }
 
-  /** How many texts have been asked so far. */
+  /** Number of requests so far. */
   get askedCount(): number {
     return this.#askedCount
   }
 
-  /** What has been asked since `from`, for `repeat` of the next table. */
+  /** The requests since `from`, for `repeat` of the next table. */
   askedSince(from: number): AskedTexts {
     return { table: this.#memory.table + 1, from, count: this.#askedCount - from }
   }
 
   /**
-   * Asks for texts that the table before was asked for, without comparing them.
+   * Requests a run of texts of the previous table, without comparing them.
    *
    * @param numbers gets the number of each
-   * @returns false: they are no longer known
+   * @returns false: the run is no longer known
    */
   repeat({ table, from, count }: AskedTexts, numbers?: Uint32Array): boolean {
     if (table !== this.#memory.table) return false
@@ -158,7 +158,7 @@ export class StringTable {
     return number
   }
 
-  /** The two sections of the table, after which nothing more is asked. */
+  /** Returns the two sections of the table; nothing may be requested afterwards. */
   columns(): StringColumns {
     const memory = this.#memory
     const isSame = this.#isSame && this.#askedCount === this.#beforeCount
@@ -175,7 +175,9 @@ export class StringTable {
     return columns
   }
 
-  /** Copies the columns of the table before, up to the first new number and after the last one. */
+  /**
+   * Copies the columns of the previous table, up to the first new number and after the last one.
+   */
   #newColumns(): StringColumns {
     const { texts, idOfNumber: before, numberCount: beforeCount, columns: last } = this.#memory
     const ids = this.#idOfNumber
@@ -189,7 +191,7 @@ export class StringTable {
     while (end > least && ids[end - 1] === before[end - 1 + shift]) end--
     const middle = ids.slice(start, end).map((id) => texts[id]!)
     const middleBytes = Buffer.from(middle.join(''), 'utf8')
-    // One octet for each unit: nearly always, and fifty times as fast to know.
+    // One octet for each UTF-16 unit: nearly always true, and fifty times as fast to process.
     const isPlain = middleBytes.length === middle.reduce((sum, { length }) => sum + length, 0)
     const stringOffset = new Uint32Array(count + 1)
     stringOffset.set(last.stringOffset.subarray(0, start + 1))

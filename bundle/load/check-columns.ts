@@ -1,4 +1,4 @@
-// Checks that every index in a bundle is in bounds, so that the answer path need not look.
+// Checks that every index in a bundle is in bounds, so that the answer path need not.
 import { hashNameAt } from '#dns/name.ts'
 import {
   address6Row,
@@ -24,9 +24,8 @@ import { checkResponseIndex, checkResponseRows } from './check-response.ts'
 import { checkNodeRrsets, checkRrsets } from './check-rrsets.ts'
 
 /**
- * @param known a bundle that passed
- * @param same columns that are those of `known`, which has as many of everything
- * @returns the first fault as half a sentence, or undefined when there is none
+ * @param known a bundle that passed @param same columns equal to those of `known`, which has the
+ * same counts @returns the first fault as half a sentence, or undefined when there is none
  */
 export function checkColumns(
   columns: BundleColumns,
@@ -43,7 +42,7 @@ export function checkColumns(
 }
 
 interface Check {
-  /** All the columns that it looks at; null: it is too quick to be left out. */
+  /** All columns that it reads; null: it is too quick to skip. */
   readonly reads: readonly (keyof BundleColumns)[] | null
   readonly run: Run<BundleColumns>
 }
@@ -52,7 +51,7 @@ type Run<Columns> = (columns: Columns, manifest: Manifest, known?: Bundle) => st
 
 const quick = (run: Check['run']): Check => ({ reads: null, run })
 
-/** A check that reads only the columns that it lists: the types see to it. */
+/** Makes a check that reads only the listed columns, as the types enforce. */
 function reading<Name extends keyof BundleColumns>(
   reads: readonly Name[],
   run: Run<Pick<BundleColumns, Name>>,
@@ -62,7 +61,7 @@ function reading<Name extends keyof BundleColumns>(
 
 const redirectColumnNames = ['redirectIndex', 'redirectRow', 'redirectText'] as const
 
-/** In this order: a later check may index with what an earlier one has proved. */
+/** Ordered: a later check may index with values that an earlier one has proved. */
 const checks: readonly Check[] = Object.freeze([
   quick(checkCounts),
   quick(checkIndices),
@@ -150,13 +149,13 @@ function checkRows(
       return `service ${service} has no name`
     }
     if (poolOfService(c, service) >= counts.pools) return `service ${service} has no such pool`
-    // Which of the codes before those of policies there are is known to the node that routes.
+    // The routing node checks plain algorithm codes itself.
     const algorithm = serviceCell(c, service, NodeCell.Algorithm)
     if (algorithm >= codeEnd) return `service ${service} has no such policy`
     const ttlSeconds = serviceCell(c, service, NodeCell.TtlSeconds)
     if (ttlSeconds > bundleLimits.ttlSecondsMax) return `service ${service} has too long a TTL`
   }
-  // Each has its own node: one more would answer with cells that nobody has looked at.
+  // Each service has its own node: an extra one would answer with unchecked cells.
   return named === counts.services ? undefined : 'a service has two names'
 }
 
@@ -215,8 +214,8 @@ function checkNames(
 }
 
 /**
- * A lookup compares a short name by the words of its row, with the zeros before it; the rest of the
- * program reads it in `names`.
+ * Checks the inline name: lookups compare a short name by the words of its row, leading zeros
+ * included; all else reads `names`.
  */
 function isInlineEqual(
   names: Uint8Array,
@@ -236,7 +235,7 @@ function isInlineEqual(
   return true
 }
 
-/** The answer path does not look for names that are deeper. */
+/** The answer path does not look for deeper names. */
 function checkDepth(
   c: Parameters<typeof deepestName>[0],
   { nameLabelsMax }: Manifest,

@@ -9,8 +9,9 @@ import type { Manifest } from '#bundle/format/manifest.ts'
 type Columns = Pick<BundleColumns, 'poolHealthCheck' | 'poolUid' | 'stringBytes' | 'stringOffset'>
 
 /**
- * Pools share few checks: each distinct one is read once. Where each of ten thousand has its own, a
- * change touches one, and reading all takes 14 ms: what a pool has in `known` too is compared.
+ * Pools share few checks, so each distinct one is parsed once. Where each of ten thousand has its
+ * own, a change touches one, and parsing all takes 14 ms: so checks are compared with those of
+ * `known` first.
  *
  * @param known was loaded before
  */
@@ -33,7 +34,7 @@ export function checkHealthChecks(
   return undefined
 }
 
-/** The pools of a bundle that passed, asked for those of another in the order of their uids. */
+/** The pools of a checked bundle, queried for those of another in the order of their uids. */
 class KnownPools {
   readonly #columns: Columns
   readonly #known: Bundle
@@ -48,7 +49,7 @@ class KnownPools {
     this.#texts = new Pair(columns.stringBytes, known.stringBytes)
   }
 
-  /** Has the pool with the uid of this one, or the next there is, the same check? */
+  /** Whether the pool with the same uid, or else the next one, has the same check. */
   hasCheckOf(pool: number): boolean {
     const { poolHealthCheck, stringOffset } = this.#columns
     const known = this.#known.poolHealthCheck[this.#rowOf(pool)] ?? 0
@@ -84,14 +85,16 @@ class Pair {
     this.#ends = commonPrefixSuffix(octets, known)
   }
 
-  /** As octets are ordered; 0: the same. */
+  /** Compares in octet order; 0: equal. */
   compare(start: number, knownStart: number, size: number): number {
     if (this.isSame(start, knownStart, size)) return 0
     const [end, knownEnd] = [start + size, knownStart + size]
     return this.#octets.compare(this.#known, knownStart, knownEnd, start, end)
   }
 
-  /** Are they known to be the same? A native comparison costs a quarter of a microsecond. */
+  /**
+   * Whether the ranges are known to be equal. A native comparison costs a quarter of a microsecond.
+   */
   isSame(start: number, knownStart: number, size: number): boolean {
     const { prefix, suffix } = this.#ends
     const rest = this.#octets.length - start

@@ -1,4 +1,4 @@
-// Checks members with a host name: their slots, their aliases, and the services that answer them.
+// Checks members with a host name: their slots, their aliases, and the services that use them.
 import { serviceCell } from '#bundle/format/bundle.ts'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'
@@ -46,7 +46,7 @@ export function checkHostnames(c: BundleColumns): string | undefined {
   return checkFlags(c, counted)
 }
 
-/** @param counted how many members are known to be slots */
+/** @param counted number of members known to be slots */
 function checkFlags(c: BundleColumns, counted: number): string | undefined {
   let slots = 0
   for (let member = 0; member < c.memberFlags.length; member++) {
@@ -64,7 +64,7 @@ function checkFlags(c: BundleColumns, counted: number): string | undefined {
   return slots === counted ? undefined : 'there are slots of no host name'
 }
 
-/** A length, then a name of that length with at least one label. */
+/** Checks a name with at least one label behind its length octet. */
 function isName({ hostnameNames }: BundleColumns, offset: number): boolean {
   const length = hostnameNames[offset] ?? 0
   const end = offset + 1 + length
@@ -76,10 +76,10 @@ function isName({ hostnameNames }: BundleColumns, offset: number): boolean {
   return at === end - 1 && hostnameNames[at] === 0
 }
 
-/** A service answers an alias exactly when its pools hold nothing else. */
+/** A service must answer an alias exactly when its pools hold nothing else. */
 export function checkAliases(c: BundleColumns, { counts }: Manifest): string | undefined {
   const aliases = c.memberFlags.some((flags) => flags > MemberFlag.Enabled)
-  // Mostly there are none, and then only the flags of nodes are to be looked at.
+  // Without aliases only the flags of nodes are checked.
   for (let pool = 0; aliases && pool < counts.pools; pool++) {
     const first = c.poolMemberStart[pool]!
     const end = first + c.poolCount4[pool]! + c.poolCount6[pool]!

@@ -1,4 +1,4 @@
-// Checks redirects and their index, so that what is sent to a client needs no look.
+// Checks redirects and their index, so that serving them needs no checks.
 import { hashNameAt } from '#dns/name.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
@@ -30,7 +30,7 @@ export function checkRedirectRows(c: Columns, { counts }: Manifest): string | un
     if (targetBytes > bundleLimits.redirectTargetBytesMax || target + targetBytes > bytes) {
       return `redirect ${row} has no target`
     }
-    // It goes into a header as it is.
+    // The target is sent in a header unchanged.
     if (!isHttpAddress(c.redirectText, target, targetBytes)) {
       return `redirect ${row} has a target that is no address`
     }
@@ -64,7 +64,7 @@ export function checkRedirectIndex(c: Columns, { counts }: Manifest): string | u
   if (slots < 0) return 'the index of redirects has no seed'
   if (rows === 0) return slots === 0 ? undefined : 'there is an index of no redirects'
   const mask = slots - 1
-  // More slots than rules: a walk ends at a free one.
+  // More slots than rules: a probe ends at a free one.
   if ((slots & mask) !== 0 || slots <= rows) return 'the index of redirects has a wrong size'
   let used = 0
   for (let slot = 0; slot < slots; slot++) {

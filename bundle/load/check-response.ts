@@ -30,7 +30,7 @@ export function checkResponseRows(c: BundleColumns, { counts }: Manifest): strin
   return undefined
 }
 
-/** At least one label: a rule for the root would answer for everything. */
+/** Requires at least one label: a rule for the root would answer everything. */
 export function isFoldedName(names: Uint8Array, start: number, length: number): boolean {
   const end = start + length
   if (length < 3 || end > names.length) return false
@@ -51,7 +51,7 @@ export function checkResponseIndex(
   const slots = c.responseIndex.length / 2
   if (rules === 0) return slots === 0 ? undefined : 'there is an index of no response rules'
   const mask = slots - 1
-  // More slots than rules: a walk ends at a free one.
+  // More slots than rules: a probe ends at a free one.
   if ((slots & mask) !== 0 || slots <= rules) return 'the index of response rules has a wrong size'
   let used = 0
   for (let slot = 0; slot < slots; slot++) {

@@ -8,7 +8,7 @@ import type { Manifest } from '#bundle/format/manifest.ts'
 import { EndpointCell, OnAllDownCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText, parseRoutingText } from '#bundle/format/routing-text.ts'
 
-/** The values of a list are rows of one table or of another, as the table that uses it says. */
+/** Checks the values of a list, which are rows of the table that the using table refers to. */
 type InRange = (value: number) => boolean
 
 export function checkNetworks(c: BundleColumns, { counts }: Manifest): string | undefined {
@@ -22,7 +22,7 @@ export function checkNetworks(c: BundleColumns, { counts }: Manifest): string | 
   for (let pool = 0; pool < counts.pools; pool++) {
     const table = c.poolNetworks[pool]!
     if (table === 0) continue
-    // In the order of the pools, each its own: what is read of a bundle is no more than its size.
+    // In the order of the pools, each with its own table, so that the work is bounded by the size.
     if (table !== ++used || table > tables) return `pool ${pool} has geo rules outside their table`
     const first = c.poolMemberStart[pool]!
     const end = first + c.poolCount4[pool]! + c.poolCount6[pool]!
@@ -59,7 +59,7 @@ function checkTable(c: BundleColumns, table: number, inRange: InRange): string |
   return undefined
 }
 
-/** @param cell that of the first row @returns the row behind the last one of a family */
+/** @param cell cell of the first row @returns the row after the last one of a family */
 function endOfTable({ networkTable }: BundleColumns, table: number, cell: number): number {
   const row = table * NetworkCell.Words
   return table < 0 ? 0 : networkTable[row + cell]! + networkTable[row + cell + 1]!
@@ -70,7 +70,7 @@ function isZero(column: Uint32Array, at: number, words: number): boolean {
   return true
 }
 
-/** The first words of the row are greater than those of the row before. */
+/** Whether the first words of the row exceed those of the row before. */
 function rises(column: Uint32Array, at: number, words: number): boolean {
   for (let i = 0; i < words - 1; i++) {
     if (column[at + i]! !== column[at - words + i]!) {
@@ -82,7 +82,7 @@ function rises(column: Uint32Array, at: number, words: number): boolean {
 
 function isList(lists: Uint32Array, offset: number, inRange: InRange): boolean {
   const count = lists[offset]
-  // A host name stands for its slots.
+  // A host name counts with all its slots.
   const most = bundleLimits.endpointsPerNetworkMax * slotsOfHostname
   if (count === undefined || count > most) return false
   const end = offset + 1 + count

@@ -19,13 +19,13 @@ import { zoneAlgorithm } from '#bundle/load/zone-signing.ts'
 
 type RowColumns = Pick<BundleColumns, 'rrsetRow' | 'rrsetData' | 'targetNode'>
 
-/** Rows may share data, but only whole: so each octet is looked at once, however many rows do. */
+/** Rows may share data only as a whole, so each octet is checked once. */
 export function checkRrsets(c: RowColumns, { counts }: Manifest): string | undefined {
   const inOrder = new Float64Array(counts.rrsets)
   for (let rrset = 0; rrset < counts.rrsets; rrset++) {
     const fault = faultOfRow(c.rrsetRow, rrset)
     if (fault !== undefined) return fault
-    // Behind the end, the number below could not hold it exactly, and another row would be read.
+    // Beyond the end, the key below would not be exact, and another row would be read.
     if (cellOf(c.rrsetRow, rrset, RrsetCell.Data) >= c.rrsetData.length) {
       return `rrset ${rrset} has damaged data`
     }
@@ -49,7 +49,7 @@ export function checkRrsets(c: RowColumns, { counts }: Manifest): string | undef
   return undefined
 }
 
-/** Together with an offset in a file of `bytesMax`, as much as a number holds exactly. */
+/** Together with an offset in a file of `bytesMax`, as much as a double holds exactly. */
 const rowsMax = 2 ** 22
 
 function cellOf(rrsetRow: Uint32Array, rrset: number, cell: number): number {
@@ -62,7 +62,7 @@ function isReadAlike(rrsetRow: Uint32Array, one: number, other: number): boolean
   return formOf(one) === formOf(other) && countOf(one) === countOf(other)
 }
 
-/** Types of which a name has one record: RFC 1034 section 3.6.2, RFC 2181 section 6.1, RFC 6672. */
+/** Types that a name may have only once: RFC 1034 section 3.6.2, RFC 2181 section 6.1, RFC 6672. */
 const lone: readonly number[] = [RrType.CNAME, RrType.SOA, RrType.DNAME]
 
 function faultOfRow(rrsetRow: Uint32Array, rrset: number): string | undefined {
@@ -98,7 +98,7 @@ function endOfData({ rrsetRow, rrsetData, targetNode }: RowColumns, rrset: numbe
   return messageBytes > bundleLimits.rrsetBytesMax ? -1 : at
 }
 
-/** Owner, type, class, TTL, RDLENGTH; what stands here for the last of them counts twice. */
+/** Owner, type, class and TTL of a record; its stored length counts as RDLENGTH. */
 const recordHeaderBytes = 10
 
 function hasForm(
@@ -113,7 +113,7 @@ function hasForm(
     const target = readU32(data, at)
     const number = (target & ~glueBit) >>> 0
     if (at + rdataLayout.targetBytes > end || number > targets) return false
-    // Glue is of a name that we have addresses for.
+    // Glue must be a name that has addresses here.
     if (number === 0 && target !== 0) return false
     at += rdataLayout.targetBytes
   }
@@ -131,7 +131,7 @@ function endOfStoredName(data: Uint8Array, start: number, end: number, isCut: bo
   const flag = data[start + storedName.endsAtApex]!
   if (flag > 1 || (flag === 1 && !isCut)) return -1
   const nameEnd = labels + data[start + storedName.prefixBytes]!
-  // The root label belongs to it.
+  // The name ends with the root label.
   if (nameEnd > end || nameEnd - labels >= nameLimits.bytesMax) return -1
   let at = labels
   while (at < nameEnd) {
@@ -147,7 +147,7 @@ function readU32(data: Uint8Array, at: number): number {
 
 type NodeColumns = Pick<BundleColumns, 'nodeRow' | 'rrsetRow' | 'rrsetData' | 'zoneNode'>
 
-/** Checks that a node's flags say what its rows say. */
+/** Checks that a node's flags agree with its rows. */
 export function checkNodeRrsets(c: NodeColumns, { counts }: Manifest): string | undefined {
   const risesFrom = risingRuns(c.rrsetRow, counts.rrsets)
   for (let node = 0; node < counts.nodes; node++) {
@@ -186,7 +186,7 @@ function hasFlags(c: NodeColumns, node: number, flags: number): boolean {
   return (flags & NodeFlag.Apex) === 0 && has(RrType.NS)
 }
 
-/** For each row, the first row of the run in which types rise up to it. */
+/** For each row, the start of the run of rising types that contains it. */
 function risingRuns(rrsetRow: Uint32Array, rrsets: number): Uint32Array {
   const risesFrom = new Uint32Array(rrsets)
   for (let rrset = 1; rrset < rrsets; rrset++) {

@@ -44,11 +44,11 @@ const fail = (code: BundleErrorCode, message: string): Result<never, BundleError
 
 /**
  * @param bytes the whole file; its buffer is kept, so it should be a SharedArrayBuffer and must
- * start
- *   at a multiple of 64
- * @param trusted the keys one of which must have signed; left out, the signature is not looked at
- * @param known was loaded before: octets that are the same in both are not hashed and checked
- *   again. The result does not depend on it
+ * start at a multiple of 64
+ * @param trusted the accepted keys, one of which must have signed; left out: the signature is not
+ * checked
+ * @param known was loaded before: equal octets are not hashed and checked again. The result does
+ * not depend on it
  */
 export function loadBundle(
   bytes: Uint8Array,
@@ -78,7 +78,7 @@ export function loadBundle(
 }
 
 /**
- * The views of a bundle that this process has already loaded, from another thread's message.
+ * Makes the views of a bundle that this process has already loaded, received from another thread.
  *
  * @throws Error when the octets are not what was loaded
  */
@@ -95,7 +95,7 @@ export function adoptBundle(bytes: Uint8Array, digest: string): Bundle {
   return { ...columns, ...derived(bytes, manifest.value, columns), digest }
 }
 
-/** Views are made where the manifest says: outside of the octets they would be another bundle's. */
+/** Views must lie within the octets: beyond, they would read another bundle. */
 function assertPlaced({ sections, counts }: Manifest, bytesMax: number): void {
   for (const [i, name] of sectionNames.entries()) {
     const { offset, bytes } = sections[i]!
@@ -110,7 +110,7 @@ function assertPlaced({ sections, counts }: Manifest, bytesMax: number): void {
 function derived(bytes: Uint8Array, manifest: Manifest, columns: BundleColumns) {
   const slots = columns.nameIndex.length / 2
   const responseSlots = columns.responseIndex.length / 2
-  // A mask of anything else would leave out slots that hold names. Without rules there are none.
+  // Another mask would skip slots that hold names. Without rules there are no slots.
   assert(slots > 0 && (slots & (slots - 1)) === 0, 'the name index has 2^n slots')
   assert((responseSlots & (responseSlots - 1)) === 0, 'the index of response rules has 2^n slots')
   return {
@@ -223,12 +223,12 @@ function isManifest(value: unknown): value is Manifest {
   const isCount = (name: string) => isIndex((counts as Record<string, unknown>)[name])
   if (!countNames.every(isCount) || !Array.isArray(sections)) return false
   if (sections.length < sectionNames.length || !sections.every(isSection)) return false
-  // Sections that this version does not know stand last, and say whether it may skip them.
+  // Unknown sections stand last, and say whether they may be skipped.
   const later = sections.slice(sectionNames.length)
   return later.length <= laterSectionsMax && later.every(isSkippable)
 }
 
-/** Bounds what a loader does for nothing. */
+/** Bounds the work for skipped sections. */
 const laterSectionsMax = 64
 
 function isSkippable({ name, mustUnderstand }: ManifestSection): boolean {
@@ -248,14 +248,14 @@ function isIndex(value: unknown): boolean {
 
 interface Place {
   readonly bytes: Uint8Array
-  /** Where the first section starts. */
+  /** Offset of the first section. */
   readonly base: number
   readonly contentBytes: number
 }
 
 interface Mapped {
   readonly columns: BundleColumns
-  /** What `checkColumns` takes. */
+  /** See `same` of `checkColumns`. */
   readonly same: ReadonlySet<keyof BundleColumns>
 }
 
@@ -303,7 +303,7 @@ function mapColumns(
   return ok({ columns: viewColumns(bytes, base, manifest), same })
 }
 
-/** Sections that may be left out are what the manifest says, too. */
+/** Skipped sections must match the manifest, too. */
 function checkLaterSections(
   { bytes, base, contentBytes }: Place,
   later: readonly ManifestSection[],
@@ -330,13 +330,15 @@ function isEqual(octets: Uint8Array, column: ArrayBufferView): boolean {
   return Buffer.compare(octets, new Uint8Array(buffer, byteOffset, byteLength)) === 0
 }
 
-/** What checks look at besides columns. */
+/** Whether the manifest data read by checks is equal. */
 function isAlike(a: Manifest, b: Manifest): boolean {
   const hasSameCounts = countNames.every((name) => a.counts[name] === b.counts[name])
   return hasSameCounts && a.nameSeed === b.nameSeed && a.nameLabelsMax === b.nameLabelsMax
 }
 
-/** Octets that no digest and no signature covers are zero, so that a bundle has one form only. */
+/**
+ * Octets that neither digest nor signature covers must be zero, so that a bundle has one form only.
+ */
 function isPadded(
   bytes: Uint8Array,
   base: number,

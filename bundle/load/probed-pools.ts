@@ -1,9 +1,9 @@
-// Finds the pools of a bundle that a node probes: they have a health check that it may run.
+// Finds the pools of a bundle that a node probes: those with a health check that it may run.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseHealthCheck } from '#bundle/format/health-check.ts'
 
-/** Which checks a node makes, of those that pools declare. */
+/** The health checks that a node runs. */
 export type MadeChecks = 'all' | 'no-scripts' | 'none'
 
 /** @param health null: health checks are off */
@@ -14,8 +14,8 @@ export function madeChecks(health: { readonly runsScripts: boolean } | null): Ma
 const known = new WeakMap<Bundle, { readonly checks: MadeChecks; readonly pools: Uint8Array }>()
 
 /**
- * By pool: 1 where it is probed. A check of type script on a node that may run none is as none:
- * nothing was found out of its members, and nobody is to count them as checked.
+ * By pool: 1 where it is probed. A script check on a node that may not run scripts counts as no
+ * check: its members must not be counted as checked.
  */
 export function probedPools(bundle: Bundle, checks: MadeChecks): Uint8Array {
   const found = known.get(bundle)
@@ -27,7 +27,7 @@ export function probedPools(bundle: Bundle, checks: MadeChecks): Uint8Array {
     let isUnrun = checks === 'all' ? false : isScript.get(text)
     if (isUnrun === undefined) {
       const words = textOf(bundle, text)
-      // Texts without the word are not parsed, which saves time.
+      // Texts without the word are not parsed.
       isUnrun = words.includes('"script"') && parseHealthCheck(words)?.type === 'script'
       isScript.set(text, isUnrun)
     }

@@ -1,5 +1,5 @@
-// Reads rrsets back from a bundle: rdata in wire form, and the types that a name has. Not for
-// answers, which `answer/rrsets.ts` writes.
+// Reads rrsets back from a bundle: rdata in wire form, and the types of a name. For reports;
+// answers are written by `answer/rrsets.ts`.
 import { RrType } from '#dns/rrtype.ts'
 import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
@@ -10,7 +10,7 @@ import { rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/r
 export interface RrsetValue {
   readonly type: number
   readonly ttlSeconds: number
-  /** Wire form, names in full and in the case in which they stand; the serial is a base. */
+  /** Wire form, names uncompressed in their stored letter case; the serial is a base. */
   readonly rdata: readonly Uint8Array[]
 }
 
@@ -23,7 +23,7 @@ export function rrsetsOfNode(bundle: Bundle, node: number): RrsetValue[] {
   )
 }
 
-/** @param zone the one of a node that has the row: names in rdata may end with its apex */
+/** @param zone of a node that has the row: names in rdata may end with its apex */
 export function rrsetAt(bundle: Bundle, rrset: number, zone: number): RrsetValue {
   const { rrsetRow, rrsetData } = bundle
   const row = rrset * RrsetCell.Words
@@ -62,13 +62,13 @@ function wireRdata(stored: Uint8Array, type: number, apex: () => Uint8Array): Ui
 }
 
 /**
- * The types that some client may get from a name, whatever is healthy and wherever it asks from:
- * what a denial of others must list. DS at an apex is not among them: it is the parent's.
+ * The types that any client may get from a name, independent of health and place: a denial of other
+ * types must list them. DS at an apex is left out: it belongs to the parent.
  */
 export function typesOfNode(bundle: Bundle, node: number): number[] {
   const flags = nodeFlags(bundle, node)
   if ((flags & NodeFlag.Below) !== 0 && (flags & NodeFlag.Apex) === 0) return []
-  // It stands for every type.
+  // An alias replaces every type.
   if ((flags & NodeFlag.Alias) !== 0) return [RrType.CNAME]
   const types = new Set(rrsetsOfNode(bundle, node).map(({ type }) => type))
   if ((flags & NodeFlag.Cut) !== 0) {
@@ -82,7 +82,7 @@ export function typesOfNode(bundle: Bundle, node: number): number[] {
   return [...types].sort((a, b) => a - b)
 }
 
-/** The pool of the node's service, and the one on which its policy falls back. */
+/** The pool of the node's service, and the fallback pool of its policy. */
 function poolsOfNode(bundle: Bundle, node: number): number[] {
   if (serviceOfNode(bundle, node) < 0) return []
   const row = node * NodeCell.Words

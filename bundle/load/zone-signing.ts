@@ -1,5 +1,5 @@
-// Which zones of a bundle are to be signed, and by which algorithm: a flag of the apex says so, and
-// the beginning of a DNSKEY record.
+// Finds the zones of a bundle that are to be signed, and their algorithms: a flag at the apex and a
+// DNSKEY placeholder mark them.
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { findRrset, nodeFlags, nodeNameBytes, rrsetCount } from '#bundle/format/bundle.ts'
@@ -22,7 +22,7 @@ export function zoneAlgorithm(
 }
 
 export interface SignedZone {
-  /** In lower case, with the trailing dot. */
+  /** Lower case, with the trailing dot. */
   readonly name: string
   /** The same in wire form. */
   readonly wire: Uint8Array
@@ -33,7 +33,7 @@ export interface SignedZone {
 export function signedZones(bundle: Bundle): SignedZone[] {
   const { rrsetRow, zoneNode, nodeRow, names } = bundle
   let hasAny = false
-  // Nodes with equal rrsets share rows: these are few, where zones are many.
+  // Nodes with equal rrsets share rows, so rows are few even with many zones.
   for (let row = 0; row < rrsetRow.length && !hasAny; row += RrsetCell.Words) {
     hasAny = rrsetRow[row + RrsetCell.Type] === RrType.DNSKEY
   }
@@ -49,8 +49,8 @@ export function signedZones(bundle: Bundle): SignedZone[] {
 }
 
 /**
- * How many rrsets of signed zones may be asked for again and again: those that are written, those
- * of one member of a service, and a denial at each name.
+ * Estimates the rrsets of signed zones that are answered repeatedly: static ones, those of single
+ * members of services, and a denial at each name.
  */
 export function signableRrsets(bundle: Bundle): number {
   const { nodeRow, poolCount4, poolCount6, zoneNode } = bundle

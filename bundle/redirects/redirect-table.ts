@@ -1,11 +1,11 @@
-// The rows of redirects in a bundle: what a column means, and how a host name finds its rule.
+// Layout of redirects in a bundle, and the lookup of a rule by host name.
 import { formatName, hashNameAt } from '#dns/name.ts'
 
 /** A redirect, resolved. */
 export interface RedirectModel {
   readonly uid: string
   readonly tenant: string
-  /** Lower case, trailing dot; of a wildcard, the name below which it answers. */
+  /** Lower case, trailing dot; for a wildcard, the name below which it answers. */
   readonly host: string
   readonly isWildcard: boolean
   /** Printable ASCII that begins with http:// or https://. */
@@ -17,11 +17,11 @@ export interface RedirectModel {
   readonly hstsIncludeSubDomains: boolean
 }
 
-/** By the numbers of their cells. */
+/** By code number. */
 export const redirectCodeOf = [301, 302, 307, 308] as const
 export type RedirectCode = (typeof redirectCodeOf)[number]
 
-/** The sections of redirects: they need no other part of a bundle. */
+/** The sections of redirects, which need no other section. */
 export interface RedirectColumns {
   /** Rows are sorted by uid. */
   readonly redirectUid: Uint8Array
@@ -30,15 +30,15 @@ export interface RedirectColumns {
   /** Hosts in wire form; targets and tenants in UTF-8, each stored once. */
   readonly redirectText: Uint8Array
   /**
-   * Open addressing, linear probing: pairs of (hash, row + 1), 0 in the second is a free slot. One
-   * pair more at its end: the seed of the hash, and how many rules are wildcards.
+   * Open addressing, linear probing: pairs of (hash, row + 1), 0 in the second is a free slot. A
+   * last pair holds the seed of the hash, and the number of wildcard rules.
    */
   readonly redirectIndex: Uint32Array
 }
 
 /**
  * `Host`, `Target` and `Tenant` are offsets in `redirectText`. `Bits`, from the lowest: 8 bits for
- * the octets of the host, one for each flag of RedirectBits, two for the code.
+ * the length of the host, one for each flag of RedirectBits, two for the code.
  */
 export const RedirectCell = {
   Words: 7,
@@ -63,7 +63,7 @@ export const RedirectBits = {
 export const redirectTrailer = 2
 
 /**
- * The row for a host, or -1: the one of the host itself, else of the deepest wildcard above it.
+ * The row for a host, or -1: that of the host itself, else of the deepest wildcard above it.
  *
  * @param name in wire form, lower case
  */
@@ -80,7 +80,7 @@ export function findRedirect(columns: RedirectColumns, name: Uint8Array): number
   return -1
 }
 
-/** @param wildcard the bit, or 0 */
+/** @param wildcard its bit, or 0 */
 function findRow(
   { redirectIndex, redirectRow, redirectText }: RedirectColumns,
   name: Uint8Array,
@@ -108,7 +108,7 @@ function endOfName(name: Uint8Array, start: number): number {
   return end + 1
 }
 
-/** Names of the same length. */
+/** Compares names of equal length. */
 function isSame(texts: Uint8Array, offset: number, name: Uint8Array, start: number): boolean {
   const end = endOfName(name, start)
   for (let at = start; at < end; at++) {
@@ -117,7 +117,7 @@ function isSame(texts: Uint8Array, offset: number, name: Uint8Array, start: numb
   return true
 }
 
-/** A row, its uid apart. */
+/** A row without its uid. */
 export function redirectAt(columns: RedirectColumns, row: number): Omit<RedirectModel, 'uid'> {
   const { redirectRow, redirectText } = columns
   const at = row * RedirectCell.Words
@@ -134,7 +134,7 @@ export function redirectAt(columns: RedirectColumns, row: number): Omit<Redirect
   }
 }
 
-/** @param cell of the offset; that of the length follows it */
+/** @param cell of the offset; the length is in the next one */
 function textAt({ redirectRow, redirectText }: RedirectColumns, cell: number): string {
   const start = redirectRow[cell]!
   const { buffer, byteOffset } = redirectText

@@ -1,7 +1,7 @@
-// Reads the target of a redirect: the host that it leads to, and the octets of its header.
+// Parses the target of a redirect: its host, and the octets for the header.
 import { withoutFinalDot } from '#dns/final-dot.ts'
 
-/** Its scheme is written out: a URL parser would also take `http:example.com`. */
+/** Requires a complete scheme: a URL parser would also take `http:example.com`. */
 export function absoluteUrl(text: string): URL | undefined {
   return /^https?:\/\/[^/]/i.test(text) ? (URL.parse(text) ?? undefined) : undefined
 }
@@ -16,15 +16,15 @@ export function plainHostOf(target: string): string | undefined {
   return `${url.hostname.replace(/\.$/, '')}.`
 }
 
-/** The host name of a target without a port, of http or https, with its final dot. */
+/** The host name of an http or https target without a port, with its final dot. */
 export function hostOf(target: string): string | undefined {
   const url = absoluteUrl(target)
   return url === undefined || url.port !== '' ? undefined : `${url.hostname.replace(/\.$/, '')}.`
 }
 
 /**
- * As it is written where that is ASCII, otherwise with octets that a header may have; without the
- * final dot of the host, which a browser would send to the server.
+ * The target unchanged if it is ASCII, otherwise encoded for a header; without the final dot of the
+ * host, which a browser would send to the server.
  */
 export function headerTarget(target: string): string {
   const isPlain = /^https?:\/\/[!-~]+$/.test(target)

@@ -4,25 +4,25 @@ import type { KeyObject } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** Order comes from `seq` alone, never from a clock. Going back is a new seq with an old digest. */
+/** `seq` alone gives the order, never a clock. A rollback is a new seq with an old digest. */
 export interface ChannelRecord {
   readonly channel: string
-  /** 1, 2, 3 …; a node refuses a lower one. Each publisher counts for itself. */
+  /** 1, 2, 3 …; a node refuses a lower one. Each publisher has its own sequence. */
   readonly seq: number
-  /** The commit's serial, the same everywhere: of the SOA (modulo 2^32). Left out: `seq` is it. */
+  /** The commit's serial, the same on all nodes: that of the SOA (modulo 2^32). Left out: `seq`. */
   readonly serial?: number
   /** SHA-256 of the bundle, hex. */
   readonly digest: string
-  /** The bundle with its signature: no source can send more. Versions before did not say. */
+  /** Size of the signed bundle, which bounds downloads. Older versions leave it out. */
   readonly bytes?: number
-  /** Digest that `seq - 1` named, hex; empty for the first. */
+  /** Digest of `seq - 1`, hex; empty for the first. */
   readonly previous: string
-  /** Commit the bundle was compiled from, hex; for people, the manifest has it too. */
+  /** Commit of the bundle, hex; for people, as the manifest has it, too. */
   readonly commit: string
-  /** Probe agents that a node without a licence of its own hears. Left out: all of them. */
+  /** Number of probe agents that a node without its own licence accepts. Left out: no limit. */
   readonly agentsMax?: number
   readonly issuedAtMs: number
-  /** After this instant the node serves on and raises an alarm. */
+  /** After this instant the node continues to serve and raises an alarm. */
   readonly expiresAtMs: number
 }
 
@@ -39,18 +39,18 @@ export type ChannelError =
   | 'malformed'
   | 'unknown-key'
   | 'bad-signature'
-  /** this node follows another channel */
+  /** This node follows another channel. */
   | 'other-channel'
-  /** seq is lower than the one this node already activated. */
+  /** `seq` is lower than the one already activated. */
   | 'rollback'
-  /** same seq, other digest: two publishers, or a forger. */
+  /** Same `seq`, other digest: two publishers, or a forger. */
   | 'equivocation'
 
 const domain = 'gslb/channel/v1\0'
 const digestShape = /^[0-9a-f]{64}$/
 
 function signedBytes(record: ChannelRecord): Buffer {
-  // Canonical: keys in alphabetical order, no white space. With what a later version signs, too.
+  // Canonical: sorted keys, no white space. Fields of later versions are signed, too.
   const rows = Object.entries(record).filter(([, value]) => value !== undefined)
   const sorted = Object.fromEntries(rows.toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return Buffer.from(domain + JSON.stringify(sorted))
@@ -61,12 +61,12 @@ export function signChannelRecord(record: ChannelRecord, key: SigningKey): Signe
   return { record, keyId: key.keyId, signature }
 }
 
-/** RFC 1982: after the highest comes 0. */
+/** RFC 1982: 0 follows the highest. */
 export function soaSerialOf({ serial, seq }: ChannelRecord): number {
   return (serial ?? seq) % 2 ** 32
 }
 
-/** Checks form and signature. Rollback is `checkOrder`'s question: it needs what the node has. */
+/** Checks form and signature. `checkOrder` checks for rollback, which needs the node's record. */
 export function verifyChannelRecord(
   value: unknown,
   trusted: readonly TrustedKey[],
@@ -102,7 +102,7 @@ function shapeOf(value: unknown): SignedChannelRecord | undefined {
   const counts = [r['seq'], r['issuedAtMs'], r['expiresAtMs'], r['serial'] ?? 0]
   counts.push(r['agentsMax'] ?? 0, r['bytes'] ?? 1)
   if (!texts.every(isShort) || !counts.every(isCount) || r['bytes'] === 0) return undefined
-  // Fields of later versions are signed as well, so none may be a value that prints in two ways.
+  // Fields of later versions are signed as well, so values with two printed forms are refused.
   const isPlain = (value: unknown) => value === undefined || isShort(value) || isCount(value)
   if (!Object.values(r).every(isPlain)) return undefined
   if (!digestShape.test(r['digest'] as string)) return undefined

@@ -4,8 +4,8 @@ import { layout } from '#bundle/format/format.ts'
 
 /**
  * SHA-256 in hex of the header and the manifest. The manifest has the digest of every section, and
- * `loadBundle` sees that these fit and that all the rest is zero: of a bundle that it has loaded,
- * no octet but the signature can be another. (ADR 15)
+ * `loadBundle` checks that these match and that all padding is zero: in a loaded bundle only the
+ * signature can vary. (ADR 15)
  */
 export function bundleDigest(bytes: Uint8Array): string {
   const manifestBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true)

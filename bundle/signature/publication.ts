@@ -3,6 +3,6 @@ import type { SignedChannelRecord } from './channel.ts'
 
 export interface Publication {
   readonly signedRecord: SignedChannelRecord
-  /** Signed, on a SharedArrayBuffer. A renewal of the record brings the same bytes again. */
+  /** Signed, in a SharedArrayBuffer. A renewed record comes with the same bytes. */
   readonly bundle: Uint8Array
 }

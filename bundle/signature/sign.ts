@@ -3,7 +3,7 @@ import { sign } from 'node:crypto'
 import type { SigningKey } from './channel.ts'
 import { layout } from '#bundle/format/format.ts'
 
-/** The octets that the signature covers: a domain, then the manifest as it stands in the file. */
+/** The octets that the signature covers: a domain, then the manifest as it is in the file. */
 export function signedManifest(bytes: Uint8Array): Buffer {
   const manifestBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true)
   const manifest = bytes.subarray(layout.headerBytes, layout.headerBytes + manifestBytes)
