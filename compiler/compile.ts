@@ -1,4 +1,4 @@
-// Compiles the files of one tree: a bundle, or diagnostics. The same files give the same bytes.
+// Compiles the files of one tree into a bundle or diagnostics. Equal files give equal bytes.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { encodeBundle, EncoderMemory } from '#bundle/encode/encode.ts'
 import type { EncodedBundle } from '#bundle/encode/encode.ts'
@@ -47,29 +47,29 @@ import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 export interface CompileOptions {
   /** Commit id in hex; empty for a directory. */
   readonly commit: string
-  /** Unix epoch, for the warnings about what is past; left out, there are none. */
+  /** Unix epoch, for warnings about past times; left out: no such warnings. */
   readonly nowMs?: number
-  /** Ends before a bundle is made, and is no success then. */
+  /** Stops before a bundle is made; the result is then no success. */
   readonly isOnlyChecked?: boolean
-  /** Nobody else needs the bytes of the files: they are let go as soon as they are read. */
+  /** The bytes of the files are dropped as soon as they are parsed: nobody else needs them. */
   readonly takesBytes?: boolean
 }
 
 /** On success the diagnostics are warnings and notes. */
 export type CompileResult = CompileSuccess | CompileFailure
 interface CompileReport extends DiagnosticReport {
-  /** At another time there may be other diagnostics of the same files. */
+  /** The diagnostics of these files may differ at another time. */
   readonly dependsOnTime: boolean
 }
 export interface CompileSuccess extends CompileReport {
   readonly ok: true
   readonly model: BundleModel
   readonly bundle: EncodedBundle
-  /** Worked out when it is asked for. */
+  /** Computed on demand. */
   readonly outline: () => NameOutline
-  /** The same as in the outline, but known without it. */
+  /** Equal to those of the outline, but available without it. */
   readonly moveLimits: MoveLimits
-  /** What was read, sorted by path. */
+  /** The files read, sorted by path. */
   readonly read: readonly PlacedFile[]
 }
 export interface CompileFailure extends CompileReport {
@@ -77,29 +77,31 @@ export interface CompileFailure extends CompileReport {
 }
 
 export interface Compiler {
-  /** True when the bytes of the blob need not be given to the next `compile`. */
+  /** True when the next `compile` needs no bytes of the blob. */
   readonly has: (blobId: string) => boolean
-  /** Takes a file of the next compilation that was read elsewhere, and belongs to nobody else. */
+  /**
+   * Adds a file of the next compilation that was parsed elsewhere; the compiler takes ownership.
+   */
   readonly learn: (file: ReadFile) => void
   readonly compile: (files: readonly SourceFile[], options: CompileOptions) => CompileResult
 }
 
-/** What tests replace: limits that a small tree reaches, a loader that refuses. */
+/** Parts that tests replace: limits that a small tree reaches, a loader that refuses. */
 export interface CompilerParts {
-  /** What the nodes that get the bundle allow. */
+  /** The policy of the nodes that get the bundle. */
   readonly checkPolicy: HealthCheckPolicy
-  /** By default ISO 3166-2; else a geo database. */
+  /** Subdivisions of ISO 3166-2 by default; else of a geo database. */
   readonly subdivisions: SubdivisionSource
   readonly limits: CompileLimits
-  /** @returns the bundle as a node reads it, or why it would not. `known` was loaded before. */
+  /** @returns the bundle as a node loads it, or why it would refuse. `known` was loaded before. */
   readonly load: (bundle: EncodedBundle, known: Bundle | undefined) => Bundle | string
-  /** null: tests are read and checked, and not asked. */
+  /** null: tests are parsed and checked, but not run. */
   readonly policyTests: PolicyTests | null
-  /** null: nobody has looked at running nodes. */
+  /** null: no running nodes are observed. */
   readonly observe: Observe | null
-  /** null: nobody wants to know how far it is. */
+  /** null: no progress is reported. */
   readonly tell: Tell | null
-  /** False: warnings and notes are counted, not listed: finding their lines costs time. */
+  /** False: warnings and notes are counted, not listed, because finding their lines costs time. */
   readonly listsRemarks: boolean
 }
 
@@ -118,8 +120,8 @@ const defaultParts: CompilerParts = {
 }
 
 /**
- * Keeps the files of the last compilation by blob id and by place, and what the last bundle was
- * made of: what did not change is not worked out again. The result does not depend on it.
+ * Keeps the files of the last compilation by blob id and by place, and the intermediate results of
+ * the last bundle: unchanged parts are not computed again. The result does not depend on them.
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const all = { ...defaultParts, ...parts }
@@ -161,7 +163,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       for (const stage of isOnlyChecked ? checkingStages : stages) {
         tell?.(`compiling: ${stage.does}`)
         stage.run(work)
-        // Reading and checking go on to the end, so that one run shows every error.
+        // Reading and checking run to the end, so that one run shows every error.
         if (stage.stopsOnError && work.findings.errorCount > 0) break
       }
       read.end()
@@ -187,14 +189,14 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   }
 }
 
-/** A script in a policy test is stopped when it takes long, and the test is then not judged. */
+/** A script in a policy test is stopped when it takes too long, and the test is then not judged. */
 function dependsOnTime({ overlays, policyTests, loaded }: Work): boolean {
   const { rollouts, windows } = overlays!
   const isTimed = policyTests !== null && loaded !== undefined && scriptBodiesOf(loaded).length > 0
   return isTimed || rollouts.length + windows.length > 0
 }
 
-/** Nothing of it is read, and what is remembered stays for the commit that mends it. */
+/** Nothing is parsed, and the memory is kept for the commit that mends the tree. */
 function tooLargeReport(
   files: readonly SourceFile[],
   { configurationBytesMax }: CompileLimits,
@@ -209,7 +211,7 @@ function tooLargeReport(
   return { ok: false, ...findings.report(listsRemarks), dependsOnTime: false }
 }
 
-/** What stages leave for the next compilation. */
+/** Results kept for the next compilation. */
 interface Memory {
   readonly tree: TreeMemory
   readonly records: RecordMemory
@@ -231,10 +233,10 @@ interface Work {
   readonly observe: Observe | null
   readonly tell: Tell | null
   readonly read: FileMemory
-  /** What the last compilation placed, by path. */
+  /** The files placed by the last compilation, by path. */
   readonly before: readonly PlacedFile[]
   readonly memory: Memory
-  /** The last bundle that was; then this one. */
+  /** The last bundle; after loading, this one. */
   loaded: Bundle | undefined
   readonly findings: Findings
   placed?: readonly PlacedFile[]
@@ -249,7 +251,7 @@ interface Work {
 }
 
 interface Stage {
-  /** For people who wait. */
+  /** The progress text. */
   readonly does: string
   readonly stopsOnError: boolean
   readonly run: (work: Work) => void
@@ -281,7 +283,7 @@ function readFiles(work: Work): void {
   for (let i = 0; i < sorted.length; i++) {
     const source = sorted[i]!
     work.tell?.('compiling: file', i + 1, sorted.length)
-    // Mostly it is the same string: comparing what is not equal costs more.
+    // Usually the same string object: comparing unequal ones costs more.
     while (at < before.length && before[at]!.path !== source.path) {
       if (before[at]!.path > source.path) break
       at++
@@ -297,8 +299,8 @@ function readFiles(work: Work): void {
 }
 
 /**
- * The order must not depend on who lists the files, or where. Mostly they are sorted: their paths
- * are, to the object, those of the compilation before.
+ * Sorts by path, so that the order does not depend on the lister. Usually the files are sorted
+ * already, and their path strings are the objects of the last compilation.
  */
 function sortedByPath(
   files: readonly SourceFile[],
@@ -311,7 +313,7 @@ function sortedByPath(
     if (before[at]?.path !== path) while (at < before.length && before[at]!.path < path) at++
     const isKnown = before[at]?.path === path
     if (isKnown) at++
-    // Two of a sorted list, one after the other, need not be compared.
+    // Two consecutive known files are in order already.
     const isInOrder = i === 0 || (isKnown && wasKnown) || files[i - 1]!.path < path
     if (!isInOrder) return files.toSorted((a, b) => byCodeUnits(a.path, b.path))
     wasKnown = isKnown
@@ -319,19 +321,19 @@ function sortedByPath(
   return files
 }
 
-/** Alone: in the wrong directory, a warning for each YAML file would bury it. */
+/** Reported alone: in a wrong directory a warning for each YAML file would bury it. */
 function reportMissing({ files, findings }: Work): void {
   const remedy = remedyFor(files.map(({ path }) => path))
   findings.addForPath('configuration-missing', 'gslb.yaml', [remedy])
 }
 
-/** The same content in the same place as before. */
+/** Whether the same content is in the same place as before. */
 function unchanged(
   { path, blobId, kind }: SourceFile,
   before: PlacedFile | undefined,
   work: Work,
 ): PlacedFile | undefined {
-  // What was refused unread has no blob id.
+  // Files refused unread have no blob id.
   const isSame = before?.path === path && before.file.blobId === blobId && kind === 'file'
   if (!isSame) return undefined
   work.read.keep(before.file)

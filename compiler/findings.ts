@@ -37,7 +37,7 @@ export class Findings {
     return this.#counts.error
   }
 
-  /** A finding about a path as such. */
+  /** Adds a finding about a path as a whole. */
   addForPath(code: DiagnosticCode, path: string, args: readonly string[] = []): void {
     this.#add({ code, args, suggestion: '', where: [{ path, start: 0, end: 1 }] })
   }
@@ -62,9 +62,9 @@ export class Findings {
   }
 
   /**
-   * Errors come before warnings when not all can be listed; of notes a few of each code do.
+   * Lists errors before warnings when not all fit, and only a few notes of each code.
    *
-   * @param listsRemarks false: warnings and notes are counted, and not listed
+   * @param listsRemarks false: warnings and notes are counted but not listed
    */
   report(listsRemarks = true): DiagnosticReport {
     const wanted = listsRemarks ? this.#findings : this.#findings.filter(isError)
@@ -113,7 +113,7 @@ function rank({ code }: Finding): number {
   return severityRank[diagnosticSpecs[code].severity]
 }
 
-/** The first of each code tell what the others would, and hide nothing else. */
+/** The first notes of each code show what the others would, and leave room. */
 function withFewNotes(findings: readonly Finding[]): Finding[] {
   const times = new Map<DiagnosticCode, number>()
   return findings.filter(({ code }) => {
@@ -125,8 +125,8 @@ function withFewNotes(findings: readonly Finding[]): Finding[] {
 }
 
 /**
- * Parses a file again when a finding points into it: keeping the nodes of all files would cost ten
- * times the memory, and findings are rare. What was looked up stays with the file.
+ * Parses a file again when a finding points into it: keeping the nodes of all files would take ten
+ * times the memory, and findings are rare. Resolved spans are kept with the file.
  */
 class SpanResolver {
   #file: ReadFile | undefined

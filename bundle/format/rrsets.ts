@@ -17,8 +17,8 @@ export const RrsetCell = { Words: 4, Type: 0, TtlSeconds: 1, Data: 2, Count: 3 }
  *         names, each stored
  *         octets after the last name
  *
- * A stored name: octet count of its labels, a flag, the labels in their written letter case. Flag 1:
- * the apex of the zone follows, which is written as a compression pointer; flag 0: the root follows.
+ * A stored name: octet count of its labels, a flag, the labels in their written letter case. Flag
+ * 1: the apex of the zone follows, written as a compression pointer; flag 0: the root follows.
  *
  * A target: row in `targetNode` + 1 of a name with static addresses here, 0 for others; with
  * `glueBit`, the name is at or below the owner, so that its addresses are found nowhere else.

@@ -1,59 +1,62 @@
-// Whose a name is: the one rule for services, records, redirects, delegated domains, TXT records
-// and updates.
+// Decides which tenant holds a name: the one rule for services, records, redirects, delegated
+// domains, TXT records and updates.
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 
-/** Something that a tenant has at a name; a delegated domain is none. */
+/** An object of a tenant at a name, other than a delegated domain. */
 export interface NameClaim {
   readonly tenant: string
-  /** No wildcard. At the apex of a zone without `tenants`, those of `default` enclose nothing. */
+  /**
+   * A record whose name is no wildcard. At the apex of a zone without `tenants`, such records of
+   * `default` do not enclose names below.
+   */
   readonly isPlainRecord: boolean
 }
 
-/** What the settings say of a zone. */
+/** The settings of a zone that matter to holders. */
 export interface HeldZone {
-  /** undefined: the settings do not say, and any tenant may claim what is free in it. */
+  /** undefined: not set; any tenant may claim free names in the zone. */
   readonly recordTenants: readonly string[] | undefined
   /** Tenants may register delegated domains in it. */
   readonly isByDomain: boolean
 }
 
-/** What is known of names, each a `heldName`. */
+/** The state of names, each given as a `heldName`. */
 export interface HeldNames<C extends NameClaim = NameClaim> {
-  /** `names: owned`: what nobody has given to a tenant cannot be claimed. */
+  /** `names: owned`: only names given to a tenant can be claimed. */
   readonly isOwned: boolean
   /** The tenant of a delegated domain. */
   readonly domainAt: (name: string) => string | undefined
   readonly zoneAt: (name: string) => HeldZone | undefined
-  /** Without those of `mayOverlap`. */
+  /** All claims except those of `mayOverlap`. */
   readonly claimsAt: (name: string) => readonly C[]
 }
 
-/** A tenant, or the operator, that wants to have something at a name. */
+/** A tenant, or the operator, that wants to claim a name. */
 export interface Claimant {
   readonly tenant: string
-  /** What it wants is a delegated domain. */
+  /** The claim is a delegated domain. */
   readonly isDomain?: boolean
-  /** What it has at the very name says nothing: it is being judged itself. */
+  /** Its existing claims at the very name do not count: they are being judged. */
   readonly isJudged?: boolean
 }
 
 export type Holding<C extends NameClaim = NameClaim> =
-  /** The tenant's. */
+  /** The tenant holds it. */
   | { readonly is: 'own'; readonly by: 'domain' | 'zone' | 'claim'; readonly at: string }
-  /** A domain that gives no right: anybody may register it. */
+  /** Held by a domain that gives no right: anybody may register it. */
   | { readonly is: 'own'; readonly by: 'nothing' }
-  /** Nobody's: it may be taken where nothing of others is below it. */
+  /** Held by nobody: it can be claimed unless others have claims below it. */
   | { readonly is: 'free' }
-  /** `names: owned`, and nobody has given it to anybody. */
+  /** `names: owned`, and the name was not given to any tenant. */
   | { readonly is: 'unowned' }
   | { readonly is: 'others'; readonly by: 'domain' | 'zone'; readonly at: string }
   | { readonly is: 'others'; readonly by: 'claim'; readonly at: string; readonly claim: C }
 
 /**
- * The name that decides: the part behind a wildcard's asterisk, and behind names with an
- * underscore, which speak for it (RFC 8552): `_acme-challenge.example.com.` gets certificates of
- * `*.example.com.`
+ * The name whose holder counts: without a wildcard's asterisk, and without labels with an
+ * underscore, which act for the name behind them (RFC 8552): `_acme-challenge.example.com.` gets
+ * certificates of `*.example.com.`
  *
  * @param name lower case, presentation form, final dot
  */
@@ -67,8 +70,8 @@ export function heldName(name: string): string {
 }
 
 /**
- * The nearest at the name or above it decides: a delegated domain before what tenants have there,
- * and this before a zone.
+ * The closest level at the name or above it decides: a delegated domain before claims at that
+ * level, and claims before a zone.
  *
  * @param name a `heldName`
  */
@@ -83,7 +86,7 @@ export function holdingOf<C extends NameClaim>(
   return holdingAt(seen, name, true) ?? holdingAbove(seen, name)
 }
 
-/** What is known of a name before its levels are looked at. */
+/** The inputs that are the same for all levels of a name. */
 export interface SeenName<C extends NameClaim> {
   readonly names: HeldNames<C>
   readonly claimant: Claimant
@@ -105,12 +108,12 @@ export function zoneOfName(names: Pick<HeldNames, 'zoneAt'>, name: string): Zone
   return undefined
 }
 
-/** In a zone that is given to tenants, domains say nothing, unless it says that they do. */
+/** In a zone given to tenants, delegated domains count only if the zone says so. */
 function countsDomains(zone: HeldZone | undefined): boolean {
   return zone === undefined || zone.isByDomain || zone.recordTenants === undefined
 }
 
-/** What encloses the name alone: it is the same for all names beside it. */
+/** The holding by levels above the name: the same for all its siblings. */
 export function holdingAbove<C extends NameClaim>(seen: SeenName<C>, name: string): Holding<C> {
   for (const level of enclosingNames(name)) {
     const holding = holdingAt(seen, level, false)
@@ -119,7 +122,7 @@ export function holdingAbove<C extends NameClaim>(seen: SeenName<C>, name: strin
   return seen.claimant.isDomain === true || !seen.names.isOwned ? free : unowned
 }
 
-/** @returns undefined: what is there decides nothing */
+/** @returns undefined: this level does not decide */
 export function holdingAt<C extends NameClaim>(
   { names, claimant, zone }: SeenName<C>,
   level: string,
@@ -128,18 +131,18 @@ export function holdingAt<C extends NameClaim>(
   const { tenant, isDomain = false, isJudged = false } = claimant
   const isListed = zone?.recordTenants?.includes(tenant) === true
   const isOwnDomain = isDomain && isItself && isJudged
-  // The operator writes in the domains of others, where the zone names it.
+  // The operator may write in domains of others where the zone lists it.
   const isOperator = isListed && tenant === defaultTenant
   const isAsked = !isOwnDomain && !isOperator && countsDomains(zone)
   const owner = isAsked ? names.domainAt(level) : undefined
   if (owner !== undefined) {
     return { is: owner === tenant ? 'own' : 'others', by: 'domain', at: level }
   }
-  // What others have at an apex encloses nothing of those that share the zone.
+  // Claims at an apex do not enclose names of tenants that share the zone.
   if (isListed && !isDomain && zone.apex === level) return { is: 'own', by: 'zone', at: level }
   const claims = names.claimsAt(level)
   if (isItself && isJudged) {
-    // The first of them has the name.
+    // The first claim holds the name.
     const [first] = claims
     if (first !== undefined && first.tenant !== tenant) return byClaim(first, level)
   } else if (claims.some((claim) => claim.tenant === tenant)) {
@@ -157,7 +160,7 @@ function byClaim<C extends NameClaim>(claim: C, at: string): Holding<C> {
   return { is: 'others', by: 'claim', at, claim }
 }
 
-/** Whether what another tenant has above takes the name from the tenant. */
+/** Whether a claim of another tenant above takes the name from the claimant. */
 function encloses<C extends NameClaim>(
   claim: C,
   { names, claimant, zone }: SeenName<C>,
@@ -167,12 +170,13 @@ function encloses<C extends NameClaim>(
   if (isOpenApex && claim.isPlainRecord && claim.tenant === defaultTenant) return false
   const { tenant, isDomain, isJudged } = claimant
   if (isJudged !== true) return true
-  // Which sharer of a zone came first does not show; the operator may write everywhere.
+  // Sharers of a zone do not exclude each other, since their order is unknown; the operator may
+  // write everywhere.
   const sharers = zone?.recordTenants ?? []
   const isShared = tenant === defaultTenant || sharers.includes(claim.tenant)
   if (isShared && sharers.includes(tenant)) return false
   if (isDomain !== true) return true
-  // A domain may be inside of what was given to another tenant: of these the closest decides.
+  // A domain may lie inside a name given to another tenant: the closest of them decides.
   const outer = { names, claimant: { tenant: claim.tenant, isJudged: true }, zone }
   const holding = zone?.apex === level ? holdingAt(outer, level, false) : holdingAbove(outer, level)
   return holding?.is !== 'own' || holding.by === 'claim'
@@ -196,7 +200,7 @@ const free = Object.freeze({ is: 'free' })
 const unowned = Object.freeze({ is: 'unowned' })
 const nothing = Object.freeze({ is: 'own', by: 'nothing' })
 
-/** What a system administrator has put among the names of others, or somebody who may by hand. */
+/** True for an object that a system administrator may place among names of others, by `overlap`. */
 export function mayOverlap(
   tenant: string,
   metadata: { readonly overlap?: boolean | undefined } | undefined,

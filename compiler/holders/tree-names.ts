@@ -1,4 +1,4 @@
-// The names of one tree as the rule about their holders asks for them.
+// The names of one tree, in the form in which the rule about holders queries them.
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
 import { checkHostName } from '#compiler/values/names.ts'
@@ -11,19 +11,19 @@ import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 
 export interface TreeClaim extends NameClaim {
   readonly kind: 'service' | 'records' | 'redirect'
-  /** As it is declared, lower case with the final dot. */
+  /** As declared, in lower case with the final dot. */
   readonly name: string
   readonly entry: Entry
   /** The position of a record set in its file. */
   readonly index?: number
-  /** The same. */
+  /** The type of the record set. */
   readonly type?: number
 }
 
 export interface TreeNames extends HeldNames<TreeClaim> {
-  /** All that are judged, but for services that `isAlone` knows. */
+  /** All claims to judge, except services for which `isAlone` is true. */
   readonly claims: () => Iterable<TreeClaim>
-  /** Whether a service has nothing beside it at its name, which speaks for no other. */
+  /** Whether a service is the only claim at its name and the name acts for no other. */
   readonly isAlone: (service: Entry<'Service'>) => boolean
   readonly domains: ReadonlyMap<string, Entry<'DelegatedDomain'>>
 }
@@ -35,7 +35,7 @@ export interface NamePlans {
   readonly redirects: RedirectPlan
 }
 
-/** Services are found by the map of the tree, which is kept from one tree to the next. */
+/** Services come from the tree's own map, which is kept between trees. */
 export function treeNames({ tree, zones, records, redirects }: NamePlans): TreeNames {
   const domains = new Map<string, Entry<'DelegatedDomain'>>()
   for (const entry of tree.of.DelegatedDomain) {
@@ -81,7 +81,7 @@ export function treeNames({ tree, zones, records, redirects }: NamePlans): TreeN
   }
 }
 
-/** Whether a name may be held by another one. */
+/** Whether the holder of a name may be decided by another name. */
 const speaks = (name: string): boolean => name.startsWith('*') || name.includes('_')
 
 const none: readonly TreeClaim[] = []
@@ -111,7 +111,7 @@ function addTo(found: ClaimsByName, claim: TreeClaim): void {
 
 const ofPlan = new WeakMap<RecordPlan, ClaimsByName>()
 
-/** Most commits change no record. */
+/** Cached: most commits change no record. */
 function recordClaims(plan: RecordPlan): ClaimsByName {
   const known = ofPlan.get(plan)
   if (known !== undefined) return known
@@ -127,7 +127,7 @@ function recordClaims(plan: RecordPlan): ClaimsByName {
   return found
 }
 
-/** Redirects, and services whose names speak for others. */
+/** Redirects, and services whose names act for others. */
 function otherClaims(tree: Tree, redirects: RedirectPlan): ClaimsByName {
   const found: ClaimsByName = new Map()
   for (const entry of tree.of.Service) {

@@ -1,5 +1,5 @@
-// Tells what a name can answer with all members up, by family of addresses: after its pools, their
-// members and weights, `minHealthy`, what stands in for them, its records and response rules.
+// Computes what a name can answer with all members up, by address family, from its pools, members,
+// weights, `minHealthy`, fallbacks, records and response rules.
 import { RrType } from '#dns/rrtype.ts'
 import { dividesByWeight } from '#routing/choose/way.ts'
 import type { PoolSpec } from '#schemas/objects/pool.ts'
@@ -12,8 +12,8 @@ import { enclosingNames } from '#dns/enclosing-names.ts'
 import { waysOfService } from '#compiler/tree/service-ways.ts'
 
 /**
- * Bits of what stands at a name, as a number, since a configuration may have millions of names:
- * what its service gives, what its records give, and what is said of both.
+ * The answers of a name as bits of a number, since a configuration may have millions of names:
+ * those of its service, those of its records, and flags for both.
  */
 export type Answers = number
 
@@ -22,24 +22,24 @@ export const answerBits = {
   serviceV6: 2,
   recordV4: 4,
   recordV6: 8,
-  /** Records of any type. */
+  /** The name has records of any type. */
   record: 16,
-  /** A service that names a pool: who takes that away says so. */
+  /** A service that names a pool: a change that removes it is explicit. */
   pool: 32,
-  /** A response rule says that there is no such name. */
+  /** A response rule denies the name. */
   denied: 64,
 } as const
 const { serviceV4, serviceV6, recordV4, recordV6 } = answerBits
 const bothFamilies = serviceV4 | serviceV6
-/** From the bits of a service to those of records. */
+/** Shift from the bits of a service to those of records. */
 const recordShift = 2
 
-/** What the enabled members of a pool answer, in bits of a service. */
+/** Answers of the enabled members of a pool, in the bits of a service. */
 export interface PoolAnswers {
   readonly all: number
-  /** Where weight 0 gets nothing. */
+  /** The same where members of weight 0 get no answers. */
   readonly weighted: number
-  /** Its `minHealthy` is above what it has, so that it answers nothing by itself. */
+  /** `minHealthy` exceeds its members, so the pool alone answers nothing. */
   readonly isBelow: boolean
 }
 
@@ -50,7 +50,7 @@ export function poolAnswers(spec: PoolSpec): PoolAnswers {
   for (const member of spec.members) {
     if (!member.enabled) continue
     enabled++
-    // A host name has addresses of both families, as far as anybody knows here.
+    // A host name counts for both families: its addresses are not known here.
     const families = isHostname(member)
       ? bothFamilies
       : member.ipAddress.includes(':')
@@ -62,13 +62,13 @@ export function poolAnswers(spec: PoolSpec): PoolAnswers {
   return { all, weighted, isBelow: enabled < spec.minHealthy }
 }
 
-/** @param poolNamed undefined: there is none */
+/** @param poolNamed undefined: there is no such pool */
 export function serviceAnswers(
   spec: ServiceSpec,
   poolNamed: (name: string) => PoolAnswers | undefined,
 ): Answers {
   if (spec.pool === null) return 0
-  // Steps of a chain never leave nobody; weights may.
+  // Steps of a chain always leave a candidate; weights may leave none.
   const isWeighted = dividesByWeight(waysOfService(spec))
   const membersOf = (pool: PoolAnswers | undefined): number =>
     (isWeighted ? pool?.weighted : pool?.all) ?? 0
@@ -80,7 +80,7 @@ export function serviceAnswers(
   return answerBits.pool | usual | (other?.isBelow === true ? 0 : membersOf(other))
 }
 
-/** An alias leads to addresses of both families. */
+/** An alias counts for both families. */
 export function recordAnswers(type: number): Answers {
   const { record } = answerBits
   if (type === RrType.A) return record | recordV4
@@ -88,14 +88,14 @@ export function recordAnswers(type: number): Answers {
   return type === RrType.CNAME ? record | recordV4 | recordV6 : record
 }
 
-/** Takes names in lower case. */
+/** Whether a rule denies a name in lower case. */
 export type Denial = (name: string) => boolean
 
 /**
- * undefined: no rule denies a name.
+ * Builds the check of denied names; undefined: no rule denies any.
  *
  * @param policies the first rule of a name counts
- * @param denies default: that there is no such name
+ * @param denies by default, whether the rule says that the name does not exist
  */
 export function denialBy(
   policies: Iterable<ResponsePolicySpec>,
@@ -126,12 +126,12 @@ export function denialBy(
   }
 }
 
-/** A name that is there still and answers less; each is a word for people. */
+/** Answers that an existing name has lost; each is a word for messages. */
 export type LostAnswers = 'IPv4' | 'IPv6' | 'IPv4 and IPv6' | 'all'
 
 /**
- * What a name has lost though it is there still. That its service goes or names no pool any more,
- * or a set of its records goes, is what the change itself says: names that go are counted
+ * Returns what an existing name has lost. Removal of its service, of the service's pool or of
+ * record sets is explicit in the change and does not count here: removed names are counted
  * elsewhere.
  */
 export function lostBetween(before: Answers, now: Answers): LostAnswers | undefined {

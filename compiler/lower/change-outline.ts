@@ -3,24 +3,24 @@ import type { ObjectOf } from '#schemas/kinds.ts'
 import type { PlannedZone } from './zone-plan.ts'
 
 export interface PoolOutline {
-  /** Addresses or host names of the enabled ones with a weight. */
+  /** Addresses or host names of enabled members with a weight. */
   readonly members: readonly string[]
-  /** A service asks it. */
+  /** Whether a service uses the pool. */
   readonly isUsed: boolean
   readonly tenant: string
 }
 
 export interface ZoneOutline {
-  /** Their names, in lower case. */
+  /** Names of its servers, in lower case. */
   readonly servers: readonly string[]
-  /** The longest of what resolvers keep of the zone itself: NS, SOA, and that there is nothing. */
+  /** The longest TTL among the zone's own records: NS, SOA, and negative answers. */
   readonly ttlSeconds: number
   readonly hasNames: boolean
-  /** Number of the algorithm that it is signed with; 0: it is not signed. */
+  /** Number of the signing algorithm; 0: not signed. */
   readonly algorithm: number
 }
 
-/** @param zones of the settings @param hasNames of the zone at that position */
+/** @param zones of the settings @param hasNames whether the zone at a position has names */
 export function zonesOf(
   zones: readonly PlannedZone[],
   hasNames: (i: number) => boolean,
@@ -43,14 +43,14 @@ export function countedMembers({ members }: ObjectOf['Pool']['spec']): readonly 
     .map(({ ipAddress, hostname }) => ipAddress || hostname)
 }
 
-/** See `NameFacts.shape`: what a service gives to that of its name. */
+/** Part of a service in `NameFacts.shape`. */
 export function serviceShape(spec: ObjectOf['Service']['spec']): number {
   const { pool, algorithm, filterChain, onAllDown, answerCount, ttl } = spec
   const chain = filterChain.join('\n')
   return hashText(`${pool ?? ''}\n${algorithm}\n${onAllDown}\n${answerCount}\n${ttl}\n${chain}`, 0)
 }
 
-/** What a set of records gives to it. */
+/** Part of a record set in `NameFacts.shape`. */
 export function recordShape(
   type: number,
   ttlSeconds: number,
@@ -64,7 +64,7 @@ export function recordShape(
   return hash
 }
 
-/** FNV-1a: one change in four thousand million is not seen, and then counts as none. */
+/** FNV-1a: one change in four thousand million goes unnoticed. */
 function hashText(text: string, seed: number): number {
   let hash = seed ^ 0x811c_9dc5
   for (let i = 0; i < text.length; i++) {

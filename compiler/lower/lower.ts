@@ -40,14 +40,14 @@ export interface Plans {
   readonly overlays: OverlayPlan
 }
 
-/** The positions of pools, and whether what the last model says by them still holds. */
+/** Keeps the positions of pools, and whether those in the last model still hold. */
 export class LowerMemory {
   readonly pools = new SteadyList<PoolModel>()
   readonly services = new SteadyList<ServiceModel>()
   #pools: readonly Entry<'Pool'>[] = []
   #indexOf = new Map<string, number>()
 
-  /** @returns `isStable`: names that were there before and are now have the same positions */
+  /** @returns `isStable`: names in both trees have the same positions */
   positions(pools: readonly Entry<'Pool'>[]): {
     indexOfPool: ReadonlyMap<string, number>
     isStable: boolean
@@ -72,8 +72,8 @@ function nameOf({ object }: Entry<'Pool'>): string {
 }
 
 /**
- * @param tree without errors
- * @param memory of the model before, which was made of this tree's entries as far as they are old
+ * @param tree without errors @param memory of the previous model, made of this tree's entries as
+ * far as they are old
  */
 export function lower(
   tree: Tree,
@@ -117,7 +117,7 @@ export function lower(
   }
 }
 
-/** The model before, where it says the same. */
+/** Reuses the previous model of the service where it is the same. */
 function loweredService(
   entry: Entry<'Service'>,
   zone: number,
@@ -129,12 +129,12 @@ function loweredService(
   assert(pool !== undefined, 'the pool of a service without errors exists')
   const rows = { zone, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
   if (known !== undefined && hasRows(known, rows)) return known
-  // The rest is what the entry itself says.
+  // All other fields depend on the entry alone.
   const model = known === undefined ? serviceModel(entry, rows) : { ...known, ...rows }
   return (entry.derived.service = model)
 }
 
-/** What a service says by way of other objects. */
+/** Fields of a service that depend on other objects. */
 type ServiceRows = Pick<ServiceModel, 'zone' | 'pool' | 'onAllDown'>
 
 function hasRows({ zone, pool, onAllDown }: ServiceModel, rows: ServiceRows): boolean {
@@ -174,7 +174,7 @@ function modelOf<Model>({ model }: { readonly model: Model | undefined }): Model
   return model
 }
 
-/** Stands in a service whose chain chooses. */
+/** The algorithm cell of a service with a chain. */
 const defaultAlgorithm = 'round-robin'
 
 function canonicalFilter(text: string): string {
@@ -223,25 +223,25 @@ function memberModel(member: Member, poolUid: string): MemberModel {
     enabled: member.enabled,
     region: member.region === '' ? 'unknown' : member.region,
     warmupThreshold: member.warmupThreshold,
-    // Browsers measure an address; those of a host name come and go.
+    // Browsers measure fixed addresses; those of a host name change.
     rumUrl: hasHostname ? '' : member.rumUrl,
     externalSignalMode: member.externalSignalMode,
   }
 }
 
-/** An ALIAS record: a pool of one host name, and the service that answers all it has. */
+/** An ALIAS record: a pool of one host name, and a service that answers all of its addresses. */
 interface LoweredAlias {
   readonly pool: PoolModel
   readonly service: ServiceModel
 }
 
-/** The same objects for as long as the record, and the position of its pool, stay. */
+/** The same objects as long as the record and the position of its pool stay. */
 const knownAliases = new WeakMap<PlannedRrset, LoweredAlias>()
 
-/** DNS says no port, and nobody probes it. */
+/** DNS gives no port, and the member is not probed. */
 const port = 443
 
-/** @param position of its pool */
+/** @param position position of its pool */
 function loweredAlias(rrset: PlannedRrset, position: number): LoweredAlias {
   const before = knownAliases.get(rrset)
   if (before?.service.pool === position) return before
@@ -252,7 +252,7 @@ function loweredAlias(rrset: PlannedRrset, position: number): LoweredAlias {
 
 function aliasModels({ entry: { tenant }, model }: PlannedRrset, position: number): LoweredAlias {
   const { name: domain, zone, ttlSeconds, type } = model
-  // With a blank, which no object has in its name.
+  // Contains a blank, which no object's name has.
   const name = `ALIAS ${domain}`
   const uid = objectUid(tenant, 'Pool', name)
   const hostname = hostIn(type, model.rdata[0]!)
@@ -300,7 +300,7 @@ function aliasModels({ entry: { tenant }, model }: PlannedRrset, position: numbe
 const checkFields: CheckFields = probeFields
 const checkNames = Object.keys(HealthCheck.properties) as (keyof HealthCheck)[]
 
-/** In the order of the schema, whatever that of the file is. */
+/** In the order of the schema, whatever the order in the file. */
 function healthCheckModel(check: HealthCheck | undefined): HealthCheckModel | null {
   if (check === undefined) return null
   const lowered = checkNames.map((name) => {

@@ -1,4 +1,4 @@
-// Outlines a tree: the names, pools and zones by which guardrails measure a change.
+// Outlines a tree for guardrails: the names, pools and zones by which they measure a change.
 import type { Guardrails } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
@@ -13,72 +13,72 @@ import type { ResponsePlan } from './response-plan.ts'
 import { denialIn } from './response-plan.ts'
 import type { ZonePlan } from './zone-plan.ts'
 
-/** What guardrails compare of a name. */
+/** Facts of a name that guardrails compare. */
 export interface NameFacts {
-  /** 0: nothing stands there. */
+  /** 0: the name holds nothing. */
   readonly standing: Standing
-  /** A hash: it differs where the name is answered in another way. */
+  /** A hash that changes with the way the name is answered. */
   readonly shape: number
-  /** The longest of its service and its records. */
+  /** The longest TTL of its service and records. */
   readonly ttlSeconds: number
   readonly answers: Answers
-  /** Tenant of its service, or else of its records. */
+  /** Tenant of its service, else of its records. */
   readonly tenant: string
 }
 
-/** A map, or what looks like one. */
+/** The part of a map's interface that outlines need. */
 export interface Facts<T> extends Iterable<readonly [name: string, facts: T]> {
   readonly get: (name: string) => T | undefined
   readonly size: number
 }
 
-/** What a judge compares of a state of the configuration. */
+/** The parts of a configuration that a judge compares. */
 export interface Outline {
   /** Lower case, with the final dot. */
   readonly names: Facts<NameFacts>
   readonly pools: Facts<PoolOutline>
-  /** The declared ones. */
+  /** Declared zones only. */
   readonly zones: Facts<ZoneOutline>
 }
 
-/** All that a commit has, and what the next change may do to it. */
+/** The outline of a commit, with the limits for the next change. */
 export interface NameOutline extends Outline {
   readonly guardrails: Guardrails | undefined
   readonly moveLimits: MoveLimits
-  /** What the clients of the next change are compared with; left out: they are not. */
+  /** Compares the next change's clients with this commit's; left out: no comparison. */
   readonly moves?: Moves
   /** Left out: nothing is known of parents. */
   readonly parentDs?: ParentDs
 }
 
-/** What the parent of a signed zone was last seen to have. */
+/** The DS records that the parent of a signed zone was last seen to have. */
 export interface ParentOfZone {
   /** DS records in presentation form. */
   readonly ds: readonly string[]
-  /** A control node rolls the keys: another algorithm comes step by step, and breaks nothing. */
+  /** A control node rolls the keys: a change of algorithm is done in steps and breaks nothing. */
   readonly rolls: boolean
 }
 
 /** By zone. */
 export type ParentDs = ReadonlyMap<string, ParentOfZone>
 
-/** Percent of the clients of a name that the next change may send elsewhere. */
+/** Largest percentage of a name's clients that the next change may move. */
 export interface MoveLimits {
-  /** null: there is no limit. */
+  /** null: no limit. */
   readonly all: number | null
-  /** By tenant; `*`: of each that is not named. */
+  /** By tenant; `*`: every tenant not listed. */
   readonly tenants: ReadonlyMap<string, number>
 }
 
 export interface Moved {
-  /** Whose service the name is; '': nobody's. */
+  /** Tenant of the name's service; '': none. */
   readonly tenant: string
   readonly name: string
-  /** Part of its clients that were sent elsewhere, 0 to 1; 0: clients only come, or it is new. */
+  /** Share of its clients that are moved, 0 to 1; 0: it only gains clients, or it is new. */
   readonly share: number
 }
 
-/** @returns each name of which clients go elsewhere, or come; no other */
+/** @returns only the names that lose or gain clients */
 export type MovedBetween = (before: Uint8Array, after: Uint8Array) => readonly Moved[]
 
 export interface Moves {
@@ -122,7 +122,7 @@ export function nameOutline(
     const facts = known ?? { ...noFacts, tenant: rrsets[0]!.entry.tenant }
     for (const { model } of rrsets) {
       facts.standing = withRecords(facts.standing, model.type, 1)
-      // In whatever order they stand.
+      // A sum, independent of the order.
       facts.shape = (facts.shape + recordShape(model.type, model.ttlSeconds, model.rdata)) | 0
       facts.ttlSeconds = Math.max(facts.ttlSeconds, model.ttlSeconds)
       facts.answers |= recordAnswers(model.type)
@@ -145,12 +145,12 @@ export function nameOutline(
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** What is known of a name that is not there. */
+/** Facts of a name that does not exist. */
 export const noFacts: NameFacts = Object.freeze({
   ...{ standing: 0, shape: 0, ttlSeconds: 0, answers: 0, tenant: '' },
 })
 
-/** @param guardrails of the settings */
+/** @param guardrails settings of the repository */
 export function moveLimitsOf(guardrails: Guardrails | undefined): MoveLimits {
   const { movedClients = null, tenants = {} } = guardrails ?? {}
   const byTenant = new Map<string, number>()
@@ -167,7 +167,7 @@ export function withMoves(
 ): NameOutline {
   let last: { readonly after: Uint8Array; readonly moved: readonly Moved[] } | undefined
   const to = (after: Uint8Array): readonly Moved[] => {
-    // A judge asks more than once.
+    // Cached: a judge asks more than once.
     if (last?.after !== after) last = { after, moved: movedBetween(bundle, after) }
     return last.moved
   }
@@ -178,7 +178,7 @@ export function presenceOf({ pool }: { readonly pool: string | null }): Presence
   return pool === null ? Presence.Empty : Presence.Answers
 }
 
-/** The form that an outline has a domain in; undefined: it is none. */
+/** Normalises a domain as outlines have it; undefined: not a valid name. */
 export function outlineName(domain: string): string | undefined {
   return checkName(domain, true).key
 }

@@ -10,20 +10,20 @@ type OverlayKind = 'Rollout' | 'MaintenanceWindow'
 
 export interface Planned<K extends OverlayKind, Model> {
   readonly entry: Entry<K>
-  /** Undefined when the pool is unknown, or unreadable. */
+  /** Undefined when the pool is unknown or could not be read. */
   readonly poolEntry: Entry<'Pool'> | undefined
-  /** Undefined when a time or the target is wrong. */
+  /** Undefined when a time or the target is invalid. */
   readonly model: Model | undefined
   readonly fault: TargetFault | undefined
 }
 export type PlannedRollout = Planned<'Rollout', RolloutModel>
 export interface PlannedWindow extends Planned<'MaintenanceWindow', WindowModel> {
-  /** Places of the members that its file names as held out; null: the file names none yet. */
+  /** Positions of the members that the file lists as held out; null: the file lists none. */
   readonly held: readonly number[] | null
 }
 
 export interface OverlayPlan {
-  /** Settled rollouts have no effect and are left out. */
+  /** Unsettled rollouts only: settled ones have no effect. */
   readonly rollouts: readonly PlannedRollout[]
   readonly windows: readonly PlannedWindow[]
 }
@@ -43,7 +43,7 @@ function planRollout(entry: Entry<'Rollout'>, index: TargetIndex): PlannedRollou
   const pool = index.pool(entry.tenant, spec.pool, poolPlace)
   if (!pool.ok) return { entry, poolEntry: undefined, model: undefined, fault: pool.fault }
   const poolEntry = pool.entry
-  // That one of the two must be there is a rule about the object.
+  // An object rule checks that one of the two is given.
   const field = spec.member === undefined ? 'memberId' : 'member'
   const named = spec.member ?? spec.memberId ?? ''
   const member = index.member(poolEntry, named, valueAt('spec', field))

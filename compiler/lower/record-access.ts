@@ -1,19 +1,19 @@
-// Decides who may write records at a name. Nothing else knows these rules.
+// Decides who may write records at a name. No other code knows these rules.
 import { checkHostName } from '#compiler/values/names.ts'
 import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 
-/** What the settings say of a zone. */
+/** The settings of a zone that matter to writers of records. */
 export interface RecordZone {
   /** Lower case, final dot. */
   readonly name: string
-  /** Tenants that may write everywhere in it; undefined: the settings do not say. */
+  /** Tenants that may write everywhere in it; undefined: not set. */
   readonly recordTenants: readonly string[] | undefined
-  /** Delegated domains at or below its name give rights in it as well. */
+  /** Delegated domains at or below its name give rights in it, too. */
   readonly isByDomain: boolean
 }
 
-/** A delegated domain, as far as rights depend on it. */
+/** The fields of a delegated domain that decide about rights. */
 export interface OwnedDomain {
   readonly tenant: string
   readonly object: { readonly spec: { readonly domain: string } }
@@ -22,12 +22,12 @@ export interface OwnedDomain {
 /** By name, in lower case with the final dot. */
 export type DomainOwners<D extends OwnedDomain = OwnedDomain> = ReadonlyMap<string, D>
 
-/** Whether the settings give the whole zone to a tenant: no delegated domain takes that away. */
+/** Whether the settings give the whole zone to a tenant: delegated domains do not take it away. */
 export function hasWholeZone(tenant: string, { recordTenants }: RecordZone): boolean {
   return recordTenants === undefined ? tenant === defaultTenant : recordTenants.includes(tenant)
 }
 
-/** @returns of a name that is registered twice, which is an error, the first */
+/** @returns for a name registered twice, which is an error, the first one */
 export function domainOwners<D extends OwnedDomain>(domains: readonly D[]): DomainOwners<D> {
   const owners = new Map<string, D>()
   for (const domain of domains) {
@@ -38,8 +38,8 @@ export function domainOwners<D extends OwnedDomain>(domains: readonly D[]): Doma
 }
 
 /**
- * The delegated domain that gives the right to write at a name: the closest one, whoever has it. A
- * domain above the zone says nothing of it.
+ * The delegated domain that decides who may write at a name: the closest one, of any tenant.
+ * Domains above the zone do not count.
  *
  * @param name lower case, presentation form, final dot
  */
@@ -59,9 +59,9 @@ export function domainOfName<D extends OwnedDomain>(
 }
 
 /**
- * A declared domain does here, since a commit is reviewed; the API wants it verified, too. Without
- * `zones[].delegated` a domain does not count: that the parent leads to this cluster does not show
- * whose the domain is, and any tenant may have registered it first.
+ * A declared domain is enough here, since a commit is reviewed; the API also requires it to be
+ * verified. Without `zones[].delegated` a domain does not count: delegation to this cluster does
+ * not prove whose the domain is, and any tenant may have registered it first.
  */
 export function mayWriteRecord(
   tenant: string,

@@ -1,4 +1,4 @@
-// Finds what answers for a name, as a server would: exact, an alias, a wildcard. RFC 1034 4.3.2.
+// Finds what answers for a name, as a server would: exact match, alias, wildcard. RFC 1034 4.3.2.
 import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
@@ -8,16 +8,16 @@ import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.
 import { above, placeOfRrset, zoneOfName } from './record-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
 
-/** `elsewhere`: others answer for the name, or it cannot be told. `alias`: where it is one. */
+/** `elsewhere`: others answer for the name, or it is unknown. `alias`: the place of the alias. */
 export type Addresses =
   { readonly found: 'some' | 'none' | 'elsewhere' } | { readonly alias: EntryPlace }
 
-/** Tells whether a question for the addresses of a name finds any, and where an alias leads. */
+/** Tells whether a query for a name's addresses finds any, and where an alias points. */
 export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Addresses {
   const service = tree.serviceAt.get(name)
   if (service !== undefined) return addressesOfService(tree, service)
   if (plan.hosts.has(name)) return { found: 'some' }
-  // All records are in zones: looking for a wildcard above the name would find nothing.
+  // All records are in zones, so there is no wildcard to look for.
   if (zoneOfName(plan, name) === undefined) return { found: 'elsewhere' }
   const alias = aliasAt(tree, plan, name)
   if (alias !== undefined) return { alias: placeOfRrset(alias, 'type') }
@@ -40,13 +40,13 @@ function addressesOfService(tree: Tree, service: Entry<'Service'>): Addresses {
   return { alias: valueIn(service, 'spec', 'domain') }
 }
 
-/** It answers a CNAME, which stands alone (RFC 1034 section 3.6.2). */
+/** Whether a service answers with a CNAME, which must be alone (RFC 1034 section 3.6.2). */
 export function isAliasService({ poolNamed }: Tree, { object, tenant }: Entry<'Service'>): boolean {
   const pool = object.spec.pool === null ? undefined : poolNamed.get(object.spec.pool)
   return pool?.tenant === tenant && pool.object.spec.answer === 'cname'
 }
 
-/** A name of our zones that is answered with NXDOMAIN. False where others answer for it. */
+/** Whether a name is in our zones and answered with NXDOMAIN. False where others answer for it. */
 export function isNowhere(tree: Tree, plan: RecordPlan, name: string): boolean {
   if (plan.at.has(name) || hasService(tree, name) || plan.hosts.has(name)) return false
   if (zoneOfName(plan, name) === undefined || !isKnown(tree, plan)) return false
@@ -55,7 +55,7 @@ export function isNowhere(tree: Tree, plan: RecordPlan, name: string): boolean {
   return wildcardFor(tree, plan, name) === undefined
 }
 
-/** All that could stand at a name was read. */
+/** Whether everything that could exist at a name was read. */
 function isKnown(tree: Tree, plan: RecordPlan): boolean {
   return plan.isWhole && !tree.faulty.services
 }
@@ -70,10 +70,10 @@ export function aliasAt(tree: Tree, plan: RecordPlan, name: string): PlannedRrse
   return wildcard === undefined ? undefined : plan.at.get(wildcard)?.find(isCname)
 }
 
-/** As many as one answer follows. */
+/** Number of aliases that one answer follows. */
 export const aliasesMax = 8
 
-/** The name at the end of the aliases that records are; in no zone of ours, the name itself. */
+/** The end of a chain of alias records; for a name outside of our zones, the name itself. */
 export function endOfAliases(tree: Tree, plan: RecordPlan, name: string): string {
   let here = name
   for (let i = 0; i < aliasesMax && plan.aliases.length > 0; i++) {
@@ -86,7 +86,7 @@ export function endOfAliases(tree: Tree, plan: RecordPlan, name: string): string
   return here
 }
 
-/** Undefined: the name would be too long, and nobody gets that far (RFC 6672 section 2.2). */
+/** Undefined: the name would be too long (RFC 6672 section 2.2). */
 export function targetOfAlias({ model }: PlannedRrset, name: string): string | undefined {
   const [rdata] = model.rdata
   if (rdata === undefined) return undefined
@@ -106,7 +106,7 @@ const isAddress = ({ model: { type } }: PlannedRrset): boolean =>
 
 const isCname = ({ model: { type } }: PlannedRrset): boolean => type === RrType.CNAME
 
-/** The wildcard that answers for a name that does not exist; it may not exist itself. */
+/** The wildcard for a name that does not exist, whether or not the wildcard exists. */
 function wildcardFor(tree: Tree, plan: RecordPlan, name: string): string | undefined {
   if (plan.zoneAt.has(name)) return undefined
   for (const outer of enclosingNames(name)) {
@@ -117,7 +117,7 @@ function wildcardFor(tree: Tree, plan: RecordPlan, name: string): string | undef
   return undefined
 }
 
-/** A name exists when something stands at it or below it. RFC 4592 section 2.2. */
+/** A name exists when records are at it or below it. RFC 4592 section 2.2. */
 function existsIn(tree: Tree, plan: RecordPlan, name: string): boolean {
   if (plan.at.has(name) || plan.zoneAt.has(name) || hasService(tree, name)) return true
   return parentsOf(plan, plan.at).has(name) || parentsOf(tree, tree.serviceAt).has(name)
@@ -126,9 +126,9 @@ function existsIn(tree: Tree, plan: RecordPlan, name: string): boolean {
 const parents = new WeakMap<object, ReadonlySet<string>>()
 
 /**
- * Names above others; most trees never ask.
+ * All names above other names, computed on demand.
  *
- * @param owner of `names`, which stay as they are for as long as it lives
+ * @param owner of `names`, which must not change during its life
  */
 function parentsOf(
   owner: object,

@@ -14,31 +14,31 @@ import { enclosingZone } from './zone-plan.ts'
 import type { PlannedZone, ZonePlan } from './zone-plan.ts'
 
 /**
- * Depends on the files of records, on the declared zones, and on delegated domains where a zone
- * says that they give rights; on nothing else.
+ * Depends only on the files of records, the declared zones, and delegated domains where a zone
+ * gives them rights.
  */
 export interface RecordPlan {
-  /** In the order of the files, those that their tenant may write. */
+  /** Sets that their tenant may write, in the order of the files. */
   readonly rrsets: readonly PlannedRrset[]
   readonly at: RrsetsByName
-  /** NS records below an apex: from there on others answer. The first of each name. */
+  /** NS records below an apex, where others answer. The first of each name. */
   readonly cuts: ReadonlyMap<string, PlannedRrset>
   readonly dnames: ReadonlyMap<string, PlannedRrset>
-  /** CNAME and DNAME. */
+  /** All CNAME and DNAME records. */
   readonly aliases: readonly PlannedRrset[]
-  /** ALIAS. */
+  /** All ALIAS records. */
   readonly addressAliases: readonly PlannedRrset[]
-  /** MX, NS and SRV, whose targets are to have addresses. */
+  /** MX, NS and SRV records, whose targets should have addresses. */
   readonly pointers: readonly PlannedRrset[]
-  /** HTTPS and SVCB: their targets may be aliases. */
+  /** HTTPS and SVCB records, whose targets may be aliases. */
   readonly bindings: readonly PlannedRrset[]
   readonly zones: readonly PlannedZone[]
   readonly zoneAt: ReadonlyMap<string, number>
-  /** Empty where no zone asks for them. */
+  /** Empty where no zone uses them. */
   readonly domains: DomainOwners
-  /** Names of name servers whose addresses the settings have, with where they stand there. */
+  /** Names of name servers with addresses in the settings, and their places there. */
   readonly hosts: ReadonlyMap<string, EntryPlace>
-  /** False: some files or records could not be read, so that a name may exist all the same. */
+  /** False: some files or records could not be read, so an unlisted name may still exist. */
   readonly isWhole: boolean
 }
 
@@ -146,7 +146,7 @@ const aliasTypes: readonly number[] = [RrType.CNAME, RrType.DNAME]
 const pointerTypes: readonly number[] = [RrType.MX, RrType.NS, RrType.SRV]
 const bindingTypes: readonly number[] = [RrType.SVCB, RrType.HTTPS]
 
-/** The same objects for as long as the file and the position of its zone stay. */
+/** Returns the same objects as long as the file and the position of its zone stay. */
 export function plannedOf(entry: Entry<'Records'>, zone: number): readonly PlannedRrset[] {
   const known = entry.derived.records
   if (known?.zone === zone) return known.rrsets
@@ -157,7 +157,7 @@ export function plannedOf(entry: Entry<'Records'>, zone: number): readonly Plann
   return rrsets
 }
 
-/** One object that says both what is planned and its model: there may be a million. */
+/** One object for the plan and the model: there may be a million. */
 class PlannedOfFile implements PlannedRrset, RrsetModel {
   readonly entry: Entry<'Records'>
   readonly zone: number
@@ -219,7 +219,7 @@ function hostsOf(
   return hosts
 }
 
-/** A place in one of its records. */
+/** A place in a record set. */
 export function placeOfRrset(
   { entry, index }: PlannedRrset,
   ...path: readonly (string | number)[]
@@ -227,24 +227,24 @@ export function placeOfRrset(
   return placeIn(entry, recordPlace(index, ...path))
 }
 
-/** An alias where none can be: one error says so, and no other speaks of its neighbours. */
+/** True for a CNAME at an apex: one error reports it, and no other mentions its neighbours. */
 export function isApexAlias({ zoneAt }: RecordPlan, { model }: PlannedRrset): boolean {
   return model.type === RrType.CNAME && zoneAt.has(model.name)
 }
 
-/** A name that has its zone twice, as it was meant; '': it has not. */
+/** The intended form of a name that has its zone twice; '': it does not. */
 export function undoubled(plan: RecordPlan, name: string): string {
   const zone = plan.zones[zoneOfName(plan, name) ?? -1]?.name
   const meant = zone === undefined ? '' : name.slice(0, -zone.length)
   return zone !== undefined && isInside(meant, zone) ? meant : ''
 }
 
-/** The declared zone that a name is in, by position. */
+/** The position of the declared zone that contains a name. */
 export function zoneOfName({ zoneAt }: RecordPlan, name: string): number | undefined {
   return enclosingZone(name, zoneAt)
 }
 
-/** What stands above a name in its own zone, a cut or a DNAME: the highest hides the rest. */
+/** The highest cut or DNAME above a name in its own zone, which hides the rest. */
 export function above(
   plan: RecordPlan,
   found: ReadonlyMap<string, PlannedRrset>,

@@ -13,7 +13,7 @@ export interface PlannedRedirect {
 }
 
 export interface RedirectPlan {
-  /** In the order of the files; those whose hosts are none are not among them. */
+  /** In the order of the files, without redirects of invalid hosts. */
   readonly redirects: readonly PlannedRedirect[]
   /** The first of each host, by `*.old.example.` or `old.example.` */
   readonly at: ReadonlyMap<string, PlannedRedirect>

@@ -1,16 +1,16 @@
-// Checks the regions of members: which ones a client can be in, and what an unknown one probably
+// Checks the regions of members: whether clients can be in one, and what an unknown one probably
 // means.
 import { anyContinentRegion } from '#bundle/format/routing-cells.ts'
 import { suggest } from '#lib/suggest.ts'
 import { continentCodes, isCountryCode, unpackCode } from '#routing/geo/countries.ts'
 
 const continentPrefix = 'continent:'
-/** Words for no region, which the schema writes where none is given, and for all of them. */
+/** Values without a place: the default of the schema, and the one for all regions. */
 const noRegion: readonly string[] = ['', 'unknown', anyContinentRegion]
 
 /**
- * False: the filter geo-ip never finds a client there. Compared with case, as the filter does.
- * Which subdivisions a country has is for the databases to say.
+ * False: the filter geo-ip never finds a client in the region. Case-sensitive, as the filter is.
+ * Subdivisions are checked against the databases.
  */
 export function isRegionOfClients(region: string): boolean {
   if (noRegion.includes(region)) return true
@@ -21,7 +21,7 @@ export function isRegionOfClients(region: string): boolean {
   return country !== undefined && isCountryCode(country)
 }
 
-/** What people write in place of the codes of ISO 3166. */
+/** Common names and codes for those of ISO 3166. */
 const usualNames: Readonly<Record<string, string>> = Object.freeze({
   uk: 'GB',
   usa: 'US',
@@ -36,7 +36,7 @@ const usualNames: Readonly<Record<string, string>> = Object.freeze({
   'south america': 'continent:SA',
 })
 
-/** @returns the region that was probably meant, or undefined */
+/** @returns the region probably meant, or undefined */
 export function suggestRegion(region: string): string | undefined {
   const text = region.trim().toLowerCase()
   const isContinent = text.startsWith(continentPrefix)
@@ -47,7 +47,7 @@ export function suggestRegion(region: string): string | undefined {
   if (isContinent) return usual?.startsWith(continentPrefix) === true ? usual : undefined
   if (usual !== undefined) return usual
   if (isCountryCode(code)) return code
-  // ISO 3166-2.
+  // The form of ISO 3166-2.
   const [, country = '', subdivision] = /^([A-Z]{2})[-_ ]([0-9A-Z]{1,3})$/.exec(code) ?? []
   const known = usualNames[country.toLowerCase()] ?? country
   if (isCountryCode(known)) return `${known}-${subdivision}`
@@ -57,7 +57,7 @@ export function suggestRegion(region: string): string | undefined {
 
 let byName: ReadonlyMap<string, string> | undefined
 
-/** English names in small letters. */
+/** Country codes by lower-case English name. */
 function countriesByName(): ReadonlyMap<string, string> {
   if (byName !== undefined) return byName
   const names = new Intl.DisplayNames(['en'], { type: 'region' })

@@ -15,7 +15,7 @@ export interface PlannedRule {
 }
 
 export interface ResponsePlan {
-  /** In the order of the files; rules whose names are none are not among them. */
+  /** In the order of the files, without rules of invalid names. */
   readonly rules: readonly PlannedRule[]
   /** The first rule of each name. */
   readonly exact: ReadonlyMap<string, PlannedRule>
@@ -38,12 +38,12 @@ export function planResponses(tree: Tree): ResponsePlan {
   return { rules, exact, domain }
 }
 
-/** The rule for a name in lower case: its exact one, else the deepest domain that it is in. */
+/** The rule for a name in lower case: its exact one, else that of the deepest enclosing domain. */
 export function ruleFor(plan: ResponsePlan, name: string): PlannedRule | undefined {
   return plan.exact.get(name) ?? plan.domain.get(name) ?? ruleAbove(plan, name)
 }
 
-/** The rule for the deepest domain that encloses a name and is not the name. */
+/** The rule for the deepest domain above a name. */
 export function ruleAbove({ domain }: ResponsePlan, name: string): PlannedRule | undefined {
   for (const above of enclosingNames(name)) {
     const rule = domain.get(above)
@@ -52,7 +52,7 @@ export function ruleAbove({ domain }: ResponsePlan, name: string): PlannedRule |
   return undefined
 }
 
-/** Whether a rule says of a name that it does not exist; undefined: none does. */
+/** Checks whether a rule denies a name; undefined: no rule denies any. */
 export function denialIn(plan: ResponsePlan): Denial | undefined {
   const denies = (rule: PlannedRule | undefined): boolean => rule?.model.action === 'nxdomain'
   return plan.rules.some(denies) ? (name) => denies(ruleFor(plan, name)) : undefined

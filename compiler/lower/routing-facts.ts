@@ -1,4 +1,4 @@
-// What a pool and the settings offer to routing: regions, locations, rules, probes.
+// Computes what a pool and the settings offer to routing: regions, locations, rules, probes.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { probeTypes } from '#probes/probe-types.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
@@ -7,26 +7,26 @@ import { mapRulesOf, routingModel } from './routing-model.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 
 export interface SettingsFacts {
-  /** Addresses that rules of `mapFile` name. */
+  /** Addresses in rules of `mapFile`. */
   readonly mapped: ReadonlySet<string>
   readonly byAsn: ReadonlySet<string>
   readonly located: ReadonlySet<string>
-  /** Regions that have a signal. */
+  /** Regions with a signal. */
   readonly signals: ReadonlySet<string>
 }
 
-/** Undefined: it depends on settings that could not be read. */
+/** Undefined fields depend on settings that could not be read. */
 export interface PoolFacts {
   readonly name: string
   readonly members: number
-  /** Regions of members, without `unknown`. */
+  /** Regions of its members, without `unknown`. */
   readonly regions: ReadonlySet<string>
-  /** A member has none. */
+  /** Some member has no region. */
   readonly hasNoRegion: boolean
-  /** Why no round trip time is known; undefined: it is measured. */
+  /** Why round-trip times are not measured; undefined: they are. */
   readonly unmeasured: string | undefined
   readonly hasRumUrl: boolean
-  /** Members of the larger family: what one reply can hold. */
+  /** Members of the larger family: the most that one reply can hold. */
   readonly addressesMax: number
   readonly hasMapRule: boolean | undefined
   readonly hasAsnRule: boolean | undefined
@@ -53,7 +53,7 @@ export function whyUnmeasured(check: Pick<HealthCheck, 'type'> | undefined): str
   return `a health check of type ${check.type}, which measures no round trip`
 }
 
-/** Addresses and host names, canonical; worked out once for the content of the file. */
+/** Canonical addresses and host names, computed once per content of the file. */
 export function memberAddresses({ file, object }: Entry<'Pool'>): readonly string[] {
   file.memo.addresses ??= object.spec.members.map(targetOf)
   return file.memo.addresses
@@ -68,7 +68,7 @@ export function poolFacts(entry: Entry<'Pool'>, settings: SettingsFacts | undefi
   const hasNoRegion = regions.delete('unknown')
   const hostnames = spec.members.filter(isHostname).length
   const count6 = addresses.filter((address) => address.includes(':')).length
-  // An alias is one row, whatever it leads to; a host name has addresses of both families.
+  // An alias is one row; a host name has slots of both families.
   const ofHostname = spec.answer === 'cname' ? 1 : bundleLimits.slotsPerHostname
   const count4 = addresses.length - count6 - hostnames
   return {

@@ -7,7 +7,7 @@ import type { Arrangement } from '#compiler/values/network-rules.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 import { arrangeMapRules, readRules } from '#compiler/values/written-rules.ts'
 
-/** The rules of `mapFile.rules`; worked out once for the content of the file. */
+/** The rules of `mapFile.rules`, computed once per content of the file. */
 export function mapRulesOf({ file, object }: Entry<'Settings'>): Arrangement {
   file.memo.mapRules ??= arrangeMapRules(readRules(object.spec.mapFile?.rules ?? []))
   return file.memo.mapRules

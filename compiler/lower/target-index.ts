@@ -19,7 +19,7 @@ export interface TargetFault {
 
 type FoundPool =
   | { readonly ok: true; readonly entry: Entry<'Pool'> }
-  /** No fault: the pool may be in a file that could not be read, which has its own message. */
+  /** Undefined fault: the pool may be in an unreadable file, which has its own message. */
   | { readonly ok: false; readonly fault: TargetFault | undefined }
 type FoundMember =
   | { readonly ok: true; readonly position: number }
@@ -32,11 +32,11 @@ type FoundResource =
       readonly pool: Entry<'Pool'> | undefined
     }
 
-/** Pools and members by what people call them. */
+/** Index of pools and members by all of their names. */
 export class TargetIndex {
   readonly #tree: Tree
   readonly #positions: ReadonlyMap<Entry<'Pool'>, number>
-  /** By tenant and uid, when somebody asks. */
+  /** By tenant and uid; built on demand. */
   #byUid: ReadonlyMap<string, Entry<'Pool'>> | undefined
   readonly #members = new Map<Entry<'Pool'>, MemberNames>()
   #memberByUid: ReadonlyMap<string, [entry: Entry<'Pool'>, position: number]> | undefined
@@ -51,7 +51,7 @@ export class TargetIndex {
     return this.#positions.get(entry)!
   }
 
-  /** By name or uid. */
+  /** Finds a pool by name or uid. */
   pool(tenant: string, name: string, place: Place): FoundPool {
     const { poolNamed, faulty } = this.#tree
     const pools = this.#tree.of.Pool
@@ -65,14 +65,14 @@ export class TargetIndex {
     }
     const own = pools.filter((pool) => pool.tenant === tenant)
     const names = own.map(({ object }) => object.metadata.name)
-    // A name that two tenants use is reported where it is declared twice.
+    // A name used by two tenants is reported where it is declared twice.
     if (names.includes(name)) return { ok: false, fault: undefined }
     const suggestion = suggest(name, names)
     const args = [name, tenant]
     return { ok: false, fault: { code: 'target-pool-unknown', place, args, suggestion } }
   }
 
-  /** By name, address or uid. */
+  /** Finds a member by name, address or uid. */
   member(pool: Entry<'Pool'>, name: string, place: Place): FoundMember {
     const { members } = pool.object.spec
     const matching = this.#membersOf(pool).placesOf(name)
@@ -100,7 +100,7 @@ export class TargetIndex {
     return names
   }
 
-  /** A pool, or a member as POOL/NAME, POOL/ADDRESS or uid. */
+  /** Finds a pool, or a member as POOL/NAME, POOL/ADDRESS or uid. */
   resource(tenant: string, type: 'member' | 'pool', name: string, place: Place): FoundResource {
     if (type === 'pool') {
       const pool = this.pool(tenant, name, place)
@@ -120,7 +120,7 @@ export class TargetIndex {
     return member.ok ? { ...member, entry: pool.entry } : { ...member, pool: pool.entry }
   }
 
-  /** Positions of the pool's members with these uids (lower case); unknown ones are left out. */
+  /** Positions of the pool's members with these uids (lower case), without unknown ones. */
   placesOf(pool: Entry<'Pool'>, uids: readonly string[]): readonly number[] {
     const wanted = new Set(uids)
     return pool.object.spec.members.flatMap((_, i) => (wanted.has(uidOf(pool, i)) ? [i] : []))
@@ -139,7 +139,7 @@ export class TargetIndex {
   }
 }
 
-/** What the file says, or what the member gets without it. */
+/** The uid in the file, or the derived one. */
 function uidOf(pool: Entry<'Pool'>, position: number): string {
   const member = pool.object.spec.members[position]!
   return member.uid?.toLowerCase() ?? memberUid(pool.uid, targetOf(member), member.port)

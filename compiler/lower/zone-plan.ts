@@ -1,4 +1,4 @@
-// Plans the zones of a tree: those it declares, and an implied one for each name outside of them.
+// Plans the zones of a tree: the declared ones, and an implied one for each name outside of them.
 import type { NameserverModel, SoaModel } from '#bundle/format/model.ts'
 import type { SettingsObject } from '#schemas/kinds.ts'
 import { soaDefaults } from '#schemas/objects/zone.ts'
@@ -20,26 +20,26 @@ export interface PlannedZone extends RecordZone {
   readonly nameservers: readonly NameserverModel[]
   /** Where the name servers are declared; undefined for the built-in one. */
   readonly nameserversAt: YamlPath | undefined
-  /** Not declared: a name outside every declared zone. */
+  /** An undeclared zone for a name outside of every declared one. */
   readonly isImplied: boolean
-  /** Number of the algorithm that it is signed with. Left out: it is not signed. */
+  /** Number of the signing algorithm. Left out: the zone is not signed. */
   readonly algorithm?: number
 }
 
 export interface ZonePlan {
-  /** The declared ones come first. */
+  /** Declared zones come first. */
   readonly zones: readonly PlannedZone[]
-  /** Positions of the declared zones by name; the same map while the settings stay. */
+  /** Positions of the declared zones by name; the same map as long as the settings stay. */
   readonly declaredAt: ReadonlyMap<string, number>
-  /** By position in `tree.of.Service`; -1 where the domain is no name. */
+  /** By position in `tree.of.Service`; -1 where the domain is invalid. */
   readonly zoneOfService: Int32Array
   readonly hasDefaults: boolean
 }
 
-/** Stands in for name servers that nobody named; RFC 6761 section 6.4 keeps it out of real use. */
+/** Placeholder for a missing name server; RFC 6761 section 6.4 keeps it out of real use. */
 export const builtInNameserver = 'ns.invalid.'
 
-/** The parts of a zone that zones share, so that a million zones do not copy them. */
+/** The parts that zones share, so that a million zones do not copy them. */
 interface ZoneParts {
   readonly soa: SoaModel
   readonly nameservers: readonly NameserverModel[]
@@ -56,12 +56,12 @@ interface DeclaredZones {
   readonly services: DeclaredZoneOfService
 }
 
-/** The zone of each service, kept for as long as the settings stay. */
+/** Keeps the zone of each service as long as the settings stay. */
 class DeclaredZoneOfService {
   #services: readonly Entry<'Service'>[] = []
   #zones = new Int32Array(0)
 
-  /** @returns by position of the service; -1 where no declared zone encloses it. Not to change. */
+  /** @returns by position of the service; -1 where no declared zone encloses it. Read-only. */
   of(services: readonly Entry<'Service'>[], indexOf: ReadonlyMap<string, number>): Int32Array {
     const zones = new Int32Array(services.length).fill(-1)
     const edits = editsOf(this.#services, services)
@@ -83,7 +83,7 @@ class DeclaredZoneOfService {
   }
 }
 
-/** Where the zone of a service may begin: a wildcard stands for what is below. */
+/** The name whose zone counts: for a wildcard, the name below which it matches. */
 function apexOf(domainKey: string): string {
   return domainKey.startsWith('*.') ? domainKey.slice(2) : domainKey
 }
@@ -122,7 +122,7 @@ export function enclosingZone(
 ): number | undefined {
   const own = indexOf.get(name)
   if (own !== undefined) return own
-  // Not `enclosingNames`: this runs for every service of every compilation.
+  // Inlined `enclosingNames`: this runs for every service of every compilation.
   for (let dot = name.indexOf('.'); dot < name.length - 1; dot = name.indexOf('.', dot + 1)) {
     const zone = indexOf.get(name.slice(dot + 1))
     if (zone !== undefined) return zone
@@ -130,7 +130,7 @@ export function enclosingZone(
   return undefined
 }
 
-/** For settings that are not read from a file. */
+/** The zones of settings that are not read from a file. */
 export function zonesDeclaredBy(settings: SettingsObject): readonly PlannedZone[] {
   return declaredZones(settings, undefined).zones
 }
@@ -192,7 +192,7 @@ function declaredParts(
 }
 
 interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied' | 'algorithm'> {
-  /** Undefined: that of the SOA record. */
+  /** Undefined: the TTL of the SOA record. */
   readonly nsTtl: number | undefined
   readonly serialBase?: number
 }
@@ -210,7 +210,7 @@ function zoneOf(name: string, parts: ZoneParts, zone: ZoneOwn): PlannedZone {
   return { name, soa, nsTtlSeconds: nsTtl ?? soa.ttlSeconds, nameservers, nameserversAt, ...own }
 }
 
-/** @param soas the nearest first: each field comes from the first that has it */
+/** @param soas nearest first: each field comes from the first one that has it */
 function partsOf(
   nameservers: readonly Nameserver[],
   nameserversAt: YamlPath | undefined,

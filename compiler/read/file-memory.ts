@@ -4,9 +4,9 @@ import type { ReadFile } from './read-file.ts'
 
 export class FileMemory {
   readonly #files = new Map<string, ReadFile>()
-  /** Number of the compilation under way, or else of the last one. */
+  /** Number of the current or last compilation. */
   #round = 0
-  /** Files of this round. */
+  /** Number of files in this round. */
   #count = 0
 
   has(blobId: string): boolean {
@@ -17,7 +17,7 @@ export class FileMemory {
     return this.#files.get(blobId)
   }
 
-  /** What was read elsewhere, for the next compilation. */
+  /** Adds a file parsed elsewhere, for the next compilation. */
   learn(file: ReadFile): void {
     if (!this.#files.has(file.blobId)) this.#files.set(file.blobId, file)
   }
@@ -27,16 +27,16 @@ export class FileMemory {
     this.#count = 0
   }
 
-  /** The file belongs to this compilation. It comes from this memory, or is new. */
+  /** Marks a file, new or from this memory, as part of this compilation. */
   keep(file: ReadFile): void {
     if (file.memo.round === this.#round) return
-    // A round of 0 is that of a file which nobody has kept yet.
+    // Round 0: the file is not in the map yet.
     if (file.memo.round === 0) this.#files.set(file.blobId, file)
     file.memo.round = this.#round
     this.#count++
   }
 
-  /** Forgets what does not belong to this compilation. */
+  /** Drops files that are not part of this compilation. */
   end(): void {
     if (this.#count === this.#files.size) return
     this.#files.forEach((file, blobId) => {

@@ -1,7 +1,7 @@
-// The uid of an object: the one its file declares, or one derived from its name.
+// The uid of an object: declared in its file, or derived from its name.
 import { hash } from 'node:crypto'
 
-/** Name space of the derived ids. Never changed: every derived id depends on it. */
+/** Namespace of derived ids. Never changed: every derived id depends on it. */
 const namespace = Buffer.from('8f1c2e64b0a95c1e9d3a6b70f4d2517e', 'hex')
 
 /** UUIDv5 (RFC 9562 section 5.5) of the parts. */
@@ -28,12 +28,12 @@ export function responseRuleUid(policyUid: string, triggerType: string, trigger:
   return derivedUid('response-rule', policyUid, triggerType, trigger)
 }
 
-/** A name and type has one record set, in whatever file. @param name lower case, final dot */
+/** A name and type has one record set, in any file. @param name lower case, final dot */
 export function rrsetUid(name: string, type: number): string {
   return derivedUid('record-set', name, String(type))
 }
 
-/** @param target address or host name, canonical: another spelling is the same member */
+/** @param target canonical address or host name: spellings do not change the uid */
 export function memberUid(poolUid: string, target: string, port: number): string {
   return derivedUid('member', poolUid, target, String(port))
 }

@@ -1,14 +1,14 @@
-// Decides by its path how a file of the repository is read: as an object of everybody or of a
-// tenant, or not at all.
+// Decides by its path how a file of the repository is read: as an object of a tenant, as a global
+// object, or not at all.
 import { shared } from '#lib/memory/string-memory.ts'
 import { kindNames, kinds, tenantPathOf } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
 export type PathRole =
   | { readonly role: 'tenant'; readonly tenant: string }
-  /** Everybody's, of one kind alone. */
+  /** A global file of one kind. */
   | { readonly role: 'shared'; readonly kind: Kind }
-  /** YAML that nothing reads: pointed out. */
+  /** YAML that is not read: reported. */
   | { readonly role: 'outside' }
   | { readonly role: 'ignored' }
 
@@ -17,7 +17,7 @@ const outside: PathRole = { role: 'outside' }
 const settings: PathRole = { role: 'shared', kind: 'Settings' }
 
 const tenants = 'tenants'
-/** By the folder that has the objects of the kind, such as `rpz`. */
+/** By folder of the kind, such as `rpz`. */
 const sharedFolders: ReadonlyMap<string, PathRole> = new Map(
   kindNames.flatMap((kind): [string, PathRole][] => {
     const [folder = '', file] = kinds[kind].path.split('/')
@@ -34,13 +34,13 @@ export function roleOf(path: string): PathRole {
   return rest.length === 0 ? outside : { role: 'tenant', tenant: shared(folder) }
 }
 
-/** Whether objects of a kind may lie at paths of a role. */
+/** Whether objects of a kind may be at paths of a role. */
 export function isHomeOf(kind: Kind, role: PathRole): boolean {
   if (role.role === 'shared') return role.kind === kind
   return role.role === 'tenant' && tenantPathOf(kind) !== undefined
 }
 
-/** True when the content of the path matters; the bytes of other files need not be read. */
+/** True when the content at the path matters; the bytes of other files need not be read. */
 export function isRead(path: string): boolean {
   const { role } = roleOf(path)
   return role !== 'ignored' && role !== 'outside'

@@ -1,5 +1,5 @@
-// Reads a faulty file again as if its look-alikes were the signs that they look like: where a fault
-// goes with one, it was the cause.
+// Checks a faulty file again with its look-alike characters replaced: a fault that disappears with
+// one was caused by it.
 import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { SeverityCounts } from '#diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#diagnostics/finding.ts'
@@ -7,7 +7,7 @@ import { readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
 import { hasLookalike } from '#compiler/yaml/mistakes/lookalikes.ts'
 
-/** No word processor writes more; it is read three times. */
+/** Longer than texts from word processors; the text is read three times. */
 const textMax = 100_000
 
 interface Checked {
@@ -16,7 +16,7 @@ interface Checked {
   readonly findingsLeftOut: SeverityCounts
 }
 
-/** @param check what the file is when its text says this */
+/** @param check reads the file with this text */
 export function withLookalikes<File extends Checked>(
   first: File,
   check: (yaml: YamlDocument) => File,
@@ -26,7 +26,7 @@ export function withLookalikes<File extends Checked>(
   if (errors.length === 0 || text.length > textMax || !hasLookalike(text)) return first
   const yaml = readYaml(text, errors.map(startOf))
   if (!yaml.isWhole || !yaml.findings.some(isLookalike)) return first
-  // Without them, as they hide the other faults of their places.
+  // Without look-alike findings, which hide other faults at their places.
   const second = check({ ...yaml, findings: yaml.findings.filter((one) => !isLookalike(one)) })
   if (first.findingsLeftOut.error > 0 || second.findingsLeftOut.error > 0) return first
   const left = new Set(second.findings.map(keyOf))

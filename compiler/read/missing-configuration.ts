@@ -1,6 +1,6 @@
-// The message for a tree without configuration: names the files in it that were probably meant.
+// Builds the message for a tree without configuration: names files that were probably meant.
 
-/** As many misplaced paths as one sentence can hold. */
+/** Misplaced paths that fit into one sentence. */
 const namedMax = 3
 
 /** @param paths of every file @returns a clause for the help of `configuration-missing` */

@@ -1,4 +1,4 @@
-// Rules about one object, some fields of which are faulty: what they say without looking at those.
+// Runs rules on an object with faulty fields, as far as they do not read those.
 import type { YamlPath } from '#diagnostics/diagnostic.ts'
 
 /** Faulty fields below a mapping or a list, by key or position. */
@@ -8,10 +8,10 @@ interface Faulty {
 }
 
 /**
- * Runs each of `looks` on `object` up to the first faulty field that it looks at. All that it
- * reported until then depends on none, so that nothing is the echo of another mistake.
+ * Runs each of `looks` on `object` until it reads a faulty field. Findings reported before depend
+ * on no faulty field, so none is the echo of another mistake.
  *
- * @param paths of faulty fields
+ * @param paths paths of faulty fields
  */
 export function lookAround<T extends object>(
   object: T,
@@ -30,7 +30,7 @@ export function lookAround<T extends object>(
   }
 }
 
-/** Thrown since only that ends a rule wherever it is; it never leaves this file. */
+/** Thrown, because only an exception ends a rule anywhere; it never leaves this file. */
 const touched = new Error('a faulty field was looked at')
 
 function faultyIn(paths: readonly YamlPath[]): Faulty {

@@ -26,45 +26,45 @@ export interface ReadFile {
   readonly blobId: string
   /** Kept for the places of findings between files, and for showing lines. */
   readonly text: string
-  /** What the file says it is, even when the rest is wrong. */
+  /** Kind and name that the file declares, even when the rest is wrong. */
   readonly kind: Kind | undefined
   readonly name: string | undefined
   /** Undefined when it does not fit the schema. */
   readonly object: ObjectOf[Kind] | undefined
-  /** A service's domain in the form for comparison. */
+  /** A service's domain in its canonical form. */
   readonly domainKey: string | undefined
   readonly findings: readonly LocalFinding[]
-  /** More findings than are kept, by severity. */
+  /** Number of findings beyond those kept, by severity. */
   readonly findingsLeftOut: SeverityCounts
   readonly memo: FileMemo
 }
 
-/** What later stages derive from the content; they fill it in. */
+/** Results that later stages derive from the content and store here. */
 export interface FileMemo {
   /** See FileMemory. */
   round: number
-  /** The id of the last entry made from it: the same content may lie at several paths. */
+  /** Uid of the last entry made from it: equal content may be at several paths. */
   uid: string
   settings: unknown
   mapRules: Arrangement | undefined
   routing: RoutingModel | undefined
   /** Addresses of a pool's members in their canonical form. */
   addresses: readonly string[] | undefined
-  /** A pool has a member with a host name. */
+  /** A member of the pool has a host name. */
   hasHostname: boolean | undefined
-  /** By place: the text ranges that findings pointed to. */
+  /** By place: the text ranges of findings. */
   spans: Map<string, LocalSpan> | undefined
 }
 
-/** A file with more mistakes than this is no edit but another file. */
+/** More mistakes than any edit of a valid file makes. */
 const findingsPerFileMax = 200
 
-/** Stands in for a file that is refused unread: it may declare anything. */
+/** Replaces a file that is refused unread: it may declare anything. */
 export function unreadableFile(): ReadFile {
   return unread('', '', [])
 }
 
-/** @returns what the bytes say. Never throws, whatever they are. */
+/** @returns the parsed content. Never throws. */
 export function readFile(blobId: string, bytes: Uint8Array): ReadFile {
   let text: string
   try {
@@ -78,7 +78,7 @@ export function readFile(blobId: string, bytes: Uint8Array): ReadFile {
   return withLookalikes(check(readYaml(text)), check)
 }
 
-/** As `readFile` of a text that was printed from `value`, and reads as it. */
+/** Like `readFile` for a text printed from `value`. */
 export function readPrinted(blobId: string, text: string, value: unknown): ReadFile {
   return readDocument(blobId, text, asPlain(text, value))
 }
@@ -100,7 +100,7 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
   const report: Report = (code, place, { args = [], suggestion = '', other } = {}) => {
     const others = other === undefined ? [] : [yaml.spanOf(other)]
     const spans = [yaml.spanOf(place), ...others] as const
-    // Where the YAML itself is wrong, other findings at the same place only follow from that.
+    // Other findings at the place of a YAML mistake only follow from it.
     if (!taken.has(spans[0].start)) findings.push({ code, args, suggestion, spans })
   }
   const { kind, meant } = checkHeader(yaml.value, report)
@@ -123,10 +123,12 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
   }
 }
 
-/** The records of the one file that was asked last; a file has at most 1 MiB. */
+/** The records of the file read last; a file has at most 1 MiB. */
 let asked: { readonly text: string; readonly records: RecordsSpec['records'] } | undefined
 
-/** Lines of JSON may have a million records; what the compiler has read once, others seldom ask. */
+/**
+ * JSON lines may have a million records, which are rarely needed after the compiler's first pass.
+ */
 function keepAsText(object: ObjectOf['Records'], text: string): void {
   if (!isJsonLines(object)) return
   const get = (): RecordsSpec['records'] => {
@@ -143,13 +145,13 @@ function domainKeyOf(kind: Kind | undefined, object: ObjectOf[Kind]): string | u
   return checkName((object as ObjectOf['Service']).spec.domain, true).key
 }
 
-/** What cannot be had from the rest of a file that was read. */
+/** The parts of a reading that cannot be derived from the others. */
 export type KeptReading = Pick<ReadFile, 'blobId' | 'text' | 'findings' | 'findingsLeftOut'> & {
   readonly kind: Kind
   readonly object: ObjectOf[Kind]
 }
 
-/** The same as `readFile` gave, of what was kept of it. */
+/** Restores the result of `readFile` from its kept parts. */
 export function readingOf({ blobId, text, kind, object, ...kept }: KeptReading): ReadFile {
   const { name } = object.metadata
   const { findings, findingsLeftOut } = kept
@@ -158,7 +160,7 @@ export function readingOf({ blobId, text, kind, object, ...kept }: KeptReading):
   return { ...unread(blobId, text, noFindings), ...found, kind, name, object, domainKey }
 }
 
-/** What its rules say of the rest of an object whose form is wrong in places. */
+/** Findings of rules about the valid parts of an object with faulty fields. */
 function checkAround(
   kind: Kind,
   object: ObjectOf[Kind],
@@ -168,7 +170,7 @@ function checkAround(
   lookAround(object, faulty, checksOf(kind, report))
 }
 
-/** `meant`: what to go on with, where the header is wrong and still says what the rest is. */
+/** `meant`: the assumed header, where it is wrong but still tells the kind. */
 function checkHeader(
   value: unknown,
   report: Report,
@@ -191,20 +193,22 @@ function checkHeader(
     const place = version === undefined ? keyAt('kind') : valueAt('apiVersion')
     report('api-version-wrong', place, { args: [apiVersion, shown(version)] })
   }
-  // Another program has a Service, too.
+  // Kubernetes has a kind Service, too.
   const isOurs =
     version === undefined ||
     (typeof version === 'string' && version.toLowerCase().startsWith('gslb'))
   return { kind, meant: isOurs ? (near as Kind | undefined) : undefined }
 }
 
-/** Told by `checkHeader`. */
+/** `checkHeader` reports these. */
 function isOfHeader(fault: SchemaFault): boolean {
   const [[field] = []] = faultyPaths([fault])
   return field === 'kind' || field === 'apiVersion'
 }
 
-/** What a faulty file would declare, so that references to it are not reported as well. */
+/**
+ * The kind and name that a faulty file declares, so that references to it are not reported, too.
+ */
 function claimOf(value: unknown): Pick<ReadFile, 'kind' | 'name'> {
   if (typeof value !== 'object' || value === null) return { kind: undefined, name: undefined }
   const { kind, metadata } = value as Record<string, unknown>
@@ -218,7 +222,10 @@ function claimOf(value: unknown): Pick<ReadFile, 'kind' | 'name'> {
   }
 }
 
-/** Most files have none; what each of ten thousand keeps, the garbage collector has to mark. */
+/**
+ * Shared: most files have none, and the garbage collector marks whatever each of ten thousand
+ * keeps.
+ */
 const noFindings: readonly LocalFinding[] = Object.freeze([])
 const noneLeftOut: SeverityCounts = Object.freeze(counted([]))
 
@@ -255,7 +262,7 @@ function counted(findings: readonly LocalFinding[]): SeverityCounts {
 }
 
 function firstBadByte(bytes: Uint8Array): number {
-  // The longest valid start, by halving: each try is one native pass over the bytes.
+  // Finds the longest valid prefix by bisection: each try is one native pass.
   let good = 0
   let bad = bytes.length
   while (bad - good > 1) {

@@ -1,4 +1,4 @@
-// Turns schema errors into findings: the field, what it must be, what was probably meant.
+// Turns schema errors into findings: the field, its allowed values, and what was probably meant.
 import { suggest } from '#lib/suggest.ts'
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import type { JsonSchema } from '#schemas/json-schema.ts'
@@ -16,7 +16,7 @@ export function reportFaults(faults: readonly SchemaFault[], report: Report): vo
   const shown = faults
     .filter((fault) => !refused.some((path) => isBelow(fault.path, path)))
     .map((fault) => ({ fault, words: worded(fault) }))
-  // `prot` for `port` is one mistake: the field is not missing as well.
+  // `prot` for `port` is one mistake: the field is not reported as missing, too.
   const misspelt = new Set(
     shown
       .filter(({ words }) => words.code === 'field-unknown')
@@ -29,12 +29,12 @@ export function reportFaults(faults: readonly SchemaFault[], report: Report): vo
   }
 }
 
-/** Paths of the fields whose values cannot be trusted, with missing and misspelt ones. */
+/** Paths of fields whose values cannot be trusted, including missing and misspelt ones. */
 export function faultyPaths(faults: readonly SchemaFault[]): YamlPath[] {
   return faults.map(({ keyword, path, name = '', schema }) => {
     if (keyword === 'required') return [...path, name]
     if (keyword !== 'additionalProperties') return path
-    // Whatever else was meant by it, its neighbours may be judged wrongly without it.
+    // Without the field that was meant, neighbours may be judged wrongly.
     const known = Object.keys(schema['properties'] as JsonSchema)
     const meant = suggest(name, known)
     return meant === undefined ? path : [...path, meant]
@@ -64,14 +64,14 @@ function worded(fault: SchemaFault): Worded {
     }
     case 'type': {
       const wanted = typeNames(schema['type'])
-      // A list for a mapping is a question of indentation and dashes, not of quotes.
+      // A list instead of a mapping calls for advice on indentation and dashes, not quotes.
       const isShape = [wanted, shown(value)].some((words) => containers.test(words))
       const hint = (isShape ? shapeHint : valueHint)(lastName(path), schema, value)
       const code = isShape ? 'field-shape' : 'field-type'
       return { code, place, args: [field, wanted, shown(value), hint.help] }
     }
     case 'enum': {
-      // The empty text is allowed in places, and no advice.
+      // The empty text is allowed in places, but is no advice.
       const values = (schema['enum'] as string[]).map(String).filter((one) => one !== '')
       const suggestion = typeof value === 'string' ? suggest(value, values) : undefined
       return {
@@ -131,7 +131,7 @@ function lengthWord(keyword: string, limit: number, unit: 'character' | 'entry')
   )
 }
 
-/** A value that a later version gives a meaning to. */
+/** True for a value that only a later version supports. */
 function isPlanned({ schema }: SchemaFault): boolean {
   return schema[plannedKeyword] === true
 }
@@ -145,7 +145,7 @@ function isBelow(path: YamlPath, parent: YamlPath): boolean {
   return path.length > parent.length && parent.every((step, i) => path[i] === step)
 }
 
-/** As it stands in front of a colon. */
+/** The name of the last key on the path. */
 function lastName(path: YamlPath): string {
   return path.findLast((step) => typeof step === 'string') ?? 'spec'
 }
@@ -156,7 +156,7 @@ function fieldName(path: YamlPath): string {
   return last ?? 'the object'
 }
 
-/** At the top of the file, and known one level below. */
+/** Whether a top-level field belongs one level below, in `spec`. */
 function isOfSpec(name: string, schema: JsonSchema): boolean {
   const fields = (propertyOf(schema, 'spec')['properties'] ?? {}) as JsonSchema
   return Object.hasOwn(fields, name)
@@ -168,7 +168,7 @@ function propertyOf(schema: JsonSchema, name: string): JsonSchema {
 
 const containers = /^a (mapping|list)/
 
-/** A clause and, where the schema has one, what the field is for. */
+/** A clause with the form and, if the schema has it, the purpose of the field. */
 function howToWrite(name: string, schema: JsonSchema): string {
   if (schema['type'] === 'object') {
     const fields = Object.keys((schema['properties'] ?? {}) as JsonSchema)
@@ -204,11 +204,11 @@ function rangeOf(schema: JsonSchema): string {
   return `${shown(schema['minimum'])} to ${shown(schema['maximum'])}`
 }
 
-/** A value as it stands in a message: short, and with quotes when it is text. */
+/** A value for a message: short, quoted when it is text. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
-  // JSON has no word for what YAML reads from 1e999 or .nan.
+  // JSON cannot express what YAML reads from 1e999 or .nan.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that none can hold'
   if (typeof value === 'object') return 'a mapping'
   const text = JSON.stringify(value)

@@ -2,9 +2,9 @@
 import { isRead } from './layout.ts'
 
 export interface SourceFile {
-  /** From the root of the tree, with `/` between the parts. */
+  /** Path from the root of the tree, with `/` as separator. */
   readonly path: string
-  /** Git's id of the content, hex. The same id means the same bytes. */
+  /** Git's id of the content, hex. Equal ids mean equal bytes. */
   readonly blobId: string
   readonly kind: 'file' | 'symlink' | 'submodule'
   readonly sizeBytes: number
@@ -12,24 +12,27 @@ export interface SourceFile {
   bytes: Uint8Array | null
 }
 
-/** Far above any sensible object; keeps the cost of a mistaken commit small. */
+/** Far above any sensible object; bounds the cost of a mistaken commit. */
 export const fileBytesMax = 1_048_576
 
-/** Files that are refused by what they have together: nobody needs what was read of them. */
+/** Files without content, for a tree that is refused for its total size. */
 export const unread = (files: readonly SourceFile[]): readonly SourceFile[] =>
   files.map(({ path, kind, sizeBytes }) => ({ path, blobId: '', kind, sizeBytes, bytes: null }))
 
-/** Octets of all that is read, and where most of it is. */
+/** Octets of all files read, and the heaviest folder. */
 export interface Weight {
   readonly bytes: number
-  /** A folder. */
+  /** Path of a folder. */
   readonly heaviest: string
   readonly heaviestBytes: number
 }
 
-/** What one file has too much is told of that file. @returns undefined: not above `bytesMax` */
+/**
+ * Sums up the sizes; a file over its own limit is reported by itself. @returns undefined: at most
+ * `bytesMax`
+ */
 export function overweight(files: readonly SourceFile[], bytesMax: number): Weight | undefined {
-  // The sizes alone say it of almost any tree.
+  // The declared sizes settle almost any tree.
   if (files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) <= bytesMax) return undefined
   const folders = new Map<string, number>()
   let bytes = 0

@@ -1,23 +1,23 @@
-// What fails at once: one member, or all of a site, a region or a provider.
+// Defines what fails at once: one member, or all of a site, a region or a provider.
 import type { Member } from '#schemas/objects/member.ts'
 import { targetOf } from '#compiler/values/member-target.ts'
 
 export interface FailureUnit {
   readonly name: 'member' | 'site' | 'region' | 'provider'
-  /** Equal: they fail together; '': it is not said. */
+  /** Members with equal keys fail together; '': unknown. */
   readonly keyOf: (member: Member) => string
 }
 
-/** From the smallest: what one of these does, the larger ones do as well. */
+/** From the smallest: effects of a smaller unit are effects of the larger ones, too. */
 export const failureUnits: readonly FailureUnit[] = Object.freeze([
   { name: 'member', keyOf: endpointOf },
   { name: 'site', keyOf: ({ site }) => site },
-  // The default of the schema says nothing.
+  // The schema's default means that no region is given.
   { name: 'region', keyOf: ({ region }) => (region === 'unknown' ? '' : region) },
   { name: 'provider', keyOf: ({ provider }) => provider },
 ])
 
-/** As `targetOf`, which reads addresses: those of IPv4 have one spelling here. */
+/** Like `targetOf` without parsing addresses: those of IPv4 have one spelling here. */
 export function endpointOf(member: Member): string {
   const { ipAddress } = member
   return ipAddress === '' || ipAddress.includes(':') ? targetOf(member) : ipAddress

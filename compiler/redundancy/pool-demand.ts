@@ -1,4 +1,4 @@
-// What services want of the pools: each pool with one of the services that ask it alike.
+// Groups services by what they ask of their pools: each distinct demand with one of its services.
 import type { Member } from '#schemas/objects/member.ts'
 import { dividesByWeight } from '#routing/choose/way.ts'
 import type { Way } from '#routing/choose/way.ts'
@@ -10,19 +10,19 @@ import { waysOfService } from '#compiler/tree/service-ways.ts'
 
 export interface PoolDemand {
   readonly pool: Entry<'Pool'>
-  /** The first of the services that ask it so and want to be told. */
+  /** The first service of the demand that has `weakSpots` on. */
   readonly service: Entry<'Service'>
-  /** How many others there are. */
+  /** Number of other services with the same demand. */
   others: number
   readonly ways: readonly Way[]
   readonly isWeighted: boolean
   /** The pool that answers when this one has no member left. */
   readonly fallback: Entry<'Pool'> | undefined
-  /** Members that are enabled, healthy or not, are asked when too few are. */
+  /** All enabled members are answered when too few are healthy. */
   readonly asksAll: boolean
 }
 
-/** A cache, since several rules ask for the demands of one tree. */
+/** Cached, since several rules read the demands of one tree. */
 const known = new WeakMap<Tree, readonly PoolDemand[]>()
 
 /** The demands on pools at risk. */
@@ -38,11 +38,11 @@ export function demandsOn(
   isMeant: (pool: Entry<'Pool'>) => boolean,
 ): readonly PoolDemand[] {
   const demands: PoolDemand[] = []
-  /** The first demand on each pool; most pools have no other one. */
+  /** The first demand on each pool; most pools have no other. */
   const firstOf = new Map<Entry<'Pool'>, PoolDemand>()
   const furtherOf = new Map<string, PoolDemand>()
   const waysOf = new KnownWays()
-  // A counted loop: it asks of each of many thousands, at each write.
+  // A counted loop: it runs over many thousands at each write.
   for (let i = 0; i < tree.of.Service.length; i++) {
     const service = tree.of.Service[i]!
     const { spec } = service.object
@@ -72,11 +72,11 @@ export function demandsOn(
   return demands
 }
 
-/** Its members can be down, or bear less than all clients: else there is nothing to say. */
+/** True when members can be down or cannot bear all clients: else there is no risk. */
 const isAtRisk = ({ object: { spec } }: Entry<'Pool'>): boolean =>
   spec.healthCheck !== undefined || spec.members.some(({ capacity }) => capacity < capacityDefault)
 
-/** In percent: a member that bears all clients of its pool. */
+/** Percent of the pool's clients that a member can bear by default. */
 export const capacityDefault = 100
 
 type Spec = Entry<'Service'>['object']['spec']
@@ -86,7 +86,7 @@ const onAllDownOf = ({ service }: PoolDemand): string => service.object.spec.onA
 const keyOf = ({ pool, onAllDown }: Spec, ways: readonly Way[]): string =>
   `${pool} ${onAllDown} ${ways.map(({ name }) => name).join()}`
 
-/** Services that choose alike have the same list. */
+/** Gives services with the same choice one list of ways. */
 class KnownWays {
   readonly #byNames = new Map<string, readonly Way[]>()
   readonly #byTexts = new Map<string, readonly Way[]>()
@@ -114,8 +114,8 @@ export function demandLabel({ service, others }: PoolDemand): string {
 const either: AddressFamily = { name: 'any', noun: 'answer', has: () => true }
 
 /**
- * The family that some clients cannot do without. Where a pool has both it is IPv4, since clients
- * with IPv6 have IPv4 as well.
+ * The family that some clients depend on. Where a pool has both it is IPv4, since clients with IPv6
+ * have IPv4 as well.
  */
 export function neededFamilyOf({ object }: Entry<'Pool'>): AddressFamily {
   const { members } = object.spec
@@ -123,7 +123,7 @@ export function neededFamilyOf({ object }: Entry<'Pool'>): AddressFamily {
   return members.some(ipv4.has) ? ipv4 : ipv6
 }
 
-/** Families that members of a pool have; `either` alone where all members have the same. */
+/** Families among the pool's members; only `either` when all members have the same. */
 export function familiesOf({ object }: Entry<'Pool'>): readonly AddressFamily[] {
   const { members } = object.spec
   const both = addressFamilies.filter(({ has }) => members.some(has))
@@ -131,7 +131,7 @@ export function familiesOf({ object }: Entry<'Pool'>): readonly AddressFamily[] 
   return isSame ? [either] : both
 }
 
-/** Members of the family that the services of a demand may give, all healthy. */
+/** Members of the family that the demand's services may answer, assuming all are healthy. */
 export function countedOf(
   { object }: Entry<'Pool'>,
   { isWeighted }: PoolDemand,

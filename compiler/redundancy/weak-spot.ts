@@ -1,4 +1,4 @@
-// What the failure of one unit leaves of a pool and of its fallback.
+// Computes what is left of a pool and its fallback after the failure of one unit.
 import type { Member } from '#schemas/objects/member.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 import { endpointOf, failureUnits, unitLabel } from './failure-units.ts'
@@ -7,11 +7,11 @@ import type { AddressFamily } from '#compiler/values/member-target.ts'
 import { countedOf } from './pool-demand.ts'
 import type { PoolDemand } from './pool-demand.ts'
 
-/** Without probes nobody is ever taken to be down; and who asks all asks the dead. */
+/** Without probes no member is ever down; and `asksAll` answers members that are down. */
 export const canFail = ({ pool, asksAll }: PoolDemand): boolean =>
   pool.object.spec.healthCheck !== undefined && !asksAll
 
-/** @returns the least whose failure leaves nobody, in words; undefined: there is none */
+/** @returns in words, the smallest unit whose failure leaves no member; undefined: none */
 export function weakSpotOf(demand: PoolDemand, family: AddressFamily): string | undefined {
   const { pool, fallback, isWeighted } = demand
   const known = pool.derived.weakSpot
@@ -35,7 +35,7 @@ function sought(demand: PoolDemand, family: AddressFamily): string | undefined {
   return undefined
 }
 
-/** Whether nobody is left without all members of the pool: no fallback stands in. */
+/** Whether no member is left when the whole pool fails: no fallback helps. */
 export function needsPool(demand: PoolDemand, family: AddressFamily): boolean {
   const { pool, fallback } = demand
   if (isEmpty(pool, countedOf(pool, demand, family))) return false
@@ -47,7 +47,7 @@ export function needsPool(demand: PoolDemand, family: AddressFamily): boolean {
   return left.length === 0 || members.filter((one) => one.enabled && isUp(one)).length < minHealthy
 }
 
-/** @param left of those that can be answered @param key down are the members that have it */
+/** @param left filter of members that can be answered @param key members with it are down */
 function isEmpty(
   { object: { spec } }: Entry<'Pool'>,
   left: readonly Member[],
@@ -61,7 +61,7 @@ function isEmpty(
   return spec.members.filter(up).length < spec.minHealthy
 }
 
-/** @returns the first key whose members leave nobody, or too few; undefined: there is none */
+/** @returns the first key whose members leave none or too few; undefined: none */
 function weakKeyOf(
   { object: { spec } }: Entry<'Pool'>,
   counted: readonly Member[],

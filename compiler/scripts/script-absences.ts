@@ -1,4 +1,4 @@
-// Finds what a script asks of JavaScript that its engine does not have; never runs it.
+// Finds JavaScript names in a script that its engine does not have; never runs it.
 import { absentFromScripts } from './script-absent.ts'
 import { scriptTokens } from './script-tokens.ts'
 import type { ScriptToken } from './script-tokens.ts'
@@ -6,28 +6,28 @@ import type { ScriptToken } from './script-tokens.ts'
 export interface ScriptAbsence {
   readonly name: string
   readonly advice: string
-  /** Index in the body of the first place. */
+  /** Index in the body of its first use. */
   readonly character: number
 }
 
 const methodMark = '.prototype.'
 const names = [...absentFromScripts.keys()]
 const words = new Set(names.flatMap((name) => name.split('.')))
-/** By their own word, which is all that a call shows. */
+/** Methods by their last word, which is all that a call shows. */
 const methods = new Map(
   names.filter((name) => name.includes(methodMark)).map((name) => [lastPart(name), name]),
 )
-/** Brackets behind these hold no parameters, although a block may follow. */
+/** Brackets after these hold no parameters, although a block may follow. */
 const heads = new Set(['if', 'while', 'for', 'switch', 'await'])
 const declarers = new Set(['const', 'let', 'var', 'function', 'class', '*', 'async'])
 const assignments = new Set(['=', '??=', '||=', '&&='])
 const steps = new Set(['.', '?.'])
 
 /**
- * Names that the script makes itself, or asks for with care (`typeof Intl`, `globalThis.Intl?.x`),
- * are left alone; so is all of a script with the statement `with`. In doubt nothing is found.
+ * Ignores names that the script defines or tests for (`typeof Intl`, `globalThis.Intl?.x`), and
+ * whole scripts with a `with` statement. In doubt nothing is reported.
  *
- * @param body that the engine can read
+ * @param body valid for the engine
  * @returns each name once, in the order of the script
  */
 export function scriptAbsences(body: string): readonly ScriptAbsence[] {
@@ -53,19 +53,19 @@ export function scriptAbsences(body: string): readonly ScriptAbsence[] {
   })
 }
 
-/** @returns the name that the script uses here and the engine does not have */
+/** @returns the name used here that the engine does not have */
 function usedAt(tokens: readonly ScriptToken[], i: number): string | undefined {
   const name = nameAt(tokens, i)
   const after = tokens[i + 1]?.text ?? ''
   if (absentFromScripts.has(name)) {
-    // A property of `globalThis` that is not there is undefined, and may be looked at.
+    // A missing property of `globalThis` is undefined and may be read.
     const isLook = isMember(tokens, i) && !name.includes('.') && !/^[.([]$/.test(after)
     return isLook ? undefined : name
   }
   return after === '(' && isMember(tokens, i) ? methods.get(tokens[i]!.text) : undefined
 }
 
-/** @returns the name that the script makes here, or asks for with care; of a property its word */
+/** @returns the name that the script defines or tests for here; for a property, its last word */
 function madeAt(tokens: readonly ScriptToken[], i: number, isBound: boolean): string | undefined {
   const { text } = tokens[i]!
   const [before = '', after = ''] = [tokens[i - 1]?.text, tokens[i + 1]?.text]
@@ -83,7 +83,10 @@ function madeAt(tokens: readonly ScriptToken[], i: number, isBound: boolean): st
   return isMethod ? `${methodMark}${text}` : undefined
 }
 
-/** Such as `Intl` of `globalThis.Intl`, `Array.fromAsync`, and `.toHex` of what has no name. */
+/**
+ * The path at a token, such as `Intl` of `globalThis.Intl`, `Array.fromAsync`, or `.toHex` after an
+ * expression.
+ */
 function nameAt(tokens: readonly ScriptToken[], i: number): string {
   const first = startOf(tokens, i)
   if (isMember(tokens, first)) return `.${tokens[i]!.text}`
@@ -91,7 +94,7 @@ function nameAt(tokens: readonly ScriptToken[], i: number): string {
   return (parts[0] === 'globalThis' ? parts.slice(1) : parts).join('.')
 }
 
-/** Where a path such as `globalThis.Array.fromAsync` begins. */
+/** First token of a path such as `globalThis.Array.fromAsync`. */
 function startOf(tokens: readonly ScriptToken[], i: number): number {
   let first = i
   while (first >= i - 4 && isMember(tokens, first) && tokens[first - 2]?.isWord) first -= 2
@@ -106,7 +109,7 @@ function lastPart(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-/** By place: +1 where parameters or a pattern begin, -1 where they end. */
+/** By token: +1 where parameters or a pattern begin, -1 where they end. */
 function bindersOf(tokens: readonly ScriptToken[]): ReadonlyMap<number, number> {
   const binders = new Map<number, number>()
   for (const [i, { text, partner }] of tokens.entries()) {

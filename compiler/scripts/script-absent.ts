@@ -1,4 +1,4 @@
-// The names of JavaScript that people know and the engine of script steps does not have.
+// The JavaScript names that people expect and the script engine does not have.
 
 const network = 'a script reaches nothing: put what it needs into regions and weights of members'
 const timers = 'there are no timers, and nothing is waited for: set result as the script runs'
@@ -56,7 +56,7 @@ const rows: readonly [names: string, advice: string][] = [
   ['navigator Navigator window document self', browser],
 ]
 
-/** By name, as `scriptAbsences` finds it: what to write instead. */
+/** By name, as `scriptAbsences` finds it: the advice. */
 export const absentFromScripts: ReadonlyMap<string, string> = new Map(
   rows.flatMap(([names, advice]) => names.split(' ').map((name) => [name, advice] as const)),
 )

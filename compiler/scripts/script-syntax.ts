@@ -3,22 +3,22 @@ import { checkScript, isScriptCheckLoaded, loadScriptCheck } from '#routing/scri
 
 export interface ScriptMistake {
   readonly message: string
-  /** Index in the body; undefined: not known. */
+  /** Index in the body; undefined: unknown. */
   readonly character: number | undefined
 }
 
-/** What of a file is looked at. */
+/** The part of a file that is read. */
 interface WithOctets {
   readonly bytes: Uint8Array | null
 }
 
-/** How a step begins; in a quoted YAML scalar each of its letters may be written with a `\`. */
+/** The prefix of a step; in a quoted YAML scalar each of its letters may be escaped with `\`. */
 const mark = Buffer.from('script:')
 const escape = '\\'.charCodeAt(0)
 
 /**
- * To be awaited before files are compiled: loads the script engine where one of them may have a
- * script step. Where none has, a node has no engine.
+ * Await it before compiling files: loads the script engine if one of them may have a script step.
+ * Without any, a node has no engine.
  */
 export async function readyForScripts(files: readonly WithOctets[]): Promise<void> {
   if (isScriptCheckLoaded()) return
@@ -31,9 +31,9 @@ function mayHaveScript(bytes: Uint8Array): boolean {
 }
 
 /**
- * Asks the engine that will run it, so that what is accepted here can be read there.
+ * Parses the body with the engine that will run it, so that accepted bodies can be parsed there.
  *
- * @returns what is wrong, or undefined
+ * @returns the mistake, or undefined
  */
 export function scriptMistake(body: string): ScriptMistake | undefined {
   const checked = checkScript(body)
@@ -44,7 +44,7 @@ export function scriptMistake(body: string): ScriptMistake | undefined {
   return { message: `${message} (line ${line}, column ${column} of the script)`, character }
 }
 
-/** The engine counts characters, JavaScript's strings have two units for some. */
+/** The engine counts characters, JavaScript UTF-16 units. */
 function characterAt(body: string, line: number, column: number): number {
   const lines = body.split('\n')
   const before = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0)

@@ -1,22 +1,22 @@
-// Cuts a script that can be read into its tokens.
+// Splits a valid script into tokens.
 
 export interface ScriptToken {
   readonly text: string
   /** Index in the body. */
   readonly at: number
   readonly isWord: boolean
-  /** Position of the matching bracket among the tokens; -1: this token is no bracket. */
+  /** Index of the matching bracket's token; -1: not a bracket. */
   partner: number
 }
 
-/** Behind these a `/` begins a regular expression, although they are words. */
+/** Words after which a `/` begins a regular expression. */
 const operators = new Set(
   'await case delete do else in instanceof new of return throw typeof void yield'.split(' '),
 )
-/** The brackets of these are followed by a statement, which may begin with an expression. */
+/** Words whose brackets are followed by a statement, which may begin with an expression. */
 const heads = new Set(['if', 'while', 'for', 'with'])
 
-/** A value in a template stands in brackets that no other text has. */
+/** The bracket of a template's value, which no other text has. */
 const value = '${'
 const isQuote = /^["']$/
 
@@ -24,14 +24,14 @@ const blank = /\s+|\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?(?:\*\/|$)/y
 const word = /[\p{ID_Start}$_\\][\p{ID_Continue}$\u200c\u200d\\]*/uy
 const number = /\.?\d[\w.]*/y
 const text = /'[^'\\]*(?:\\[^][^'\\]*)*'|"[^"\\]*(?:\\[^][^"\\]*)*"/y
-/** Up to the end, or to the first value in it. */
+/** Up to the end of the template, or to its next value. */
 const template = /[^`\\$]*(?:(?:\\[^]|\$(?!\{))[^`\\$]*)*(?:`|\$\{)/y
 const pattern = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y
 const sign = /=>|[=!]==?|[<>]=|\?\.(?!\d)|\?\?=?|\|\|=|&&=|\.\.\.|[^]/y
 
 /**
- * @param body that the engine can read; of another one the tokens may be wrong
- * @returns without texts, numbers, comments and regular expressions, which are `''`
+ * @param body valid for the engine; for another one the tokens may be wrong @returns the tokens;
+ * texts, numbers, comments and regular expressions are `''`
  */
 export function scriptTokens(body: string): readonly ScriptToken[] {
   const tokens: ScriptToken[] = []
@@ -53,7 +53,8 @@ export function scriptTokens(body: string): readonly ScriptToken[] {
     if (name !== '') put(name, start, true)
     else if (take(number) !== '' || take(text) !== '') put('', start)
     else if (body[at] === '/' && beginsValue(tokens)) {
-      // What does not end ends the look, or each of many such signs would be followed to the end.
+      // An unterminated token ends the scan: following each of many to the end would take quadratic
+      // time.
       if (take(pattern) === '') return tokens
       put('', start)
     } else {
@@ -65,7 +66,7 @@ export function scriptTokens(body: string): readonly ScriptToken[] {
         pair(tokens, open)
       }
       if (shown !== '`' && !isEnd) continue
-      // Behind the end of a value the template goes on.
+      // The template continues after a value.
       const from = at
       const rest = take(template)
       if (rest === '') return tokens
@@ -92,7 +93,7 @@ function beginsValue(tokens: readonly ScriptToken[]): boolean {
   if (last === undefined) return true
   const before = tokens.at(-2)
   if (last.isWord) return operators.has(last.text) && before?.text !== '.'
-  // What is counted up or down is divided, not followed by an expression.
+  // After `++` or `--` a `/` divides.
   const isCount = (last.text === '+' || last.text === '-') && before?.text === last.text
   if (isCount && before.at === last.at - 1) return false
   if (last.text === ')') return heads.has(tokens[last.partner - 1]?.text ?? '')

@@ -1,8 +1,8 @@
-// The pools that a service names: its own and its fallback.
+// Returns the pools that a service names: its own and its fallback.
 
 const prefix = 'pool:'
 
-/** @returns the name of the pool, or undefined when no pool stands in */
+/** @returns the name of the fallback pool, or undefined */
 export function fallbackPoolOf({ onAllDown }: { readonly onAllDown: string }): string | undefined {
   return onAllDown.startsWith(prefix) ? onAllDown.slice(prefix.length) : undefined
 }

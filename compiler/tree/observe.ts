@@ -1,5 +1,5 @@
-// The hook by which a caller adds findings about running nodes to those of the rules.
+// The hook with which a caller adds findings about running nodes to those of the rules.
 import type { Tree, TreeReport } from './tree.ts'
 
-/** Runs last, over a tree without errors. */
+/** Runs last, on a tree without errors. */
 export type Observe = (tree: Tree, report: TreeReport) => void

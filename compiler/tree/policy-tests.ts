@@ -1,8 +1,8 @@
-// How a compiler asks its tests: it has no answer path of its own, so somebody gives it one.
+// The hook that runs policy tests: the compiler has no answer path of its own.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Entry, TreeReport } from './tree.ts'
 
-/** Asks the finished bundle, and reports what is not as the tests say. */
+/** Queries the finished bundle and reports deviations from the tests. */
 export type PolicyTests = (
   bundle: Bundle,
   tests: readonly Entry<'Test'>[],

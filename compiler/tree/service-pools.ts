@@ -1,7 +1,7 @@
-// The pool of each service, looked up once for all rules, and kept from one tree to the next.
+// Looks up the pool of each service once for all rules, and keeps it from tree to tree.
 import { editsOf } from '#lib/sequence/list-edits.ts'
 
-/** What it looks at of an entry. */
+/** The field of an entry that is used. */
 interface Named {
   readonly object: { readonly metadata: { readonly name: string } }
 }
@@ -9,16 +9,15 @@ interface Service {
   readonly object: { readonly spec: { readonly pool: string | null } }
 }
 
-/** Looking ten thousand names up takes a millisecond, and several rules want to know. */
+/** Cached: ten thousand lookups take a millisecond, and several rules need them. */
 export class ServicePools<Pool extends Named> {
   #services: readonly Service[] = []
   #pools: readonly Pool[] = []
   #poolOf: (Pool | undefined)[] = []
 
   /**
-   * @param named the first pool of each name
-   * @returns by position in `services` what `named` has, of whichever tenant. Changed by the next
-   *   call.
+   * @param named the first pool of each name @returns by position in `services` the pool of that
+   * name, of any tenant. Changed by the next call.
    */
   of(
     services: readonly Service[],
@@ -32,7 +31,7 @@ export class ServicePools<Pool extends Named> {
     return this.#poolOf
   }
 
-  /** @returns undefined when too much is new */
+  /** @returns undefined when too much has changed */
   #edited(
     services: readonly Service[],
     pools: readonly Pool[],

@@ -1,8 +1,8 @@
-// The ways by which a service chooses, as its file names them: its algorithm, or its chain.
+// Returns the ways by which a service chooses: its algorithm, or its chain.
 import type { Way } from '#routing/choose/way.ts'
 import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
 
-/** Up to the first selecting one, which ends a chain; without unknown names. */
+/** The ways up to the first selecting one, which ends a chain; without unknown names. */
 export function waysOfService(spec: {
   readonly algorithm: string
   readonly filterChain: readonly string[]

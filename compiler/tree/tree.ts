@@ -19,10 +19,10 @@ import { objectUid } from '#compiler/read/identity.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { uidsIn } from '#compiler/values/written-uids.ts'
 
-/** An object in its place. */
+/** An object with its place. */
 export interface Entry<K extends Kind = Kind> {
   readonly path: string
-  /** The folder; empty for the settings and for policies. */
+  /** The tenant's folder; empty for the settings and for policies. */
   readonly tenant: string
   readonly object: ObjectOf[K]
   readonly file: ReadFile
@@ -30,28 +30,28 @@ export interface Entry<K extends Kind = Kind> {
   readonly derived: Derived
 }
 
-/** What later stages make of an entry, kept for as long as the entry stays in its place. */
+/** Results of later stages, kept as long as the entry stays in its place. */
 export interface Derived {
   pool?: PoolModel
   /** For a pool: the last round of `poolsUsed` in which a service named it. */
   usedInRound?: number
-  /** For a service; valid while the rows that it names are the same. */
+  /** For a service; valid while the rows it refers to are the same. */
   service?: ServiceModel
-  /** For a pool: what leaves nobody, as services asked of it last. */
+  /** For a pool: the weak spot for the demand judged last. */
   weakSpot?: {
     readonly isWeighted: boolean
     readonly fallback: Entry<'Pool'> | undefined
     readonly found: string | undefined
   }
-  /** Undefined in place of a rule whose names are none. */
+  /** Undefined for a rule with an invalid name. */
   responseRules?: readonly (ResponseRuleModel | undefined)[]
-  /** Undefined where the host is none. */
+  /** Undefined where the host is invalid. */
   redirect?: RedirectModel | undefined
   /** For a file of records; valid while its zone has this position. */
   records?: { readonly zone: number; readonly rrsets: readonly PlannedRrset[] }
 }
 
-/** One of the record sets of an entry. */
+/** A record set of an entry. */
 export interface PlannedRrset {
   readonly entry: Entry<'Records'>
   /** Position in the `records` of its file. */
@@ -64,47 +64,46 @@ export interface PlannedRrset {
 
 export interface Tree {
   readonly settings: Entry<'Settings'> | undefined
-  /** By kind, sorted by path; the same list as in the tree before while it has the same. */
+  /** By kind, sorted by path; an unchanged list is the same object as in the previous tree. */
   readonly of: { readonly [K in Kind]: readonly Entry<K>[] }
   /**
-   * The first pool of the name that a service gives, of whichever tenant; by position in
-   * `of.Service`.
+   * The first pool of the name that a service gives, of any tenant; by position in `of.Service`.
    */
   readonly poolOf: readonly (Entry<'Pool'> | undefined)[]
-  /** The first pool of each name. These maps are in no order. */
+  /** The first pool of each name. These maps are unordered. */
   readonly poolNamed: ReadonlyMap<string, Entry<'Pool'>>
   readonly serviceNamed: ReadonlyMap<string, Entry<'Service'>>
   /** The first service of each domain, by its `domainKey`. */
   readonly serviceAt: ReadonlyMap<string, Entry<'Service'>>
   /** Tenant folders, each with the first file in it. */
   readonly folders: ReadonlyMap<string, PlacedFile>
-  /** Every object has its own uid, and so has every part with a written one. */
+  /** No uid is used twice, by objects or by parts with a declared one. */
   readonly hasUniqueUids: boolean
-  /** No two files of records of one tenant have the same name: there may be many thousands. */
+  /** File names of a tenant's records are unique; there may be many thousands. */
   readonly hasUniqueRecordNames: boolean
   readonly faulty: FaultyFiles
 }
 
-/** What the files that could not be read may have declared: rules must not miss it. */
+/** What unreadable files may have declared: rules must not report it as missing. */
 export interface FaultyFiles {
   readonly settings: boolean
   /** `tenant/name` of pools. */
   readonly poolNames: ReadonlySet<string>
-  /** Tenants with a file of which not even the name is known. */
+  /** Tenants with a file whose name could not be read either. */
   readonly anyPool: ReadonlySet<string>
   readonly tenants: ReadonlySet<string>
-  /** True when one of them may be a service. */
+  /** True when an unreadable file may be a service. */
   readonly services: boolean
-  /** True when one of them may hold records. */
+  /** True when an unreadable file may hold records. */
   readonly records: boolean
 }
 
-/** A file with its place, as the layout gives it; the same one while neither changes. */
+/** A file with its place in the layout; the same object while neither changes. */
 export interface PlacedFile {
   readonly path: string
   readonly tenant: string
   readonly file: ReadFile
-  /** What it declares, once somebody has asked. */
+  /** The entry that it declares, built on demand. */
   entry?: Entry
 }
 
@@ -115,7 +114,7 @@ export interface EntryPlace {
   readonly place: Place
 }
 
-/** How a rule between files reports. */
+/** Reports a finding of a rule between files. */
 export type TreeReport = (
   code: DiagnosticCode,
   at: EntryPlace,
@@ -130,7 +129,7 @@ export const valueIn = (entry: PlacedFile, ...path: YamlPath): EntryPlace =>
 export const keyIn = (entry: PlacedFile, ...path: YamlPath): EntryPlace =>
   placeIn(entry, keyAt(...path))
 
-/** What the last tree leaves for the next one, which does not depend on it. */
+/** Caches of the last tree for the next one; the result does not depend on them. */
 export class TreeMemory {
   readonly lists = forEachKind(() => new SteadyList<Entry>())
   readonly pools = new EntryIndex<Entry<'Pool'>>(nameOf)
@@ -152,8 +151,8 @@ function nameOf({ object }: Entry): readonly string[] {
 }
 
 /**
- * @param files sorted by path, so that "the first" means the same everywhere
- * @param memory the maps of the tree before, and its `poolOf`, are no longer those of that tree
+ * @param files sorted by path, so that "the first" is well defined @param memory maps and `poolOf`
+ * of the previous tree are reused, and no longer valid for it
  */
 export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory()): Tree {
   const folders = new Map<string, PlacedFile>()
@@ -162,7 +161,7 @@ export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory(
   for (let i = 0; i < files.length; i++) {
     const placed = files[i]!
     const { tenant, file } = placed
-    // The files of a tenant stand together.
+    // Files of a tenant are adjacent.
     if (tenant !== lastTenant && tenant !== '' && !folders.has(tenant)) folders.set(tenant, placed)
     lastTenant = tenant
     if (file.object === undefined || file.kind === undefined) continue

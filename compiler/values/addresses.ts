@@ -1,10 +1,10 @@
-// Parses and normalizes the IP addresses of files, and tells which nobody can reach.
+// Parses and normalizes the IP addresses of files, and finds unreachable ones.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { TextFault } from '#diagnostics/finding.ts'
 
 export interface CheckedAddress {
-  /** The form of RFC 5952; undefined when the text is no usable address. */
+  /** The form of RFC 5952; undefined when the text is not a usable address. */
   readonly canonical: string | undefined
   readonly fault: TextFault | undefined
 }
@@ -28,7 +28,7 @@ const refused = (
   suggestion: string,
 ): CheckedAddress => ({ canonical: undefined, fault: { code, args, suggestion } })
 
-/** With a prefix length, a port or a scheme around it; '' when there is none. */
+/** The address inside a text with a prefix length, port or scheme; '' when there is none. */
 function addressIn(text: string): string {
   const plain = text
     .trim()

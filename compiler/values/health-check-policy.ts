@@ -1,20 +1,20 @@
 // The health-check policy of the nodes' settings: scripts, webhook hosts, client certificates.
 
-/** What the section `health` of the nodes' settings says of it. */
+/** The settings of the nodes' section `health`. */
 export interface HealthCheckPolicy {
   readonly allowScriptChecks: boolean
   /**
-   * What becomes of a script where none is allowed: for people it is an error. A node leaves its
-   * pool without a check, so that it holds up nothing else of the commit. By default: refused.
+   * Treatment of scripts where they are not allowed. For people it is an error. A node leaves the
+   * pool without a check, so that the rest of the commit is not held up. Default: refused.
    */
   readonly otherScripts?: 'refused' | 'ignored'
-  /** Internal addresses and networks that webhooks may ask. */
+  /** Internal addresses and networks that webhooks may reach. */
   readonly webhookAllowedHosts: readonly string[]
   /** Client certificates that the nodes have: `TENANT/NAME`, or `NAME` for every tenant. */
   readonly clientCertificates: readonly string[] | 'any'
 }
 
-/** Nothing that a node has to allow: what the settings say by default. */
+/** Allows nothing: the default of the settings. */
 export const strictPolicy: HealthCheckPolicy = Object.freeze({
   allowScriptChecks: false,
   webhookAllowedHosts: Object.freeze([]),

@@ -3,7 +3,7 @@ import { readInstant } from '#schemas/forms/instant.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
 import type { Report } from '#diagnostics/finding.ts'
 
-/** @returns false, and a report, when the text names no instant */
+/** @returns false, after a report, when the text is not an instant */
 export function checkInstant(text: string, place: Place, report: Report): boolean {
   const { fault } = readInstant(text)
   if (fault === undefined) return true
@@ -14,7 +14,7 @@ export function checkInstant(text: string, place: Place, report: Report): boolea
   return false
 }
 
-/** As messages show it. */
+/** The form used in messages. */
 export function instantText(atMs: number): string {
   return new Date(atMs).toISOString().replace('.000Z', 'Z')
 }

@@ -1,9 +1,9 @@
-// Reads what a zone says of the life of its keys into numbers.
+// Parses the lifetimes of a zone's keys.
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 import type { RollPolicy } from '#dns/dnssec/rollover.ts'
 import type { Dnssec } from '#schemas/objects/zone.ts'
 
-/** RFC 8624 section 3.1: P-256 is what every validator must know. */
+/** RFC 8624 section 3.1: every validator must support P-256. */
 export const defaultAlgorithm = 'ecdsap256sha256'
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -17,7 +17,7 @@ const unitMs: Readonly<Record<string, number>> = {
 /** @returns null: never */
 export function lifeMs(text: string): number | null {
   if (text === 'never') return null
-  // The schema has checked its form; '0' has no unit.
+  // The schema checks the form; '0' has no unit.
   return Number.parseInt(text, 10) * (unitMs[text.at(-1)!] ?? 0)
 }
 

@@ -1,4 +1,4 @@
-// How people name a member: by name, address or uid, and in a resource as POOL/MEMBER.
+// Finds members by the names people use: name, address or uid, and POOL/MEMBER in a resource.
 import { uuidPattern } from '#lib/text/patterns.ts'
 import { endpointKey, targetOf } from './member-target.ts'
 import type { MemberTarget } from './member-target.ts'
@@ -6,16 +6,16 @@ import type { MemberTarget } from './member-target.ts'
 const uuid = new RegExp(uuidPattern)
 
 export interface NamedMember extends MemberTarget {
-  /** Empty: it has none. */
+  /** Empty: unnamed. */
   readonly name: string
 }
 
-/** The members of one pool, by what people call them. */
+/** Index of the members of one pool by name, address and uid. */
 export class MemberNames {
   readonly #places = new Map<string, number[]>()
   readonly #placeOfUid: (uid: string) => number
 
-  /** @param placeOfUid -1: no member has it; asked only about a UUID, in lower case */
+  /** @param placeOfUid -1: no such member; called only with a UUID in lower case */
   constructor(members: readonly NamedMember[], placeOfUid: (uid: string) => number) {
     this.#placeOfUid = placeOfUid
     for (const [place, member] of members.entries()) {
@@ -25,7 +25,7 @@ export class MemberNames {
     }
   }
 
-  /** Places in the list. More than one: the text does not say which member is meant. */
+  /** Positions in the list. Several: the text is ambiguous. */
   placesOf(text: string): readonly number[] {
     if (text === '') return []
     const named = this.#places.get(endpointKey(text)) ?? this.#places.get(text)
@@ -35,7 +35,7 @@ export class MemberNames {
   }
 }
 
-/** At the first slash. undefined: there is none, so that the text names a pool or is a uid. */
+/** Splits at the first slash. undefined: there is none, so the text names a pool or is a uid. */
 export function splitResource(
   resource: string,
 ): readonly [pool: string, member: string | undefined] {

@@ -1,4 +1,4 @@
-// What a member points to, its address or its host name, in one spelling.
+// Normalises the target of a member: its address or its host name.
 import { parseAddress } from '#dns/address.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import { checkAddress } from './addresses.ts'
@@ -6,30 +6,30 @@ import { checkHostName } from './names.ts'
 
 export type MemberTarget = Pick<Member, 'ipAddress' | 'hostname'>
 
-/** An address in the form of RFC 5952, a host name in lower case with its last dot. */
+/** An address in the form of RFC 5952, a host name in lower case with its final dot. */
 export function targetOf(member: MemberTarget): string {
   if (isHostname(member)) return hostnameKey(member.hostname) ?? member.hostname
   return checkAddress(member.ipAddress).canonical ?? member.ipAddress
 }
 
-/** As the file has it. */
+/** The target as in the file. */
 export function targetText(member: MemberTarget): string {
   return isHostname(member) ? member.hostname : member.ipAddress
 }
 
-/** One with both is refused; until then its address counts. */
+/** A member with both is refused; until then its address counts. */
 export function isHostname({ ipAddress, hostname }: MemberTarget): boolean {
   return ipAddress === '' && hostname !== ''
 }
 
 export interface AddressFamily {
   readonly name: string
-  /** What a name lacks without a member of it. */
+  /** The noun for what a name lacks without members of the family. */
   readonly noun: string
   readonly has: (member: MemberTarget) => boolean
 }
 
-/** A host name may have addresses of both. */
+/** A host name counts for both families. */
 const familyOf = (name: string, isIpv6: boolean): AddressFamily => ({
   ...{ name, noun: `${name} address` },
   has: (member) => isHostname(member) || member.ipAddress.includes(':') === isIpv6,
@@ -40,8 +40,8 @@ export const ipv6 = familyOf('IPv6', true)
 export const addressFamilies: readonly AddressFamily[] = Object.freeze([ipv4, ipv6])
 
 /**
- * @returns undefined when the text is no host name of at least two labels, or an address, or like a
- *   mistyped one: no top-level domain is a number (RFC 3696 section 2)
+ * @returns undefined when the text is not a host name of at least two labels, or is an address or
+ * looks like a mistyped one: no top-level domain is a number (RFC 3696 section 2)
  */
 export function hostnameKey(text: string): string | undefined {
   if (parseAddress(text.replace(/\.$/, '')).ok) return undefined
@@ -50,7 +50,7 @@ export function hostnameKey(text: string): string | undefined {
   return key.indexOf('.') < key.length - 1 ? key : undefined
 }
 
-/** One spelling of each address and host name; what is neither stays as it is. */
+/** Normalises an address or host name; other text is returned unchanged. */
 export function endpointKey(text: string): string {
   return checkAddress(text).canonical ?? hostnameKey(text) ?? text
 }

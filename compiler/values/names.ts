@@ -3,15 +3,15 @@ import { foldName, formatName, parseName } from '#dns/name.ts'
 import type { TextFault } from '#diagnostics/finding.ts'
 
 export interface CheckedName {
-  /** Lower case with the trailing dot; undefined when no name can be made of the text. */
+  /** Lower case with the trailing dot; undefined when the text cannot be a name. */
   readonly key: string | undefined
   readonly fault: TextFault | undefined
 }
 
-/** Labels of a name that people can ask for; the wildcard is looked at separately. */
+/** Labels of a name that can be queried; wildcards are checked separately. */
 const plain = /^[a-z0-9_*-]+(?:\.[a-z0-9_*-]+)*\.?$/i
 
-/** Several labels, without the final dot. */
+/** Several labels without the final dot. */
 const dotless = /^[a-z0-9_*-]+(?:\.[a-z0-9_*-]+)+$/i
 
 /** @param wildcard true when the first label may be `*` */
@@ -28,7 +28,7 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
   }
   const isWhole = key.indexOf('.') < key.length - 1
   const absolute = `${text}.`
-  // A single label rather lacks the rest of its name than the final dot.
+  // A single label more likely lacks the rest of its name than the final dot.
   const write = isWhole ? absolute : `the whole name, such as ${text}.example.com.`
   const suggestion = isWhole ? absolute : ''
   const fault = text.endsWith('.')
@@ -38,27 +38,27 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
 }
 
 /**
- * Adds the final dot to a name without one. A single label is given back as it is: it rather lacks
- * the rest of its name.
+ * Adds the final dot to a name without one. A single label is returned unchanged: it more likely
+ * lacks the rest of its name.
  */
 export function absoluteName(text: string): string {
   return dotless.test(text) ? `${text}.` : text
 }
 
-/** For fields in which the trailing dot may be left out, and no wildcard can be. */
+/** For fields where the trailing dot is optional and no wildcard is allowed. */
 export function checkHostName(text: string): CheckedName {
   const { key, fault } = checkName(text, false)
   return { key, fault: fault?.code === 'name-not-absolute' ? undefined : fault }
 }
 
-/** The same, and its first label may be `*`. */
+/** Like `checkHostName`, but the first label may be `*`. */
 export function checkHostPattern(text: string): CheckedName {
   const { key, fault } = checkName(text, true)
   return { key, fault: fault?.code === 'name-not-absolute' ? undefined : fault }
 }
 
 /**
- * For a mailbox written as a name: a backslash stands before a dot in its first label (RFC 1035
+ * For a mailbox written as a name: a dot in its first label is escaped with a backslash (RFC 1035
  * section 8).
  */
 export function checkMailbox(text: string): CheckedName {
@@ -102,7 +102,7 @@ function formFault(text: string): TextFault {
   return invalid(text, `the character ${JSON.stringify(odd)} cannot be in it`, hostOf(text))
 }
 
-/** The host in a URL, or before a port or a path; '' when that is no host name either. */
+/** The host in a URL, or before a port or a path; '' when it is not a host name either. */
 function hostOf(text: string): string {
   const host = text.replace(/^[a-z]+:\/\//i, '').replace(/[/:?#].*$/s, '')
   return plain.test(host) && host.includes('.') ? `${host.replace(/\.$/, '')}.` : ''

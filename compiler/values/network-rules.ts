@@ -1,35 +1,35 @@
-// Resolves network rules to disjoint ranges, each with the members that it prefers.
+// Resolves network rules to disjoint ranges, each with its preferred members.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { ClientRange, ClientRanges } from '#bundle/format/model.ts'
 import { disjointRanges } from '#routing/tables/cidr.ts'
 import type { Cidr, DisjointRange } from '#routing/tables/cidr.ts'
 
 export interface NetworkRule {
-  /** Position in its file. */
+  /** Position in its list. */
   readonly index: number
   readonly network: Cidr
   /** Canonical address. */
   readonly endpoint: string
-  /** The lower goes first among equal prefixes; the same for all rules of a map. */
+  /** Among equal prefixes the lower goes first; the same for all rules of a map. */
   readonly priority: number
 }
 
-/** Which of the rules that hold a client goes first: the most precise one, or that of the file. */
+/** The precedence among rules that match a client: longest prefix, or order in the file. */
 export type RuleOrder = 'longest-prefix' | 'first-rule'
 
 export interface Arrangement {
   readonly ranges: ClientRanges
-  /** For each rule, those that go before it for every client of its network. */
+  /** For each rule, the rules that precede it for every client of its network. */
   readonly ahead: ReadonlyMap<NetworkRule, readonly NetworkRule[]>
-  /** Rules without which nothing would change, each with the rule that does the same. */
+  /** Rules without effect, each with the rule that has the same effect. */
   readonly redundant: ReadonlyMap<NetworkRule, NetworkRule>
-  /** A rule whose clients have more members to prefer than a bundle holds. */
+  /** A rule whose clients have more preferred members than a bundle holds. */
   readonly crowded: NetworkRule | undefined
 }
 
 /**
- * Takes as long as it takes to sort the rules. A list of members has each of them once, in the
- * order in which they are tried: a rule whose member is down leaves the client to the next rule.
+ * Takes the time of sorting the rules. A list has each member once, in the order in which they are
+ * tried: a rule whose member is down leaves the client to the next rule.
  */
 export function arrangeRules(rules: readonly NetworkRule[], order: RuleOrder): Arrangement {
   const work: Work = {
@@ -49,7 +49,7 @@ export function arrangeRules(rules: readonly NetworkRule[], order: RuleOrder): A
   return { ranges: { v4: v4.map(clientRange), v6: v6.map(clientRange) }, ...work }
 }
 
-/** The rules that hold a client, the first to be tried first, no member twice. */
+/** The rules that match a client in order, without repeated members. */
 interface Preferred {
   readonly rules: readonly NetworkRule[]
   readonly endpoints: readonly string[]
@@ -70,7 +70,7 @@ interface Work {
   crowded: NetworkRule | undefined
 }
 
-/** @param own the rules of one network @param outer those of the network around it, in order */
+/** @param own rules of one network @param outer rules of the enclosing network, in order */
 function rulesOf(
   work: Work,
   own: readonly NetworkRule[],
@@ -88,7 +88,7 @@ function rulesOf(
   if (order === 'first-rule') merged.sort((a, b) => inOrder(order, a, b))
   const rules = distinct(merged)
   for (const rule of candidates) {
-    // Where an outer rule for the same member comes first, that one stands for both.
+    // An outer rule for the same member that comes first makes this one redundant.
     const place = rules.findIndex(({ endpoint }) => endpoint === rule.endpoint)
     ahead.set(rule, rules.slice(0, rules[place] === rule ? place : place + 1))
     const twin = merged.find((other) => other !== rule && other.endpoint === rule.endpoint)
@@ -101,9 +101,8 @@ function rulesOf(
 const listMax = bundleLimits.endpointsPerNetworkMax
 
 /**
- * By prefix, networks inside see the list of the outer one behind their own, so it is enough that
- * the list stays the same. By the order of the file a rule counts inside too, whatever comes
- * between.
+ * By prefix, inner networks append the list of the outer one, so it is enough that the list stays
+ * the same. By file order a rule also counts in inner networks, whatever lies between.
  */
 function isRedundant(
   { order }: Work,
@@ -122,7 +121,7 @@ function distinct(rules: readonly NetworkRule[]): readonly NetworkRule[] {
   return rules.filter(({ endpoint }) => !seen.has(endpoint) && seen.add(endpoint))
 }
 
-/** Compares rules for one network by priority; with `first-rule`, any rules by their position. */
+/** Compares rules of one network by priority; with `first-rule`, any rules by position. */
 function inOrder(order: RuleOrder, a: NetworkRule, b: NetworkRule): number {
   return (order === 'longest-prefix' ? a.priority - b.priority : 0) || a.index - b.index
 }

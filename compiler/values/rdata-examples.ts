@@ -1,4 +1,4 @@
-// A value of each common record type, for people who got one wrong.
+// An example value of each common record type, for messages about wrong ones.
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
 
 const examples: Readonly<Record<string, string>> = Object.freeze({
@@ -49,7 +49,7 @@ const examples: Readonly<Record<string, string>> = Object.freeze({
   ZONEMD: '2026010101 1 1 and 96 hex digits',
 })
 
-/** What follows "such as". */
+/** The text after "such as". */
 export function rdataExample({ name }: RdataType): string {
   return examples[name] ?? '\\# 4 c0000201'
 }

@@ -1,7 +1,7 @@
-// The rrsets of one file in little memory: a small object for each, their rdata in one piece.
+// Keeps the rrsets of one file in little memory: a small object each, their rdata in one buffer.
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
 
-/** The records of one name and type, as a file says them. */
+/** The records of one name and type in a file. */
 export class ReadRrset {
   /** Position in the `records` of the file. */
   readonly index: number
@@ -32,18 +32,18 @@ export class ReadRrset {
     return this.#octets.bytesAt(this.#start, this.from.length)
   }
 
-  /** In canonical order (RFC 4034 section 6.3), each once; without values that are wrong. */
+  /** In canonical order (RFC 4034 section 6.3), each once, without invalid values. */
   get rdata(): readonly Uint8Array[] {
     return this.#octets.at(this.#start, this.from.length)
   }
 }
 
-/** An array of octets for each rdata would take more memory than all else that is known of it. */
+/** One buffer: an array of octets for each rdata would take more memory than everything else. */
 export class RdataOctets {
   #octets = new Uint8Array(4_096)
   #length = 0
 
-  /** @returns where they begin */
+  /** @returns the offset of the first */
   add(rdata: readonly Uint8Array[]): number {
     const start = this.#length
     for (const one of rdata) {
@@ -67,7 +67,7 @@ export class RdataOctets {
     return rdata
   }
 
-  /** Without an array for each. */
+  /** Sums the sizes without making arrays. */
   bytesAt(start: number, count: number): number {
     let at = start
     for (let i = 0; i < count; i++) at = this.#endOf(at)
@@ -78,7 +78,7 @@ export class RdataOctets {
     return at + 2 + this.#octets[at]! * 256 + this.#octets[at + 1]!
   }
 
-  /** Nothing more comes. */
+  /** Trims the buffer: nothing more is added. */
   end(): void {
     this.#resize(this.#length)
   }

@@ -1,4 +1,4 @@
-// Reads the records of one file: names and rdata in wire form, and each fault at its place.
+// Parses the records of one file: names and rdata in wire form, each fault at its place.
 import { parseAddress } from '#dns/address.ts'
 import { foldName, formatName, isAtOrBelow, nameLimits, parseName } from '#dns/name.ts'
 import { readName } from '#dns/rdata-text/name-text.ts'
@@ -22,7 +22,7 @@ import { rdataExample } from './rdata-examples.ts'
 import { checkName } from './names.ts'
 import { isInside } from '#dns/enclosing-names.ts'
 
-/** The type ALIAS, beyond the 16 bits of a type: no record of a message can be one. */
+/** The code of ALIAS, above the 16 bits of a type: no record of a message can have it. */
 export const aliasCode = 0x1_0000
 
 const aliasRecord: RdataType = rdataType({
@@ -32,7 +32,7 @@ const aliasRecord: RdataType = rdataType({
   namesFold: true,
 })
 
-/** What a file may name as the type of records. */
+/** The record type that a file names. */
 export function recordTypeNamed(text: string): RdataType | undefined {
   return text.toUpperCase() === aliasRecord.name ? aliasRecord : rdataTypeNamed(text)
 }
@@ -42,10 +42,10 @@ export function recordTypeOf(code: number): RdataType {
 }
 
 export interface ReadRecords {
-  /** As the names of its rrsets; undefined: it is no name. */
+  /** In the form of its rrsets' names; undefined: not a name. */
   readonly zone: string | undefined
   readonly rrsets: readonly ReadRrset[]
-  /** False: there are records of which not even name and type are known. */
+  /** False: for some records not even name and type are known. */
   readonly isWhole: boolean
   readonly faults: readonly RecordFault[]
 }
@@ -56,10 +56,10 @@ export interface RecordFault {
   readonly detail: FindingDetail
 }
 
-/** What was read once: a file with thousands of records is looked at by many rules. */
+/** Cached: many rules read a file with thousands of records. */
 const known = new WeakMap<RecordsSpec, ReadRecords>()
 
-/** @param report is told each fault as soon as it is found */
+/** @param report receives each fault as soon as it is found */
 export function readRecords(spec: RecordsSpec, report?: Report): ReadRecords {
   const before = known.get(spec)
   if (before !== undefined) {
@@ -84,7 +84,7 @@ export function readRecords(spec: RecordsSpec, report?: Report): ReadRecords {
       const reading = { set, index, zone, origin: origin.value, spec, octets, report: say }
       const rrset = readRrset(reading, ownerOfLast)
       if (rrset !== undefined) rrsets.push(rrset)
-      // What is said of a name is said of each of its sets.
+      // A finding about a name applies to each of its sets, so it is read again.
       last = faults.length === faultsBefore ? set : undefined
     }
   }
@@ -106,7 +106,7 @@ interface Reading {
   readonly report: Report
 }
 
-/** @param ownerOfLast of the set before, where it has the same name */
+/** @param ownerOfLast owner of the previous set, when it has the same name */
 function readRrset(reading: Reading, ownerOfLast: string | undefined): ReadRrset | undefined {
   const { set, index, spec, octets, report } = reading
   const name = ownerOfLast ?? ownerOf(reading)
@@ -117,7 +117,7 @@ function readRrset(reading: Reading, ownerOfLast: string | undefined): ReadRrset
   return new ReadRrset({ index, name, type, ttlSeconds }, readValues(reading, type), octets)
 }
 
-/** A place in one of the records. */
+/** A place in a record set. */
 export function recordPlace(index: number, ...path: readonly (string | number)[]): Place {
   return valueAt('spec', 'records', index, ...path)
 }
@@ -127,7 +127,7 @@ function columnIn(place: Place, column: number): Place {
   return { ...place, character: column - 1 }
 }
 
-/** Labels in lower case, as nearly all names are written. */
+/** Lower-case labels, as nearly all names have. */
 const usualOwner = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
 
 function ownerOf({ set, index, zone, origin, report }: Reading): string | undefined {
@@ -148,7 +148,7 @@ function ownerOf({ set, index, zone, origin, report }: Reading): string | undefi
     return undefined
   }
   const name = formatName(wire)
-  // Written for the whole name by people who forgot its dot.
+  // Probably a whole name without its final dot.
   if (isDoubled(zone, text)) {
     report('record-name-doubled', place(), { args: [name, `${text}.`], suggestion: `${text}.` })
   }
@@ -161,7 +161,10 @@ function readOwner(text: string, origin: Uint8Array): { readonly wire: Uint8Arra
   return wire === undefined ? values.fault! : { wire }
 }
 
-/** Which set a record belongs to. What is no name or type, which rules tell, stands for itself. */
+/**
+ * Key of the set that a record belongs to. Invalid names and types, which rules report, are kept as
+ * they are.
+ */
 export function rrsetOf(
   zone: string,
   name: string,
@@ -170,13 +173,13 @@ export function rrsetOf(
   return { name: fullName(zone, name) ?? name, code: recordTypeNamed(type)?.code ?? 0 }
 }
 
-/** The name of a type where it has one: `TYPE1` is `A` (RFC 3597 section 5). */
+/** The name of a type, if it has one: `TYPE1` is `A` (RFC 3597 section 5). */
 export function typeName(text: string): string {
   const upper = text.toUpperCase()
   return upper.startsWith('TYPE') ? (recordTypeNamed(upper)?.name ?? upper) : upper
 }
 
-/** As `ReadRrset.name`; undefined where the text is no name. */
+/** In the form of `ReadRrset.name`; undefined where the text is not a name. */
 export function fullName(zone: string, text: string): string | undefined {
   const origin = parseName(zone.toLowerCase())
   if (!origin.ok) return undefined
@@ -184,19 +187,19 @@ export function fullName(zone: string, text: string): string | undefined {
   return 'expected' in read ? undefined : formatName(foldName(read.wire))
 }
 
-/** How a file of the zone writes a name. @param name as `ReadRrset.name` */
+/** The short form of a name in a file of the zone. @param name as `ReadRrset.name` */
 export function nameInZone(zone: string, name: string): string {
   if (name === zone) return '@'
   return isInside(name, zone) ? name.slice(0, -zone.length - 1) : name
 }
 
-/** A name that has its zone twice, because its final dot was forgotten. */
+/** Whether a name has its zone twice, because its final dot was forgotten. */
 export function isDoubled(zone: string, text: string): boolean {
   if (text.length + 1 < zone.length) return false
   return !text.endsWith('.') && `.${text.toLowerCase()}.`.endsWith(`.${zone}`)
 }
 
-/** What else providers call a name that answers with the addresses of another. */
+/** Other providers' names for a record that answers with the addresses of another name. */
 const aliasNames: readonly string[] = ['ANAME']
 
 function reportType({ type: text, values }: RecordSet, index: number, report: Report): void {
@@ -210,10 +213,10 @@ function reportType({ type: text, values }: RecordSet, index: number, report: Re
   report('record-type-unknown', recordPlace(index, 'type'), { args: [text], suggestion })
 }
 
-/** Strings that a reader joins without a blank: RFC 7208 section 3.3 and most others say so. */
+/** Strings that readers join without a blank: RFC 7208 section 3.3 and others. */
 const textTypes: readonly number[] = [RrType.TXT, 99]
 
-/** Most sets have one value; a list for each of a million would be a waste. */
+/** Shared: most sets have one value, and a million lists would waste memory. */
 const onlyFirst: readonly number[] = Object.freeze([0])
 
 interface ReadValue {
@@ -272,7 +275,7 @@ function isQuoted(text: string, index: number, i: number, report: Report): boole
   return false
 }
 
-/** Octets before the name, by type. RFC 1035 section 3.3, RFC 2782. */
+/** Octets before the host name, by type. RFC 1035 section 3.3, RFC 2782. */
 const hostAt: Readonly<Record<number, number>> = Object.freeze({
   [RrType.NS]: 0,
   [RrType.MX]: 2,
@@ -280,17 +283,17 @@ const hostAt: Readonly<Record<number, number>> = Object.freeze({
   [aliasCode]: 0,
 })
 
-/** Whether records of the type name a host. */
+/** Whether records of the type contain a host name. */
 export function namesHost(type: number): boolean {
   return Object.hasOwn(hostAt, type)
 }
 
-/** @param type one that names a host @returns lower case, presentation form, final dot */
+/** @param type one that contains a host name @returns lower case, presentation form, final dot */
 export function hostIn(type: number, rdata: Uint8Array): string {
   return formatName(foldName(rdata.subarray(hostAt[type] ?? 0)))
 }
 
-/** A name that is nothing but `192.0.2.1` or `2001:db8::1`, be it relative to its zone. */
+/** Whether a name is just `192.0.2.1` or `2001:db8::1`, absolute or relative to its zone. */
 export function isAddressName(name: string, zone: string): boolean {
   const isRelative = name.endsWith(`.${zone}`)
   const text = isRelative ? name.slice(0, -zone.length - 1) : name.slice(0, -1)

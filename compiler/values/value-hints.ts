@@ -2,9 +2,9 @@
 import type { JsonSchema } from '#schemas/json-schema.ts'
 
 export interface ValueHint {
-  /** A clause: what to do. */
+  /** A clause of advice. */
   readonly help: string
-  /** What was probably meant; undefined where nobody can tell. */
+  /** The value probably meant; undefined where unknown. */
   readonly meant?: unknown
 }
 
@@ -79,7 +79,7 @@ function booleanHint(name: string, value: string): ValueHint | undefined {
   return { help: `write ${name}: ${isTrue}, without quotes`, meant: isTrue }
 }
 
-/** A list, a mapping or a single value in place of one of the others. */
+/** Advice for a list, a mapping or a single value in place of another of these. */
 export function shapeHint(name: string, schema: JsonSchema, value: unknown): ValueHint {
   const types = [schema['type']].flat() as string[]
   if (value === null) {
@@ -110,7 +110,7 @@ export function shapeHint(name: string, schema: JsonSchema, value: unknown): Val
   return { help: `write one value after "${name}:", in the same line` }
 }
 
-/** Plain words with commas between them; undefined: it is one text. */
+/** Plain words separated by commas; undefined: a single text. */
 function partsOf(text: string): readonly string[] | undefined {
   const parts = text.split(',').map((part) => part.trim())
   return parts.length > 1 && parts.every((part) => /^[a-z][\w.-]*$/i.test(part)) ? parts : undefined

@@ -1,4 +1,4 @@
-// Reads the network rules of files, and sorts them into the order in which they apply.
+// Parses the network rules of files and sorts them by precedence.
 import type { ClientRanges } from '#bundle/format/model.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { GeoRule } from '#schemas/objects/geo-rule.ts'
@@ -23,7 +23,7 @@ export function arrangeMapRules(rules: readonly NetworkRule[]): Arrangement {
   return arrangeRules(rules, 'first-rule')
 }
 
-/** Rules whose network or member is none are left out; they have their own findings. */
+/** Leaves out rules with an invalid network or member; they have their own findings. */
 export function readRules(
   rules: readonly {
     readonly cidr: string

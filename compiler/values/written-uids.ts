@@ -21,13 +21,13 @@ export function writtenUids(object: ObjectOf[Kind]): readonly WrittenUid[] {
   return written
 }
 
-/** What has a uid of its own inside an object. */
+/** The parts of an object that have uids. */
 function partsOf(object: ObjectOf[Kind]): [list: string, parts: readonly { uid?: string }[]] {
   if (object.kind === 'Pool') return ['members', object.spec.members]
   return object.kind === 'ResponsePolicy' ? ['rules', object.spec.rules] : ['', []]
 }
 
-/** The uid of an object, which it may have been given, and those written down for its parts. */
+/** The uid of an object, declared or derived, and the declared ones of its parts. */
 export function uidsIn(uid: string, object: ObjectOf[Kind]): readonly string[] {
   const [, parts] = partsOf(object)
   const written = parts.map((part) => part.uid?.toLowerCase())

@@ -7,14 +7,14 @@ export interface Alignment {
   /** Positions before and after, both ascending. */
   readonly kept: readonly (readonly [from: number, to: number])[]
   readonly removed: readonly number[]
-  /** Behind all kept ones. */
+  /** After all kept ones. */
   readonly added: readonly number[]
 }
 
-/** What tells an item of these configurations from its neighbours. */
+/** Fields that identify an item among its neighbours. */
 const tells = ['uid', 'name', 'ipAddress', 'cidr', 'triggerValue', 'at'] as const
 
-/** An item that is neither gone nor the same was changed in its place. */
+/** An item that is neither removed nor equal was changed in place. */
 export function alignItems(old: readonly JsonValue[], next: readonly JsonValue[]): Alignment {
   const kept: [number, number][] = []
   const removed: number[] = []

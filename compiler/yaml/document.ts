@@ -1,4 +1,4 @@
-// One YAML document as plain values with their source positions.
+// Reads one YAML document as plain values with their source positions.
 import { isAlias, isMap, isScalar, isSeq } from 'yaml'
 import type { Document, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import { shared } from '#lib/memory/string-memory.ts'
@@ -13,19 +13,19 @@ import type { Excess } from './parse/parse.ts'
 import { plainValue } from './parse/plain.ts'
 
 export interface YamlDocument {
-  /** Undefined for a file of comments. */
+  /** Undefined for a file with only comments. */
   readonly value: unknown
   readonly findings: readonly LocalFinding[]
-  /** False when the value is of a part of the text only. */
+  /** False when the value covers only a part of the text. */
   readonly isWhole: boolean
   /** The span of a place; of the nearest enclosing key when the field was left out. */
   readonly spanOf: (place: Place) => LocalSpan
-  /** What stands where its YAML is wrong; the path of everything where that cannot be told. */
+  /** Paths of values whose YAML is wrong; the root path where that is unknown. */
   readonly doubted: () => readonly YamlPath[]
 }
 
 /**
- * Where nothing is doubtful, places are looked for when there is something to say.
+ * Unless places are doubted, they are found only when a finding needs them.
  *
  * @param doubted see `readMended`
  */
@@ -34,7 +34,7 @@ export function readYaml(text: string, doubted: readonly number[] = []): YamlDoc
   return value === undefined ? readWithPlaces(text, doubted) : asPlain(text, value)
 }
 
-/** The document of a text that reads as `value`, with nothing to be said of it. */
+/** The document of a text that is known to read as `value` without findings. */
 export function asPlain(text: string, value: unknown): YamlDocument {
   let placed: YamlDocument | undefined
   const withPlaces = (): YamlDocument => (placed ??= readWithPlaces(text))
@@ -47,7 +47,7 @@ export function asPlain(text: string, value: unknown): YamlDocument {
   }
 }
 
-/** As `readYaml`, by the parser that keeps the place of everything. */
+/** Like `readYaml`, with the parser that keeps all places. */
 export function readWithPlaces(text: string, doubted: readonly number[] = []): YamlDocument {
   const mended = readMended(text, doubted)
   const { document, excess } = mended
@@ -56,14 +56,14 @@ export function readWithPlaces(text: string, doubted: readonly number[] = []): Y
   const own = reader.findings.map((one) => ({ ...one, spans: spansIn(mended, one.spans) }))
   const findings = [...mended.findings, ...documentFindings(mended)]
   if (excess !== undefined) {
-    // The reader has found the very first place that is too deep, if it is in the tree.
+    // If the first too-deep place is in the tree, the reader has found it.
     const deep = own.find(({ code }) => code === 'yaml-too-deep')
     findings.push(deep ?? excessFinding(excess))
   } else if (mended.isWhole) findings.push(...own)
   return {
     value,
     findings,
-    // What a merge key brings is not read.
+    // Values from a merge key are not read.
     isWhole: mended.isWhole && !own.some(({ code }) => code === 'yaml-merge-key'),
     spanOf: (place) => mended.original(spanOf(document, mended.text, place)),
     doubted: () =>
@@ -81,7 +81,7 @@ function spansIn(mended: Mended, spans: LocalFinding['spans']): LocalFinding['sp
   return [first!, ...others]
 }
 
-/** Alone: what else is wrong with half a file is an echo of where it was cut. */
+/** Reported alone: other faults of a truncated file only follow from it. */
 function excessFinding({ kind, at }: Excess): LocalFinding {
   const span = { start: at, end: at + 1 }
   return kind === 'depth'
@@ -105,7 +105,10 @@ function finding(
   return { code, args, suggestion: '', spans: [span, ...others] }
 }
 
-/** Turns nodes into plain values and notes what the configuration's YAML profile leaves out. */
+/**
+ * Converts nodes into plain values and reports YAML features outside of this configuration's
+ * profile.
+ */
 class ValueReader {
   readonly findings: LocalFinding[] = []
 
@@ -130,7 +133,7 @@ class ValueReader {
     return isMap(node) ? this.#readMap(node, depth) : undefined
   }
 
-  /** Files are UTF-8, so that only an escape can say half of a pair. */
+  /** Files are UTF-8, so only an escape can make half of a surrogate pair. */
   #checkText(value: unknown, span: LocalSpan): void {
     if (typeof value === 'string' && !value.isWellFormed()) {
       this.findings.push(finding('yaml-half-character', span))
@@ -165,7 +168,7 @@ class ValueReader {
       if (key.anchor !== undefined) this.findings.push(finding('yaml-anchor', span))
       if (key.tag !== undefined) this.findings.push(finding('yaml-tag', span, [shortTag(key.tag)]))
       keys.set(name, span)
-      // `__proto__` must become a field like any other, to be refused as unknown.
+      // `__proto__` must become an ordinary field, to be refused as unknown.
       Object.defineProperty(result, name, {
         value: this.read(value, depth + 1) ?? null,
         enumerable: true,
@@ -221,7 +224,7 @@ function spanOf(document: Document.Parsed, text: string, place: Place): LocalSpa
   return { start, end: start + 1 }
 }
 
-/** As people write it: `!!str`. */
+/** The short form of a tag: `!!str`. */
 function shortTag(tag: string): string {
   return tag.replace('tag:yaml.org,2002:', '!!')
 }

@@ -1,14 +1,13 @@
-// Finds the fields on lines with mistakes of YAML: their meaning is a guess, and the rest can be
-// judged without them.
+// Finds the fields on lines with YAML mistakes: their values are guesses, but the rest can be
+// judged.
 import { isMap, isScalar, isSeq } from 'yaml'
 import type { ParsedNode } from 'yaml'
 import { LineTable } from '#diagnostics/print/position.ts'
 import type { LocalSpan, YamlPath } from '#diagnostics/diagnostic.ts'
 
 /**
- * @param text the original
- * @param toOriginal from the text that was read
- * @returns the path of everything where a mistake stands beside all fields
+ * @param text the original @param toOriginal maps from the text that was read @returns the root
+ * path where a mistake is outside of all fields
  */
 export function doubtedPaths(
   contents: ParsedNode | null,
@@ -44,7 +43,7 @@ export function doubtedPaths(
       for (const [i, item] of node.items.entries()) walk(item, [...path, i])
     } else if (isMap(node)) {
       for (const { key, value } of node.items) {
-        // YAML reads `port:443` as one key; the field that is meant is `port`.
+        // YAML reads `port:443` as one key; the intended field is `port`.
         const [name = ''] = isScalar(key) ? String(key.value).split(':', 1) : []
         const below = [...path, name]
         if (isDoubted(key)) paths.push(below)

@@ -11,22 +11,23 @@ import { blockText, flowText, printing } from './text.ts'
 import type { JsonObject, JsonValue } from './text.ts'
 import { isFields } from '#lib/text/json.ts'
 
-/** @param value of a whole file. */
+/** @param value of a whole file */
 export function printYaml(value: JsonObject): string {
   return `${blockText(value, 0, '\n')}\n`
 }
 
 /**
- * The text that reads as `value`. Comments, order, quotes and blank lines of what stays are kept.
+ * Returns the text that reads as `value`, keeping comments, order, quotes and blank lines of
+ * unchanged parts.
  *
- * @param text without errors, a mapping
- * @param value as `readYaml` would give it; a key that is missing goes
+ * @param text a mapping without errors
+ * @param value in the form of `readYaml`; missing keys are removed
  */
 export function editYaml(text: string, value: JsonObject): string {
   const isJson = jsonLinesValue(text) !== undefined
   const spliced = isJson ? jsonLines(value) : splice(text, value)
   if (spliced !== undefined && readsAs(spliced, value)) return spliced
-  // Unusual layouts: the library prints anew, which keeps the comments and not the blanks.
+  // For unusual layouts the library prints anew, which keeps comments but not blank lines.
   const printed = reprint(text, value)
   if (readsAs(printed, value)) return printed
   const fresh = printYaml(value)
@@ -57,7 +58,7 @@ interface Splice {
   readonly text: string
 }
 
-/** Collects what to replace where, from one parse. */
+/** Collects replacements from one parse. */
 class Editor {
   readonly #text: string
   readonly #eol: string
@@ -99,7 +100,7 @@ class Editor {
     if (added.length > 0) this.#addPairs(map, Object.fromEntries(added))
   }
 
-  /** The layout is one that only the library's printer masters. */
+  /** Falls back on the library's printer for a layout that this editor cannot handle. */
   #giveUp(): void {
     this.#isUnusual = true
   }
@@ -120,7 +121,7 @@ class Editor {
     this.#setPair(map, pair, next)
   }
 
-  /** The value whole; the comment behind it stays when it still has a line to stand behind. */
+  /** Replaces a whole value; the comment behind it stays if it still has a line. */
   #setPair(map: YAMLMap.Parsed, pair: YAMLMap.Parsed['items'][number], next: JsonValue): void {
     const keyEnd = this.#layout.colonAfter(pair.key)
     const end = this.#layout.contentEnd(pair)
@@ -131,7 +132,7 @@ class Editor {
     const key = String((pair.key as { value: unknown }).value)
     const indent = this.#layout.columnOf(pair.key)
     if (map.flow === true || indent === undefined) return this.#giveUp()
-    // A comment between the key and its lines stays behind the key.
+    // A comment between a key and its lines stays behind the key.
     const bodyStart = lineAfter(this.#text, keyEnd)
     const bodyEnd = lineAfter(this.#text, end)
     if (!wantsBlock) {
@@ -219,7 +220,7 @@ class Editor {
     }
     const indent = this.#layout.dashColumn(start)
     if (indent === undefined) return this.#giveUp()
-    // As the item before it, if that is a mapping.
+    // In the style of the previous item, if that is a mapping.
     const isFlow = isMap(last) && last.flow === true
     const pad = ' '.repeat(indent)
     const text = items.map((item) =>
@@ -228,7 +229,7 @@ class Editor {
     this.#insertAt(lineAfter(this.#text, end), text.join(this.#eol) + this.#eol)
   }
 
-  /** Whole lines; a file may end without a line end. */
+  /** Inserts whole lines; a file may end without a line end. */
   #insertAt(position: number, lines: string): void {
     const needsEol = position > 0 && this.#text[position - 1] !== '\n'
     this.#replace(position, position, needsEol ? this.#eol + lines : lines)
@@ -254,14 +255,14 @@ function setNode(document: Document.Parsed, path: readonly string[], next: JsonV
   for (const [key, one] of Object.entries(next)) setNode(document, [...path, key], one)
 }
 
-/** More than one line: what is nested, and text with line ends (scripts). */
+/** True for values of several lines: nested ones, and texts with line ends (scripts). */
 function wantsLines(value: JsonValue): boolean {
   if (typeof value === 'string') return value.includes('\n')
   if (typeof value !== 'object' || value === null) return false
   return Object.keys(value).length > 0
 }
 
-/** As `readYaml` gives it: an empty value is null. */
+/** In the form of `readYaml`: an empty value is null. */
 function plain(node: ParsedNode | null | undefined): unknown {
   return node === null || node === undefined ? null : node.toJSON()
 }

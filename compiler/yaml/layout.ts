@@ -1,4 +1,4 @@
-// The text range and indentation of a YAML node.
+// Finds the text range and indentation of a YAML node.
 import { isMap, isPair, isScalar, isSeq } from 'yaml'
 import type { Pair, ParsedNode, YAMLMap } from 'yaml'
 
@@ -12,13 +12,15 @@ export class YamlLayout {
     this.#text = text
   }
 
-  /** From the first character to after the last one; without comments behind it. */
+  /** From the first character to after the last one, without trailing comments. */
   extent(part: Part): [start: number, end: number] {
     const first = isPair(part) ? (part.key as Node) : part
     return [first?.range?.[0] ?? 0, this.contentEnd(part)]
   }
 
-  /** The library's own end of a block collection includes the comments after it. */
+  /**
+   * The end without trailing comments, which the library's range of a block collection includes.
+   */
   contentEnd(part: Part): number {
     if (isPair(part)) {
       const { key, value } = part
@@ -39,7 +41,7 @@ export class YamlLayout {
     return colon === null ? undefined : from + colon[0].length
   }
 
-  /** True for what a replacement on its line can stand in for. */
+  /** True for a node that a replacement on its line can replace. */
   isOneLine(node: Node): boolean {
     if (node === null || node === undefined) return true
     if ((isMap(node) || isSeq(node)) && node.flow !== true) return false
@@ -54,7 +56,7 @@ export class YamlLayout {
     return /^ *$/.test(this.#text.slice(line, start)) ? start - line : undefined
   }
 
-  /** The column of the keys of a block mapping, whose first may stand behind a dash. */
+  /** The column of the keys of a block mapping, whose first may follow a dash. */
   indentOf(map: YAMLMap.Parsed): number | undefined {
     const start = map.items[0]?.key?.range?.[0]
     if (start === undefined) return undefined
@@ -62,7 +64,7 @@ export class YamlLayout {
     return /^ *(?:- +)*$/.test(this.#text.slice(line, start)) ? start - line : undefined
   }
 
-  /** Column of the dash before an item that starts at `start`, when it is the first on its line. */
+  /** Column of the dash before an item at `start`, when it is the first on its line. */
   dashColumn(start: number): number | undefined {
     const line = lineStart(this.#text, start)
     const dash = /^( *)- +$/.exec(this.#text.slice(line, start))
@@ -81,7 +83,7 @@ export function lineAfter(text: string, position: number): number {
   return end === -1 ? text.length : end + 1
 }
 
-/** The start of the comment lines that stand right above the line at `line`. */
+/** The start of the comment lines directly above the line at `line`. */
 export function startOfComments(text: string, line: number): number {
   let start = line
   while (start > 0) {

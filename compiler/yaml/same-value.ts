@@ -1,4 +1,4 @@
-// Deep equality of plain values, whatever the order of their keys.
+// Compares plain values deeply, whatever the order of keys.
 
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true

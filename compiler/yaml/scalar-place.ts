@@ -2,12 +2,12 @@
 // escapes.
 
 /**
- * What is no white space comes through YAML unchanged and in its order; white space is folded and
- * indented. So it is the signs that are counted.
+ * Maps by counting non-blank characters: YAML keeps those unchanged and in order, while white space
+ * is folded and indented.
  *
- * @param source the scalar as it is written, from its first quote or its `|` on
- * @param character index in `value`; of white space, what follows it is meant
- * @returns index in `source`; behind the last sign, where there is none
+ * @param source the scalar as written, from its first quote or its `|` on
+ * @param character index in `value`; for white space, the next character counts
+ * @returns index in `source`; the end, when no character follows
  */
 export function placeInScalar(source: string, value: string, character: number): number {
   const wanted = signsIn(value.slice(0, character))
@@ -25,9 +25,9 @@ export function placeInScalar(source: string, value: string, character: number):
 
 interface Part {
   readonly at: number
-  /** Code units of the source. */
+  /** Code units in the source. */
   readonly units: number
-  /** What it means. */
+  /** The text it stands for. */
   readonly text: string
 }
 
@@ -54,7 +54,7 @@ function* singleParts(source: string, end: number): Iterable<Part> {
   }
 }
 
-/** YAML 1.2.2 section 5.7. Line breaks that are escaped mean nothing. */
+/** YAML 1.2.2 section 5.7. Escaped line breaks are dropped. */
 const escapes = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|[^])/y
 
 function* doubleParts(source: string, end: number): Iterable<Part> {

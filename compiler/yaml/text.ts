@@ -8,7 +8,7 @@ export interface JsonObject {
   readonly [key: string]: JsonValue
 }
 
-/** `compat`: what older readers would take for a truth value (`NO`) is written in quotes. */
+/** `compat`: texts that older readers would take for a truth value (`NO`) are quoted. */
 const reading: SchemaOptions & CreateNodeOptions = {
   schema: 'core',
   compat: 'yaml-1.1',
@@ -16,10 +16,10 @@ const reading: SchemaOptions & CreateNodeOptions = {
 }
 export const printing: ToStringOptions = Object.freeze({ lineWidth: 0, minContentWidth: 0 })
 
-/** A list's mappings of up to this many characters stand on one line, as people write members. */
+/** Mappings in a list of up to this many characters stay on one line, as members are written. */
 const lineLengthMax = 96
 
-/** Lines of a mapping or list, `indent` columns from the left, the last without its line end. */
+/** Lines of a mapping or list, indented by `indent` columns, the last without its line end. */
 export function blockText(value: JsonValue, indent: number, eol: string): string {
   const document = new Document(value, reading)
   visit(document, {
@@ -27,7 +27,7 @@ export function blockText(value: JsonValue, indent: number, eol: string): string
       const parent = ancestors.at(-1)
       if ((key !== null && isSeq(parent)) || isMetadata(node)) node.flow = isShort(node)
     },
-    // As a block, blanks at the ends of lines without text would be lost (YAML 1.2, section 8.1.1).
+    // As a block, trailing blanks of lines without text would be lost (YAML 1.2, section 8.1.1).
     Scalar: (_key, node) => {
       const { value } = node
       const isBlank = typeof value === 'string' && value.includes('\n') && value.trim() === ''
@@ -50,7 +50,7 @@ function isShort(node: YAMLMap): boolean {
   return text.length <= lineLengthMax && !text.includes('\\n')
 }
 
-/** One line that may stand anywhere a value may, inside brackets too. */
+/** One line that fits anywhere a value may be, also inside brackets. */
 export function flowText(value: JsonValue): string {
   if (Array.isArray(value)) return `[${(value as JsonValue[]).map(flowText).join(', ')}]`
   if (typeof value !== 'object' || value === null) return scalarText(value)
@@ -58,7 +58,7 @@ export function flowText(value: JsonValue): string {
   return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
 }
 
-/** Double quotes of YAML take every escape of JSON. */
+/** Double quotes of YAML accept every escape of JSON. */
 function scalarText(value: JsonValue): string {
   if (typeof value === 'string' && /[\p{Cc}\u2028\u2029\ufeff]/u.test(value)) {
     return JSON.stringify(value).replace(

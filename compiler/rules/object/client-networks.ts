@@ -36,7 +36,7 @@ export const geoRules: ObjectRule<'Pool'> = ({ spec: { geoRules: rules, members 
       `${network.octets.join('.')}/${network.prefixBits} ${priority}`,
       rule,
     )
-    // For the same member the rule is redundant, which is said below.
+    // Redundant rules for the same member are reported below.
     if (first === undefined || first.endpoint === endpoint) continue
     report('geo-rule-duplicate', valueAt('spec', 'geoRules', index, 'cidr'), {
       args: [rules[index]!.cidr, String(priority)],
@@ -83,7 +83,7 @@ function checkAsn({ asn }: SettingsSpec, report: Report): void {
     const place = valueAt('spec', 'asn', 'rules', i, 'endpoint')
     const endpoint = checkEndpoint(rule.endpoint, place, report)
     if (endpoint === undefined || rule.asn === undefined) continue
-    // For another member it is of use: that one may be in another pool, or the first may be down.
+    // A rule for another member is useful: it may be in another pool, or the first may be down.
     const at = valueAt('spec', 'asn', 'rules', i, 'asn')
     const other = earlier(seen, `${rule.asn} ${endpoint}`, at)
     if (other === undefined || rule.org !== undefined) continue
@@ -111,13 +111,13 @@ function checkEndpoint(text: string, place: Place, report: Report): string | und
 function checkCidr(text: string, path: YamlPath, report: Report): void {
   const read = parseCidr(text)
   if (read.ok) return
-  // What is wrong; what to write instead.
+  // Splits the message into fault and advice.
   const split = read.error.lastIndexOf('; ')
   const args = [read.error.slice(0, split), read.error.slice(split + 2)]
   report('cidr-invalid', valueAt(...path), { args })
 }
 
-/** @param rules as the file has them @param path to their list */
+/** @param rules in file order @param path path of their list */
 function reportArrangement(
   { redundant, crowded }: Arrangement,
   rules: readonly { readonly cidr: string }[],

@@ -40,7 +40,7 @@ export const deliverySense: ObjectRule<'Delivery'> = ({ spec: { waves, gates } }
   }
 }
 
-/** Each node that has the labels of `text` has those of `before`. */
+/** Whether every node with the labels of `text` has those of `before`. */
 function hasAll(before: string | undefined, text: string | undefined): boolean {
   const [some, all] = [readLabels(before ?? ''), readLabels(text ?? '')]
   if (some === undefined || all === undefined) return false

@@ -1,4 +1,4 @@
-// Finds what is wrong with a health check: fields that have no effect, and what its type says.
+// Finds faults of a health check: fields without effect, and those that its type reports.
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Report } from '#diagnostics/finding.ts'
 import { faultFinders, probeFields, probeTypes, typesWith } from '#probes/probe-types.ts'
@@ -25,7 +25,7 @@ export const healthCheck: ObjectRule<'Pool'> = ({ spec: { healthCheck: check } }
   reportIgnored(check, report)
 }
 
-/** By itself: where the name of the certificate is wrong, the rules above still have their say. */
+/** A rule of its own: a faulty certificate name must not stop the rules above. */
 export const healthCheckCertificate: ObjectRule<'Pool'> = (
   { spec: { healthCheck: check } },
   report,
@@ -36,7 +36,7 @@ export const healthCheckCertificate: ObjectRule<'Pool'> = (
   report('health-check-certificate-without-tls', place)
 }
 
-/** What each type says of its fields. */
+/** The rules of the probe types about their fields. */
 export const healthCheckTypes: readonly ObjectRule<'Pool'>[] = faultFinders.map(
   (findFaults) =>
     ({ spec: { healthCheck: check } }, report) => {
@@ -47,7 +47,7 @@ export const healthCheckTypes: readonly ObjectRule<'Pool'>[] = faultFinders.map(
     },
 )
 
-/** By type: the fields that it does not look at, each with a type that does. */
+/** By type: the fields it ignores, each with a type that uses it. */
 const ignoredBy = new Map(
   probeTypes.map(({ name, port }) => [
     name,
@@ -61,7 +61,7 @@ const ignoredBy = new Map(
 
 function reportIgnored(check: HealthCheck, report: Report): void {
   for (const [field, advised] of ignoredBy.get(check.type)!) {
-    // A field with its default has no effect on any type: saying so helps nobody.
+    // A field with its default is ignored silently.
     if (isDefault(check, field)) continue
     const args = [field, check.type, advised]
     report('health-check-ignored-field', keyAt('spec', 'healthCheck', field), { args })
@@ -70,7 +70,7 @@ function reportIgnored(check: HealthCheck, report: Report): void {
 
 function isDefault(check: HealthCheck, field: Field): boolean {
   const value: unknown = check[field]
-  // Lists and maps default to empty.
+  // Collection fields default to empty.
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
   return value === (HealthCheck.properties[field] as { default?: unknown }).default
 }

@@ -1,10 +1,10 @@
-// Notes what receivers of mail would not understand in records of SPF and DMARC.
+// Notes mistakes in SPF and DMARC records that receivers of mail would not understand.
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import { parseAddress } from '#dns/address.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ObjectRule } from './object-rule.ts'
 
-/** @param doubtsOf what is odd of the texts of one name, which may have nothing to do with it */
+/** @param doubtsOf finds doubts about the texts of a name, most of which are unrelated */
 const mailRule =
   (
     code: 'spf-doubtful' | 'dmarc-doubtful',
@@ -20,14 +20,14 @@ const mailRule =
     }
   }
 
-/** RFC 7208. */
+/** Checks SPF records. RFC 7208. */
 export const recordSpf = mailRule('spf-doubtful', (all) => {
   const texts = all.filter((text) => /^"?\s*v\s*=\s*spf/i.test(text))
   const doubts = texts.flatMap(doubtsOfSpf)
   return texts.length > 1 ? [`${texts.length} of them, and receivers want one`, ...doubts] : doubts
 })
 
-/** RFC 7208 section 4.6.4: more of these and the check fails. */
+/** RFC 7208 section 4.6.4: with more lookups the check fails. */
 const lookupsMax = 10
 const lookups: readonly string[] = ['include', 'a', 'mx', 'ptr', 'exists', 'redirect']
 const mechanisms: readonly string[] = ['all', 'ip4', 'ip6', ...lookups.slice(0, -1)]
@@ -77,10 +77,10 @@ function doubtOfTerm({ text, name, value, isModifier }: Term): string | undefine
 }
 
 const label = '_dmarc.'
-/** Where a domain says that it takes the reports of another one: RFC 7489 section 7.1. */
+/** The name at which a domain agrees to take another one's reports: RFC 7489 section 7.1. */
 const consentLabels = /(?:^|\.)_report\._dmarc\./
 
-/** RFC 7489 section 6.3. */
+/** Checks DMARC records. RFC 7489 section 6.3. */
 export const recordDmarc = mailRule('dmarc-doubtful', (texts, name) => {
   const own = texts.filter((text) => /^v\s*=\s*DMARC1\b/i.test(text))
   const isConsent = consentLabels.test(name)
@@ -99,14 +99,14 @@ function doubtsAt(own: readonly string[], texts: readonly string[]): string[] {
   return texts.length === 0 ? [] : ['it does not begin with "v=DMARC1;" and is not looked at']
 }
 
-/** It has no policy; `rua` in it replaces where reports go. */
+/** Such a record has no policy; its `rua` redirects the reports. */
 function doubtsOfConsent(text: string): string[] {
   return tagsIn(text).doubts
 }
 
 const policies = /^(?:none|quarantine|reject)$/i
 const reports = /^mailto:[^\s,;]+(?:,\s*mailto:[^\s,;]+)*$/i
-/** What each tag may say. */
+/** Valid values by tag. */
 const tags: Readonly<Record<string, RegExp>> = Object.freeze({
   v: /^DMARC1$/,
   p: policies,
@@ -145,7 +145,7 @@ function tagsIn(text: string): { found: ReadonlySet<string>; doubts: string[] } 
   return { found, doubts }
 }
 
-/** All its strings, joined without blanks (RFC 7208 section 3.3), octets as Latin-1. */
+/** All strings joined without blanks (RFC 7208 section 3.3), octets as Latin-1. */
 function textOf(rdata: Uint8Array): string {
   const octets = Buffer.from(rdata.buffer, rdata.byteOffset, rdata.length)
   let text = ''

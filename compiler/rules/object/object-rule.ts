@@ -2,5 +2,5 @@
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Report } from '#diagnostics/finding.ts'
 
-/** Looks at one object alone; its findings are kept with the file. */
+/** Checks one object alone; its findings are kept with the file. */
 export type ObjectRule<K extends Kind> = (object: ObjectOf[K], report: Report) => void

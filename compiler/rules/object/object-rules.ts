@@ -1,5 +1,5 @@
-// The table of object rules. Adding one means a function in the file of its theme, one line here,
-// one fixture.
+// The table of object rules. A new one needs a function in the file of its theme, one line here,
+// and one fixture.
 import type { Report } from '#diagnostics/finding.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { ObjectRule } from './object-rule.ts'
@@ -38,7 +38,7 @@ const objectRules: { readonly [K in Kind]?: readonly ObjectRule<K>[] } = Object.
   ],
 })
 
-/** The rules for objects of a kind. They are run once per content of a file. */
+/** The rules for objects of a kind. They run once per content of a file. */
 export function checksOf<K extends Kind>(
   kind: K,
   report: Report,

@@ -10,7 +10,7 @@ import type { ObjectRule } from './object-rule.ts'
 const longDays = 90
 const daySeconds = 86_400
 
-/** Finds steps and intents of a rollout that do not do what they suggest. */
+/** Finds steps and intents of a rollout without the effect that they suggest. */
 export const rolloutSense: ObjectRule<'Rollout'> = ({ spec }, report) => {
   if (spec.member === undefined && spec.memberId === undefined) {
     report('rollout-target', valueAt('spec'), { args: ['no member'] })
@@ -25,7 +25,7 @@ export const rolloutSense: ObjectRule<'Rollout'> = ({ spec }, report) => {
   if (spec.settledAt !== undefined) {
     checkInstant(spec.settledAt, valueAt('spec', 'settledAt'), report)
   }
-  // What is settled is a record of how it went.
+  // A settled rollout is only a record.
   if (spec.settled !== undefined) return
   checkSteps(spec, report)
   if (areTimed) checkIntents(spec, report)

@@ -60,14 +60,14 @@ function checkExpected(expect: Expected, path: YamlPath, report: Report): void {
   }
 }
 
-/** An address, or the host name that an alias leads to. */
+/** Accepts an address, or the host name of an alias. */
 function checkMember(text: string, path: YamlPath, report: Report): void {
   if (parseAddress(text).ok || checkHostName(text).fault === undefined) return
   const args = [`"${text}" is not the address of a member`, 'write the address as in its pool']
   report('test-value', valueAt(...path), { args })
 }
 
-/** RFC 3597 section 5: also by number. */
+/** RFC 3597 section 5: types may be given by number. */
 function isType(text: string): boolean {
   const name = text.toUpperCase()
   if (Object.values(rrTypeNames).includes(name)) return true

@@ -24,7 +24,7 @@ export const poolMembers: ObjectRule<'Pool'> = ({ metadata, spec }, report) => {
   } else {
     for (const { name, has } of addressFamilies) {
       const ofFamily = spec.members.filter(has)
-      // A pool without members of a family says nothing about it.
+      // A family without any member is not reported.
       if (ofFamily.every(isHostname) || ofFamily.some(isActive)) continue
       report('pool-family-inactive', keyAt('spec', 'members'), { args: [name, ...args] })
     }
@@ -67,7 +67,7 @@ export const memberAddress: ObjectRule<'Pool'> = ({ spec }, report) => {
   }
 }
 
-/** Checks what members point to: an address or a host name, and as many as a pool can answer. */
+/** Checks targets of members: an address or a host name, and no more than a pool can answer. */
 export const memberHostname: ObjectRule<'Pool'> = ({ metadata, spec }, report) => {
   const known = new Map<string, Place>()
   for (const [i, member] of spec.members.entries()) {
@@ -93,7 +93,7 @@ export const memberHostname: ObjectRule<'Pool'> = ({ metadata, spec }, report) =
   checkCount(metadata.name, spec, report)
 }
 
-/** @returns lower case with the last dot; undefined: it is no host name */
+/** @returns lower case with the final dot; undefined: not a host name */
 function checkForm(hostname: string, place: Place, report: Report): string | undefined {
   const key = hostnameKey(hostname)
   if (key !== undefined) return key
@@ -105,7 +105,7 @@ function checkForm(hostname: string, place: Place, report: Report): string | und
   return undefined
 }
 
-/** The rows that a pool takes in a bundle: those of a host name are kept for it. */
+/** Counts the rows of a pool in a bundle, the slots of host names included. */
 function checkCount(name: string, { answer, members }: PoolSpec, report: Report): void {
   if (answer === 'cname') return
   const hostnames = members.filter(isHostname).length
@@ -123,7 +123,7 @@ export const memberExtras: ObjectRule<'Pool'> = ({ spec }, report) => {
       const place = valueAt('spec', 'members', i, 'warmupThreshold')
       report('warmup-without-check', place, { args: [String(warmupThreshold)] })
     }
-    // The schema has looked at how it begins.
+    // The schema checks the scheme.
     if (rumUrl !== '' && !URL.canParse(rumUrl)) {
       report('rum-url-invalid', valueAt('spec', 'members', i, 'rumUrl'), { args: [rumUrl] })
     }

@@ -18,14 +18,14 @@ export const recordCaa: ObjectRule<'Records'> = ({ spec }, report) => {
 }
 
 /**
- * RFC 8659 section 4.2, with the parameters of RFC 8657. Blanks before it are cut off by the
- * caller: with `\s*` on both sides of what may be empty, the time rises with their square.
+ * RFC 8659 section 4.2, with the parameters of RFC 8657. The caller cuts off leading blanks: with
+ * `\s*` on both sides of an optional part the time would grow with their square.
  */
 const issuer = /^(?<domain>[^\s;]*)\s*(?:;(?<parameters>.*))?$/
 const parameter = /^[0-9a-z](?:[0-9a-z-]*[0-9a-z])?\s*=\s*[!-:<-~]*$/i
 const domainText = /^[0-9a-z_-]+(?:\.[0-9a-z_-]+)*\.?$/i
 
-/** What a tag wants; undefined: the value is right. */
+/** The expected form by tag; undefined: the value is valid. */
 const forms: Readonly<Record<string, (value: string) => string | undefined>> = Object.freeze({
   issue: issuerFault,
   issuewild: issuerFault,

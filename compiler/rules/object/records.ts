@@ -21,9 +21,7 @@ export const recordValues: ObjectRule<'Records'> = ({ spec }, report) => {
   readRecords(spec, report)
 }
 
-/**
- * Checks which types of records may stand where: at the apex, at a wildcard, and more than once.
- */
+/** Checks which types may be where: at the apex, at a wildcard, more than once. */
 export const recordTypes: ObjectRule<'Records'> = ({ spec }, report) => {
   const { zone, rrsets } = readRecords(spec)
   for (const rrset of rrsets) {
@@ -36,10 +34,10 @@ export const recordTypes: ObjectRule<'Records'> = ({ spec }, report) => {
   }
 }
 
-/** RFC 2181 section 10.1, RFC 6672 section 2.4; of ALIAS, as others have it. */
+/** RFC 2181 section 10.1, RFC 6672 section 2.4; ALIAS as with other providers. */
 const singleTypes: readonly number[] = [RrType.CNAME, RrType.DNAME, aliasCode]
 
-/** RFC 4034, RFC 5155, RFC 8976: they cover what the zone holds at one moment. */
+/** RFC 4034, RFC 5155, RFC 8976: types that depend on the content of the zone. */
 const signingTypes: readonly number[] = [24, 46, 47, 48, 50, 51, 63]
 
 function checkMade(
@@ -63,13 +61,13 @@ function checkMade(
 
 const oddWildcards: readonly number[] = [RrType.NS, RrType.DNAME, RrType.DS]
 
-/** RFC 4592 sections 4.2, 4.4 and 4.6: nobody agrees on what these would mean. */
+/** RFC 4592 sections 4.2, 4.4 and 4.6: their meaning at a wildcard is undefined. */
 function checkWildcard({ index, name, type }: ReadRrset, report: Report): void {
   if (!name.startsWith('*.') || !oddWildcards.includes(type.code)) return
   report('record-wildcard-type', recordPlace(index, 'type'), { args: [name, type.name] })
 }
 
-/** Checks that records which name a host do not name an address. */
+/** Checks that host names in records are not addresses. */
 export const recordHosts: ObjectRule<'Records'> = ({ spec }, report) => {
   const { zone = '', rrsets } = readRecords(spec)
   for (const rrset of rrsets) {
@@ -101,7 +99,7 @@ export const recordSize: ObjectRule<'Records'> = ({ spec }, report) => {
 
 const { rrsetBytesMax, nameserversPerZoneMax: serversMax } = bundleLimits
 
-/** As a bundle counts them: each record with its header, and what is noted of names inside it. */
+/** Counts as the bundle does: each record with its header, and the notes on names inside it. */
 function bytesOf({ type, from, rdataBytes }: ReadRrset): number {
   const form = rdataForms[type.code]
   const perRecord = 12 + (form === undefined ? 0 : 4 + 2 * form.names)

@@ -7,7 +7,7 @@ import { redirectCodeDefault, redirectCodes } from '#schemas/objects/redirect.ts
 import { reportFault } from '#diagnostics/finding.ts'
 import type { ObjectRule } from './object-rule.ts'
 
-/** What the configuration language of some web server gives a meaning to. */
+/** Characters with a meaning in the configuration language of some web server. */
 const unsafe = /[\p{Cc}\s;{}#"'\\]/u
 
 export const redirectSource: ObjectRule<'Redirect'> = ({ spec }, report) => {
@@ -54,7 +54,7 @@ export const redirectTarget: ObjectRule<'Redirect'> = ({ spec }, report) => {
   }
 }
 
-/** A host name or an address; a URL parser takes any text without signs of its own. */
+/** A host name or an address; a URL parser accepts any text without special characters. */
 function isPossibleHost(host: string): boolean {
   return parseAddress(host.replace(/^\[(.*)\]$/, '$1')).ok || checkHostName(host).key !== undefined
 }

@@ -19,7 +19,7 @@ export const serviceDomain: ObjectRule<'Service'> = ({ spec }, report) => {
   reportFault(checkName(spec.domain, true).fault, valueAt('spec', 'domain'), report)
 }
 
-/** Points out balanced names whose answers resolvers keep for long after a member has failed. */
+/** Notes balanced names with TTLs so long that resolvers keep failed members. */
 export const serviceTtl: ObjectRule<'Service'> = ({ spec: { pool, ttl } }, report) => {
   if (pool === null || ttl <= ttlJumpFreeSeconds) return
   report('ttl-long', valueAt('spec', 'ttl'), { args: [String(ttl)] })
@@ -46,7 +46,7 @@ export const serviceChain: ObjectRule<'Service'> = ({ spec }, report) => {
 function checkAlgorithm(algorithm: string, hasChain: boolean, report: Report): void {
   const place = valueAt('spec', 'algorithm')
   if (!hasChain && algorithm === '') report('algorithm-empty', place)
-  // The default may come from the schema: saying that it has no effect helps nobody.
+  // A default from the schema is ignored silently.
   if (!hasChain || algorithm === '' || algorithm === algorithms[0]) return
   report('algorithm-ignored', place, { args: [algorithm] })
 }
@@ -75,7 +75,7 @@ function useOf(text: string, index: number, report: Report): FilterUse | undefin
   return use
 }
 
-/** @returns false: there is no program */
+/** @returns false: the body is empty */
 function checkBody(text: string, body: string, place: Place, report: Report): boolean {
   if (body.trim() === '') {
     report('script-empty', place)

@@ -1,12 +1,12 @@
-// Checks what zones say of the life of their keys.
+// Checks the lifetimes of zones' keys.
 import { lifeMs, rollPolicy } from '#compiler/values/key-policy.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
-/** For TTLs of an hour or two, and for the time that clocks may differ. */
+/** For TTLs of an hour or two, and for differences of clocks. */
 const spareMs = 6 * 3_600_000
 
-/** Finds keys that would have to be followed before those before them are gone. */
+/** Finds keys that would have to be replaced before their predecessors are gone. */
 export const keyPolicies: ObjectRule<'Settings'> = ({ spec }, report) => {
   for (const [i, { name, dnssec }] of spec.zones.entries()) {
     if (dnssec?.policy === undefined) continue

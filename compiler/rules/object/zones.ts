@@ -57,7 +57,7 @@ function checkSoa({ mname, rname }: Partial<Soa> = {}, path: YamlPath, report: R
   if (rname !== undefined) reportFault(checkMailbox(rname).fault, valueAt(...path, 'rname'), report)
 }
 
-/** RFC 2308 section 5 speaks of hours for static data; names that fail over need minutes. */
+/** RFC 2308 section 5 suggests hours for static data; names with failover need minutes. */
 export const soaMinimumSecondsMax = 300
 
 /** Finds an SOA minimum so long that negative answers outlive an outage. */

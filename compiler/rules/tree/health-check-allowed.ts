@@ -25,7 +25,7 @@ export const healthChecksAllowed: TreeRule = ({ tree, checkPolicy }, report) => 
       const suggestion = suggest(name, names)
       report('health-check-certificate-unknown', place, { args: [name], suggestion })
     }
-    // Whatever the type is: it would be asked as soon as that changes.
+    // Checked for every type: the webhook would be used as soon as the type changes.
     const host = webhookURL === '' ? undefined : URL.parse(webhookURL)?.hostname
     if (host !== undefined && isInternalHost(host, allowed)) {
       const place = valueIn(entry, 'spec', 'healthCheck', 'webhookURL')
@@ -34,7 +34,7 @@ export const healthChecksAllowed: TreeRule = ({ tree, checkPolicy }, report) => 
   }
 }
 
-/** Names that the tenant may use. */
+/** Names of certificates that the tenant may use. */
 function certificatesOf(
   { clientCertificates: all }: HealthCheckPolicy,
   tenant: string,
@@ -48,9 +48,9 @@ function certificatesOf(
 
 const loopback = Uint8Array.of(127, 0, 0, 1)
 
-/** @param host of a URL that was parsed, in which 2130706433 has become 127.0.0.1 */
+/** @param host of a parsed URL, where 2130706433 has become 127.0.0.1 */
 function isInternalHost(host: string, allowed: readonly Network[]): boolean {
-  // RFC 6761 section 6.3: the names below it mean this host, too.
+  // RFC 6761 section 6.3: names below `localhost` mean this host, too.
   if (/(^|\.)localhost\.?$/.test(host)) return isForbiddenAddress(loopback, allowed)
   const octets = parseAddress(host.replace(/^\[(.*)\]$/, '$1'))
   return octets.ok && isForbiddenAddress(octets.value, allowed)

@@ -32,7 +32,7 @@ export const nameHolders: TreeRule = ({ tree, zones, records, redirects }, repor
     const claimant = { tenant: claim.tenant, isJudged: true }
     const seen = { names, claimant, zone: zoneOfName(names, held) }
     const found = holdingAt(seen, held, true) ?? above.of(claim.tenant, held)
-    // That it is there twice, other rules say.
+    // Other rules report duplicates.
     if (found.is === 'others' && found.by === 'claim' && isTwin(claim, found.claim)) continue
     tell({ ...claim, at: () => placeOfClaim(claim) }, found, names, report)
   }
@@ -40,7 +40,7 @@ export const nameHolders: TreeRule = ({ tree, zones, records, redirects }, repor
     if (mayOverlap(entry.tenant, entry.object.metadata)) continue
     const { tenant } = entry
     const found = holdingOf(names, { tenant, isDomain: true, isJudged: true }, name)
-    // Domains inside each other are `delegated-domain-overlap`: of these the closest decides.
+    // Nested domains are `delegated-domain-overlap`: the closest of them decides.
     if (found.is === 'others' && found.by === 'domain') continue
     const at = (): EntryPlace => valueIn(entry, 'spec', 'domain')
     tell({ tenant, name, at }, found, names, report)
@@ -50,14 +50,14 @@ export const nameHolders: TreeRule = ({ tree, zones, records, redirects }, repor
 const isTwin = (a: TreeClaim, b: TreeClaim): boolean =>
   a.kind === b.kind && a.name === b.name && a.type === b.type
 
-/** Nearly all configurations: there is nobody whose name it could be, and nothing to look at. */
+/** True for nearly all configurations: there is only one holder, so nothing needs a check. */
 function isOfOne({ settings, folders }: RuleSubject['tree']): boolean {
   const spec = settings?.object.spec
   const isGiven = spec?.zones.some(({ tenants }) => tenants !== undefined) ?? false
   return folders.size < 2 && spec?.names !== 'owned' && !isGiven
 }
 
-/** What encloses a name is looked for once for all names beside it. */
+/** Finds the holding above a name once for all its siblings. */
 class EnclosingHoldings {
   readonly #names: TreeNames
   readonly #known = new Map<string, Map<string, Found>>()
@@ -69,7 +69,7 @@ class EnclosingHoldings {
   of(tenant: string, name: string): Found {
     let known = this.#known.get(tenant)
     if (known === undefined) this.#known.set(tenant, (known = new Map<string, Found>()))
-    // A name with an escaped dot has a key of its own.
+    // A name with an escaped dot has its own key.
     const key = name.includes('\\') ? name : name.slice(name.indexOf('.') + 1)
     let found = known.get(key)
     if (found === undefined) {

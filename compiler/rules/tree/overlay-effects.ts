@@ -1,4 +1,5 @@
-// Finds what rollouts and windows do to pools: none left, one left, a step without effect.
+// Finds the effects of rollouts and windows on pools: no member left, one left, a step without
+// effect.
 import type { OverlayPlan, PlannedRollout } from '#compiler/lower/overlay-plan.ts'
 import { whyUnmeasured } from '#compiler/lower/routing-facts.ts'
 import { demandLabel, neededFamilyOf, demandsOn } from '#compiler/redundancy/pool-demand.ts'
@@ -41,7 +42,7 @@ function checkWeights({ entry, model }: PlannedRollout, report: TreeReport): voi
 
 const signals = ['minHealthScore', 'minHealthyMembers', 'maxRttDeltaMs'] as const
 
-/** Signals that nothing measures. */
+/** Finds regression signals that nothing measures. */
 function checkRegressions({ entry, poolEntry, model }: PlannedRollout, report: TreeReport): void {
   const { regressionPolicy: policy } = entry.object.spec
   if (policy === undefined || poolEntry === undefined || model === undefined) return
@@ -58,7 +59,7 @@ function checkRegressions({ entry, poolEntry, model }: PlannedRollout, report: T
   }
 }
 
-/** @returns what the pool has, and what it should be given */
+/** @returns what the pool lacks for the signal, and the remedy */
 function missingFor(
   field: (typeof signals)[number],
   check: HealthCheck | undefined,
@@ -84,12 +85,12 @@ function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void
     if (pool === undefined || ofPool === undefined) continue
     const fallback = fallbackPoolOf(service.object.spec)
     const standIn = fallback === undefined ? undefined : tree.poolNamed.get(fallback)
-    // Other services of the pool would say the same.
+    // Other services of the pool would give the same finding.
     const isWeighted = dividesByWeight(waysOfService(service.object.spec))
     const key = `${name} ${onAllDown} ${isWeighted}`
     if (seen.has(key)) continue
     seen.add(key)
-    // Where all are asked when too few are healthy, too few are enough.
+    // Where all members are answered when too few are healthy, `minHealthy` does not matter.
     const minHealthy = onAllDown === 'all' ? 0 : pool.object.spec.minHealthy
     for (const family of addressFamilies) {
       const asked = { family, isWeighted }
@@ -105,7 +106,7 @@ function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void
 const placeOf = ({ entry, change }: OverlayEvent): EntryPlace =>
   valueIn(entry, 'spec', change === 'out' ? 'startAt' : 'steps')
 
-/** True when a pool has somebody to answer with, whatever rollouts and windows there are. */
+/** True when a pool can answer throughout, whatever rollouts and windows there are. */
 function standsThroughout(
   pool: Entry<'Pool'>,
   events: ReadonlyMap<Entry<'Pool'>, readonly OverlayEvent[]>,
@@ -119,8 +120,8 @@ function standsThroughout(
 
 /**
  * @param minHealthy with fewer members than this, of both families, the pool answers nothing
- * @returns the event after which nobody of the family is left, every member being healthy; none
- *   when there was nobody from the start
+ * @returns the event after which no member of the family is left, all being healthy; none when
+ * there was no member from the start
  */
 function firstEmptied(
   pool: Entry<'Pool'>,
@@ -134,26 +135,26 @@ function firstEmptied(
   return isEmpty(start) ? undefined : later.find(isEmpty)?.event
 }
 
-/** What a service looks for. */
+/** The kind of answer that a service needs. */
 interface Asked {
   readonly family: AddressFamily
-  /** It divides its answers by weight. */
+  /** The service divides its answers by weight. */
   readonly isWeighted: boolean
 }
 
-/** What is left of a pool, every member being healthy. */
+/** The remaining members of a pool, assuming all are healthy. */
 interface Standing {
-  /** Members that a service would give. */
+  /** Members that the service would answer. */
   readonly left: number
-  /** Members of both families that are up, whatever they weigh. */
+  /** Members of both families that are up, whatever their weight. */
   readonly ready: number
-  /** A window is over the whole pool. */
+  /** A window covers the whole pool. */
   readonly isOut: boolean
 }
 
 interface Standings {
   readonly start: Standing
-  /** After each instant, with the last that happened at it. */
+  /** The state after each instant, with the last event at that instant. */
   readonly later: readonly (Standing & { readonly event: OverlayEvent })[]
 }
 
@@ -198,7 +199,7 @@ function standingsOf(
 const dayMs = 86_400_000
 const horizonMs = 14 * dayMs
 
-/** Notes when windows and rollouts of the coming days leave a pool with one member. */
+/** Notes windows and rollouts of the coming days that leave a pool with one member. */
 export const thinWindows: TreeRule = ({ tree, overlays, nowMs }, report) => {
   if (nowMs === null || overlays.rollouts.length + overlays.windows.length === 0) return
   const events = eventsByPool(overlays)
@@ -209,7 +210,7 @@ export const thinWindows: TreeRule = ({ tree, overlays, nowMs }, report) => {
     const asked = { family: neededFamilyOf(pool), isWeighted: demand.isWeighted }
     const thin = thinTimes(standingsOf(pool, own, asked)).find(
       ({ fromMs, untilMs }) =>
-        // What began and never ends is how things are.
+        // A state that began in the past and never ends is the normal one.
         (untilMs === Infinity ? fromMs >= nowMs : untilMs > nowMs) && fromMs < nowMs + horizonMs,
     )
     if (thin === undefined) continue
@@ -220,13 +221,13 @@ export const thinWindows: TreeRule = ({ tree, overlays, nowMs }, report) => {
 
 interface ThinTime {
   readonly fromMs: number
-  /** Infinity: nothing ends it. */
+  /** Infinity: it does not end. */
   readonly untilMs: number
-  /** What begins it. */
+  /** The event that begins it. */
   readonly event: OverlayEvent
 }
 
-/** When one member of several is left, of those that a service asks. */
+/** Finds the times when a single one of several members is left for a service. */
 function thinTimes({ start, later }: Standings): readonly ThinTime[] {
   const times: ThinTime[] = []
   let begun: OverlayEvent | undefined = undefined as OverlayEvent | undefined
@@ -258,17 +259,17 @@ function timesText({ fromMs, untilMs }: ThinTime): string {
   return `from ${day(fromMs)} ${minute(fromMs)} to ${day(untilMs)} ${minute(untilMs)} UTC`
 }
 
-/** Something that begins or ends. */
+/** The begin or end of an overlay. */
 interface OverlayEvent {
   readonly atMs: number
   readonly entry: PlacedFile
-  /** -1: every member. */
+  /** -1: all members. */
   readonly member: number
   /** A window opens or closes, or the member gets another weight. */
   readonly change: 'out' | 'back' | { readonly weight: number }
 }
 
-/** In the order of time; what happens at one instant is next to each other. */
+/** In order of time; events of one instant are adjacent. */
 function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, OverlayEvent[]> {
   const events = new Map<Entry<'Pool'>, OverlayEvent[]>()
   const add = (pool: Entry<'Pool'>, event: OverlayEvent): void => {

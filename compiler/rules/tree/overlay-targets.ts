@@ -26,7 +26,7 @@ export const overlayTargets: TreeRule = ({ overlays, nowMs }, report) => {
   }
 }
 
-/** Notes rollouts that are over and still set the weight: that of the pool has no effect. */
+/** Notes finished rollouts that still set the weight: the pool's weight has no effect. */
 function checkOver({ entry, model }: PlannedRollout, nowMs: number, report: TreeReport): void {
   if (model === undefined) return
   const { state, weight } = rolloutAt(model, nowMs)
@@ -52,17 +52,18 @@ function checkRollouts(rollouts: readonly PlannedRollout[], report: TreeReport):
 const targetOf = ({ entry }: PlannedRollout) =>
   valueAt('spec', entry.object.spec.member === undefined ? 'memberId' : 'member')
 
-/** A window over a pool overlaps one over a member of it: both say something of that member. */
+/** A window over a pool overlaps one over its member: both affect that member. */
 function checkOverlaps(windows: readonly PlannedWindow[], report: TreeReport): void {
   const sorted = windows
     .filter(({ model }) => model !== undefined)
     .toSorted((a, b) => a.model!.startAtMs - b.model!.startAtMs)
-  /** By pool and member: the window that ends last so far. */
+  /** By pool and member: the window with the latest end so far. */
   const latest = new Map<string, PlannedWindow>()
   for (const planned of sorted) {
     const { pool, member, startAtMs, endAtMs } = planned.model!
     const key = `${pool}/${member}`
-    // A window over a pool conflicts with one over any member: `any` has the one that ends last.
+    // A window over a pool conflicts with one over any member: `any` has the one with the latest
+    // end.
     const rivals = [key, member < 0 ? `${pool}/any` : `${pool}/-1`]
     const rival = rivals
       .map((one) => latest.get(one))

@@ -15,7 +15,7 @@ export const poolReferences: TreeRule = ({ tree }, report) => {
   const namesOf = new Map<string, string[]>()
   for (let i = 0; i < tree.of.Service.length; i++) {
     const entry = tree.of.Service[i]!
-    // Most name one pool, which is there.
+    // Most services name one pool, which exists.
     const isUsual = tree.poolOf[i]?.tenant === entry.tenant
     if (isUsual && fallbackPoolOf(entry.object.spec) === undefined) continue
     for (const reference of referencesOf(entry)) {
@@ -44,7 +44,7 @@ function referencesOf({ object: { spec } }: Entry<'Service'>): readonly Referenc
 
 function isKnown(tree: Tree, tenant: string, name: string): boolean {
   if (tree.poolNamed.get(name)?.tenant === tenant) return true
-  // The pool's own file has its own message; one mistake gives one.
+  // The file of the pool has its own message; one mistake gives one finding.
   return tree.faulty.poolNames.has(`${tenant}/${name}`) || tree.faulty.anyPool.has(tenant)
 }
 
@@ -57,7 +57,7 @@ function reportMissing(
 ): void {
   const at = valueIn(entry, 'spec', field)
   const elsewhere = tree.poolNamed.get(name)
-  // A name that two tenants use is reported where it is declared twice.
+  // A name used by two tenants is reported where it is declared twice.
   if (names.includes(name)) return
   if (elsewhere === undefined) {
     report('pool-unknown', at, { args: [name, entry.tenant], suggestion: suggest(name, names) })
@@ -72,15 +72,15 @@ function poolName(entry: Entry<'Pool'>): string {
   return entry.object.metadata.name
 }
 
-/** Counted over all trees: marks that were left by another tree say nothing. */
+/** Counts over all trees: marks left by another tree are void. */
 let rounds = 0
 
 /** Finds pools that no service uses. */
 export const poolsUsed: TreeRule = ({ tree }, report) => {
-  // A service that could not be read may be the one that uses it.
+  // A service that could not be read may use the pool.
   if (tree.faulty.services) return
   const round = ++rounds
-  // A mark on the pool: a set of many thousand names would be made, and thrown away, each time.
+  // Marks pools instead of making a set: a set of many thousand names would be garbage each time.
   const others = new Set<string>()
   for (let i = 0; i < tree.of.Service.length; i++) {
     const { spec } = tree.of.Service[i]!.object
@@ -94,7 +94,7 @@ export const poolsUsed: TreeRule = ({ tree }, report) => {
   for (const entry of tree.of.Pool) {
     if (entry.derived.usedInRound === round) continue
     const { name } = entry.object.metadata
-    // The first of several of one name has the mark.
+    // The first of several pools with one name carries the mark.
     if (others.has(name) || tree.poolNamed.get(name)?.derived.usedInRound === round) continue
     meant ??= misspelt(tree, others)
     if (meant.has(name)) continue
@@ -102,7 +102,7 @@ export const poolsUsed: TreeRule = ({ tree }, report) => {
   }
 }
 
-/** More unknown names than this are no slips of the hand. */
+/** More unknown names than this are not typing mistakes. */
 const slipsMax = 20
 
 /**
@@ -119,7 +119,7 @@ function misspelt(tree: Tree, used: ReadonlySet<string>): ReadonlySet<string> {
   return new Set(near.filter((name) => name !== undefined))
 }
 
-/** Checks that a fallback pool is another pool, and has somebody to answer with. */
+/** Checks that a fallback pool is another pool and has members to answer with. */
 export const fallbackPools: TreeRule = ({ tree }, report) => {
   for (const entry of tree.of.Service) {
     const { spec } = entry.object
@@ -140,8 +140,8 @@ export const fallbackPools: TreeRule = ({ tree }, report) => {
 }
 
 /**
- * Says in words why the fallback cannot answer when it is needed. Findings about the pool itself
- * cover disabled members, and fewer members than `minHealthy`.
+ * Says why the fallback cannot answer when it is needed. Disabled members and too few for
+ * `minHealthy` have their own findings.
  *
  * @param from the pool that has no member left
  */
@@ -153,16 +153,14 @@ function whyNowhere(
   if (from === undefined || enabled.length === 0) return undefined
   const { noun, has } = neededFamilyOf(from)
   if (!enabled.some(has)) return `it has no ${noun}`
-  // One that is not probed counts as healthy, and that may be meant.
+  // A pool without probes counts as healthy, which may be intended.
   if (spec.healthCheck === undefined) return undefined
   const first = new Set(from.object.spec.members.map(targetOf))
   if (!enabled.every((member) => first.has(targetOf(member)))) return undefined
   return `each of its members is one of "${from.object.metadata.name}", too`
 }
 
-/**
- * Checks pools with host names against the services that use them: no alias at an apex, no loop.
- */
+/** Checks pools with host names against their services: no alias at an apex, no loop. */
 export const hostnameMembers: TreeRule = (subject, report) => {
   const pools = subject.tree.of.Pool.filter(hasHostname)
   if (pools.length === 0) return
@@ -170,7 +168,7 @@ export const hostnameMembers: TreeRule = (subject, report) => {
   checkLoops(subject, pools, report)
 }
 
-/** Worked out once for the content of the file. */
+/** Computed once per content of the file. */
 function hasHostname({ file, object }: Entry<'Pool'>): boolean {
   return (file.memo.hasHostname ??= object.spec.members.some(isHostname))
 }
@@ -198,7 +196,10 @@ function checkServices({ tree, zones }: RuleSubject, report: TreeReport): void {
   }
 }
 
-/** A member whose host name a service of ours answers, maybe through aliases, with its pools. */
+/**
+ * A member whose host name a service of ours answers, possibly through aliases, with the pools of
+ * that service.
+ */
 interface Edge {
   readonly member: number
   readonly hostname: string
@@ -209,11 +210,11 @@ interface Visit {
   readonly pool: Entry<'Pool'>
   readonly edges: readonly Edge[]
   edge: number
-  /** The next pool of the edge. */
+  /** The next pool of the edge to visit. */
   next: number
 }
 
-/** Each pool is walked over once, however they lead to each other. */
+/** Visits each pool once, however the pools refer to each other. */
 function checkLoops(
   subject: RuleSubject,
   pools: readonly Entry<'Pool'>[],
@@ -264,7 +265,7 @@ function edgesOf({ tree, records }: RuleSubject, pool: Entry<'Pool'>): Edge[] {
   return edges
 }
 
-/** The service that answers a name: its own, or the nearest wildcard above it. */
+/** The service that answers a name: its own, or that of the nearest wildcard above. */
 function serviceFor(tree: Tree, hostname: string): Entry<'Service'> | undefined {
   const own = tree.serviceAt.get(hostname)
   if (own !== undefined) return own

@@ -1,4 +1,4 @@
-// Checks where records lead: names that exist, and no circles.
+// Checks the targets of records: they exist, and aliases form no loop.
 import {
   addressesOf,
   aliasAt,
@@ -14,15 +14,13 @@ import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { TreeRule } from './tree-rule.ts'
 
-/**
- * Checks that the targets of MX, NS and SRV records are no aliases and, if they are ours, exist.
- */
+/** Checks that targets of MX, NS and SRV records are no aliases and, in our zones, exist. */
 export const recordTargets: TreeRule = ({ tree, records: plan }, report) => {
   if (plan === undefined) return
   for (const rrset of plan.pointers) {
     for (const [i, rdata] of rrset.model.rdata.entries()) {
       const target = hostIn(rrset.model.type, rdata)
-      // RFC 7505 and RFC 2782: the root says that there is no such server.
+      // RFC 7505 and RFC 2782: the root means that there is no such server.
       if (target === '.') continue
       const addresses = addressesOf(tree, plan, target)
       if ('found' in addresses && addresses.found !== 'none') continue
@@ -38,7 +36,7 @@ export const recordTargets: TreeRule = ({ tree, records: plan }, report) => {
   }
 }
 
-/** Points out aliases that lead to names of our zones which do not exist. */
+/** Notes aliases that point to missing names of our zones. */
 export const aliasTargets: TreeRule = ({ tree, records: plan }, report) => {
   if (plan === undefined) return
   for (const rrset of plan.aliases) {
@@ -46,7 +44,7 @@ export const aliasTargets: TreeRule = ({ tree, records: plan }, report) => {
     const [first] = rdata
     if (first === undefined || name.startsWith('_')) continue
     const target = formatName(foldName(first))
-    // Names below `_acme-challenge` and the like come and go by UPDATE, and are not in files.
+    // Names below `_acme-challenge` and the like are made by UPDATE and are not in files.
     if (target.startsWith('_')) continue
     if (!isNowhere(tree, plan, target)) continue
     const at = placeOfRrset(rrset, 'values', rrset.from[0]!)
@@ -55,19 +53,17 @@ export const aliasTargets: TreeRule = ({ tree, records: plan }, report) => {
   }
 }
 
-/** Octets of the priority, before the target. RFC 9460 section 2.2. */
+/** Octets of the priority before the target. RFC 9460 section 2.2. */
 const priorityBytes = 2
 
-/**
- * Points out targets of HTTPS and SVCB records in our zones where nobody finds addresses. RFC 9460.
- */
+/** Notes targets of HTTPS and SVCB records in our zones without addresses. RFC 9460. */
 export const bindingTargets: TreeRule = ({ tree, records: plan }, report) => {
   if (plan === undefined) return
   for (const rrset of plan.bindings) {
     const { name, rdata } = rrset.model
     for (const [i, octets] of rdata.entries()) {
       const target = formatName(foldName(octets.subarray(priorityBytes)))
-      // Sections 2.5.1 and 2.5.2: the root says that there is no service, or means the owner.
+      // Sections 2.5.1 and 2.5.2: the root means that there is no service, or the owner itself.
       if (target === '.') continue
       const isAlias = octets[0] === 0 && octets[1] === 0
       const why = isAlias ? whyNoAlias(tree, plan, target) : whyNoEndpoint(tree, plan, target)
@@ -84,22 +80,22 @@ export const bindingTargets: TreeRule = ({ tree, records: plan }, report) => {
 
 type Why = 'does not exist' | 'has no addresses'
 
-/** Section 2.4.2: what stands at the target is looked for, be it records of the same type. */
+/** Section 2.4.2: an alias target may hold any records, also of the same type. */
 function whyNoAlias(tree: Tree, plan: RecordPlan, target: string): Why | undefined {
   return isNowhere(tree, plan, target) ? 'does not exist' : undefined
 }
 
-/** Section 3: clients connect to its addresses, through aliases, too. */
+/** Section 3: clients connect to addresses of the target, also through aliases. */
 function whyNoEndpoint(tree: Tree, plan: RecordPlan, target: string): Why | undefined {
   if (isNowhere(tree, plan, target)) return 'does not exist'
   const addresses = addressesOf(tree, plan, target)
   return 'found' in addresses && addresses.found === 'none' ? 'has no addresses' : undefined
 }
 
-/** Below a DNAME stands nothing; this label is nobody's. */
+/** A label that nobody uses: nothing exists below a DNAME. */
 const anyLabel = '\\001.'
 
-/** Finds aliases (CNAME and DNAME) that lead in a circle, or through too many others. */
+/** Finds aliases (CNAME and DNAME) in a loop, or with too many steps. */
 export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
   if (plan === undefined) return
   for (const rrset of plan.addressAliases) checkAddressAlias(tree, plan, rrset, report)
@@ -111,7 +107,7 @@ export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
     const at = placeOfRrset(rrset, 'values', 0)
     const way = names.map((one) => one.replace(anyLabel, '')).join(' → ')
     if (circle.length > 0) {
-      // Each leads back to itself: the first in the alphabet tells.
+      // A loop is reported once, for the alphabetically first of its members.
       const isTeller = circle.includes(rrset) && circle.every((one) => name <= one.model.name)
       if (isTeller) report('alias-loop', at, { args: [way] })
     } else {
@@ -121,9 +117,9 @@ export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
 }
 
 interface Walk {
-  /** The start, and where each alias leads. */
+  /** The start, and the target of each alias. */
   readonly names: readonly string[]
-  /** The aliases that lead round and round; empty: there is an end, or no end in sight. */
+  /** The aliases of the loop; empty: the chain ends, or is too long. */
   readonly circle: readonly PlannedRrset[]
 }
 
@@ -143,7 +139,7 @@ function walk(tree: Tree, plan: RecordPlan, start: string): Walk {
   return { names, circle: [] }
 }
 
-/** An ALIAS is looked up from outside: one that leads back to itself finds nothing, ever. */
+/** An ALIAS is resolved from outside: one that leads back to itself never finds an address. */
 function checkAddressAlias(
   tree: Tree,
   plan: RecordPlan,

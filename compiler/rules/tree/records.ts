@@ -1,4 +1,4 @@
-// Checks where records stand: in which zone, beside what, and below which cut.
+// Checks the places of records: their zone, their neighbours, and the cut above them.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { domainOfName, hasWholeZone } from '#compiler/lower/record-access.ts'
 import { isAliasService } from '#compiler/lower/record-lookup.ts'
@@ -15,7 +15,7 @@ import { suggest } from '#lib/suggest.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /**
- * Checks that the zone of records is declared, open to their tenant, and the closest of its names.
+ * Checks that the zone of records is declared, open to their tenant, and the closest to each name.
  */
 export const recordZones: TreeRule = recordRule(({ tree, plan }, report) => {
   for (const entry of tree.of.Records) {
@@ -34,7 +34,7 @@ export const recordZones: TreeRule = recordRule(({ tree, plan }, report) => {
   checkClosest(plan, report)
 })
 
-/** Each of its names is to be in a delegated domain of the tenant. */
+/** Each name must be in a delegated domain of the tenant. */
 function checkDomains(
   entry: Entry<'Records'>,
   { zones, domains }: RecordPlan,
@@ -49,7 +49,10 @@ function checkDomains(
   }
 }
 
-/** The NS and DS records of a zone of ours are not of its own file: the settings, its parent. */
+/**
+ * NS and DS records of a zone of ours are not in its own file: the settings and its parent have
+ * them.
+ */
 function checkClosest(plan: RecordPlan, report: TreeReport): void {
   const outer = new Set<number>()
   for (const zone of plan.zoneAt.keys()) {
@@ -72,7 +75,7 @@ function checkClosest(plan: RecordPlan, report: TreeReport): void {
   }
 }
 
-/** Checks that a name and type has one set of records, and nothing stands beside a CNAME. */
+/** Checks that a name and type has one record set, and that a CNAME is alone. */
 export const recordsUnique = recordRule(({ plan }, report) => {
   for (const [, rrsets] of plan.at) {
     if (rrsets.length > 1) checkName(plan, rrsets, report)
@@ -97,7 +100,7 @@ function checkName(plan: RecordPlan, rrsets: readonly PlannedRrset[], report: Tr
   checkAddresses(firstOf, report)
   const alias = firstOf.get(RrType.CNAME)
   if (alias === undefined || isApexAlias(plan, alias)) return
-  // RFC 1034 section 3.6.2: also what came first is in the wrong place.
+  // RFC 1034 section 3.6.2: sets declared before the CNAME are wrong, too.
   for (const rrset of firstOf.values()) {
     if (rrset === alias) continue
     const other = placeOfRrset(alias, 'type')
@@ -106,7 +109,7 @@ function checkName(plan: RecordPlan, rrsets: readonly PlannedRrset[], report: Tr
   }
 }
 
-/** Addresses of a name come from one place. */
+/** Checks that the addresses of a name have one source. */
 function checkAddresses(firstOf: ReadonlyMap<number, PlannedRrset>, report: TreeReport): void {
   const alias = firstOf.get(aliasCode)
   if (alias === undefined) return
@@ -118,12 +121,12 @@ function checkAddresses(firstOf: ReadonlyMap<number, PlannedRrset>, report: Tree
   }
 }
 
-/** What a service answers itself, and what would answer in place of it. */
+/** Types that a service answers itself, or that would replace its answer. */
 const takenTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.CNAME, aliasCode]
 
 /**
- * Checks that no service and no name server of the settings has a name with addresses or a CNAME,
- * and that nothing stands beside a service that is an alias.
+ * Checks that no name with a service, or of a name server in the settings, has addresses or a
+ * CNAME, and that a service that is an alias is alone.
  */
 export const recordsAndServices: TreeRule = ({ tree, records: plan }, report) => {
   if (plan === undefined || plan.rrsets.length === 0) return
@@ -175,7 +178,7 @@ function checkAbove(
   if (dname !== undefined) say('record-below-dname', dname)
 }
 
-/** Checks what stands at and below zone cuts and DNAMEs: glue, DS, and nothing else. */
+/** Checks the records at and below zone cuts and DNAMEs: only glue and DS. */
 export const zoneCuts = recordRule(({ plan }, report) => {
   const glueNames = new Set<string>()
   if (plan.dnames.size > 0) checkZonesBelow(plan, report)
@@ -188,7 +191,7 @@ export const zoneCuts = recordRule(({ plan }, report) => {
   }
 })
 
-/** Without the address of a server below the cut nobody finds it. RFC 1034 section 4.2.2. */
+/** A server below the cut needs glue. RFC 1034 section 4.2.2. */
 function checkServers(
   plan: RecordPlan,
   cut: PlannedRrset,
@@ -242,7 +245,7 @@ function reportBelow(
   report(code, placeOfRrset(rrset, 'name'), { args, other: placeOfRrset(by, 'type') })
 }
 
-/** No resolver reaches a zone below a DNAME. RFC 6672 section 2.3. */
+/** RFC 6672 section 2.3: no resolver reaches a zone below a DNAME. */
 function checkZonesBelow(plan: RecordPlan, report: TreeReport): void {
   for (const zone of plan.zoneAt.keys()) {
     for (const outer of enclosingNames(zone)) {
@@ -253,7 +256,7 @@ function checkZonesBelow(plan: RecordPlan, report: TreeReport): void {
   }
 }
 
-/** RFC 4034 section 5: at the parent's side of a cut, be it to a zone of ours. */
+/** RFC 4034 section 5: DS belongs to the parent side of a cut, also to a zone of ours. */
 function checkSigner(plan: RecordPlan, rrset: PlannedRrset, report: TreeReport): void {
   const { name, zone } = rrset.model
   const apex = plan.zoneAt.get(name)
@@ -262,12 +265,12 @@ function checkSigner(plan: RecordPlan, rrset: PlannedRrset, report: TreeReport):
 }
 
 interface RecordSubject {
-  /** Its records and settings only. */
+  /** Only its records and settings may be read. */
   readonly tree: Tree
   readonly plan: RecordPlan
 }
 
-/** Such a rule looks at a plan once: most commits change no record, and there may be many. */
+/** Runs a rule once per plan: most commits change no record, and there may be many. */
 function recordRule(look: (subject: RecordSubject, report: TreeReport) => void): TreeRule {
   const found = new WeakMap<RecordPlan, Parameters<TreeReport>[]>()
   return ({ tree, records: plan }, report) => {

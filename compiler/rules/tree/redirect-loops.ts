@@ -1,4 +1,4 @@
-// Finds redirects that lead in a circle.
+// Finds loops of redirects.
 import { hostOf, plainHostOf } from '#bundle/redirects/redirect-target.ts'
 import { redirectFor } from '#compiler/lower/redirect-plan.ts'
 import type { PlannedRedirect, RedirectPlan } from '#compiler/lower/redirect-plan.ts'
@@ -6,14 +6,14 @@ import { placeIn } from '#compiler/tree/tree.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 
-/** As many hosts as one sentence can hold. */
+/** Hosts that fit into one sentence. */
 const hostsShown = 5
 
 type Next = (plan: RedirectPlan, from: PlannedRedirect) => PlannedRedirect | undefined
 
 export const redirectLoops: TreeRule = ({ redirects }, report) => {
   for (const first of circles(redirects, nextOverHttp)) {
-    // That is told where its object is read.
+    // An object rule reports this.
     if (!first.model.isWildcard && nextOverHttp(redirects, first) === first) continue
     const args = [hostsFrom(redirects, first, nextOverHttp)]
     report('redirect-loop', placeIn(first.entry, target), { args })
@@ -27,9 +27,9 @@ export const redirectLoops: TreeRule = ({ redirects }, report) => {
 
 const target = valueAt('spec', 'targetUrl')
 
-/** @returns one redirect of each circle */
+/** @returns one redirect of each loop */
 function circles(plan: RedirectPlan, next: Next): readonly PlannedRedirect[] {
-  // A redirect has one target, so that each is walked over once; a walk that meets itself is one.
+  // A redirect has one target, so each is visited once; a walk that meets itself is a loop.
   const walkOf = new Map<PlannedRedirect, number>()
   const found: PlannedRedirect[] = []
   for (const [walk, start] of plan.redirects.entries()) {
@@ -43,19 +43,19 @@ function circles(plan: RedirectPlan, next: Next): readonly PlannedRedirect[] {
   return found
 }
 
-/** The redirect that answers when the target of another is asked for. */
+/** The redirect that answers the target of another one. */
 function nextOverHttp(plan: RedirectPlan, { model }: PlannedRedirect): PlannedRedirect | undefined {
   const host = plainHostOf(model.target)
   return host === undefined ? undefined : redirectFor(plan, host)
 }
 
-/** The same where https is answered, too. */
+/** The same for servers that answer https, too. */
 function nextOverAny(plan: RedirectPlan, { model }: PlannedRedirect): PlannedRedirect | undefined {
   const host = hostOf(model.target)
   return host === undefined ? undefined : redirectFor(plan, host)
 }
 
-/** True: the circle that `first` is on needs https at no step. */
+/** True: no step of the loop of `first` needs https. */
 function isOverHttp(plan: RedirectPlan, first: PlannedRedirect): boolean {
   let at: PlannedRedirect | undefined = first
   do at = nextOverHttp(plan, at)

@@ -1,4 +1,4 @@
-// Notes what one failure does: names without an answer, members with too much.
+// Notes the effects of a single failure: names without an answer, overloaded members.
 import { failureUnits, unitLabel } from '#compiler/redundancy/failure-units.ts'
 import type { FailureUnit } from '#compiler/redundancy/failure-units.ts'
 import {
@@ -20,7 +20,7 @@ import type { AddressFamily } from '#compiler/values/member-target.ts'
 import type { PoolDemand } from '#compiler/redundancy/pool-demand.ts'
 import type { Observe } from '#compiler/tree/observe.ts'
 
-/** Notes names that one failure leaves without an answer. */
+/** Notes names without an answer after one failure. */
 export const weakSpots: TreeRule = ({ tree }, report) => {
   for (const demand of poolDemands(tree)) {
     if (!canFail(demand)) continue
@@ -30,7 +30,7 @@ export const weakSpots: TreeRule = ({ tree }, report) => {
   }
 }
 
-/** Finds members that get more than they bear, with all up or when one failure sends them more. */
+/** Finds members with more clients than they bear, when all are up or after one failure. */
 export const memberCapacity: TreeRule = ({ tree }, report) => {
   for (const demand of poolDemands(tree)) {
     const { pool } = demand
@@ -55,10 +55,10 @@ export const memberCapacity: TreeRule = ({ tree }, report) => {
   }
 }
 
-/** How a way divides clients among members, where that does not depend on the client. */
+/** The share of clients that a way gives a member, where it does not depend on the client. */
 type Sharing = (member: Member) => number
 
-/** By priority: 0 is unset and comes last. */
+/** By priority; 0 is unset and comes last. */
 const inOrder = 'in-order'
 
 function sharingOf(ways: readonly Way[]): Sharing | typeof inOrder | undefined {
@@ -71,7 +71,7 @@ function sharingOf(ways: readonly Way[]): Sharing | typeof inOrder | undefined {
 
 interface Over {
   readonly member: Member
-  /** In percent of the clients of the pool. */
+  /** Percent of the pool's clients. */
   readonly share: number
   readonly when: string
 }
@@ -102,7 +102,7 @@ function overAfter(
   return units.flatMap((unit) => after(members, unit)).filter(isOver)
 }
 
-/** When the first is down, with those that fail with it, the next one gets all. */
+/** When the first member's unit fails, the next member gets all clients. */
 function nextInOrder(members: readonly Member[], unit: FailureUnit): readonly Over[] {
   const [first, ...others] = ranked(members)
   const key = first === undefined ? '' : unit.keyOf(first)
@@ -111,7 +111,7 @@ function nextInOrder(members: readonly Member[], unit: FailureUnit): readonly Ov
   return [{ member: next, share: 100, when: `when ${unitLabel(unit, key)} is down` }]
 }
 
-/** Each gets most when the heaviest of the others are down. */
+/** Each member gets most when the heaviest of the others are down. */
 function mostOfRest(sharing: Sharing) {
   return (members: readonly Member[], unit: FailureUnit): readonly Over[] => {
     let all = 0
@@ -150,22 +150,22 @@ function ranked(members: readonly Member[]): readonly Member[] {
 }
 
 /**
- * Notes names that have no answer when a whole pool is down, for those who ask: most names have no
- * fallback, and nobody wants to read that each time.
+ * Notes names without an answer when a whole pool is down, on request only: most names have no
+ * fallback, and the note would be noise.
  */
 export const notePoolOutages: Observe = (tree, report) => {
   for (const demand of poolDemands(tree)) {
     if (!canFail(demand)) continue
     const { pool } = demand
     const family = neededFamilyOf(pool)
-    // That less is enough has been noted.
+    // A smaller failure with this effect was noted already.
     const isNoted = weakSpotOf(demand, family) !== undefined
     if (isNoted || !needsPool(demand, family)) continue
     reportWeakSpot(demand, `the pool "${pool.object.metadata.name}"`, family, report)
   }
 }
 
-/** @param weak what fails, in words */
+/** @param weak the failing unit in words */
 function reportWeakSpot(
   demand: PoolDemand,
   weak: string,

@@ -1,5 +1,4 @@
-// Finds response rules that are there twice, in a loop, without effect, or that hide a zone or a
-// service.
+// Finds response rules that are duplicates, loops, without effect, or hide a zone or a service.
 import { placeOfRule, ruleAbove, ruleFor } from '#compiler/lower/response-plan.ts'
 import type { PlannedRule, ResponsePlan } from '#compiler/lower/response-plan.ts'
 import { enclosingZone } from '#compiler/lower/zone-plan.ts'
@@ -9,12 +8,12 @@ import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import type { TreeReport } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
 
-/** As many names as one sentence can hold. */
+/** Names that fit into one sentence. */
 const namesShown = 5
 
 /** Finds loops of alias rules. */
 export const responseRuleLoops: TreeRule = ({ responses }, report) => {
-  // A rule has one target, so that each is walked over once; a walk that meets itself is a loop.
+  // A rule has one target, so each is visited once; a walk that meets itself is a loop.
   const walkOf = new Map<PlannedRule, number>()
   for (const [walk, start] of responses.rules.entries()) {
     let at: PlannedRule | undefined = start
@@ -28,7 +27,7 @@ export const responseRuleLoops: TreeRule = ({ responses }, report) => {
   }
 }
 
-/** The rule that answers when the target of an alias is asked for. */
+/** The rule that answers the target of an alias. */
 function nextOf(plan: ResponsePlan, { model }: PlannedRule): PlannedRule | undefined {
   return model.action === 'cname' ? ruleFor(plan, model.target) : undefined
 }
@@ -43,9 +42,7 @@ function namesFrom(plan: ResponsePlan, first: PlannedRule): string {
   return [...names, at === first ? first.model.target : '…'].join(' → ')
 }
 
-/**
- * Finds response rules without effect, and rules that would hide everything this server answers.
- */
+/** Finds response rules without effect, and rules that would hide all answers of this server. */
 export const responseRuleEffects: TreeRule = ({ tree, zones, records, responses }, report) => {
   for (const rule of responses.rules) checkEffect(responses, rule, report)
   if (responses.rules.length === 0) return
@@ -56,7 +53,7 @@ export const responseRuleEffects: TreeRule = ({ tree, zones, records, responses 
   reportHidden('response-rule-hides-service', domains, responses, report, hidden)
 }
 
-/** What a rule says in a zone that is signed cannot be validated. */
+/** Notes unsigned rules in a signed zone: validators refuse their answers. */
 function reportUnsigned({ zones }: ZonePlan, { rules }: ResponsePlan, report: TreeReport): void {
   if (zones.every(({ algorithm }) => algorithm === undefined)) return
   const declared = new Map(zones.map((zone, i) => [zone.name, i]))
@@ -69,7 +66,7 @@ function reportUnsigned({ zones }: ZonePlan, { rules }: ResponsePlan, report: Tr
   }
 }
 
-/** Finds rules that are to be signed where no key of ours can sign. */
+/** Finds signed rules where no key of ours can sign. */
 function reportUnsignable(
   { zones, zoneAt, cuts }: RecordPlan,
   { rules }: ResponsePlan,
@@ -100,7 +97,7 @@ function reportUnsignable(
   }
 }
 
-/** Compares a rule with the one that would take its place. */
+/** Compares a rule with the one that would replace it. */
 function checkEffect(plan: ResponsePlan, rule: PlannedRule, report: TreeReport): void {
   const { triggerType, trigger, action, target, signed } = rule.model
   const domain = triggerType === 'exact' ? plan.domain.get(trigger) : undefined
@@ -118,13 +115,13 @@ function checkEffect(plan: ResponsePlan, rule: PlannedRule, report: TreeReport):
   report('response-rule-without-effect', at, { args: [trigger, why] })
 }
 
-/** Zones that somebody declared; the others are services, which are looked at by themselves. */
+/** Apexes of declared zones; implied ones are services, which are checked as such. */
 function apexesOf(zones: ZonePlan | undefined): readonly string[] {
   return (zones?.zones ?? []).filter(({ isImplied }) => !isImplied).map(({ name }) => name)
 }
 
 /**
- * Reports once for each rule, with the first of the names that it answers for.
+ * Reports each rule once, with the first of the names that it answers.
  *
  * @returns the rules that hide something
  */
@@ -150,7 +147,7 @@ function reportHidden(
   return hidden
 }
 
-/** Checks that a name has at most one exact rule and one domain rule in all files. */
+/** Checks that a name has at most one exact and one domain rule in all files. */
 export const responseRulesUnique: TreeRule = ({ responses }, report) => {
   for (const rule of responses.rules) {
     const { triggerType, trigger } = rule.model

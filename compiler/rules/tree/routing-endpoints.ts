@@ -1,4 +1,4 @@
-// Checks that the addresses of the routing settings are members', and that every map rule can
+// Checks that addresses in the routing settings are those of members, and that every map rule can
 // match.
 import { memberAddresses } from '#compiler/lower/routing-facts.ts'
 import { mapRulesOf } from '#compiler/lower/routing-model.ts'
@@ -62,10 +62,10 @@ function poolsByAddress(
   return pools
 }
 
-/** An address in more pools than this is not looked at: the work must stay in proportion. */
+/** Addresses in more pools are not checked, to bound the work. */
 const poolsMax = 16
 
-/** A smaller network behind a larger one, for each pool that has the member. */
+/** Reports a smaller network after a larger one, for each pool that has the member. */
 function reportShadowed(
   settings: Entry<'Settings'>,
   poolsOf: ReadonlyMap<string, ReadonlySet<number>>,

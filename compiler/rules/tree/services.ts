@@ -1,4 +1,4 @@
-// Checks services against their pools: data for the algorithm, and size.
+// Checks services against their pools: data for the algorithm, and size of answers.
 import { isRegionOfClients, suggestRegion } from '#compiler/lower/regions.ts'
 import { memberAddresses, poolFacts, settingsFacts } from '#compiler/lower/routing-facts.ts'
 import type { PoolFacts, SettingsFacts } from '#compiler/lower/routing-facts.ts'
@@ -15,7 +15,7 @@ import type { SubdivisionSource, TreeRule } from './tree-rule.ts'
 
 /** Checks that a service's algorithm has its data: regions, places, rules, probes. */
 export const serviceRouting: TreeRule = ({ tree, subdivisions }, report) => {
-  // The settings that could not be read may have what is missing.
+  // Settings that could not be read may have the missing data.
   let settings: SettingsFacts | undefined
   const known = new Map<Entry<'Pool'>, PoolFacts>()
   const byRegion = new Set<Entry<'Pool'>>()
@@ -61,11 +61,11 @@ function checkRegions(
 interface Need {
   readonly code: DiagnosticCode
   readonly isMissing: (facts: PoolFacts) => boolean
-  /** What the message takes besides the name of the pool. */
+  /** Arguments of the message after the name of the pool. */
   readonly detail?: (facts: PoolFacts) => readonly string[]
 }
 
-/** How each need of a way shows in a pool, and what is said where it is missing. */
+/** For each need of a way, the test of a pool and the finding where it fails. */
 const needTable: Readonly<Record<WayNeed, Need>> = Object.freeze({
   locations: {
     code: 'geo-ip-without-locations',
@@ -113,7 +113,7 @@ function stepsOf({ object: { spec } }: Entry<'Service'>): readonly NeedyStep[] {
   const firstDropping = ways.findIndex((way) => way !== undefined && way.leaves !== 'all')
   return ways.flatMap((way, i) => {
     const isBehind = firstDropping >= 0 && firstDropping < i
-    // How many members are left for it is not known here.
+    // The number of members that earlier steps leave is unknown here.
     const needs = (way?.needs ?? []).filter((need) => need !== 'small-pool' || !isBehind)
     return needs.length === 0 ? [] : [{ needs, place: valueAt('spec', 'filterChain', i) }]
   })
@@ -130,7 +130,7 @@ function checkAnswerCount(
   report('answer-count-unreached', at, { args: [String(answerCount), name, String(addressesMax)] })
 }
 
-/** RFC 1035 section 4.2.2: the length before a message over TCP has two octets. */
+/** RFC 1035 section 4.2.2: the length prefix of a message over TCP has two octets. */
 const messageBytesMax = 65_535
 /** The header, type and class of the question, and an OPT record without options. */
 const messageBytesBesides = 12 + 4 + 11
@@ -144,8 +144,8 @@ interface Family {
 }
 
 /**
- * Points out services with more addresses of a family than a DNS message holds. Nodes answer a few
- * of them; a secondary server gets all, and cannot answer them.
+ * Notes services with more addresses of a family than a DNS message holds. Nodes answer a few of
+ * them; a secondary server gets all, and cannot answer.
  */
 export const serviceSizes: TreeRule = ({ tree }, report) => {
   const isLarge = ({ object }: Entry<'Pool'>): boolean => object.spec.members.length >= membersMin
@@ -160,7 +160,7 @@ export const serviceSizes: TreeRule = ({ tree }, report) => {
     const families = known.get(pool) ?? familiesOf(pool)
     known.set(pool, families)
     for (const { type, count, bytes } of families) {
-      // The name in wire form has one octet more than its text.
+      // The wire form of a name has one octet more than its text.
       const all = messageBytesBesides + domainKey.length + 1 + bytes
       if (all <= messageBytesMax) continue
       const args = [String(count), type, domainKey, String(all), String(messageBytesMax)]
@@ -169,10 +169,10 @@ export const serviceSizes: TreeRule = ({ tree }, report) => {
   }
 }
 
-/** With fewer, the longest name and the larger family fit. */
+/** With fewer members, even the longest name and the larger family fit. */
 const membersMin = 2_000
 
-/** What a transfer shows: each address of enabled members once. */
+/** The records in a transfer: each address of enabled members once. */
 function familiesOf(pool: Entry<'Pool'>): readonly Family[] {
   const { answer, members } = pool.object.spec
   if (answer === 'cname') return []

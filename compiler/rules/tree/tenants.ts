@@ -1,4 +1,4 @@
-// Checks tenants: their folders and objects, and the zones and domains that they are given.
+// Checks tenants: their folders and objects, and the zones and domains given to them.
 import { valueIn, keyIn } from '#compiler/tree/tree.ts'
 import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
@@ -44,7 +44,7 @@ function checkNames(tenants: readonly Entry<'Tenant'>[], report: TreeReport): vo
   }
 }
 
-/** Points out tenants that a zone is given to and that do not exist. */
+/** Notes zones given to tenants that do not exist. */
 export const zoneTenants: TreeRule = ({ tree }, report) => {
   const { settings, folders } = tree
   if (settings === undefined) return
@@ -58,7 +58,7 @@ export const zoneTenants: TreeRule = ({ tree }, report) => {
   }
 }
 
-/** Checks that what is below a delegated domain belongs to its tenant. */
+/** Checks that objects below a delegated domain belong to its tenant. */
 export const delegatedDomains: TreeRule = ({ tree }, report) => {
   const ownerOf = new Map<string, Entry<'DelegatedDomain'>>()
   for (const entry of tree.of.DelegatedDomain) {

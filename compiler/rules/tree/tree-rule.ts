@@ -7,7 +7,7 @@ import type { ResponsePlan } from '#compiler/lower/response-plan.ts'
 import type { Tree, TreeReport } from '#compiler/tree/tree.ts'
 import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 
-/** Looks at the whole tree, on every compilation: must be linear in the number of objects. */
+/** Checks the whole tree at every compilation: must be linear in the number of objects. */
 export type TreeRule = (subject: RuleSubject, report: TreeReport) => void
 
 export interface RuleSubject {
@@ -19,21 +19,21 @@ export interface RuleSubject {
   readonly responses: ResponsePlan
   readonly redirects: RedirectPlan
   readonly overlays: OverlayPlan
-  /** When the tree is read; null: nobody says, and nothing is called past. */
+  /** The time of the check; null: unknown, and nothing is reported as past. */
   readonly nowMs: number | null
   readonly limits: CompileLimits
   readonly checkPolicy: HealthCheckPolicy
   readonly subdivisions: SubdivisionSource
 }
 
-/** Says which subdivisions clients can be in. */
+/** The subdivisions in which clients can be. */
 export interface SubdivisionSource {
   /** Completes "there is no subdivision … in". */
   readonly name: string
   readonly has: (region: string) => boolean
 }
 
-/** What one bundle may hold; `bundle/format/limits.ts` has the values. */
+/** Limits of one bundle, from `bundle/format/limits.ts`. */
 export interface CompileLimits {
   readonly configurationBytesMax: number
   readonly zonesMax: number

@@ -1,4 +1,4 @@
-// The table of tree rules. Adding one means a function in the file of its theme, one line here,
+// The table of tree rules. A new one needs a function in the file of its theme, one line here, and
 // one fixture.
 import type { TreeRule } from './tree-rule.ts'
 import { bundleLimitsKept } from './bundle-limits.ts'
@@ -19,7 +19,7 @@ import { uniqueRules } from './unique.ts'
 import { weights } from './weights.ts'
 import { defaultsPresent, nameserverGlue, servicesOutsideZones, soaFailover } from './zones.ts'
 
-/** Run on every compilation, in this order: of too many findings the first ones are told. */
+/** Run at every compilation, in this order: of too many findings the first are shown. */
 export const treeRules: readonly TreeRule[] = Object.freeze([
   ...uniqueRules,
   ...[tenantFolders, zoneTenants, delegatedDomains, nameHolders],

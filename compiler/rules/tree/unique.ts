@@ -1,4 +1,4 @@
-// Checks that what is there once is declared once: names, uids, domains, channels.
+// Checks that unique things are declared once: names, uids, domains, channels.
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
@@ -18,11 +18,11 @@ interface UniqueRow<K extends Kind> {
   readonly code: DiagnosticCode
   readonly place: Place
   readonly keyOf: (entry: Entry<K>) => string | undefined
-  /** Where the tree has them by key. Then the one that looks like a copy is at fault. */
+  /** The tree's own index by key. With it, the entry that looks like a copy is at fault. */
   readonly indexOf?: (tree: Tree) => ReadonlyMap<string, Entry<K>>
 }
 
-/** Each key has one entry across tenants. */
+/** Each key must have one entry across tenants. */
 function unique<K extends Kind>(kind: K, { code, place, keyOf, indexOf }: UniqueRow<K>): TreeRule {
   return ({ tree }, report) => {
     const index = indexOf?.(tree)
@@ -39,7 +39,7 @@ function unique<K extends Kind>(kind: K, { code, place, keyOf, indexOf }: Unique
   }
 }
 
-/** A row of each kind: one that is forgotten does not compile. */
+/** One row per kind: a missing one does not compile. */
 const namedEverywhere: { readonly [K in KindNamedEverywhere]: TreeRule } = Object.freeze({
   Pool: unique('Pool', {
     ...{ code: 'pool-name-duplicate', place: namePlace, keyOf: nameOf },
@@ -84,7 +84,7 @@ function namesWithinTenant({ tree }: RuleSubject, report: TreeReport): void {
     if (kind === 'Records' && tree.hasUniqueRecordNames) continue
     const known = new Map<string, Entry>()
     for (const entry of tree.of[kind]) {
-      // A tenant's name has no `/`.
+      // A tenant's name contains no `/`.
       const first = earlier(known, `${entry.tenant}/${nameOf(entry)}`, entry)
       if (first === undefined) continue
       const [copy, original] = copyAndOriginal(first, entry)
@@ -110,7 +110,7 @@ function writtenOnce({ tree }: RuleSubject, report: TreeReport): void {
     }
   }
   for (const entry of entries) {
-    // Somebody may have copied a derived uid into another file.
+    // A derived uid may have been copied into another file.
     const first = firstOf.get(entry.uid)
     if (first === undefined || entry.object.metadata.uid !== undefined) continue
     const other = valueIn(entry, 'metadata', 'name')
@@ -118,15 +118,15 @@ function writtenOnce({ tree }: RuleSubject, report: TreeReport): void {
   }
 }
 
-/** What people and file managers call a copy. */
+/** Suffixes that people and file managers give copies. */
 const copySuffix = /(?:^|[-_. (])(?:copy|copie|kopie|backup|bak|old|orig|new|neu|tmp|\d+)\)?$/i
 
-/** @returns the copy and the original; where nobody can tell, the first of the two is older */
+/** @returns the copy and the original; when undecidable, the first is the original */
 export function copyAndOriginal(first: Entry, second: Entry): readonly [Entry, Entry] {
   return likeness(second) > likeness(first) ? [first, second] : [second, first]
 }
 
-/** How much a file looks like the one that the object was made in. */
+/** How well the file name of an object fits its name: the original's fits best. */
 function likeness({ path, object }: Entry): number {
   const stem = path.slice(path.lastIndexOf('/') + 1).replace(/\.ya?ml$/, '')
   if (stem === object.metadata.name) return 2

@@ -1,4 +1,4 @@
-// Finds services by weight whose members all weigh nothing, and rollouts whose weight nobody reads.
+// Finds services by weight whose members all have weight 0, and rollouts whose weight is not used.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { waysOfService } from '#compiler/tree/service-ways.ts'
 import { valueIn } from '#compiler/tree/tree.ts'
@@ -19,7 +19,7 @@ function checkWeightless({ tree }: RuleSubject, report: TreeReport): void {
   const seen = new Set<string>()
   for (const { object } of tree.of.Service) {
     const { pool: name } = object.spec
-    // Other services of the pool would say the same.
+    // Other services of the pool would give the same finding.
     if (name === null || seen.has(name) || !dividesByWeight(waysOfService(object.spec))) continue
     seen.add(name)
     const pool = tree.poolNamed.get(name)
@@ -30,7 +30,7 @@ function checkWeightless({ tree }: RuleSubject, report: TreeReport): void {
   }
 }
 
-/** @returns a family that has enabled members, none of which weighs anything */
+/** @returns a family with enabled members that all have weight 0 */
 function weightlessFamily({ object }: Entry<'Pool'>): string | undefined {
   const enabled = object.spec.members.filter((member) => member.enabled)
   return addressFamilies.find(({ has }) => {
@@ -40,7 +40,7 @@ function weightlessFamily({ object }: Entry<'Pool'>): string | undefined {
 }
 
 function checkUnread({ tree, overlays }: RuleSubject, report: TreeReport): void {
-  // A service that could not be read may be the one that reads it.
+  // A service that could not be read may use the weight.
   if (tree.faulty.services || overlays.rollouts.length === 0) return
   const used = new Set<string>()
   const read = new Set<string>()

@@ -1,4 +1,4 @@
-// Checks zones against the services in them: name servers, glue, SOA, and names in no zone.
+// Checks zones against their services: name servers, glue, SOA, and names in no zone.
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import { builtInNameserver } from '#compiler/lower/zone-plan.ts'
 import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
@@ -34,9 +34,9 @@ export const nameserverGlue: TreeRule = (subject, report) => {
 }
 
 interface Glue {
-  /** Names of servers that this server answers addresses for. */
+  /** Names of servers whose addresses this server answers. */
   readonly hosts: ReadonlyMap<string, EntryPlace>
-  /** Paths of the servers whose addresses some zone serves. */
+  /** Paths of servers whose addresses are in some zone. */
   readonly servedAt: ReadonlySet<string>
 }
 
@@ -62,14 +62,14 @@ function checkGlue({ zones }: ZonePlan, subject: RuleSubject, report: TreeReport
   return { hosts, servedAt }
 }
 
-/** As records, which have a TTL of their own. What could not be read may have them. */
+/** Address records, which have their own TTL. Unreadable files may have them. */
 function hasAddresses(name: string, records: RecordPlan | undefined): boolean {
   if (records?.isWhole !== true) return true
   const rrsets = records.at.get(name) ?? []
   return rrsets.some(({ model: { type } }) => type === RrType.A || type === RrType.AAAA)
 }
 
-/** Addresses that nobody serves were not meant to be ignored. */
+/** Reports addresses that no zone uses. */
 function checkUnused(settings: Entry<'Settings'>, { servedAt }: Glue, report: TreeReport): void {
   const { defaults, zones } = settings.object.spec
   const lists: [readonly Nameserver[] | undefined, YamlPath][] = [
@@ -99,7 +99,7 @@ export const soaFailover: TreeRule = ({ tree, zones }, report) => {
     const zone = zones.zones[zones.zoneOfService[i]!]
     if (zone === undefined) continue
     const { minimumSeconds } = zone.soa
-    // Larger ones have their own message; what the product itself would take is small enough.
+    // Larger values have their own message; the product's default is small enough.
     if (minimumSeconds > soaMinimumSecondsMax || minimumSeconds <= soaDefaults.minimum) continue
     const path = pathOf(zone.isImplied ? undefined : zone.name)
     if (path === undefined) continue
@@ -119,7 +119,7 @@ interface Failover {
   readonly pool: string
 }
 
-/** Undefined when the service never says "no records" because its members are down. */
+/** Undefined when the service never answers "no records" because its members are down. */
 function failoverOf(tree: Tree, { object, tenant }: Entry<'Service'>): Failover | undefined {
   const { pool: name, onAllDown } = object.spec
   const pool = name === null ? undefined : tree.poolNamed.get(name)
@@ -131,9 +131,7 @@ function failoverOf(tree: Tree, { object, tenant }: Entry<'Service'>): Failover 
   return { ms: check.intervalMs * failures + check.timeoutMs, pool: name }
 }
 
-/**
- * Where the minimum of a zone is written, by its name; without a name: that of the defaults.
- */
+/** Paths of the zones' minimums by zone name; without a name: that of the defaults. */
 function minimumPaths({
   object: { spec },
 }: Entry<'Settings'>): (zone: string | undefined) => YamlPath | undefined {
@@ -150,19 +148,19 @@ function minimumPaths({
   return (zone) => (zone === undefined ? common : (paths.get(zone) ?? common))
 }
 
-/** Each compares the name with every zone. */
+/** Each suggestion compares the name with every zone. */
 const suggestedMax = 20
 
-/** Points out services in no declared zone: mostly their domain, or the zone, is misspelt. */
+/** Notes services in no declared zone: mostly their domain, or the zone, is misspelt. */
 export const servicesOutsideZones: TreeRule = ({ tree, zones }, report) => {
-  // Without `defaults`, `defaults-missing` speaks of the first of them.
+  // Without `defaults`, `defaults-missing` reports the first of them.
   if (zones === undefined || zones.declaredAt.size === 0 || !zones.hasDefaults) return
   const { declaredAt, zoneOfService } = zones
   let found = 0
   for (const [i, entry] of tree.of.Service.entries()) {
     const { domainKey } = entry.file
     if (domainKey === undefined || zoneOfService[i]! < declaredAt.size) continue
-    // What is no name is told as such.
+    // Invalid names have their own finding.
     if (checkName(entry.object.spec.domain, true).fault !== undefined) continue
     const isSuggested = found++ < suggestedMax
     const suggestion = isSuggested ? nearestName(domainKey, declaredAt.keys()) : undefined
@@ -171,7 +169,7 @@ export const servicesOutsideZones: TreeRule = ({ tree, zones }, report) => {
   }
 }
 
-/** The name as it would be in the zone that its end is most like. */
+/** The name moved into the zone whose name resembles its end most. */
 export function nearestName(name: string, zones: Iterable<string>): string | undefined {
   const known = [...zones]
   for (const end of [name, ...enclosingNames(name)]) {
@@ -188,7 +186,7 @@ export function nearestName(name: string, zones: Iterable<string>): string | und
 /** Checks that names outside every declared zone have default name servers. */
 export const defaultsPresent: TreeRule = ({ tree, zones }, report) => {
   if (zones === undefined || zones.hasDefaults) return
-  // Once, for the first such name: the remedy is one line in one file.
+  // Reported once, for the first such name: the remedy is one line in one file.
   const first = tree.of.Service.find(
     (_, i) => zones.zones[zones.zoneOfService[i]!]?.isImplied === true,
   )

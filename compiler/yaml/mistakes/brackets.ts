@@ -22,7 +22,7 @@ export function bracketMistake(text: string, { message, pos }: YAMLError): Mista
     const edit = { at: line.start, remove: line.indent, insert: ' '.repeat(column) }
     return mistake('yaml-indentation', [line.start + line.indent, 1], args, edit)
   }
-  // The text may end in the line of the bracket.
+  // The text may end on the line of the bracket.
   const last = line.content === '' || line.start <= open.at ? (above ?? line) : (above ?? line)
   const end = last.start + last.column + last.content.length
   return mistake('yaml-bracket-open', [open.at, 1], [open.sign, close], insertAt(end, close))
@@ -36,10 +36,10 @@ export function extraBracket(text: string, { message, pos: [at] }: YAMLError): M
   return mistake('yaml-bracket-extra', [at, 1], [sign, opening], edit)
 }
 
-/** White space without end is looked at again from each of its signs. */
+/** Bounded: an endless run of white space would be searched again from each character. */
 const commaSearchMax = 1_000
 
-/** `{ a: 1 b: 2 }`: the second name was taken for a part of the first value. */
+/** `{ a: 1 b: 2 }`: the second key was read as a part of the first value. */
 export function commaMistake(text: string, { pos: [at] }: YAMLError): Mistake | undefined {
   if (openBrackets(text, at + 1).length === 0) return undefined
   const near = text.slice(at, at + commaSearchMax)

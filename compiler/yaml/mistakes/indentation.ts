@@ -1,17 +1,17 @@
-// Finds lines that are indented a little too far or too little.
+// Finds lines that are indented slightly too far or too little.
 import { lineBelow, linesAbove } from '#compiler/yaml/parse/lines.ts'
 import type { Line } from '#compiler/yaml/parse/lines.ts'
 import { mistake } from './mistake.ts'
 import type { Edit, Mistake } from './mistake.ts'
 
-/** The line below has fields for one that has a value already: it was to stand beside it. */
+/** The line below gives fields to a key that has a value already: it was meant to be beside it. */
 export function deeperLine(text: string, line: Line): Mistake | undefined {
   const below = lineBelow(text, line)
   if (below === undefined || below.indent <= line.column) return undefined
   return moved(text, below, line.column)
 }
 
-/** The line stands in none of the columns that the lines above have. */
+/** The line is in none of the columns of the lines above. */
 export function reindented(text: string, line: Line): Mistake | undefined {
   const columns = new Set<number>()
   let limit = Infinity
@@ -22,7 +22,7 @@ export function reindented(text: string, line: Line): Mistake | undefined {
     if (limit === 0) break
   }
   if (columns.size === 0 || columns.has(line.indent)) return undefined
-  // The deeper of two equally near columns wins: people forget a space more often than add one.
+  // The deeper of two equally near columns wins: a space is forgotten more often than added.
   const nearest = [...columns].sort(
     (a, b) => Math.abs(a - line.indent) - Math.abs(b - line.indent) || b - a,
   )
@@ -32,10 +32,10 @@ export function reindented(text: string, line: Line): Mistake | undefined {
 function moved(text: string, line: Line, column: number): Mistake {
   const { start, indent, content } = line
   const edits: Edit[] = []
-  // What is below it moves along.
+  // The lines below it move along.
   for (let one: Line | undefined = line; one !== undefined; one = lineBelow(text, one)) {
     if (one.indent < indent || (one !== line && one.indent <= column)) break
-    // The line alone was wrong: what is below it is where it will be right.
+    // Only this line was wrong: the lines below it are where they belong.
     if (one !== line && line.dashes.length > 0 && one.indent === line.column + column - indent)
       break
     const insert = ' '.repeat(Math.max(0, one.indent + column - indent))

@@ -1,5 +1,5 @@
-// Signs that look like those of YAML and are others: word processors and web pages put them in.
-// They are welcome in any text that reads and fits, so they are looked for where one does not.
+// Finds characters that look like those of YAML, as word processors and web pages insert them. They
+// are legal in any text that parses and fits, so only faulty places are searched.
 import { CST, Lexer } from 'yaml'
 import { lineAt, linesAbove } from '#compiler/yaml/parse/lines.ts'
 import { mistake } from './mistake.ts'
@@ -11,14 +11,14 @@ const dash = /^[–—−](?=\s)/
 const any = new RegExp(`${quotes.source}|${blank.source}|[–—−]`)
 const hidden = new RegExp(`^(?:${blank.source})|:(?=${blank.source})|${blank.source}$`)
 
-/** An error has at most this many of them tried. */
+/** Look-alikes tried for each error. */
 const nearMax = 2
 
 export function hasLookalike(text: string): boolean {
   return any.test(text)
 }
 
-/** @param isWanted whether to look at what stands between two places */
+/** @param isWanted whether to search between two offsets */
 export function lookalikesAt(
   text: string,
   isWanted: (start: number, end: number) => boolean,
@@ -33,7 +33,7 @@ export function lookalikesAt(
   return found
 }
 
-/** In the line of an error or the one above, the nearest first. */
+/** On the line of an error or the one above, nearest first. */
 export function lookalikesNear(
   text: string,
   [from]: readonly [number, number],
@@ -57,7 +57,7 @@ export function lookalikesNear(
   return nearest.map((one) => one.mistake)
 }
 
-/** Plain texts with such a sign that start before `end`. */
+/** Plain texts with a look-alike that start before `end`. */
 function* suspects(text: string, end: number): Generator<{ at: number; piece: string }> {
   let at = 0
   let isText = false
@@ -67,7 +67,7 @@ function* suspects(text: string, end: number): Generator<{ at: number; piece: st
     if (piece === CST.SCALAR) isText = true
     else if (piece !== CST.DOCUMENT && piece !== CST.FLOW_END) {
       if (isText && !isBlock && any.test(piece)) yield { at, piece }
-      // What follows the sign of a block scalar is its text.
+      // After the indicator of a block scalar comes its text.
       isBlock = !isText && (isBlock || piece.startsWith('|') || piece.startsWith('>'))
       at += piece.length
       isText = false

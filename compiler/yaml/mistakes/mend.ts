@@ -1,4 +1,4 @@
-// Mends common slips in YAML one after the other, so that one run shows every mistake of a file.
+// Mends common YAML mistakes one after the other, so that one run shows every mistake of a file.
 import type { YAMLError } from 'yaml'
 import type { LocalSpan } from '#diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#diagnostics/finding.ts'
@@ -9,23 +9,23 @@ import { Patch } from './patch.ts'
 import { parseYaml, piecesMax } from '#compiler/yaml/parse/parse.ts'
 import type { ParsedYaml } from '#compiler/yaml/parse/parse.ts'
 
-/** A file with more mistakes than this is no edit but another file: the rest is not read. */
+/** More mistakes than any edit of a valid file makes: the rest is not read. */
 export const mistakesMax = 50
-/** Each mend reads the text anew: a large one is mended less often. */
+/** Each mend parses the text again, so a large one is mended less often. */
 const readCharactersMax = 1_000_000
 
 export interface Mended extends ParsedYaml {
-  /** What was read in the end. */
+  /** The mended text. */
   readonly text: string
   /** The mistakes, at their places in the original text. */
   readonly findings: readonly LocalFinding[]
-  /** False when something is left over: the document then says nothing about the rest. */
+  /** False when an error is left: the document then says nothing about the rest. */
   readonly isWhole: boolean
-  /** From the mended text to the original. */
+  /** Maps from the mended text to the original. */
   readonly original: (span: LocalSpan) => LocalSpan
 }
 
-/** @param doubted places where the schema refuses what is written: of look-alikes, perhaps */
+/** @param doubted places of values that the schema refuses, possibly because of look-alikes */
 export function readMended(original: string, doubted: readonly number[] = []): Mended {
   const mender = new Mender(original)
   mender.mend()
@@ -88,13 +88,13 @@ class Mender {
     this.mend()
   }
 
-  /** @returns whether to look for the next one */
+  /** @returns whether to look for another mistake */
   #mendMistake(error: YAMLError): boolean {
     const mistake = mistakeIn(this.#patch.text, error)
     const start = this.#patch.toOriginal(mistake.finding.spans[0].start)
-    // A mend that was of no use, or what is left of it.
+    // The mend had no effect, or left a part of the mistake.
     if (this.#findings.some(({ spans }) => spans[0].start === start)) return false
-    // The first error is told, however large the file is.
+    // The first error is reported, however large the file is.
     if (mistake.edits.length === 0 || !this.#mayRead()) {
       this.#tell(mistake)
       return false
@@ -104,7 +104,7 @@ class Mender {
     return mistake.isGuess !== true || this.#parsed.document.errors.length === 0
   }
 
-  /** A sign near the error is its cause when the error goes with it. */
+  /** A look-alike near the error is its cause if replacing it removes the error. */
   #mendLookalike(error: YAMLError): boolean {
     const failedAt = this.#patch.toOriginal(error.pos[0])
     for (const mistake of lookalikesNear(this.#patch.text, error.pos)) {
@@ -121,7 +121,7 @@ class Mender {
     return false
   }
 
-  /** All in the text as it is now. */
+  /** Offsets are in the current text. */
   #take(mistakes: readonly Mistake[]): void {
     for (const mistake of mistakes) this.#tell(mistake)
     this.#patch = this.#patch.with(mistakes.flatMap(({ edits }) => edits))

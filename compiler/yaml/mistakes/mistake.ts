@@ -1,8 +1,8 @@
-// The type of a YAML mistake: what was found, and the text without it.
+// The type of a YAML mistake: the finding, and the edits that mend it.
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { LocalFinding } from '#diagnostics/finding.ts'
 
-/** In the text as it is when the mistake is found. */
+/** Offsets are in the text at the time of the finding. */
 export interface Edit {
   readonly at: number
   readonly remove: number
@@ -11,9 +11,9 @@ export interface Edit {
 
 export interface Mistake {
   readonly finding: LocalFinding
-  /** None: nobody knows what was meant, and what follows cannot be read. */
+  /** Empty: the intention is unknown, and the rest cannot be read. */
   readonly edits: readonly Edit[]
-  /** What is wrong with the text after such an edit may be an echo of it. */
+  /** Later errors may be echoes of this edit. */
   readonly isGuess?: boolean
 }
 

@@ -1,5 +1,5 @@
 // Translates errors of the YAML library into the mistake that a person made, with its remedy and
-// the repaired text.
+// the mended text.
 import type { YAMLError } from 'yaml'
 import { bracketMistake, commaMistake, extraBracket } from './brackets.ts'
 import { deeperLine, reindented } from './indentation.ts'
@@ -26,7 +26,7 @@ type Reader = (text: string, error: YAMLError, line: Line) => Mistake | undefine
 const byCode: Readonly<Partial<Record<YAMLError['code'], Reader>>> = Object.freeze({
   TAB_AS_INDENT: tabs,
   MULTIPLE_DOCS: (_, { pos: [at] }) => mistake('yaml-several-documents', [at, 3], []),
-  // The spread operator of the shell of people: a bare * or & at the start of a value.
+  // A bare * or & at the start of a value.
   BAD_ALIAS: (_, { pos: [start, end] }) => mistake('yaml-anchor', [start, end - start], []),
   BAD_DQ_ESCAPE: badEscape,
   BLOCK_IN_FLOW: commaMistake,
@@ -47,14 +47,14 @@ const byCode: Readonly<Partial<Record<YAMLError['code'], Reader>>> = Object.free
       : (signMissing(line) ?? reindented(text, line)),
 })
 
-/** The words of the library; it is right, and nothing better is known. */
+/** The library's own message, when nothing better is known. */
 function asItIs({ message, pos: [start, end] }: YAMLError): Mistake {
   const first = message.split('\n', 1)[0] ?? ''
   const sentence = first.charAt(0).toLowerCase() + first.slice(1).replace(/\.$/, '')
   return mistake('yaml-syntax', [start, end - start], [sentence])
 }
 
-/** A colon, or the space after a colon or a dash. */
+/** Finds a missing colon, or a missing space after a colon or a dash. */
 function signMissing(line: Line): Mistake | undefined {
   const { content, column, start } = line
   const place = start + column
@@ -91,7 +91,7 @@ function colonMissing({ content, column, start, text }: Line): Mistake | undefin
   })
 }
 
-/** What editors and shells leave behind: a fence of Markdown, the end of a here-document. */
+/** Finds leftovers of editors and shells: a Markdown fence, the end of a here-document. */
 function strayLine({ content, column, start, text }: Line): Mistake | undefined {
   if (column > 0 || !/^(?:```\w*|EOF|END)$/.test(content)) return undefined
   const edit = { at: start, remove: text.length, insert: '' }
@@ -108,7 +108,7 @@ function badEscape(text: string, { pos: [at] }: YAMLError): Mistake {
   return mistake('yaml-escape', [at, 2], [escape, `\\${escape}`], insertAt(at, '\\'))
 }
 
-/** `"a" b`: quotes are around all of a value, or nowhere in it. */
+/** `"a" b`: quotes must enclose a whole value or none of it. */
 function textAfter(text: string, { message, pos: [at] }: YAMLError): Mistake | undefined {
   if (message.startsWith('Unexpected block-seq-ind on same line')) {
     const words = 'a list cannot start in the line of its field: begin a new line with its dash'
@@ -140,7 +140,7 @@ export function tabs(text: string, { pos: [at] }: Pick<YAMLError, 'pos'>): Mista
   return { ...mistake('yaml-tab', [first, 1], args, ...edits), isGuess: true }
 }
 
-/** Indented, the mark of a document is the first word of a text that goes on below. */
+/** An indented document marker becomes the first word of a text that continues below. */
 export function indentedMark(text: string): readonly Mistake[] {
   for (const { start, text: words } of linesOf(text)) {
     if (/^\s*(?:#|$)/.test(words)) continue
@@ -153,7 +153,7 @@ export function indentedMark(text: string): readonly Mistake[] {
   return []
 }
 
-/** Each with both sides: the first is read on, as what was there before. */
+/** Finds merge conflicts with both sides; the first side, the earlier state, is read on. */
 export function mergeConflicts(text: string, max: number): readonly Mistake[] {
   if (!/^<{7}(?: |\r?$)/m.test(text)) return []
   const found: Mistake[] = []

@@ -1,4 +1,4 @@
-// A text under edits that knows where each of its characters was.
+// A text under edits that maps each character to its original place.
 import type { LocalSpan } from '#diagnostics/diagnostic.ts'
 import type { Edit } from './mistake.ts'
 
@@ -17,7 +17,7 @@ export class Patch {
     return new Patch(text, text.length, [])
   }
 
-  /** @param edits of the text as it is now */
+  /** @param edits of the current text */
   with(edits: readonly Edit[]): Patch {
     if (edits.length === 0) return this
     const layer = new Layer(edits)
@@ -37,10 +37,10 @@ export class Patch {
   }
 }
 
-/** Edits of one text, made in one pass over it. */
+/** Edits of one text, applied in one pass. */
 class Layer {
   readonly #edits: readonly Edit[]
-  /** Where each of them starts in the text that it makes. */
+  /** Start of each edit in the resulting text. */
   readonly #starts: readonly number[]
 
   constructor(edits: readonly Edit[]) {
@@ -49,7 +49,7 @@ class Layer {
     let end = 0
     let shift = 0
     for (const edit of edits.toSorted((a, b) => a.at - b.at)) {
-      // The first of two overlapping edits stays.
+      // Of two overlapping edits the first is kept.
       if (edit.at < end) continue
       kept.push(edit)
       starts.push(edit.at + shift)
@@ -71,7 +71,7 @@ class Layer {
     return parts.join('')
   }
 
-  /** Where it was: by halving, since a file may have an edit in each of its lines. */
+  /** Maps back by bisection, since a file may have an edit on every line. */
   before(place: number): number {
     let low = 0
     let high = this.#starts.length

@@ -1,4 +1,4 @@
-// Finds missing quotes, and quotes that never end.
+// Finds missing quotes and unterminated quotes.
 import type { YAMLError } from 'yaml'
 import {
   closingQuote,
@@ -12,7 +12,7 @@ import type { Line } from '#compiler/yaml/parse/lines.ts'
 import { insertAt, mistake } from './mistake.ts'
 import type { Mistake } from './mistake.ts'
 
-/** A text over several lines is YAML as well: its last quote stands at the end of a line. */
+/** A text over several lines is valid YAML: its last quote is at the end of a line. */
 export function openQuoteMistake(text: string, error: YAMLError): Mistake | undefined {
   const isSure = error.message.startsWith('Missing closing')
   let blockIndent = Infinity
@@ -46,7 +46,7 @@ function unclosed(text: string, { start, text: words }: Line, at: number): Mista
   return mistake('yaml-quote-open', [at, 1], [write], insertAt(at + value.length, rest[0]!))
 }
 
-/** A value that starts with a sign of YAML, or has a colon and a space inside. */
+/** A value that starts with a YAML indicator, or contains a colon and a space. */
 export function quotesNeeded(text: string, at: number): Mistake | undefined {
   const line = lineAt(text, at)
   const rest = line.text.slice(at - line.start)
@@ -61,7 +61,7 @@ export function quotesNeeded(text: string, at: number): Mistake | undefined {
   return mistake('yaml-quotes-needed', [at, value.length], [sign, write], edit)
 }
 
-/** A value ends there at a comma or a bracket. */
+/** In brackets, a value ends at a comma or a bracket. */
 function inBrackets(rest: string): string {
   return (/^[^,}\]]*/.exec(rest)?.[0] ?? '').trimEnd()
 }

@@ -1,24 +1,24 @@
-// Prints objects as JSON with a line for each item that has a name, and reads what is so printed.
-// JSON is YAML, too; `JSON.parse` needs a tenth of the time.
+// Prints objects as JSON with one line for each named item, and reads that form. JSON is YAML;
+// `JSON.parse` takes a tenth of the time.
 import { piecesMax } from './parse.ts'
 
-/** Values that were printed, or read, so. */
+/** Values printed or read in this form. */
 const printed = new WeakSet()
 
-/** What the text of such a value says can be had again at any time, by `JSON.parse`. */
+/** True when the value can be restored from its text by `JSON.parse`. */
 export const isJsonLines = (value: object): boolean => printed.has(value)
 
-/** Nobody writes a long list by hand; a change of one item is a change of one line. */
+/** Long lists are not written by hand; a change of one item is a change of one line. */
 export function jsonLines(value: object): string {
-  // Inside a text the quotes would stand behind backslashes.
+  // Inside a JSON text, quotes would be escaped.
   const text = JSON.stringify(value)
   printed.add(value)
   return `${text.replaceAll('[{"name":', '[\n{"name":').replaceAll(',{"name":', ',\n{"name":')}\n`
 }
 
 /**
- * Reads what `jsonLines` prints. What is printed as it was read has each key once, and is the same
- * as YAML where `plainValue` finds no doubtful sign.
+ * Reads the output of `jsonLines`. A text equal to the print of its value has each key once, and
+ * equals YAML where `plainValue` finds no doubtful character.
  */
 export function jsonLinesValue(text: string): object | undefined {
   if (!text.startsWith('{"') || isDeep(text)) return undefined
@@ -33,7 +33,7 @@ export function jsonLinesValue(text: string): object | undefined {
   return isSame ? value : undefined
 }
 
-/** No field of any schema is nested so deep. */
+/** No field of any schema is nested this deep. */
 export const depthMax = 16
 /** No field of any schema has a longer name. */
 export const keyCharactersMax = 100
@@ -42,7 +42,9 @@ const quote = 0x22
 const backslash = 0x5c
 const [openList, closeList, openMapping, closeMapping] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Asked first: printing goes as deep as the value, and parsing 1 MiB of brackets takes 0.5 s. */
+/**
+ * Checked first: printing recurses as deep as the value, and parsing 1 MiB of brackets takes 0.5 s.
+ */
 function isDeep(text: string): boolean {
   let depth = 0
   let isQuoted = false
@@ -57,7 +59,7 @@ function isDeep(text: string): boolean {
   return false
 }
 
-/** As many as YAML has, or more. Infinity: it has a long key. */
+/** At least the number of pieces in YAML. Infinity: it has a too long key. */
 function piecesOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 3
   let pieces = 4

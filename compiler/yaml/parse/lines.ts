@@ -1,5 +1,5 @@
-// Splits a YAML text into lines: where each starts, its indentation, and which brackets and quotes
-// are open.
+// Splits a YAML text into lines with their offsets and indentation, and finds open brackets and
+// quotes.
 import { CST, Lexer } from 'yaml'
 
 export interface Line {
@@ -7,24 +7,24 @@ export interface Line {
   readonly start: number
   /** Without the line end. */
   readonly text: string
-  /** Leading white space. */
+  /** Width of leading white space. */
   readonly indent: number
-  /** Columns, from 0, of its dashes. */
+  /** Columns of its leading dashes, from 0. */
   readonly dashes: readonly number[]
-  /** Column, from 0, of what comes after them. */
+  /** Column of the text after the dashes, from 0. */
   readonly column: number
-  /** From there on, without a comment at the end. */
+  /** Text from there on, without a trailing comment. */
   readonly content: string
 }
 
 export function lineAt(text: string, offset: number): Line {
-  // At 0 the search would take a line end there for one that is before it.
+  // At offset 0, `lastIndexOf` would find a line end at 0.
   const start = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1
   const end = text.indexOf('\n', offset)
   return lineOf(start, text.slice(start, end < 0 ? undefined : end).replace(/\r$/, ''))
 }
 
-/** The one below that says anything; undefined at the end. */
+/** The next line below with content; undefined at the end. */
 export function lineBelow(text: string, { start }: Line): Line | undefined {
   for (let at = text.indexOf('\n', start) + 1; at > 0; at = text.indexOf('\n', at) + 1) {
     const line = lineAt(text, at)
@@ -33,7 +33,7 @@ export function lineBelow(text: string, { start }: Line): Line | undefined {
   return undefined
 }
 
-/** The lines above that are not empty, nearest first. */
+/** The lines above with content, nearest first. */
 export function* linesAbove(text: string, { start }: Line): Generator<Line> {
   for (let at = start; at > 0;) {
     const line = lineAt(text, at - 1)
@@ -69,7 +69,7 @@ export function withoutComment(text: string): string {
   return text.slice(0, commentStart(text)).trimEnd()
 }
 
-/** The place of a `#` at the start or behind white space; the end of the text without one. */
+/** Offset of a `#` at the start or after white space; without one, the end of the text. */
 function commentStart(text: string): number {
   for (let at = text.indexOf('#'); at >= 0; at = text.indexOf('#', at + 1)) {
     if (at === 0 || /\s/.test(text[at - 1]!)) return at
@@ -77,7 +77,7 @@ function commentStart(text: string): number {
   return text.length
 }
 
-/** What the library's lexer says besides the text itself. */
+/** Tokens of the library's lexer besides the text itself. */
 const marks: readonly string[] = [CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]
 
 export interface OpenBracket {
@@ -85,7 +85,7 @@ export interface OpenBracket {
   readonly at: number
 }
 
-/** Brackets that are open before `end`, the innermost last. */
+/** Brackets still open at `end`, the innermost last. */
 export function openBrackets(text: string, end: number): readonly OpenBracket[] {
   const open: OpenBracket[] = []
   let at = 0
@@ -99,7 +99,7 @@ export function openBrackets(text: string, end: number): readonly OpenBracket[] 
   return open
 }
 
-/** A quote that opens a value and is not closed in its line. */
+/** Offset of a quote that opens a value and is not closed on its line. */
 export function openQuote({ text }: Line): number | undefined {
   const opening = /(?:^|[:,[{-])\s*(["'])/g
   const comment = commentStart(text)
@@ -115,7 +115,7 @@ export function openQuote({ text }: Line): number | undefined {
   return undefined
 }
 
-/** @returns the place of the quote that closes the one at `at`; -1: none does */
+/** @returns the offset of the quote that closes the one at `at`; -1: none */
 export function closingQuote(text: string, at: number): number {
   const quote = text[at]
   for (let i = at + 1; i < text.length; i++) {

@@ -1,5 +1,5 @@
-// Parses YAML text into nodes at a bounded cost: piece by piece, up to the first piece that exceeds
-// a limit.
+// Parses YAML text into nodes at a bounded cost: piece by piece, up to the first piece beyond a
+// limit.
 import { Composer, CST, Lexer, Parser, YAMLParseError } from 'yaml'
 import type { Document, ParsedNode } from 'yaml'
 
@@ -7,34 +7,34 @@ import type { Document, ParsedNode } from 'yaml'
 export const depthMax = 32
 
 /**
- * Keys, values and the signs between them, of one file. The longest lists that the schemas take,
- * written as short as can be, are below it; what costs most memory for its size is above it.
+ * Keys, values and indicators of one file. The longest lists of the schemas, in their shortest
+ * form, stay below it; texts that cost the most memory for their size exceed it.
  */
 export const piecesMax = 350_000
 
-/** Signs that belong nowhere, such as a megabyte of `]`: nobody corrects so many of them. */
+/** Misplaced characters, such as a megabyte of `]`: nobody corrects so many. */
 const strayMax = 50
 
-/** What the reading stopped at, and where. */
+/** The limit that was exceeded, and where. */
 export interface Excess {
   readonly kind: 'depth' | 'pieces'
   readonly at: number
 }
 
 export interface ParsedYaml {
-  /** Holds what was read up to `excess`. */
+  /** The content up to `excess`. */
   readonly document: Document.Parsed<ParsedNode>
   readonly excess: Excess | undefined
-  /** How many pieces the text has, which is what reading it costs. */
+  /** Number of pieces in the text, the measure of its cost. */
   readonly pieces: number
 }
 
 export function parseYaml(text: string): ParsedYaml {
   const { stackTraceLimit } = Error
   const { env } = process
-  // The library makes an Error for each fault; the stack of one costs more than the rest of it.
+  // The library makes an Error for each fault; its stack costs more than the rest.
   Error.stackTraceLimit = 0
-  // It asks for two variables at each piece: asked of the system that is a third of all time.
+  // The library reads two environment variables at each piece, which takes a third of the time.
   process.env = noVariables
   try {
     return compose(text)
@@ -68,14 +68,15 @@ function compose(text: string): ParsedYaml {
   return { document: document!, excess: reading.excess, pieces: reading.pieces }
 }
 
-/** From octets to the library's tokens: those trees of which it makes nodes. */
+/** Turns text into the library's tokens and stops at a limit. */
 class Reading {
   excess: Excess | undefined
   pieces = 0
   #strays = 0
 
   #excessAt({ stack, offset }: Parser, piece: string): Excess | undefined {
-    // On the stack: the document, the collections around this place, perhaps a value of the last.
+    // The stack holds the document, the collections around this place, and possibly a value of the
+    // last.
     if (stack.length > depthMax + 2) return { kind: 'depth', at: Math.max(0, offset - 1) }
     if (counts(piece) && ++this.pieces > piecesMax) return { kind: 'pieces', at: offset - 1 }
     return undefined
@@ -95,7 +96,7 @@ class Reading {
   }
 }
 
-/** White space and comments cost little; the text of a plain value follows a mark of its own. */
+/** White space and comments are cheap; the text of a plain value follows its own marker. */
 function counts(piece: string): boolean {
   const [first = '\n'] = piece
   return piece === CST.SCALAR || '{}[],:-?*&!|>\'"%'.includes(first)

@@ -1,20 +1,20 @@
-// Reads a YAML file as plain values, without places, unless two parsers might read it differently:
-// this costs a tenth of the parser that keeps places.
+// Reads a YAML file as plain values without places, unless two parsers might read it differently: a
+// tenth of the cost of the parser that keeps places.
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { shared } from '#lib/memory/string-memory.ts'
 import { depthMax, jsonLinesValue, keyCharactersMax } from './json-lines.ts'
 import { piecesMax } from './parse.ts'
 
-/** Signs that look like others, and those that cannot be printed. */
+/** Look-alike characters and characters that cannot be printed. */
 const doubtfulSigns =
   '[^\\n\\r\\x20-\\x7e\\xa1-\\u167f\\u1681-\\u1fff\\u2010-\\u2027\\u3001-\\ud7ff]'
 
 /**
- * What two readers of YAML may take differently, or what this configuration leaves out: signs that
- * look like others, tags and anchors, explicit keys, merges, directives, ends of documents and
- * indented starts, blocks that name their indentation or keep blanks, escapes of half a character,
- * and rows of blanks in which a key gets too long.
+ * Text that two YAML parsers may read differently, or outside of the profile: look-alikes, tags and
+ * anchors, explicit keys, merges, directives, ends of documents and indented starts, blocks with an
+ * indentation indicator or kept blanks, escapes of half a surrogate pair, and runs of blanks in
+ * which a key gets too long.
  */
 const doubtful = new RegExp(
   [
@@ -31,12 +31,12 @@ const doubtful = new RegExp(
   'm',
 )
 
-/** All else is between quotes there, where both readers take it as it stands. */
+/** In JSON all else is between quotes, where both parsers agree. */
 const doubtfulInJson = new RegExp(`${doubtfulSigns}|\\\\u|"<<"`)
 
 /**
- * @returns the same value as the parser that keeps places, which then finds nothing to say;
- *   undefined: that one has to read the text
+ * @returns the same value as the parser that keeps places, which then has no findings; undefined:
+ * that parser must read the text
  */
 export function plainValue(text: string): object | undefined {
   const json = doubtfulInJson.test(text) ? undefined : jsonLinesValue(text)
@@ -51,22 +51,22 @@ export function plainValue(text: string): object | undefined {
   return new Composer(text).compose(events)
 }
 
-/** In a line before the first item or key: dashes of lists, and a quote. */
+/** Characters before the first item or key of a line: dashes of lists, and a quote. */
 const beforeFirst = new Set(' -"\'')
 
 type Container = unknown[] | Record<string, unknown>
 
-/** Signs of a collection: its brackets, the dash or comma before it, a comma at its end. */
+/** Pieces of a collection: its brackets, the dash or comma before it, a comma at its end. */
 const collectionPieces = 4
-/** The mark of a scalar, the sign before it or behind it, and the head of a block. */
+/** Pieces of a scalar: its marker, an indicator before or after it, and the head of a block. */
 const scalarPieces = 3
 
 class Composer {
   readonly #text: string
   readonly #stack: Container[] = []
-  /** Whether it has no brackets, for each on the stack. */
+  /** For each on the stack, whether it is written without brackets. */
   readonly #isBlock: boolean[] = []
-  /** The key whose value comes next, for each on the stack. */
+  /** For each on the stack, the key whose value comes next. */
   readonly #keys: (string | undefined)[] = []
   #isDoubtful = false
   #root: unknown
@@ -127,10 +127,10 @@ class Composer {
     return shared(source)
   }
 
-  /** @param start of what the value was read from */
+  /** @param start offset of the value's text */
   #add(value: unknown, start: number): void {
     const container = this.#stack.at(-1)
-    // A key has none when its value comes next.
+    // The key is undefined when a key comes next, not its value.
     const isFirst = this.#isBlock.at(-1) === true && this.#keys.at(-1) === undefined
     if (isFirst && !this.#isFirstOnLine(start)) this.#isDoubtful = true
     if (container === undefined) this.#root = value
@@ -138,7 +138,10 @@ class Composer {
     else this.#addTo(container, value)
   }
 
-  /** js-yaml lets a block go on behind a quoted text or a bracket that ends an item of another. */
+  /**
+   * js-yaml lets a block continue after a quoted text or a bracket that ends an item of another
+   * one.
+   */
   #isFirstOnLine(start: number): boolean {
     let at = start - 1
     while (at >= 0 && beforeFirst.has(this.#text[at]!)) at--
@@ -156,7 +159,7 @@ class Composer {
     } else if (typeof value !== 'string' || value.length > keyCharactersMax) this.#isDoubtful = true
     else {
       this.#keys[last] = value
-      // What every object has, such as `__proto__`, is no field.
+      // Names that every object has, such as `__proto__`, are not fields.
       this.#isDoubtful ||= value in container
     }
   }
@@ -171,6 +174,6 @@ const core: ReadonlyMap<string, null | boolean> = new Map([
 
 const maybeNumber = /^[-+.\d]/
 const usualNumber = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/
-/** And more: what this says of others need not be right. */
+/** Accepts more than numbers: a false match only makes the text doubtful. */
 const anyNumber =
   /^[-+]?(?:\d+(?:\.\d*)?|\.\d+|0[xX][\da-fA-F]+|0[oO][0-7]+)(?:[eE].*)?$|^[-+]?\.[a-zA-Z]+$/
