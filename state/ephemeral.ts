@@ -1,4 +1,4 @@
-// Opens the stores of state that may be lost, in Redis or in memory.
+// Opens the stores for losable state, in Redis or in memory.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
@@ -41,26 +41,28 @@ import { createRedisPullingNodes } from './redis/pulling-nodes.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
 export interface EphemeralOptions {
-  /** The section `redis`. Without a `url`: the memory of this process. */
+  /** The section `redis`. Without a `url`: memory of this process. */
   readonly redis: RedisSettings
-  /** In front of every key, such as `gslbd:`; installations that share a Redis differ in it. */
+  /**
+   * Prefix of every key, such as `gslbd:`; installations that share a Redis have different ones.
+   */
   readonly prefix: string
   readonly clock: Clock
   readonly log: Log
-  /** A slower command means that Redis is away; tests on a busy machine give more. */
+  /** A slower command counts as a failed Redis; tests on a busy machine allow more. */
   readonly commandTimeoutMs?: number
-  /** Keeps ends of sessions that Redis has not heard of over a restart; left out: memory alone. */
+  /** File for the ends of sessions that Redis has yet to learn; left out: memory only. */
   readonly endedSessionsFile?: string
 }
 
 export interface EphemeralStatus {
   readonly kind: 'memory' | 'redis'
-  /** `away`: this node goes on with its own memory. */
+  /** `away`: this node continues with its own memory. */
   readonly state: 'up' | 'away'
   /** Unix epoch. */
   readonly sinceMs: number
   readonly fault: string | null
-  /** Sessions that other nodes do not know. */
+  /** Number of sessions that other nodes do not know. */
   readonly localSessions: number
 }
 
@@ -81,14 +83,16 @@ export interface EphemeralState extends EphemeralPorts {
   readonly close: () => void
 }
 
-/** Errors: a sentence about the section `redis`, without secrets. One that is away is no error. */
+/**
+ * Errors: a sentence about the section `redis`, without secrets. An unreachable Redis is no error.
+ */
 export function createEphemeral(options: EphemeralOptions): Result<EphemeralState, string> {
   if (options.redis.url === '') return ok(inMemory(options.clock))
   const target = redisTarget(options.redis)
   return target.ok ? ok(inRedis(options, target.value)) : target
 }
 
-/** @returns a sentence about the section, without its values; undefined: it can be used */
+/** @returns a sentence about the section, without its values; undefined: valid */
 export function redisFault(redis: RedisSettings): string | undefined {
   const target = redis.url === '' ? undefined : redisTarget(redis)
   return target?.ok === false ? target.error : undefined
@@ -118,7 +122,7 @@ function inMemory(clock: Clock): EphemeralState {
   }
 }
 
-/** The adapters by themselves: their calls fail while Redis is away. */
+/** The plain adapters: their calls fail while Redis is away. */
 export function redisPorts(redis: Redis, clock: Clock) {
   return {
     sessions: new RedisSessions(redis, clock),

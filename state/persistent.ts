@@ -1,4 +1,4 @@
-// Opens the stores of lasting state, on PostgreSQL or on the database inside the process.
+// Opens the stores of lasting state, on PostgreSQL or on the embedded database.
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -47,18 +47,20 @@ import { createSqlUsers } from './sql/users.ts'
 import { createSqlZoneKeys } from './sql/dnssec/zone-keys.ts'
 
 export interface PersistentOptions {
-  /** `database.url`; empty: the database inside the process. A secret. */
+  /** `database.url`; empty: the embedded database. A secret. */
   readonly url: string
   /** Options of the PostgreSQL connections; left out: the defaults. */
   readonly pool?: Omit<PostgresOptions, 'hosts'>
-  /** The data directory, which the caller holds. The embedded database is in `database` below. */
+  /**
+   * The data directory, which the caller has locked. The embedded database is in `database` below.
+   */
   readonly dataDir: string
   /** This node's name. */
   readonly node: string
   readonly clock: Clock
-  /** Called with each status of the database, also when it is as before. */
+  /** Called with each status of the database, also when it has not changed. */
   readonly onStatus?: (status: SqlStatus) => void
-  /** Calls off an opening that takes long: making the embedded database takes seconds. */
+  /** Aborts an opening: making the embedded database takes seconds. */
   readonly signal?: AbortSignal
 }
 
@@ -88,7 +90,7 @@ export interface PersistentState {
 }
 
 /**
- * A database that cannot be reached is no error: the ports answer `store-away` until it is back.
+ * An unreachable database is no error: the ports answer `store-away` until it is back.
  *
  * Errors: a sentence that says what to do, without the URL.
  */

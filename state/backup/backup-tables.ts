@@ -1,4 +1,4 @@
-// The tables and columns that a backup holds: those of people's data.
+// Lists the tables and columns that a backup holds: the data of people.
 import type { Tables } from '#state/sql/database/tables.ts'
 
 export interface BackupTable {
@@ -11,7 +11,7 @@ const row = <T extends keyof Tables>(
   columns: Record<keyof Tables[T] & string, true>,
 ): BackupTable => ({ table, columns: Object.keys(columns) })
 
-/** All but `gslbd_schema`, which the program writes. A column that is missing does not compile. */
+/** All tables but `gslbd_schema`, which the program writes. A missing column does not compile. */
 export const backupTables: readonly BackupTable[] = Object.freeze([
   row('installation', {
     ...{ id: true, install_id: true },
@@ -81,7 +81,7 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   row('object_uses', { object_key: true, seen_ms: true, used_ms: true }),
   row('node_uses', { node: true, since_ms: true, until_ms: true, is_stopped: true }),
   row('member_changes', { node: true, member_uid: true, day: true, changes: true }),
-  // Without their revision: see `swap` in state/sql/dnssec/zone-keys.ts.
+  // Without the revision: see `swap` in state/sql/dnssec/zone-keys.ts.
   row('zone_keys', { zone: true, version: true, keys: true, updated_at_ms: true }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

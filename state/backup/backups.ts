@@ -13,11 +13,11 @@ export interface BackupOptions {
   readonly directory: string
   /** `backup.keep`; 0 keeps all. */
   readonly keep: number
-  /** The files of the node that go with it; left out: none. Errors: a sentence. */
+  /** Collects the node's files for the backup; left out: none. Errors: a sentence. */
   readonly gather?: GatherFiles
 }
 
-/** @param path of a file that may be made beside the backup; it is taken away afterwards */
+/** @param path of a temporary file beside the backup, which is removed afterwards */
 export type GatherFiles = (path: string) => Promise<Result<readonly FileToKeep[], string>>
 
 export interface BackupDone {
@@ -28,10 +28,10 @@ export interface BackupDone {
 }
 
 const namePattern = /^gslbd-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.db(\.tmp|\.git)?$/
-/** An older unfinished file is what a killed process left; a younger one may still be written. */
+/** An older unfinished file was left by a killed process; a younger one may still be written. */
 const unfinishedMs = 24 * 3_600_000
 
-/** Writes one backup, then removes the oldest above `keep`. Errors: a sentence. */
+/** Writes one backup, then removes the oldest ones above `keep`. Errors: a sentence. */
 export async function takeBackup(
   database: Sql | null,
   { directory, keep, gather }: BackupOptions,
@@ -50,7 +50,7 @@ export async function takeBackup(
   return { ok: true, value: { path, rows: written.value, removed: prune(directory, keep, nowMs) } }
 }
 
-/** Writes one backup to `path`. @returns how many rows it has. Errors: a sentence */
+/** Writes one backup to `path`. @returns the number of rows. Errors: a sentence */
 export async function writeWithFiles(
   database: Sql | null,
   path: string,
@@ -72,7 +72,7 @@ export function backupName(nowMs: number): string {
   return `gslbd-${text.replaceAll(/[-:]/g, '')}.db`
 }
 
-/** When the newest backup up to now was taken; null: there is none. */
+/** Time of the newest backup up to now; null: there is none. */
 export function newestBackupMs(directory: string, nowMs: number): number | null {
   let newest: number | null = null
   for (const { atMs, isWhole } of backupsIn(directory)) {
@@ -96,11 +96,11 @@ function prune(directory: string, keep: number, nowMs: number): readonly string[
 interface BackupFile {
   readonly name: string
   readonly atMs: number
-  /** false: it is being written, or its writer was killed. */
+  /** false: still being written, or its writer was killed. */
   readonly isWhole: boolean
 }
 
-/** Files of other names are not ours. */
+/** Ignores files with other names. */
 function backupsIn(directory: string): readonly BackupFile[] {
   return listed(directory).flatMap((name) => {
     const found = namePattern.exec(name)
@@ -115,7 +115,7 @@ function listed(directory: string): readonly string[] {
   try {
     return readdirSync(directory)
   } catch {
-    // It is made with the first backup; one that cannot be read is told of then.
+    // Missing before the first backup; an unreadable directory is reported by that backup.
     return []
   }
 }

@@ -7,22 +7,22 @@ import { pipeline } from 'node:stream'
 /** First line. */
 export interface BackupHeader {
   readonly format: 'gslbd-backup'
-  /** 1: the database alone; 2: files of the node follow it. */
+  /** 1: the database alone; 2: the node's files follow. */
   readonly version: 1 | 2
-  /** The schema that the rows are of. */
+  /** Schema version of the rows. */
   readonly schema: number
   readonly createdAtMs: number
 }
 
-/** Before the rows of a table, each of which is a JSON object on a line of its own. */
+/** Precedes the rows of a table, each of which is a JSON object on a line of its own. */
 export interface TableLine {
   readonly table: string
   readonly columns: readonly string[]
 }
 
 /**
- * Files of the node that are not in the database, and how many octets each may have.
- * `config.bundle` is a bundle of Git (gitformat-bundle(5)): the whole repository of the node.
+ * Files of the node outside of the database, with their greatest size in octets. `config.bundle` is
+ * a Git bundle (gitformat-bundle(5)) of the node's whole repository.
  */
 export const backupFiles = Object.freeze({
   'keys/node.pem': 65_536,
@@ -34,7 +34,7 @@ export const backupFiles = Object.freeze({
 })
 export type BackupFileName = keyof typeof backupFiles
 
-/** Before the octets of a file, each part of which is on a line of its own. */
+/** Precedes the octets of a file, in parts of one line each. */
 export interface FileLine {
   readonly file: BackupFileName
 }
@@ -44,7 +44,7 @@ export interface OctetsLine {
   readonly octets: string
 }
 
-/** Last line; without it the file was cut. */
+/** The last line; without it the file was truncated. */
 export interface BackupEnd {
   readonly rows: number
   /** Digest of all lines before, with their line ends. */
@@ -57,7 +57,7 @@ export const backupLimits = {
   octetsPerLine: 262_144,
 } as const
 
-/** Adds up what `BackupEnd` says. */
+/** Computes the sums in `BackupEnd`. */
 export class BackupSum {
   readonly #hash = createHash('sha256')
 
@@ -70,7 +70,7 @@ export class BackupSum {
   }
 }
 
-/** @throws the error of the file system or of zlib; Error for a line that is too long */
+/** @throws the error of the file system or of zlib; Error for a too long line */
 export async function* readLines(path: string): AsyncGenerator<string> {
   const file = createReadStream(path)
   const stream = createGunzip()

@@ -1,4 +1,4 @@
-// Restores the rows of a backup into an empty database, in one transaction; hands out its files.
+// Restores the rows of a backup into an empty database in one transaction; reads its files.
 import { sql } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -12,7 +12,7 @@ import { backupFiles, backupLimits, BackupSum, readLines } from './format.ts'
 import type { BackupEnd, BackupFileName, BackupHeader } from './format.ts'
 import type { FileLine, OctetsLine, TableLine } from './format.ts'
 
-/** A file that was read to its end, and is whole. */
+/** A backup that was read to its end and is complete. */
 export interface CheckedBackup {
   readonly path: string
   readonly rows: number
@@ -21,10 +21,10 @@ export interface CheckedBackup {
 }
 
 /**
- * Rows of an older schema get the defaults of columns that are newer.
+ * Rows of an older schema get the defaults of newer columns.
  *
- * @param onRows hears again and again how many are restored
- * @returns how many rows it had. Errors: a sentence that says what to do
+ * @param onRows called repeatedly with the number of restored rows
+ * @returns the number of rows. Errors: a sentence that says what to do
  */
 export async function restoreBackup(
   database: Sql,
@@ -35,7 +35,7 @@ export async function restoreBackup(
     db.transaction().execute(async (transaction) => {
       if (!(await isEmpty(transaction))) return false
       await insertAll(transaction, path, onRows)
-      // A backup of an older schema has accounts, and no mark.
+      // A backup of an older schema has accounts, but no mark.
       await markRestoredAccounts(transaction)
       await beginRestoredRevision(transaction)
       return true
@@ -46,7 +46,7 @@ export async function restoreBackup(
   return err('The database is not empty, and a backup replaces nothing. Restore it into a new one.')
 }
 
-/** Reads the whole file once, before anything is written. Errors: a sentence. */
+/** Reads the whole file once before anything is written. Errors: a sentence. */
 export async function checkBackup(path: string): Promise<Result<CheckedBackup, string>> {
   const sum = new BackupSum()
   const files = new Map<BackupFileName, number>()
@@ -76,7 +76,7 @@ export async function checkBackup(path: string): Promise<Result<CheckedBackup, s
   return err(`${path} is not a whole backup of gslbd: it was cut or changed. Take another one.`)
 }
 
-/** @throws an error without a code: the line says what no backup says */
+/** @throws an error without a code for a line that no backup has */
 function countOctets(line: string, files: Map<BackupFileName, number>): void {
   const name = fileOf(line)
   if (name !== undefined) {
@@ -92,7 +92,7 @@ function countOctets(line: string, files: Map<BackupFileName, number>): void {
 }
 
 /**
- * The files of a checked backup, in parts, one file after the other.
+ * Yields the files of a checked backup in parts, one file after the other.
  *
  * @throws the error of the file system
  */
@@ -113,11 +113,11 @@ const noOctets = new Uint8Array(0)
 const fileMark = '{"file":'
 const octetsMark = '{"octets":'
 
-/** The first name of a row is that of a column: `id`, `key`, `node` …, and never one of these. */
+/** A row begins with a column: `id`, `key`, `node` …, never with one of these words. */
 const isOfFiles = (line: string): boolean =>
   line.startsWith(fileMark) || line.startsWith(octetsMark)
 
-/** @returns undefined: it has octets. @throws for a name that is not known */
+/** @returns undefined: the line has octets. @throws for an unknown name */
 function fileOf(line: string): BackupFileName | undefined {
   if (!line.startsWith(fileMark)) return undefined
   const { file } = JSON.parse(line) as FileLine
@@ -130,7 +130,7 @@ function octetsOf(line: string): Uint8Array {
   return Buffer.from(octets, 'base64')
 }
 
-/** The last line is the end and nothing else: each line waits for the next one. */
+/** Holds each line back until the next one: the last line must be the end and nothing else. */
 async function* linesBeforeEnd(
   path: string,
   onEnd: (line: string) => void,
@@ -173,7 +173,7 @@ async function insertAll(db: Db, path: string, onRows: (count: number) => void):
     rows = []
   }
   for await (const line of linesBeforeEnd(path, () => undefined)) {
-    // What follows are files.
+    // Files follow.
     if (isOfFiles(line)) break
     const next = tableOf(line)
     if (next !== undefined) {

@@ -1,4 +1,4 @@
-// Writes one consistent copy of all tables to a file, and files of the node with them.
+// Writes one consistent copy of all tables, and files of the node, to a backup file.
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -23,11 +23,11 @@ export interface FileToKeep {
 }
 
 /**
- * Writes beside `path`, then renames; only the owner can read the file, which has password hashes,
- * and the private key of the node where that is among `files`.
+ * Writes a temporary file and renames it to `path`. Only the owner can read the file: it has
+ * password hashes, and possibly the node's private key.
  *
  * @param database null: the node has none
- * @returns how many rows it has. Errors: a sentence
+ * @returns the number of rows. Errors: a sentence
  */
 export async function writeBackup(
   database: Pick<Sql, 'repeatable'> | null,
@@ -40,7 +40,7 @@ export async function writeBackup(
     const lines = new Lines(temporary)
     const rows = await writeRows(database, lines, nowMs)
     if (!rows.ok) return rows
-    // After the rows: nobody who asks the database waits for the files.
+    // Files come after the rows, so that the transaction ends before they are read.
     await lines.append(filesAndEnd(files, lines.sum, rows.value), filesLevel)
     renameSync(temporary, path)
     flushDirectory(dirname(path))
@@ -52,10 +52,10 @@ export async function writeBackup(
   }
 }
 
-/** What git has packed gets no smaller. */
+/** Git's files are compressed already. */
 const filesLevel = 1
 
-/** A file of several gzip members one after the other, which is one to all who read it. RFC 1952 */
+/** Writes several gzip members one after the other, which readers treat as one. RFC 1952 */
 class Lines {
   readonly #path: string
   sum = new BackupSum()
@@ -64,7 +64,7 @@ class Lines {
     this.#path = path
   }
 
-  /** Anew: a try before may have failed half-way. */
+  /** Starts over: an earlier try may have failed half-way. */
   async begin(text: AsyncIterable<string>): Promise<void> {
     this.sum = new BackupSum()
     await this.#write(text, 'w', {})
@@ -102,7 +102,7 @@ async function rowsOf(db: Db | null, lines: Lines, nowMs: number): Promise<Resul
     await lines.begin(summed(backupLines(db, nowMs, progress), lines, progress))
     return ok(progress.rows)
   } catch (error) {
-    // The database's own errors are for the caller, which knows when to try again.
+    // The caller handles database errors: it knows when to retry.
     if (progress.sqlError !== undefined) throw progress.sqlError
     return err(fileSentence(error))
   }

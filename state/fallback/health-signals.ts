@@ -2,14 +2,14 @@
 import type { HealthSignal, HealthSignals } from '../ports/health-signals.ts'
 
 /**
- * @param local  hears every word, and tells the subscribers
- * @returns the port, and what tells `shared` the words that it missed
+ * @param local receives every signal and calls the subscribers @returns the port, and a function
+ * that sends `shared` the signals it missed
  */
 export function withFallbackSignals(
   shared: HealthSignals,
   local: HealthSignals,
 ): { readonly signals: HealthSignals; readonly recover: () => Promise<void> } {
-  /** `local` has a word that `shared` has not. */
+  /** `local` has a signal that `shared` lacks. */
   let isBehind = false
   const recover = async (): Promise<void> => {
     const known = new Map((await shared.load()).map((one) => [keyOf(one), one.postedAtMs]))

@@ -4,12 +4,12 @@ import type { LoginAttempts } from '../ports/login-attempts.ts'
 import type { OidcNonces } from '../ports/oidc-nonces.ts'
 import type { WebSocketTokens } from '../ports/websocket-tokens.ts'
 
-/** What a nonce stands for once it was taken here. */
+/** Value of a nonce that was used here. */
 const usedUp = '\0used'
 
 /**
- * A nonce is good once. It is in one of the two, or in both: what Redis did too late, it did all
- * the same. So what was taken here is remembered.
+ * A nonce is valid once. It may be in either store or in both, since Redis may carry out a command
+ * after its timeout. So nonces used here are remembered.
  */
 export function withFallbackNonces(shared: OidcNonces, local: OidcNonces): OidcNonces {
   return {
@@ -29,7 +29,7 @@ export function withFallbackNonces(shared: OidcNonces, local: OidcNonces): OidcN
   }
 }
 
-/** Claimed in both, so that a claim while Redis is away counts when it is back. */
+/** Claims in both, so that a claim made while Redis is away counts when it is back. */
 export function withFallbackTokens(
   shared: WebSocketTokens,
   local: WebSocketTokens,
@@ -44,7 +44,7 @@ export function withFallbackTokens(
   }
 }
 
-/** Counted in both; the larger count stands, so that losing Redis gives nobody new tries. */
+/** Counts in both; the larger count is used, so that a loss of Redis grants no new tries. */
 export function withFallbackAttempts(shared: LoginAttempts, local: LoginAttempts): LoginAttempts {
   const larger = async (name: 'record' | 'count', key: string, windowMs: number) => {
     const here = await local[name](key, windowMs)

@@ -7,7 +7,7 @@ import type { Session, SessionIdentity, Sessions } from '../ports/sessions.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import type { RedisSessions } from '../redis/sessions.ts'
 
-/** Between two tries to tell Redis what it missed: it may have refused that alone. */
+/** Pause between two recoveries: Redis may have refused one command only. */
 const againMs = 1_000
 
 export class FallbackSessions implements Sessions {
@@ -18,7 +18,7 @@ export class FallbackSessions implements Sessions {
   #recovering: Promise<void> | null = null
   #again: NodeJS.Timeout | undefined
 
-  /** @param ended what Redis has to hear of when it is back */
+  /** @param ended ends of sessions that Redis has yet to learn */
   constructor(redis: RedisSessions, clock: Clock, ended: EndedSessions) {
     this.#redis = redis
     this.#memory = new MemorySessions(clock)
@@ -30,7 +30,7 @@ export class FallbackSessions implements Sessions {
     clearTimeout(this.#again)
   }
 
-  /** Sessions that only this node knows. */
+  /** Number of sessions that only this node knows. */
   get localCount(): number {
     return this.#memory.size
   }
@@ -40,7 +40,7 @@ export class FallbackSessions implements Sessions {
     identity: SessionIdentity,
     ttlMs: number,
   ): StoreCall<Session> => {
-    // The order counts: an end of the user's sessions before this one is not to end it.
+    // Recovers first: an earlier end of all the user's sessions must not end this one.
     if (this.#ended.has('user', identity.userId)) await this.recover()
     const shared = await this.#redis.create(tokenHash, identity, ttlMs)
     return shared.ok ? shared : await this.#memory.create(tokenHash, identity, ttlMs)
@@ -78,7 +78,7 @@ export class FallbackSessions implements Sessions {
     return ok(localCount)
   }
 
-  /** Tells Redis what it missed: first what ended, then what began. Safe to call at any time. */
+  /** Sends Redis what it missed: ends first, then new sessions. Safe to call at any time. */
   readonly recover = async (): Promise<void> => {
     this.#recovering ??= this.#recover().finally(() => {
       this.#recovering = null
@@ -100,7 +100,7 @@ export class FallbackSessions implements Sessions {
     for (const { tokenHash, identity, leftMs } of this.#memory.all()) {
       const ageMs = this.#clock.nowMs() - identity.createdAtMs
       if (!(await this.#redis.adopt(tokenHash, identity, leftMs, ageMs)).ok) return
-      // Somebody ended it in the meantime.
+      // The session was ended in the meantime.
       const left = await this.#memory.revoke(tokenHash)
       if (left.ok && !left.value) await this.revoke(tokenHash)
     }

@@ -1,4 +1,4 @@
-// The ends of sessions that Redis has not heard of yet, in memory and in a file for the next start.
+// Ends of sessions that Redis has yet to learn, in memory and in a file for the next start.
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
@@ -8,7 +8,7 @@ import type { Log } from '#lib/log.ts'
 export const endedSessionsLimits = {
   /** Sessions, and accounts whose sessions were all ended. */
   pendingMax: 100_000,
-  /** A larger file is not read. */
+  /** Larger files are not read. */
   bytesMax: 67_108_864,
 } as const
 
@@ -19,12 +19,12 @@ export class EndedSessions {
   readonly #path: string | null
   readonly #clock: Clock
   readonly #log: Log
-  /** When it was, on the clock that never goes back. */
+  /** Monotonic time of each end. */
   readonly #ends = { session: new Map<string, number>(), user: new Map<string, number>() }
-  /** The file has others than those in memory. */
+  /** The file differs from memory. */
   #isBehind = false
 
-  /** @param path null: in memory alone */
+  /** @param path null: memory only */
   constructor(path: string | null, clock: Clock, log: Log) {
     this.#path = path
     this.#clock = clock
@@ -57,13 +57,13 @@ export class EndedSessions {
     this.#isBehind = this.#ends[what].delete(id) || this.#isBehind
   }
 
-  /** All ends, with how long ago each was. */
+  /** All ends with their age. */
   all(what: EndOf): (readonly [id: string, agoMs: number])[] {
     const nowMs = this.#clock.monotonicMs()
     return [...this.#ends[what]].map(([id, atMs]) => [id, nowMs - atMs])
   }
 
-  /** Takes out of the file what is settled. */
+  /** Removes settled ends from the file. */
   settle(): void {
     if (!this.#isBehind) return
     this.#isBehind = false
@@ -110,7 +110,7 @@ export class EndedSessions {
 const lineOf = (what: EndOf, id: string, atMs: number): string =>
   `${JSON.stringify([what, id, Math.round(atMs)])}\n`
 
-/** The last line may be cut off. */
+/** The last line may be truncated. */
 function endIn(line: string): { what: EndOf; id: string; atMs: number } | undefined {
   try {
     const [what, id, atMs] = JSON.parse(line) as readonly unknown[]

@@ -1,4 +1,5 @@
-// Health verdicts in one file of the data directory: appended per change, compacted now and then.
+// Health verdicts in one file of the data directory: appended per change, compacted from time to
+// time.
 import { readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -15,18 +16,24 @@ import {
 import type { VerdictMap } from './verdict-lines.ts'
 
 export const verdictFileLimits = {
-  /** A larger file is not read. Some 130 octets a verdict, and the reason of an unhealthy one. */
+  /**
+   * Larger files are not read. A verdict takes some 130 octets, plus the reason of an unhealthy
+   * one.
+   */
   bytesMax: 134_217_728,
-  /** Lines that no longer count, before the file is rewritten; as many as the others, if more. */
+  /**
+   * Obsolete lines before the file is rewritten; if there are more valid lines, as many as those.
+   */
   staleLinesMax: 1_000,
 } as const
 
 /**
- * A file that is missing, damaged or not readable is none: each member then counts as healthy until
- * it is probed. Lines that are whole are used whatever stands between them.
+ * A missing, damaged or unreadable file counts as empty: each member is then healthy until it is
+ * probed. Valid lines are used whatever stands between them.
  *
- * @param path its folder is made when it is needed
- * @param mayWrite until then it is another process's, and only read; rejects: it stays that
+ * @param path its folder is made when needed
+ * @param mayWrite until it resolves the file belongs to another process and is only read; if it
+ * rejects, so it stays
  */
 export function createFileHealthVerdicts(
   path: string,
@@ -60,16 +67,19 @@ class VerdictFile {
   readonly #mayWrite: Promise<unknown>
   #verdicts: VerdictMap | undefined
   #hasWritten = false
-  /** In the file; Infinity: it is not what `#verdicts` needs, and the next write makes it anew. */
+  /**
+   * Lines in the file; Infinity: the file does not match `#verdicts`, and the next write replaces
+   * it.
+   */
   #lines = Infinity
-  /** One write at a time. */
+  /** Serialises writes. */
   #writing: Promise<void> = Promise.resolve()
 
   constructor(path: string, log: Log, mayWrite: Promise<unknown>) {
     this.#path = path
     this.#log = log
     this.#mayWrite = mayWrite
-    // Removes what an interrupted write left, once no other process can be writing.
+    // Removes remains of an interrupted write, once no other process can be writing.
     void mayWrite.then(() => sweepTemporary(dirname(path))).catch(() => undefined)
   }
 
@@ -79,10 +89,10 @@ class VerdictFile {
     return [...this.#loaded().values()]
   }
 
-  /** @param apply changes the verdicts and says so in lines */
+  /** @param apply changes the verdicts and returns the changes as lines */
   change(apply: (verdicts: VerdictMap) => readonly string[]): Promise<void> {
     const lines = apply(this.#loaded())
-    // A failed write leaves lines behind that the next one has to make good.
+    // Lines of a failed write are made up for by the next one.
     if (lines.length === 0 && this.#lines !== Infinity) return Promise.resolve()
     const written = Promise.all([this.#mayWrite, this.#writing]).then(() => this.#write(lines))
     this.#writing = written.catch(() => undefined)

@@ -9,14 +9,14 @@ import type { LastAddresses, LastGood } from '../ports/last-addresses.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 
 export const lastAddressesLimits = {
-  /** A larger file is not read. */
+  /** Larger files are not read. */
   bytesMax: 67_108_864,
-  /** Older ones are not answered after a restart. */
+  /** Older addresses are not used after a restart. */
   ageMaxMs: 7 * 86_400_000,
   addressesMax: 8,
 } as const
 
-/** A file that is missing, damaged or not readable is none; what is odd in it is left out. */
+/** A missing, damaged or unreadable file counts as empty; invalid entries are skipped. */
 export function createFileLastAddresses(path: string, clock: Clock, log: Log): LastAddresses {
   const known = read(path, log)
   return {

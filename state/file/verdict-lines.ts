@@ -35,10 +35,10 @@ export function forgottenLine({ memberUid, ipAddress }: VerdictOwner): string {
 }
 
 /**
- * Later lines replace earlier ones. What is after the last line end is the rest of a write that was
- * cut off, and is no damage.
+ * Later lines replace earlier ones. Text after the last line end is the rest of an interrupted
+ * write, and not counted as damage.
  *
- * @returns how many whole lines could not be read
+ * @returns the number of whole lines that could not be read
  */
 export function readVerdictLines(text: string, into: VerdictMap): number {
   let damaged = 0

@@ -1,4 +1,4 @@
-// The nodes of one process: for a node that is alone, or for tests.
+// The nodes of one process: for a single node, or for tests.
 import { ok } from '#lib/result.ts'
 import type { ClusterNode, ClusterNodes, TakeRestart } from '../ports/cluster-nodes.ts'
 

@@ -6,18 +6,18 @@ interface Entry<T> {
   readonly endMs: number
 }
 
-/** Between two looks for what has ended, when there is no room. */
+/** Pause between two sweeps of a full map. */
 const sweepPauseMs = 1_000
 
 export class ExpiringMap<T> {
   readonly #clock: Clock
   readonly #entriesMax: number
   readonly #onDrop: (key: string, value: T) => void
-  /** The entry that was set longest ago first. */
+  /** Sorted by time of setting, oldest first. */
   readonly #entries = new Map<string, Entry<T>>()
   #sweptAtMs = Number.NEGATIVE_INFINITY
 
-  /** @param onDrop  hears of each entry that goes, for whatever reason */
+  /** @param onDrop called with each entry that leaves, for any reason */
   constructor(
     clock: Clock,
     entriesMax: number,
@@ -37,14 +37,14 @@ export class ExpiringMap<T> {
     return undefined
   }
 
-  /** When the map is full, the entry that was set longest ago goes. */
+  /** In a full map the oldest entry is dropped. */
   set(key: string, value: T, ttlMs: number): void {
     this.delete(key)
     if (this.#entries.size >= this.#entriesMax) this.#makeRoom()
     this.#entries.set(key, { value, endMs: this.#clock.monotonicMs() + ttlMs })
   }
 
-  /** @returns whether it was there and had not ended */
+  /** @returns whether it existed and had not expired */
   delete(key: string): boolean {
     const entry = this.#entries.get(key)
     if (entry === undefined) return false
@@ -63,7 +63,7 @@ export class ExpiringMap<T> {
 
   #makeRoom(): void {
     const nowMs = this.#clock.monotonicMs()
-    // Looking through everything for each new entry would make a full map a slow one.
+    // A sweep for each new entry would make a full map slow.
     if (nowMs - this.#sweptAtMs >= sweepPauseMs) {
       this.#sweptAtMs = nowMs
       for (const key of this.keys()) this.get(key)

@@ -49,7 +49,7 @@ class MemoryHealthSignals implements HealthSignals {
     return isFree()
   }
 
-  /** Forgets what is older than any post that could still arrive. */
+  /** Drops signals older than any post that could still arrive. */
   #sweep(): void {
     const oldestMs = this.#clock.nowMs() - healthSignalLimits.keptMs
     for (const [memberUid, sources] of this.#members) {

@@ -1,4 +1,4 @@
-// Failed logins in memory.
+// Counts failed logins in memory.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { loginAttemptLimits } from '../ports/login-attempts.ts'

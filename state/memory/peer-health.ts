@@ -1,4 +1,4 @@
-// The health bus between nodes inside one process: for tests, or for a node that is alone.
+// The health bus within one process: for tests, or for a single node.
 import type { PeerHealth, PeerUpdate, PeerVerdict } from '../ports/peer-health.ts'
 
 export function createMemoryPeerHealth(): PeerHealth {

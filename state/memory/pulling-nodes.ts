@@ -1,10 +1,10 @@
-// Keeps the reports of nodes that pull in the memory of one process.
+// Keeps the reports of pulling nodes in the memory of one process.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { pullingNodeLimits } from '../ports/pulling-nodes.ts'
 import type { PullingNode, PullingNodes } from '../ports/pulling-nodes.ts'
 
-/** A node that is alone keeps its own list: this one is for tests of what is kept for others. */
+/** For tests: a single node keeps its own list. */
 export function createMemoryPullingNodes(clock: Clock): PullingNodes {
   const nodes = new Map<string, PullingNode>()
   return {

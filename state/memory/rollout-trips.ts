@@ -1,4 +1,4 @@
-// Regressions of rollouts in a process that shares nothing: its own are all there are.
+// Regressions of rollouts in a process that shares nothing.
 import { ok } from '#lib/result.ts'
 import type { RolloutTrips, SharedTrip } from '../ports/rollout-trips.ts'
 

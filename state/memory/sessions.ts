@@ -52,7 +52,7 @@ export class MemorySessions implements Sessions {
     return ok(hashes.filter((hash) => this.#sessions.delete(hash)).length)
   }
 
-  /** All sessions, for a shared store that should know them as well. */
+  /** All sessions, for copying to a shared store. */
   all(): readonly { tokenHash: string; identity: SessionIdentity; leftMs: number }[] {
     return this.#sessions.keys().flatMap((tokenHash) => {
       const found = this.#sessions.get(tokenHash)

@@ -1,5 +1,5 @@
-// The port to alerts: channels, silences, what is open, what each node finds, and what waits to be
-// sent. All nodes of an installation share it.
+// The port to alerts: channels, silences, open alerts, findings of each node, and the queue of
+// notices. All nodes of an installation share it.
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 
@@ -7,7 +7,7 @@ import type { TenantScope } from './tenant-scope.ts'
 export const severities = ['critical', 'error', 'warning', 'info'] as const
 export type Severity = (typeof severities)[number]
 
-/** In the place of a tenant: the operator of the installation. No tenant has this id. */
+/** Stands for the operator of the installation in place of a tenant. No tenant has this id. */
 export const operatorId = ''
 
 export type ChannelValue = string | number | readonly string[]
@@ -15,17 +15,17 @@ export type ChannelSettings = Readonly<Record<string, ChannelValue>>
 
 export interface StoredChannel {
   readonly id: string
-  /** `operatorId`: the channel is the operator's, and hears of the whole installation. */
+  /** `operatorId`: the channel of the operator, which receives alerts of the whole installation. */
   readonly tenantId: string
   readonly name: string
   readonly kind: string
-  /** Where messages go, for people: no path, no secret. */
+  /** Destination for display, without path or secret. */
   readonly target: string
-  /** No secret is in it. */
+  /** Without secrets. */
   readonly settings: ChannelSettings
   /** Sealed under GSLB_SECRET_KEY: the secret settings as JSON. */
   readonly secretCiphertext: string
-  /** Names of the secret settings that there are. */
+  /** Names of the secret settings that are set. */
   readonly secrets: readonly string[]
   /** Empty: every condition. */
   readonly conditions: readonly string[]
@@ -35,33 +35,33 @@ export interface StoredChannel {
   readonly updatedAtMs: number
 }
 
-/** How a channel does. */
+/** Delivery state of a channel. */
 export interface ChannelHealth {
   /** null: never. */
   readonly lastSentAtMs: number | null
-  /** Failures in a row; 0: the last message went out. */
+  /** Consecutive failures; 0: the last message was sent. */
   readonly failures: number
-  /** Why the last one failed; empty while there are none. */
+  /** Reason of the last failure; empty without one. */
   readonly fault: string
-  /** Next try; 0: at once. */
+  /** Time of the next try; 0: at once. */
   readonly retryAtMs: number
-  /** What was never sent, since the channel was made: its queue was full, or it took too long. */
+  /** Notices dropped since the channel was made: its queue was full, or sending took too long. */
   readonly dropped: number
-  /** What waits to be sent. */
+  /** Notices in the queue. */
   readonly queued: number
 }
 
 export type ChannelWithHealth = StoredChannel & { readonly health: ChannelHealth }
 
-/** What is left out stays. */
+/** Absent fields stay unchanged. */
 export type ChannelChange = Partial<
   Omit<StoredChannel, 'id' | 'tenantId' | 'kind' | 'createdAtMs' | 'updatedAtMs'>
 > & { readonly updatedAtMs: number }
 
-/** Holds back what begins; what ends is told all the same. */
+/** Holds back notices of new alerts; ends of alerts are still sent. */
 export interface StoredSilence {
   readonly id: string
-  /** The tenant for whose channels it is. */
+  /** Tenant whose channels it silences. */
   readonly tenantId: string
   /** Empty: every condition. */
   readonly condition: string
@@ -72,15 +72,15 @@ export interface StoredSilence {
   readonly untilMs: number
 }
 
-/** What one node finds wrong. */
+/** A fault found by one node. */
 export interface Finding {
   readonly condition: string
   readonly severity: Severity
   /** `operatorId`: it concerns the installation. */
   readonly tenantId: string
-  /** What it is about, such as a uid; with the condition and the tenant it names the alert. */
+  /** The object at fault, such as a uid; condition, tenant and subject identify the alert. */
   readonly subject: string
-  /** Each node has its own alert; else one alert covers what several nodes find. */
+  /** True: each node has its own alert; false: one alert covers the findings of all nodes. */
   readonly isOfNode: boolean
   /** One line. */
   readonly title: string
@@ -106,62 +106,65 @@ export interface StoredAlert {
 export interface AlertQuery {
   /** Left out: both. */
   readonly state?: 'open' | 'resolved'
-  /** Opened before the one of this id; '': from the newest. */
+  /** Only alerts opened before the one with this id; '': from the newest. */
   readonly before: string
   readonly limit: number
 }
 
 export interface NodeReport {
   readonly node: string
-  /** Rises with every report of the node, which shows that the node is there. */
+  /** Rises with every report, which shows that the node is alive. */
   readonly beat: number
-  /** The commit that the node answers from; '': none yet. */
+  /** Commit that the node serves; '': none yet. */
   readonly commit: string
   readonly findings: readonly Finding[]
 }
 
-/** Its holder is the node that opens, resolves and sends. A new holder has a higher term. */
+/** Names the node that opens, resolves and sends alerts. Each new holder has a higher term. */
 export interface AlertLease {
-  /** '': it was given back. */
+  /** '': it was released. */
   readonly holder: string
   readonly term: number
-  /** Rises when the holder renews it. */
+  /** Rises with each renewal. */
   readonly beat: number
 }
 
 export interface AlertOpening {
   readonly alert: StoredAlert
-  /** Ids of the channels that are told. */
+  /** Ids of the channels to notify. */
   readonly channels: readonly string[]
 }
 
 export interface AlertChanges {
   readonly opened: readonly AlertOpening[]
-  /** Another title or detail; nobody is told. */
+  /** Changed titles or details; no notice is sent. */
   readonly updated: readonly Pick<StoredAlert, 'id' | 'severity' | 'title' | 'detail'>[]
-  /** Ids of alerts that end. Each channel that was told of the alert is told of its end. */
+  /** Ids of ended alerts. Each channel notified of the alert is notified of its end. */
   readonly resolved: readonly string[]
   readonly nowMs: number
-  /** When what begins may be sent; before, it is gathered. What ends may be sent at once. */
+  /**
+   * Earliest time of sending notices of new alerts, which are gathered until then. Ends may be sent
+   * at once.
+   */
   readonly readyAtMs: number
 }
 
 export const alertEvents = ['opened', 'resolved'] as const
 export type AlertEvent = (typeof alertEvents)[number]
 
-/** One thing to tell one channel. */
+/** One notice for one channel. */
 export interface AlertNotice {
   readonly id: string
   readonly channelId: string
   readonly event: AlertEvent
   readonly alert: StoredAlert
-  /** The message in which sending it was tried; '': it was not tried yet. */
+  /** The message in which sending was tried; '': not tried yet. */
   readonly messageId: string
 }
 
 export type SendOutcome =
   | { readonly ok: true }
-  /** `isFinal`: the message itself is refused, and sent again would be again. */
+  /** `isFinal`: the message itself was refused, so a retry is pointless. */
   | { readonly ok: false; readonly fault: string; readonly isFinal: boolean }
 
 export const alertLimits = {
@@ -169,13 +172,13 @@ export const alertLimits = {
   /** Channels of all tenants and the operator. */
   channelsMax: 1_000,
   silencesPerTenantMax: 100,
-  /** Findings that one node reports; the most severe first. */
+  /** Findings in one node's report; the most severe are kept. */
   findingsPerNodeMax: 1_000,
-  /** Open alerts of all tenants; more are not opened until some end. */
+  /** Open alerts of all tenants; above, none are opened until some end. */
   openMax: 5_000,
-  /** Notices that wait for one channel; more are dropped and counted. */
+  /** Queued notices for one channel; more are dropped and counted. */
   noticesPerChannelMax: 500,
-  /** A notice that could not be sent for so long is dropped and counted. */
+  /** Age at which an unsent notice is dropped and counted. */
   noticeKeptMs: 24 * 3_600_000,
   noticesPerMessageMax: 50,
   /** How long an alert is kept after its end. */
@@ -194,64 +197,66 @@ export interface AlertStore {
   readonly createChannel: (
     channel: StoredChannel,
   ) => StoreCall<void, 'name-taken' | 'too-many-channels'>
-  /** A channel that is turned off forgets what waits for it. @returns null: no such channel */
+  /** Turning a channel off clears its queue. @returns null: no such channel */
   readonly updateChannel: (
     scope: TenantScope,
     id: string,
     change: ChannelChange,
   ) => StoreCall<ChannelWithHealth | null, 'name-taken'>
-  /** Deletes a channel, and what waits for it. @returns whether there was one */
+  /** Deletes a channel with its queue. @returns whether it existed */
   readonly deleteChannel: (scope: TenantScope, id: string) => StoreCall<boolean>
-  /** Silences that still hold. */
+  /** Silences that are in force. */
   readonly listSilences: (scope: TenantScope, nowMs: number) => StoreCall<readonly StoredSilence[]>
   readonly createSilence: (silence: StoredSilence) => StoreCall<void, 'too-many-silences'>
   readonly deleteSilence: (scope: TenantScope, id: string) => StoreCall<boolean>
   /** Newest first. */
   readonly listAlerts: (scope: TenantScope, query: AlertQuery) => StoreCall<readonly StoredAlert[]>
 
-  /** @param findings null: the last ones of the node stay */
+  /** @param findings null: the node's last findings stay */
   readonly report: (
     node: string,
     commit: string,
     findings: readonly Finding[] | null,
   ) => StoreCall<void>
   readonly reports: () => StoreCall<readonly NodeReport[]>
-  /** The node was stopped, or is gone for good: nobody waits for its word. */
+  /** The node was stopped or removed: its reports are no longer expected. */
   readonly retire: (node: string) => StoreCall<void>
 
-  /** null: there never was one. */
+  /** null: none was ever taken. */
   readonly lease: () => StoreCall<AlertLease | null>
-  /** @param seen taken over from that; null: as the first. @returns null: another was faster */
+  /**
+   * @param seen the lease to take over; null: the first one. @returns null: another node was faster
+   */
   readonly takeLease: (seen: AlertLease | null, holder: string) => StoreCall<AlertLease | null>
-  /** @returns null: it was lost */
+  /** @returns null: the lease was lost */
   readonly renewLease: (own: AlertLease) => StoreCall<AlertLease | null>
   readonly releaseLease: (own: AlertLease) => StoreCall<void>
 
-  /** What is open, and what is told of it, in one step, or nothing where the term is over. */
+  /** Stores changes of alerts and their notices in one step, or nothing when the term is over. */
   readonly record: (term: number, changes: AlertChanges) => StoreCall<'recorded' | 'term-over'>
   /**
-   * What may be sent now: of each channel the oldest ones, those that were tried before first.
-   * @param busy channels that are left out
+   * Notices that may be sent now: the oldest ones of each channel, those tried before first. @param
+   * busy channels to leave out
    */
   readonly due: (nowMs: number, busy: readonly string[]) => StoreCall<readonly AlertNotice[]>
-  /** Called before the message leaves. `term-over`: also when one of the notices is gone. */
+  /** Call it before the message is sent. `term-over`: also when one of the notices is gone. */
   readonly beginMessage: (
     term: number,
     messageId: string,
     noticeIds: readonly string[],
   ) => StoreCall<'begun' | 'term-over'>
-  /** Called after it. @param retryAtMs after a failure: when the channel may be tried again */
+  /** Call it after sending. @param retryAtMs after a failure: when to try the channel again */
   readonly settleMessage: (
     channelId: string,
     messageId: string,
     outcome: SendOutcome,
     times: { readonly nowMs: number; readonly retryAtMs: number },
   ) => StoreCall<void>
-  /** Removes what is too old, or too much. */
+  /** Removes old and surplus entries. */
   readonly prune: (nowMs: number) => StoreCall<void>
 }
 
-/** What the API does with it. */
+/** The calls that the API needs. */
 export type AlertAdmin = Pick<
   AlertStore,
   | 'listChannels'

@@ -2,18 +2,18 @@
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 
-/** Methods of calls that change something. */
+/** Methods of requests that change something. */
 export const auditedMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export interface AuditedUser {
   readonly id: string
-  /** Empty: it is not to be written down. */
+  /** Empty: not to be recorded. */
   readonly email: string
 }
 
-/** One call that changed something. */
+/** One API call that changed something. */
 export interface AuditEntry {
-  /** Unique, and later calls of a node sort later (UUIDv7). */
+  /** Unique; ids of later calls of a node sort later (UUIDv7). */
   readonly id: string
   readonly atMs: number
   readonly method: string
@@ -24,13 +24,13 @@ export interface AuditEntry {
   readonly status: number
   readonly durationMs: number
   readonly tenantId: string
-  /** Leads to the commit, if the call made one. */
+  /** Found in the commit message, if the call made a commit. */
   readonly requestId: string | null
-  /** The account that made it, or that it logged in; left out: none stands behind it. */
+  /** The account that made the call, or that logged in; left out: none. */
   readonly user?: AuditedUser
-  /** What the call did besides what it says; left out: nothing. */
+  /** Further effects of the call; left out: none. */
   readonly note?: string
-  /** How many calls it sums up; left out: it is one. */
+  /** Number of calls summed up; left out: one. */
   readonly requests?: number
 }
 
@@ -42,49 +42,51 @@ export interface AuditQuery {
   readonly toMs: number
   /** 1 to `pageMax`. */
   readonly limit: number
-  /** Where the page before has ended. */
+  /** The last entry of the previous page. */
   readonly after?: AuditPosition
-  /** Looked for in `examinedMax` entries at most, however rare it is. */
+  /** Filters; at most `examinedMax` entries are examined. */
   readonly only?: AuditFilter
 }
 
-/** Left out: any. */
+/** Left out fields match anything. */
 export interface AuditFilter {
   readonly actor?: string
   readonly method?: string
-  /** Anywhere in the path; capital and small letters are the same. */
+  /** Substring of the path, case-insensitive. */
   readonly path?: string
   /** Status 400 and above. */
   readonly isRefused?: boolean
 }
 
-/** Place of one entry in the order of the list. */
+/** Position of an entry in the list. */
 export interface AuditPosition {
   readonly atMs: number
   readonly id: string
 }
 
 export interface AuditPage {
-  /** Newest first; with a filter fewer than the limit, or none, while there is more. */
+  /** Newest first; with a filter there may be fewer than the limit, or none, before the end. */
   readonly entries: readonly AuditEntry[]
-  /** null: there is no more. */
+  /** null: the end. */
   readonly next: AuditPosition | null
 }
 
 export const auditLimits = {
   pageMax: 1_000,
-  /** By one query with a filter; a page of a million entries must not read all of them. */
+  /** By one query with a filter: a page out of a million entries must not read all of them. */
   examinedMax: 10_000,
   entriesPerAppendMax: 1_000,
-  /** What `prune` leaves. */
+  /** Bounds for `prune`. */
   entriesMax: 1_000_000,
   keptMs: 400 * 24 * 3_600_000,
 } as const
 
 export interface AuditCopy {
-  /** An entry that is there already is passed over. */
+  /** Known entries are skipped. */
   readonly append: (entries: readonly AuditEntry[]) => StoreCall<void>
   readonly query: (query: AuditQuery) => StoreCall<AuditPage>
-  /** Removes what is older than `beforeMs`, and the oldest above `entriesMax`. @returns how many */
+  /**
+   * Removes entries older than `beforeMs`, and the oldest above `entriesMax`. @returns their number
+   */
   readonly prune: (beforeMs: number, entriesMax: number) => StoreCall<number>
 }

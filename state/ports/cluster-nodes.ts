@@ -1,65 +1,64 @@
-// The port by which nodes say how they are, and ask each other for a restart.
+// The port by which nodes report their state, and ask each other to restart.
 import type { StoreCall } from './store-result.ts'
 
-/** What a node says of itself. */
+/** The report of a node about itself. */
 export interface ClusterNode {
   readonly name: string
   /** Version of the program. */
   readonly version: string
   /** Unix epoch. */
   readonly startedAtMs: number
-  /** When it said this, Unix epoch, of its clock. */
+  /** Time of the report by the node's clock, Unix epoch. */
   readonly atMs: number
-  /** It answers from this; null: from nothing yet. */
+  /** Commit that it serves; null: none yet. */
   readonly commit: string | null
-  /** Digest of the bundle. */
+  /** Digest of its bundle. */
   readonly digest: string | null
   readonly seq: number
-  /** When its channel record was issued, Unix epoch; null: there is none. */
+  /** Time at which its channel record was issued, Unix epoch; null: there is none. */
   readonly issuedAtMs: number | null
   /** CPU time over wall time of its busiest DNS thread, 0 to 1. */
   readonly busyRatio: number
   /** DNS queries since it started. */
   readonly queries: number
-  /** false: it has no DNS port, so that load and queries say nothing. Left out: it has one. */
+  /** false: it has no DNS port, so load and queries mean nothing. Left out: it has one. */
   readonly answersDns?: boolean
   readonly status: 'ok' | 'degraded' | 'starting'
-  /** Codes of what needs a person. */
+  /** Codes of problems that need a person. */
   readonly reasons: readonly string[]
-  /** Enabled members, as its own view has them. */
+  /** Enabled members, in its own view. */
   readonly members: {
     readonly healthy: number
     readonly unhealthy: number
     readonly warming: number
-    /** Healthy members that nobody probes. Left out: an older version does not say. */
+    /** Members that count as healthy without probes. Left out by older versions. */
     readonly unprobed?: number
   }
-  /** Something starts it again when it ends. */
+  /** A supervisor restarts it when it ends. */
   readonly isSupervised: boolean
 }
 
-/** @returns a sentence why it is not possible, or null: it will */
+/** @returns null when it will restart, else a sentence why it cannot */
 export type TakeRestart = () => string | null
 
 export interface ClusterNodes {
   readonly announce: (node: ClusterNode) => StoreCall<void>
-  /** Takes back what was announced: the node stops. */
+  /** Withdraws the node: it stops. */
   readonly leave: (name: string) => StoreCall<void>
-  /** Nodes that announced themselves and did not leave, in no order. */
+  /** Nodes announced and not withdrawn, unordered. */
   readonly list: () => StoreCall<readonly ClusterNode[]>
   /**
-   * Asks a node to start again. @returns its answer: null, or the sentence why not; undefined: none
-   * came in time
+   * Asks a node to restart. @returns null, or its sentence why not; undefined: no answer in time
    */
   readonly askRestart: (name: string) => StoreCall<string | null | undefined>
-  /** `take` is called when another node asks for it. */
+  /** `take` is called when another node asks for a restart. */
   readonly onRestart: (name: string, take: TakeRestart) => () => void
 }
 
 export const clusterNodeLimits = {
-  /** One that was silent for so long is missing. */
+  /** Silence after which a node is missing. */
   missingMs: 20_000,
-  /** One that was silent for so long is forgotten. */
+  /** Silence after which a node is forgotten. */
   forgottenMs: 24 * 3_600_000,
   nodesMax: 1_000,
   restartAnswerMs: 3_000,

@@ -1,4 +1,4 @@
-// The port by which nodes tell each other of the commits that they answer from.
+// The port by which nodes tell each other which commits they serve.
 import type { StoreCall } from './store-result.ts'
 
 export interface CommitAnnouncements {

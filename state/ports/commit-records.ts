@@ -1,10 +1,10 @@
-// The port to what became of commits: when each node began to answer from one, and what was held.
+// The port to the history of commits: when each node activated one, and which were held.
 import type { StoreCall } from './store-result.ts'
 
 export interface CommitActivation {
   readonly node: string
   readonly commit: string
-  /** The first time. */
+  /** The first activation. */
   readonly atMs: number
 }
 
@@ -14,34 +14,34 @@ export interface HeldCommit {
   readonly author: string
   /** 0 when the commit cannot be read. */
   readonly committedAtMs: number
-  /** As in the Git status. */
+  /** Code and reason as in the Git status. */
   readonly code: string
   readonly reason: string
-  /** The first time that a node held it. */
+  /** When a node first held it. */
   readonly heldAtMs: number
 }
 
 export const commitRecordLimits = {
-  /** The newest ones stay. */
+  /** The newest ones are kept. */
   activationsPerNodeMax: 1_000,
-  /** How long activations of a node that is gone are kept. */
+  /** How long activations of a removed node are kept. */
   activationKeptMs: 400 * 24 * 3_600_000,
   heldMax: 200,
   reasonLengthMax: 2_000,
-  /** Records of one kind that wait while the store is away; the oldest are dropped. */
+  /** Records of one kind queued while the store is away; the oldest are dropped. */
   waitingMax: 1_000,
-  /** Commits that one call may ask about. */
+  /** Commits in one request. */
   askedMax: 500,
-  /** Rows of one answer: nodes of a large cluster, for a page of commits. */
+  /** Rows of one reply: nodes of a large cluster times a page of commits. */
   rowsMax: 20_000,
 } as const
 
 export interface CommitRecords {
-  /** Adds activations. Known ones stay as they are; the oldest go when there are too many. */
+  /** Adds activations. Known ones are unchanged; surplus old ones are removed. */
   readonly activated: (activations: readonly CommitActivation[]) => StoreCall<void>
-  /** A commit that is held for another reason than before has the new one. */
+  /** Stores held commits; a new reason replaces the old one. */
   readonly held: (commits: readonly HeldCommit[]) => StoreCall<void>
-  /** Commits that passed after all. */
+  /** Removes commits that were accepted after all. */
   readonly accepted: (commits: readonly string[]) => StoreCall<void>
   /** Activations of these commits, by time. */
   readonly activationsOf: (commits: readonly string[]) => StoreCall<readonly CommitActivation[]>

@@ -1,4 +1,5 @@
-// The port to what control nodes share of a delivery: a row a channel, compared and swapped.
+// The port to the state of a delivery that control nodes share: one row per channel, replaced by
+// compare and swap.
 import type { StoreCall } from './store-result.ts'
 
 export interface DeliveryRow {
@@ -6,17 +7,14 @@ export interface DeliveryRow {
   readonly revision: number
   /** The control node that decides. */
   readonly decider: string
-  /** JSON; what it says is not the store's affair. */
+  /** JSON, opaque to the store. */
   readonly state: string
 }
 
 export interface Deliveries {
   /** null: there is none. */
   readonly read: (channel: string) => StoreCall<DeliveryRow | null>
-  /**
-   * @param seen the revision that was read; 0: there was none
-   * @returns false: another one was faster
-   */
+  /** @param seen revision that was read; 0: none @returns false: another node was faster */
   readonly replace: (
     channel: string,
     seen: number,

@@ -1,38 +1,38 @@
-// The port to what the last check of each delegated domain has found, shared by all nodes.
+// The port to the results of the last check of each delegated domain, shared by all nodes.
 import type { StoreCall } from './store-result.ts'
 
-/** What a check may find; a word for programs. */
+/** Codes of faults. */
 export const domainFaults = [
-  /** Nobody could say which zone the domain is delegated from. */
+  /** The zone above the domain could not be determined. */
   'parent-unknown',
-  /** No answer in time, or none that fits the question. */
+  /** No answer in time, or none to the question. */
   'no-answer',
-  /** It answers REFUSED, SERVFAIL or the like. */
+  /** The server answers REFUSED, SERVFAIL or the like. */
   'refused',
   'bad-answer',
   /** The parent has no NS records for the domain. */
   'no-delegation',
-  /** It sends us to another zone than the domain. */
+  /** The parent refers to another zone than the domain. */
   'wrong-referral',
-  /** Its NS records are not those that the zone has. */
+  /** The parent's NS records differ from those of the zone. */
   'ns-mismatch',
   /** A name server inside the domain has no address in the parent. RFC 9471. */
   'missing-glue',
-  /** Its addresses in the parent are not those that the zone has. */
+  /** Its addresses in the parent differ from those in the zone. */
   'glue-mismatch',
   /** A name server of the domain that is not authoritative for it. RFC 8499 section 7. */
   'lame',
   'no-address',
-  /** An address that this node does not ask. */
+  /** This node may not query the address. */
   'address-refused',
-  /** A DS record in the parent of a zone that is not signed. */
+  /** The parent has DS records for an unsigned zone. */
   'ds-unexpected',
   'ds-missing',
   'ds-mismatch',
 ] as const
 export type DomainFault = (typeof domainFaults)[number]
 
-/** They say nothing of the delegation itself, as long as another server answers. */
+/** Faults that do not concern the delegation itself, as long as another server answers. */
 export const domainSilences: ReadonlySet<DomainFault | ''> = new Set([
   'no-answer',
   'refused',
@@ -41,35 +41,35 @@ export const domainSilences: ReadonlySet<DomainFault | ''> = new Set([
   'address-refused',
 ])
 
-/** What one server said. */
+/** The answers of one server. */
 export interface DomainCheck {
-  /** `parent`: it serves the zone above; `nameserver`: the delegation leads to it. */
+  /** `parent`: serves the zone above; `nameserver`: the delegation points to it. */
   readonly role: 'parent' | 'nameserver'
   /** Its name, in lower case, with the final dot. */
   readonly server: string
-  /** The address that was asked; '': none. */
+  /** The address queried; '': none. */
   readonly address: string
   /** Names of NS records, sorted. */
   readonly ns: readonly string[]
-  /** DS records in presentation form, sorted; of a server of the parent. */
+  /** DS records of a parent's server in presentation form, sorted. */
   readonly ds: readonly string[]
-  /** It has answered, but not the question for DS: `ds` is empty, and says nothing. */
+  /** The server did not answer the DS query: `ds` is empty without meaning. */
   readonly isDsUnknown?: boolean
-  /** '': nothing is wrong. */
+  /** '': no fault. */
   readonly code: DomainFault | ''
-  /** A sentence; '' where `code` is. */
+  /** A sentence; '' without a fault. */
   readonly error: string
   readonly atMs: number
 }
 
 export interface DomainResult {
-  /** What was checked: lower case, with the final dot. */
+  /** The domain checked: lower case, with the final dot. */
   readonly domain: string
   readonly nsOk: boolean
   readonly dsOk: boolean
-  /** The zone has keys, so that the parent should have DS records. */
+  /** The zone has keys, so the parent should have DS records. */
   readonly dsExpected: boolean
-  /** A sentence; '': nothing is wrong. */
+  /** A sentence; '': no fault. */
   readonly error: string
   readonly checks: readonly DomainCheck[]
   readonly verifiedAtMs: number
@@ -87,25 +87,24 @@ export interface OwnedDomain extends DomainClaim {
 export const domainLimits = {
   /** Characters of a result in the store. */
   resultMax: 262_144,
-  /** A result that nobody renews is of a domain that is gone. */
+  /** Age at which a result is dropped: its domain is gone. */
   keptMs: 30 * 24 * 3_600_000,
 } as const
 
 export interface Domains {
   /**
-   * One node checks a domain at a time.
+   * Claims checks, so that one node checks a domain at a time.
    *
-   * @param times a domain that was checked since `dueBeforeMs` is not due; until `untilMs` nobody
-   *   else gets it
-   * @returns uids that this caller is to check
+   * @param times domains checked since `dueBeforeMs` are not due; the claim holds until `untilMs`
+   * @returns uids that this caller must check
    */
   readonly claim: (
     candidates: readonly DomainClaim[],
     times: { readonly nowMs: number; readonly dueBeforeMs: number; readonly untilMs: number },
   ) => StoreCall<ReadonlySet<string>>
-  /** Ends the claim; an older result than the stored one is passed over. */
+  /** Stores a result and ends the claim; results older than the stored one are ignored. */
   readonly put: (uid: string, result: DomainResult) => StoreCall<void>
-  /** By uid; those that were never checked are not among them. */
+  /** By uid, without domains that were never checked. */
   readonly results: (uids: readonly string[]) => StoreCall<ReadonlyMap<string, DomainResult>>
   readonly forget: (uids: readonly string[]) => StoreCall<void>
 }

@@ -1,5 +1,5 @@
-// The port to what DNS clients and the API write at run time: TSIG keys and TXT records. All nodes
-// of an installation share them.
+// The port to data written at run time by DNS clients and the API: TSIG keys and TXT records. All
+// nodes of an installation share them.
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 
@@ -10,14 +10,14 @@ export interface StoredTsigKey {
   readonly name: string
   /** One of `tsigAlgorithmNames`. */
   readonly algorithm: string
-  /** The key may write at this name and below it; null: wherever its tenant may. */
+  /** Name at and below which the key may write; null: wherever its tenant may. */
   readonly scope: string | null
   /** Sealed under GSLB_SECRET_KEY: base64 of the secret. */
   readonly secretCiphertext: string
   readonly createdAtMs: number
 }
 
-/** Why a TXT record is never answered: what stands at its name, or above it. */
+/** Why a TXT record is not answered: the record at or above its name that hides it. */
 export type HiddenBy = 'alias' | 'delegation' | 'dname'
 
 export interface StoredTxtRecord {
@@ -29,7 +29,7 @@ export interface StoredTxtRecord {
   readonly rdata: string
   readonly ttlSeconds: number
   readonly createdAtMs: number
-  /** `key:` and the name of a TSIG key, or the actor of a call of the API; '': not known. */
+  /** `key:` and the name of a TSIG key, or the actor of an API call; '': unknown. */
   readonly writtenBy: string
 }
 
@@ -44,7 +44,7 @@ export type TxtChange =
   | { readonly verb: 'delete'; readonly name: string; readonly rdata: string }
   | { readonly verb: 'delete-all'; readonly name: string }
 
-/** Each rises with every change, on whichever node; 0: there never was one. */
+/** Counters that rise with every change on any node; 0: no change yet. */
 export interface DynamicRevisions {
   readonly keys: number
   readonly records: number
@@ -56,9 +56,9 @@ export interface DynamicDnsState {
   readonly records: readonly StoredTxtRecord[]
 }
 
-/** What a write of records did, for nodes that have the revision before it. */
+/** The effect of a write of records, for nodes at the previous revision. */
 export interface TxtDelta {
-  /** The one after the write; of one that changed nothing, the one that was there. */
+  /** The revision after the write; unchanged if the write changed nothing. */
   readonly revision: number
   readonly added: readonly StoredTxtRecord[]
   /** Ids. */
@@ -78,7 +78,7 @@ export const dynamicDnsLimits = {
   /** Keys of all tenants. */
   keysMax: 10_000,
   recordsPerTenantMax: 10_000,
-  /** Records of all tenants, which each node holds in memory. */
+  /** Records of all tenants, all of which each node holds in memory. */
   recordsMax: 50_000,
   recordsPerNameMax: 64,
   /** Data of one record: a text of 4 000 octets in 16 strings. */
@@ -96,7 +96,7 @@ export interface DynamicDnsStore {
   ) => StoreCall<DynamicRevisions['keys'], 'name-taken' | 'too-many-keys'>
   /** Oldest first. */
   readonly listKeys: (scope: TenantScope) => StoreCall<readonly StoredTsigKey[]>
-  /** @returns the revision after it; null: no such key in the scope */
+  /** @returns the new revision; null: no such key in the scope */
   readonly deleteKey: (scope: TenantScope, id: string) => StoreCall<number | null>
   readonly createRecord: (
     record: StoredTxtRecord,
@@ -106,8 +106,8 @@ export interface DynamicDnsStore {
   /** @returns null: no such record in the scope */
   readonly deleteRecord: (scope: TenantScope, id: string) => StoreCall<TxtDelta | null>
   /**
-   * All changes of one update, in their order, or none. A value that is there already stays as it
-   * is. `key-gone`: the key was deleted, maybe on another node.
+   * Applies all changes of one update in order, or none. Existing data stays. `key-gone`: the key
+   * was deleted, possibly on another node.
    */
   readonly applyChanges: (
     keyId: string,
@@ -115,11 +115,11 @@ export interface DynamicDnsStore {
     nowMs: number,
   ) => StoreCall<TxtDelta, TxtFault | 'key-gone'>
   readonly revisions: () => StoreCall<DynamicRevisions>
-  /** Everything, as it was at one moment. */
+  /** Loads everything in one consistent snapshot. */
   readonly load: () => StoreCall<DynamicDnsState>
 }
 
-/** What the API does with it. */
+/** The calls that the API needs. */
 export type DynamicDnsAdmin = Pick<
   DynamicDnsStore,
   'createKey' | 'listKeys' | 'deleteKey' | 'createRecord' | 'listRecords' | 'deleteRecord'

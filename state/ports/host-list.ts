@@ -1,9 +1,9 @@
-// Addresses with several hosts, such as scheme://user:password@one:1,two:2/path?query.
+// Parses addresses with several hosts, such as scheme://user:password@one:1,two:2/path?query.
 
 export interface ListedHost {
   /** Without the brackets of an IPv6 address. */
   readonly host: string
-  /** 0: none is written. */
+  /** 0: not given. */
   readonly port: number
   /** The same address with this host alone. */
   readonly url: string
@@ -12,7 +12,7 @@ export interface ListedHost {
 const form = /^([a-z][a-z+]*:\/\/)((?:[^@/?#]*@)?)([^@/?#]+)([/?#].*)?$/i
 const hostForm = /^(?:\[([0-9a-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/i
 
-/** Never throws. undefined: it is no such address; none of its text is to be shown. */
+/** Never throws. undefined: not such an address; none of its text may be shown. */
 export function listedHosts(address: string): readonly ListedHost[] | undefined {
   const [, scheme, user = '', list = '', rest = ''] = form.exec(address) ?? []
   if (scheme === undefined) return undefined

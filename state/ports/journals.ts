@@ -1,25 +1,25 @@
-// The port to copies of the journals of all nodes, by which any of them explains each answer.
+// The port to copies of all nodes' journals, with which any node explains each answer.
 import type { StoreCall } from './store-result.ts'
 
-/** A file of a journal: its number, within the process that wrote it. */
+/** Identifies a segment, a file of a journal: its number within the process that wrote it. */
 export interface SegmentName {
   readonly node: string
-  /** Chosen by chance when the process starts. */
+  /** Random, chosen at the start of the process. */
   readonly run: string
   readonly number: number
 }
 
-/** Octets of a segment that follow those before it, and what their records say. */
+/** Octets of a segment that follow the stored ones, and facts about their records. */
 export interface SegmentPart extends SegmentName {
-  /** Where in the segment they begin. */
+  /** Offset in the segment. */
   readonly at: number
   readonly octets: Uint8Array
-  /** The earliest and the latest time of a record, Unix epoch, by the clock of the node. */
+  /** Earliest and latest time of a record, Unix epoch, by the clock of the node. */
   readonly fromMs: number
   readonly toMs: number
-  /** A bundle begins to answer in them. */
+  /** A bundle becomes active in them. */
   readonly hasSwap: boolean
-  /** When it is stored, Unix epoch. */
+  /** Time of storing, Unix epoch. */
   readonly storedMs: number
 }
 
@@ -39,11 +39,14 @@ export interface JournalNode {
   readonly bytes: number
 }
 
-/** What stays after `prune`. */
+/** Bounds for `prune`. */
 export interface KeptJournals {
-  /** Segments to which nothing was added since go. */
+  /** Segments without additions since then are removed. */
   readonly sinceMs: number
-  /** Limits for one node, and for all: the oldest segments go, as do any past `segmentsKept`. */
+  /**
+   * Limits for one node and for all: the oldest segments are removed, as are those above
+   * `segmentsKept`.
+   */
   readonly nodeBytesMax: number
   readonly bytesMax: number
 }
@@ -51,31 +54,30 @@ export interface KeptJournals {
 export const journalCopyLimits = {
   /** Octets of one part. */
   partBytesMax: 2 * 1_048_576,
-  /** A longer one is not kept to its end. */
+  /** Longer segments are truncated. */
   segmentBytesMax: 64 * 1_048_576,
-  /** Segments of a node: two an hour for a month, and the restarts. More are not taken. */
+  /** Segments of a node: two an hour for a month, and the restarts. More are refused. */
   segmentsMax: 2_000,
-  /** Segments of a node after `prune`: new ones find room, however often it starts again. */
+  /** Segments of a node after `prune`, so that new ones find room, however often it restarts. */
   segmentsKept: 1_800,
   nodesMax: 1_000,
-  /** Octets of all nodes together: on a database server, and in a node's own file. */
+  /** Octets of all nodes: on a database server, and in the embedded database. */
   serverBytesMax: 4 * 1_073_741_824,
   embeddedBytesMax: 256 * 1_048_576,
 } as const
 
 export interface Journals {
   /**
-   * Adds a part where the segment ends. Without octets nothing is added.
+   * Adds a part at the end of the segment. Without octets nothing is added.
    *
-   * @returns octets that there are of the segment now: other than `at` and its length, when it was
-   *   not added
+   * @returns octets of the segment now: not `at` plus the length, when the part was not added
    */
   readonly append: (part: SegmentPart) => StoreCall<number>
-  /** Segments of one process go by number, and processes by their newest record, newest first. */
+  /** Segments of one process by number; processes by their newest record, newest first. */
   readonly segmentsOf: (node: string) => StoreCall<readonly StoredSegment[]>
   readonly octetsOf: (segment: SegmentName) => StoreCall<Uint8Array>
   /** By name. */
   readonly nodes: () => StoreCall<readonly JournalNode[]>
-  /** @returns how many segments it has removed */
+  /** @returns the number of removed segments */
   readonly prune: (kept: KeptJournals) => StoreCall<number>
 }

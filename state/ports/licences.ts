@@ -1,14 +1,14 @@
-// The port to the licence of the installation: one token, one install id, one trial.
+// The port to the installation's licence: one token, one install id, one trial.
 import type { StoreCall } from './store-result.ts'
 
 export interface StoredLicence {
   readonly token: string
-  /** Where it came from, such as `api`. */
+  /** Origin, such as `api`. */
   readonly source: string
   readonly savedAtMs: number
 }
 
-/** How the trial came about. */
+/** The way in which the trial was granted. */
 export type TrialKind = 'online' | 'grace' | 'offline'
 
 export interface Trial {
@@ -24,12 +24,12 @@ export interface LicenceRecord {
   readonly trial: Trial | null
 }
 
-/** `load` makes the record: call it before the others. */
+/** `load` creates the record: call it first. */
 export interface Licences {
-  /** @param candidate becomes the install id if there is none yet */
+  /** @param candidate becomes the install id unless there is one */
   readonly load: (candidate: string) => StoreCall<LicenceRecord>
   /** null removes it. */
   readonly saveLicence: (licence: StoredLicence | null) => StoreCall<void>
-  /** Kept when it is the first. @returns the one that counts */
+  /** Only the first trial is stored. @returns the stored one */
   readonly beginTrial: (trial: Trial) => StoreCall<Trial>
 }

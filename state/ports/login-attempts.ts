@@ -1,17 +1,17 @@
-// The port that counts failed logins, so that guessing can be slowed down.
+// The port that counts failed logins, to slow down guessing.
 import type { StoreCall } from './store-result.ts'
 
 export interface AttemptCount {
   readonly count: number
-  /** Time until the count is zero again; 0: it is zero. */
+  /** Time until the count returns to zero; 0: it is zero. */
   readonly resetsInMs: number
 }
 
 export const loginAttemptLimits = { perNodeMax: 100_000 } as const
 
-/** `key` says what is counted, such as an address or an account; any text. */
+/** `key` identifies what is counted, such as an address or an account; any text. */
 export interface LoginAttempts {
-  /** Counts one more. The window begins with the first of them and is not extended. */
+  /** Counts a failure. The window begins with the first failure and is not extended. */
   readonly record: (key: string, windowMs: number) => StoreCall<AttemptCount>
   readonly count: (key: string) => StoreCall<AttemptCount>
   /** Called after a login that succeeded. */

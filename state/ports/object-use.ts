@@ -1,5 +1,5 @@
-// The port to what was used and when: names, members, how often members changed, and since when
-// each node tells.
+// The port to the use of objects: when names and members were last used, how often members changed,
+// and since when each node reports.
 import type { StoreCall } from './store-result.ts'
 
 /** `name www.example.com.`, `member UID`, or `rule UID` of a response rule or redirect. */
@@ -9,48 +9,48 @@ export interface UseReport {
   /** This node's name. */
   readonly node: string
   readonly nowMs: number
-  /** Used since the last report. */
+  /** Keys used since the last report. */
   readonly used: readonly UseKey[]
-  /** In the configuration since the last report. */
+  /** Keys added to the configuration since the last report. */
   readonly seen: readonly UseKey[]
-  /** Not in the configuration any more. */
+  /** Keys removed from the configuration. */
   readonly gone: readonly UseKey[]
-  /** Changes of health that this node's probes have found since the last report, by member. */
+  /** Health changes found by this node's probes since the last report, by member. */
   readonly changes: ReadonlyMap<string, number>
-  /** The node stops: whatever it has answered is in this report. */
+  /** The node stops: this report covers all of its answers. */
   readonly isLast: boolean
 }
 
 export interface ObjectUse {
-  /** When it was first in the configuration, Unix epoch. */
+  /** When it first appeared in the configuration, Unix epoch. */
   readonly seenMs: number
-  /** null: not since then. To a few minutes in the day it was used last. */
+  /** null: not used since. Precise to a few minutes on the day of last use. */
   readonly usedMs: number | null
 }
 
 export interface NodeUse {
   readonly node: string
-  /** It has told of all its answers since then, Unix epoch. */
+  /** Since then it has reported all of its answers, Unix epoch. */
   readonly sinceMs: number
   /** Its last report. */
   readonly untilMs: number
-  /** It has stopped since then. */
+  /** It stopped after its last report. */
   readonly isStopped: boolean
 }
 
 export interface UseRecord {
   readonly nodes: readonly NodeUse[]
   readonly objects: ReadonlyMap<UseKey, ObjectUse>
-  /** By member, the most that one node has found; other nodes have seen the same. */
+  /** By member, the most that one node found; other nodes saw the same changes. */
   readonly changes: ReadonlyMap<string, number>
 }
 
 export const useLimits = {
-  /** From a report to the next one; a longer silence without a stop: answers may not be known. */
+  /** Longest gap between reports; after a longer one without a stop, uses may be missing. */
   silentMsMax: 3_600_000,
-  /** Changes of members are known for so many days. */
+  /** Days for which health changes are kept. */
   changesKeptDays: 31,
-  /** How long the use of a node that is gone, or of an object that nothing names, is kept. */
+  /** How long uses of a removed node or object are kept. */
   keptMs: 400 * 24 * 3_600_000,
 } as const
 
@@ -58,6 +58,6 @@ export interface ObjectUses {
   readonly report: (report: UseReport) => StoreCall<void>
   /** All keys there are. */
   readonly keys: () => StoreCall<readonly UseKey[]>
-  /** @param fromMs changes of members count from then on */
+  /** @param fromMs start of the count of health changes */
   readonly read: (fromMs: number) => StoreCall<UseRecord>
 }

@@ -1,18 +1,18 @@
-// The port by which control nodes share the reports of nodes that pull.
+// The port by which control nodes share the reports of pulling nodes.
 import type { StoreCall } from './store-result.ts'
 
 export interface PullingNode {
-  /** Names one process of the node. */
+  /** Identifies one process of the node. */
   readonly key: string
-  /** What it said: only its writer knows the format. */
+  /** The report; only its writer knows the format. */
   readonly text: string
-  /** When it was heard, Unix epoch, by the clock of the node that heard it. */
+  /** When it was received, Unix epoch, by the clock of the receiving node. */
   readonly atMs: number
 }
 
 export interface PullingNodes {
   readonly tell: (node: PullingNode) => StoreCall<void>
-  /** Nodes that were heard within `forgottenMs`, in no order: the last word of each process. */
+  /** The last report of each process received within `forgottenMs`, unordered. */
   readonly list: () => StoreCall<readonly PullingNode[]>
 }
 

@@ -31,15 +31,15 @@ export const roleLimits = { perTenantMax: 1_000, permissionsMax: 200 } as const
 
 export interface Roles {
   /**
-   * Brings the built-in roles up to this program's: a missing role is made, with its name as its
-   * id; an atom that it never had is added. What people added stays, what they took away too.
+   * Updates the built-in roles to this program: creates missing roles, with the name as id, and
+   * adds permissions that are new in the program. Additions and removals by people stay.
    */
   readonly ensureSystem: (roles: readonly SystemRole[], nowMs: number) => StoreCall<void>
   readonly create: (role: NewRole) => StoreCall<Role, 'name-taken' | 'too-many-roles'>
-  /** The scope's own roles and the built-in ones, by name; built-in ones first. */
+  /** The scope's own roles and the built-in ones, built-in ones first, then by name. */
   readonly list: (scope: TenantScope) => StoreCall<readonly Role[]>
   readonly find: (scope: TenantScope, id: string) => StoreCall<Role | null>
-  /** The role that a user of `tenantId` has by this name. */
+  /** The role of this name for a user of `tenantId`. */
   readonly findByName: (tenantId: string, name: string) => StoreCall<Role | null>
   /** @returns null: no such role in the scope. Built-in roles change in every-tenant scope only. */
   readonly setPermissions: (
@@ -48,7 +48,7 @@ export interface Roles {
     permissions: readonly string[],
     nowMs: number,
   ) => StoreCall<Role | null>
-  /** `role-in-use`: a user of the tenant has it. @returns whether there was one */
+  /** `role-in-use`: a user of the tenant has it. @returns whether it existed */
   readonly delete: (
     scope: TenantScope,
     id: string,

@@ -17,16 +17,16 @@ export const sessionLimits = { perUserMax: 1_000, perNodeMax: 100_000 } as const
 
 /** `tokenHash`: SHA-256 of the token, 64 hexadecimal digits. */
 export interface Sessions {
-  /** Above `perUserMax` the user's session that expires first goes. */
+  /** Above `perUserMax` the user's session with the earliest expiry is ended. */
   readonly create: (
     tokenHash: string,
     identity: SessionIdentity,
     ttlMs: number,
   ) => StoreCall<Session>
-  /** @param extendMs the life begins anew with so long; null: it goes on as it was */
+  /** @param extendMs new lifetime from now; null: unchanged */
   readonly find: (tokenHash: string, extendMs: number | null) => StoreCall<Session | null>
-  /** On all nodes. @returns whether there was one */
+  /** Ends a session on all nodes. @returns whether it existed */
   readonly revoke: (tokenHash: string) => StoreCall<boolean>
-  /** Ends all sessions of a user on all nodes. @returns how many are known to have ended */
+  /** Ends all sessions of a user on all nodes. @returns the number known to have ended */
   readonly revokeUser: (userId: string) => StoreCall<number>
 }

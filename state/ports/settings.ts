@@ -1,4 +1,4 @@
-// The port to small values that all nodes of an installation share.
+// The port to small values shared by all nodes of an installation.
 import type { StoreCall } from './store-result.ts'
 
 export type JsonValue =
@@ -7,18 +7,18 @@ export type JsonValue =
 export const settingsLimits = { keysMax: 10_000, valueBytesMax: 65_536 } as const
 
 export interface SharedSettings {
-  /** undefined: there is none. */
+  /** undefined: not set. */
   readonly get: (key: string) => StoreCall<JsonValue | undefined>
   /** `too-large`: more than `valueBytesMax` octets as JSON, or more than `keysMax` keys. */
   readonly set: (key: string, value: JsonValue, nowMs: number) => StoreCall<void, 'too-large'>
-  /** Stores what is made once: the first value stays. @returns the one that is stored */
+  /** Stores a value that is set once: the first one stays. @returns the stored value */
   readonly putFirst: (
     key: string,
     value: JsonValue,
     nowMs: number,
   ) => StoreCall<JsonValue, 'too-large'>
-  /** @returns whether there was one */
+  /** @returns whether it existed */
   readonly delete: (key: string) => StoreCall<boolean>
-  /** All of them, by key. */
+  /** All values, by key. */
   readonly list: () => StoreCall<ReadonlyMap<string, JsonValue>>
 }

@@ -1,4 +1,4 @@
-// The port to API keys of tenants. Holds the SHA-256 of a key, never the key.
+// The port to API keys of tenants. Stores the SHA-256 of a key, never the key.
 import type { StoreCall } from './store-result.ts'
 
 export interface TenantKeys {
@@ -6,6 +6,6 @@ export interface TenantKeys {
   readonly put: (tenantId: string, hash: string, nowMs: number) => StoreCall<void, 'hash-taken'>
   /** @returns the tenant whose key has this hash */
   readonly findTenant: (hash: string) => StoreCall<string | null>
-  /** The key is refused from now on. @returns whether there was one */
+  /** Revokes the key. @returns whether there was one */
   readonly remove: (tenantId: string) => StoreCall<boolean>
 }

@@ -10,10 +10,10 @@ export interface UsageRecord {
 }
 
 export interface UsageBatch {
-  /** Unique: a batch that was counted already is passed over, so that a retry adds nothing. */
+  /** Unique: a batch that was counted already is ignored, so that retries add nothing. */
   readonly id: string
   readonly nowMs: number
-  /** What came to pass since the batch before; the same tenant and hour may occur twice. */
+  /** Usage since the previous batch; the same tenant and hour may occur twice. */
   readonly records: readonly UsageRecord[]
 }
 
@@ -21,12 +21,12 @@ export const usageLimits = {
   recordsPerBatchMax: 10_000,
   /** A year of hours and some. */
   rangeRecordsMax: 10_000,
-  /** A batch's id is known for so long. */
+  /** How long a batch's id is remembered. */
   batchKeptMs: 24 * 3_600_000,
 } as const
 
 export interface Usage {
-  /** Adds all of the batch or nothing of it. */
+  /** Adds the whole batch or nothing. */
   readonly add: (batch: UsageBatch) => StoreCall<void>
   /** One tenant's hours, `from` and `to` included, oldest first. */
   readonly range: (

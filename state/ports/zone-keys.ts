@@ -1,4 +1,4 @@
-// The port to the keys that zones are signed with. All control nodes of an installation share them.
+// The port to the signing keys of zones, shared by all control nodes of an installation.
 import type { StoreCall } from './store-result.ts'
 
 /** A key as it is stored. */
@@ -9,11 +9,11 @@ export interface StoredZoneKey {
   readonly flags: number
   /** `csk`, `ksk` or `zsk`. */
   readonly role: string
-  /** Base64 of the rdata of its DNSKEY record. */
+  /** Base64 of its DNSKEY rdata. */
   readonly publicKey: string
   /** Sealed under GSLB_SECRET_KEY: base64 of PKCS#8. null: another server has the private half. */
   readonly secretCiphertext: string | null
-  /** When it was in which state, Unix epoch; null: not yet. */
+  /** Time of each state, Unix epoch; null: not reached. */
   readonly times: Readonly<Record<string, number | null>>
 }
 
@@ -21,20 +21,20 @@ export interface StoredZoneKey {
 export interface ZoneKeySet {
   /** Lower case, with the final dot. */
   readonly zone: string
-  /** Another one after each change. From 1; never used twice by one zone. */
+  /** Changes with every write. From 1; never reused for a zone. */
   readonly version: number
   readonly keys: readonly StoredZoneKey[]
 }
 
 export interface ZoneKeysState {
-  /** Rises with every change, also after a restore; 0: there never was one. */
+  /** Rises with every change, also after a restore; 0: no change yet. */
   readonly revision: number
   /** By name. */
   readonly zones: readonly ZoneKeySet[]
 }
 
 export const zoneKeyLimits = {
-  /** Two of each role, each of two algorithms, those of another signer, and some retired ones. */
+  /** Two of each role, each of two algorithms, keys of another signer, and some retired ones. */
   keysPerZoneMax: 24,
   zonesMax: 10_000,
   /** Characters of the JSON of all keys of a zone; a key of P-256 has about 800. */
@@ -43,14 +43,14 @@ export const zoneKeyLimits = {
 
 export interface ZoneKeyStore {
   readonly revision: () => StoreCall<number>
-  /** Everything, as it was at one moment. */
+  /** Loads everything in one consistent snapshot. */
   readonly load: () => StoreCall<ZoneKeysState>
   /**
-   * Sets the keys of a zone, where nobody else did so meanwhile: of two nodes that make the first
-   * key, or begin to roll, at once, one is told `changed-meanwhile`. Without keys the zone is gone.
+   * Replaces the keys of a zone by compare and swap: of two nodes that make the first key or begin
+   * a roll at the same time, one gets `changed-meanwhile`. Without keys the zone is removed.
    *
-   * @param version of the set that the new one was made of; 0: there was none
-   * @returns the revision after it, which is the version of the new set, too
+   * @param version of the set that the new one was derived from; 0: none
+   * @returns the new revision, which is also the version of the new set
    */
   readonly swap: (
     zone: string,

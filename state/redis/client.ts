@@ -1,4 +1,4 @@
-// One connection to one Redis, as the library makes it.
+// Makes one connection to one Redis with the library.
 import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
 
@@ -7,7 +7,7 @@ export type LibraryClient = Awaited<ReturnType<typeof libraryClient>>
 export interface ClientOptions {
   readonly target: RedisTarget
   readonly place: RedisPlace
-  /** Tries again by itself when the connection breaks. */
+  /** Reconnects automatically. */
   readonly reconnects: boolean
   /** It is a Sentinel: it has another password, and no database. */
   readonly isSentinel?: boolean
@@ -17,15 +17,15 @@ const protocol = { RESP: 2 } as const
 
 export async function libraryClient(options: ClientOptions) {
   const { target, place, reconnects, isSentinel = false } = options
-  // Here and not above: a node without Redis does not load its 478 files.
+  // Imported here: a node without Redis does not load its 478 files.
   const { RedisClient } = await import('@redis/client')
   const { username, password, sentinelPassword, database } = target
   const user = isSentinel
     ? { username: '', password: sentinelPassword }
     : { username, password, database }
   const given = Object.entries(user).filter(([, value]) => value !== '' && value !== 0)
-  // The library makes a class with 500 commands for each set of options that is not the last one:
-  // tens of milliseconds. With options that are always the same it makes one.
+  // The library makes a class with 500 commands, in tens of milliseconds, for each set of options
+  // that differs from the last one. Constant options make it once.
   return RedisClient.factory(protocol)({
     ...Object.fromEntries(given),
     ...protocol,
@@ -42,7 +42,7 @@ export async function libraryClient(options: ClientOptions) {
   })
 }
 
-/** @param tried how often it was tried in a row */
+/** @param tried consecutive attempts so far */
 export function reconnectPauseMs(tried: number): number {
   const { reconnectFirstMs, reconnectMaxMs } = redisLimits
   return Math.min(reconnectFirstMs * 2 ** Math.min(tried, 16), reconnectMaxMs)

@@ -1,4 +1,4 @@
-// The nodes of the cluster in Redis: a hash of what each says, and messages for restarts.
+// The nodes of the cluster in Redis: a hash with each node's report, and messages for restarts.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#lib/clock.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
@@ -77,7 +77,7 @@ export function createRedisClusterNodes(redis: Redis, clock: Clock): ClusterNode
   }
 }
 
-/** undefined: another version of gslbd, or somebody else, wrote it. */
+/** undefined: written by another version of gslbd, or by another program. */
 function nodeIn(text: string): ClusterNode | undefined {
   const node = fieldsOf(parseJson(text)) as Partial<ClusterNode>
   const { name, version, status } = node

@@ -1,6 +1,6 @@
-// Finds the one word by which Redis, the library or the system names a fault.
+// Finds the code by which Redis, the library or the system names a fault.
 
-/** The first word of what Redis says, or the system's code; never a value. */
+/** The first word of Redis's message, or the system's code; never a value. */
 export function wordOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN'
   if (error instanceof AggregateError && error.errors.length > 0) return wordOf(error.errors[0])
@@ -8,10 +8,10 @@ export function wordOf(error: unknown): string {
   return /^[A-Z]{3,20}\b/.exec(error.message)?.[0] ?? error.constructor.name
 }
 
-/** Faults that say that another Redis takes writes now. */
+/** Codes that mean that another Redis takes writes now. */
 const elsewhere: readonly string[] = ['READONLY', 'MOVED', 'CLUSTERDOWN', 'MASTERDOWN', 'ASK']
 
-/** Faults of a Redis that is there and refuses writes. */
+/** Codes of a reachable Redis that refuses writes. */
 const refusals: readonly string[] = ['NOREPLICAS', 'OOM', 'MISCONF', 'NOPERM', 'READONLY']
 
 export const isRefusal = (word: string): boolean => refusals.includes(word)

@@ -1,4 +1,4 @@
-// Asks Sentinels, or nodes of a Cluster, which Redis takes writes now.
+// Asks Sentinels, or nodes of a Cluster, which Redis takes writes.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { libraryClient } from './client.ts'
@@ -7,14 +7,14 @@ import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
 import { wordOf } from './fault-codes.ts'
 
-/** Errors: a word for the log, and where. */
+/** Errors: a code for the log, and the place. */
 export type FoundMaster = Result<RedisPlace, { readonly word: string; readonly at: RedisPlace }>
 
-/** @param key one of ours: in a Cluster all lie in one slot */
+/** @param key any key of ours: in a Cluster all are in one slot */
 export async function findMaster(target: RedisTarget, key: string): Promise<FoundMaster> {
   const ask = target.kind === 'sentinels' ? askSentinel(target.master) : askCluster(key)
   let last: FoundMaster = err({ word: 'NOHOST', at: target.hosts[0]! })
-  // One after the other: the first that knows will do.
+  // Sequentially: the first that knows is enough.
   for (const at of target.hosts) {
     last = await asked(target, at, ask)
     if (last.ok) return last

@@ -1,5 +1,5 @@
-// A connection to the Redis that takes writes now: found anew whenever it breaks, or says that
-// another one does.
+// A connection to the Redis that takes writes: it is located again whenever the connection breaks
+// or refuses writes.
 import { setTimeout as delay } from 'node:timers/promises'
 import { libraryClient, reconnectPauseMs } from './client.ts'
 import type { LibraryClient } from './client.ts'
@@ -7,15 +7,15 @@ import { findMaster } from './find-master.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
 import { isElsewhere, wordOf } from './fault-codes.ts'
 
-/** What is used of a connection, whichever it is. */
+/** The interface of both kinds of connection. */
 export interface RedisConnection {
   readonly isReady: boolean
-  /** Where it goes, or went last. */
+  /** The place that it is or was last connected to. */
   readonly place: RedisPlace
   readonly open: (handlers: ConnectionHandlers) => void
   readonly send: <T>(words: readonly string[]) => Promise<T>
   readonly subscribe: (channel: string, hear: (message: string) => void) => Promise<void>
-  /** It looks for the place anew. */
+  /** Makes it locate the Redis again. */
   readonly leave: () => void
   readonly destroy: () => void
 }
@@ -25,7 +25,7 @@ export interface ConnectionHandlers {
   readonly onFault: (word: string, at: RedisPlace) => void
 }
 
-/** To the only Redis there is: the library reconnects. */
+/** A connection to the only Redis: the library reconnects. */
 export function plainConnection(target: RedisTarget): RedisConnection {
   const [place] = target.hosts
   const making = libraryClient({ target, place: place!, reconnects: true })
@@ -35,7 +35,7 @@ export function plainConnection(target: RedisTarget): RedisConnection {
     client = await making
     if (isClosed) return
     client.on('ready', onReady).on('error', (error: unknown) => onFault(wordOf(error), place!))
-    // This rejects only when the client is closed before it was ever connected.
+    // Rejects only when the client is closed before its first connection.
     await client.connect().catch(() => undefined)
   }
   return {
@@ -58,12 +58,12 @@ export class FollowedConnection implements RedisConnection {
   readonly #target: RedisTarget
   readonly #key: string
   #client: LibraryClient | undefined
-  /** Ends the use of the connection. */
+  /** Ends the use of the current connection. */
   #isOver = (): void => undefined
   #isClosed = false
   place: RedisPlace
 
-  /** @param key any of ours */
+  /** @param key any key of ours */
   constructor(target: RedisTarget, key: string) {
     this.#target = target
     this.#key = key
@@ -117,14 +117,14 @@ export class FollowedConnection implements RedisConnection {
     }
   }
 
-  /** @returns when the connection is over: whether it was ready */
+  /** @returns at the end of the connection: whether it was ever ready */
   async #use({ onReady, onFault }: ConnectionHandlers): Promise<boolean> {
     const { place } = this
     const client = await libraryClient({ target: this.#target, place, reconnects: false })
     if (this.#isClosed) return false
     const over = Promise.withResolvers<undefined>()
     let wasReady = false
-    // It does not reconnect by itself: each error is its last.
+    // It does not reconnect, so an error is final.
     const fail = (error: unknown): void => {
       if (this.#client === client) onFault(wordOf(error), place)
       over.resolve(undefined)

@@ -8,8 +8,8 @@ import { redisScript } from './redis.ts'
 import type { Redis } from './redis.ts'
 
 /**
- * KEYS: the words by entry, the times by entry, the number of sources by member. ARGV: entry, word,
- * its time, member, oldest time, sources at most, words at most, life of the keys, channel.
+ * KEYS: signals by entry, times by entry, number of sources by member. ARGV: entry, signal, its
+ * time, member, oldest time, most sources, most signals, life of the keys, channel.
  */
 const postScript = redisScript(`
 local known = redis.call('ZSCORE', KEYS[2], ARGV[1])
@@ -69,7 +69,7 @@ export function createRedisHealthSignals(redis: Redis, clock: Clock): HealthSign
     subscribe: (handler) => {
       const hear = (text: string): void => handler(JSON.parse(text) as HealthSignal)
       const leave = redis.subscribe(channel, hear)
-      // What was said while this node could not hear it is told now.
+      // Signals missed during an outage are passed on now.
       const forget = redis.onUp(() => {
         load().then(
           (signals) => signals.forEach((signal) => handler(signal)),

@@ -67,5 +67,5 @@ export function createRedisLoginAttempts(redis: Redis): LoginAttempts {
   }
 }
 
-/** A key of one length, in which no name and no secret can be read. */
+/** Fixed length, and neither names nor secrets are readable. */
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

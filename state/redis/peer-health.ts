@@ -8,9 +8,10 @@ import { redisScript } from './redis.ts'
 import type { Redis } from './redis.ts'
 
 /**
- * KEYS: the node's words, the times of all nodes. ARGV: node, time, oldest time, life of the words,
- * channel, the update, how many words it had, how many fields are withdrawn, those fields, then
- * field and word in turn. Gives 0 when Redis has lost what the node said before.
+ * KEYS: the node's verdicts, the times of all nodes. ARGV: node, time, oldest time, life of the
+ * verdicts, channel, the update, number of earlier verdicts, number of withdrawn fields, those
+ * fields, then field and verdict in turn. Returns 0 when Redis has lost the node's earlier
+ * verdicts.
  */
 const publishScript = redisScript(`
 local lost = tonumber(ARGV[7]) > 0 and redis.call('EXISTS', KEYS[1]) == 0
@@ -27,7 +28,7 @@ redis.call('PEXPIRE', KEYS[2], ARGV[4])
 redis.call('PUBLISH', ARGV[5], ARGV[6])
 return lost and 0 or 1`)
 
-/** Fields of one call; Lua takes no more than some thousands of words. */
+/** Fields of one call; Lua accepts no more than some thousands of arguments. */
 const ownersPerCallMax = 1_000
 const channel = 'peer-health'
 
@@ -37,7 +38,7 @@ export function createRedisPeerHealth(redis: Redis): PeerHealth {
 
 class RedisPeerHealth implements PeerHealth {
   readonly #redis: Redis
-  /** What this process has said of its own node, to say it again when Redis lost it. */
+  /** Verdicts published by this process, to be repeated when Redis has lost them. */
   readonly #own = new Map<string, Map<string, PeerVerdict>>()
 
   constructor(redis: Redis) {
@@ -81,7 +82,7 @@ class RedisPeerHealth implements PeerHealth {
     }
   }
 
-  /** @returns false: Redis has lost what the node said before */
+  /** @returns false: Redis has lost the node's earlier verdicts */
   async #send(update: PeerUpdate, before: number): Promise<boolean> {
     const { changed, withdrawn } = update
     let isKnown = true

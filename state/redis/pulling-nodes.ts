@@ -1,4 +1,4 @@
-// Keeps in Redis what nodes that pull have told: a hash with the last word of each.
+// Keeps the last report of each pulling node in a Redis hash.
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import { pullingNodeLimits } from '../ports/pulling-nodes.ts'

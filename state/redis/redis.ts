@@ -14,11 +14,11 @@ import { isRefusal, wordOf } from './fault-codes.ts'
 
 export interface RedisOptions {
   readonly target: RedisTarget
-  /** In front of each key and channel; see `prefixFor`. */
+  /** Prefix of each key and channel; see `prefixFor`. */
   readonly prefix: string
   readonly clock: Clock
   readonly log: Log
-  /** Tests on a busy machine give more. */
+  /** Tests on a busy machine allow more. */
   readonly commandTimeoutMs?: number
 }
 
@@ -37,14 +37,14 @@ export interface RedisScript {
 
 export type RedisReply = string | number | null | readonly RedisReply[]
 
-/** Runs whole, with nothing of others in between. */
+/** Runs atomically. */
 export function redisScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }
 
 /**
- * A Cluster runs no script whose keys lie on two of its nodes. The part in braces says where a key
- * lies: so all of ours lie together (docs/adr/0012).
+ * A Cluster runs no script whose keys are on two nodes. The part in braces decides the node of a
+ * key, so all of ours are together (docs/adr/0012).
  */
 export function prefixFor({ kind }: RedisTarget, prefix: string): string {
   return kind === 'cluster' ? `{${prefix.replace(/:$/, '')}}:` : prefix
@@ -57,7 +57,7 @@ export class Redis {
   readonly #client: RedisConnection
   readonly #listener: RedisConnection
   readonly #upHandlers = new Set<() => void>()
-  /** By channel; Redis knows one of ours for each. */
+  /** By channel; Redis knows one subscription of ours for each. */
   readonly #channels = new Map<string, Channel>()
   readonly #commandTimeoutMs: number
   readonly #look: NodeJS.Timeout
@@ -82,7 +82,7 @@ export class Redis {
       onReady: () => void this.#tellUp(),
       onFault: (word, at) => {
         this.#isAway(word, at)
-        // A connection that was told a refusal is still there, and nothing else looks again.
+        // A connection that got a refusal is still open, and nothing else would check again.
         void this.#tellUp()
       },
     })
@@ -111,7 +111,7 @@ export class Redis {
     return await this.#send(['EVAL', script.text, ...rest])
   }
 
-  /** `handler` hears every message from now on, but not those sent while Redis was away. */
+  /** `handler` receives every message from now on, but none sent while Redis was away. */
   subscribe(channel: string, handler: (message: string) => void): () => void {
     const name = this.key(channel)
     const known = this.#channels.get(name)
@@ -125,12 +125,12 @@ export class Redis {
     return () => entry.handlers.delete(handler)
   }
 
-  /** Settles when what this node publishes next will be heard by its own subscribers. */
+  /** Resolves when this node's subscribers will receive what it publishes next. */
   async listening(): Promise<void> {
     await this.#listening
   }
 
-  /** `handler` is called whenever commands and messages go through again. */
+  /** `handler` is called whenever commands and messages work again. */
   onUp(handler: () => void): () => void {
     this.#upHandlers.add(handler)
     return () => this.#upHandlers.delete(handler)
@@ -146,20 +146,20 @@ export class Redis {
 
   async #send(words: readonly string[]): Promise<Result<RedisReply, StoreFailure>> {
     const { state, fault } = this.#status
-    // While Redis is away, calls fail at once instead of waiting for a timeout each.
+    // While Redis is away, calls fail at once instead of each waiting for a timeout.
     if (state === 'away') return away(fault ?? messageOf('CONNECTING'))
     const asked = await this.#ask(words)
     if (asked.ok) return asked
-    // Whether it refuses that alone is seen by a write of our own.
+    // A write of our own tells whether Redis refuses only this command.
     if (asked.error !== 'NOSCRIPT' && asked.error !== 'TIMEOUT') void this.#lookNow()
     return away(messageOf(asked.error))
   }
 
-  /** Errors: the word of the fault. */
+  /** Errors: the code of the fault. */
   async #ask(words: readonly string[]): Promise<Result<RedisReply, string>> {
     if (!this.#client.isReady) return err('CONNECTING')
     const { promise, resolve } = Promise.withResolvers<'late'>()
-    // After a pause of this process its own sockets are read before Redis is called late.
+    // After a pause of this process, its sockets are read before Redis is called late.
     const onTime = (): void => void setImmediate(() => resolve('late'))
     const timer = setTimeout(onTime, this.#commandTimeoutMs)
     try {
@@ -176,7 +176,7 @@ export class Redis {
     }
   }
 
-  /** The connection stays: on it, what was sent is done before whatever follows. */
+  /** The connection stays: on it, sent commands are carried out before later ones. */
   #isLate(): void {
     if (this.#status.state !== 'up') return
     this.#isAway('TIMEOUT', this.#client.place)
@@ -188,13 +188,13 @@ export class Redis {
       for (const [name, { tell }] of this.#channels) await this.#listener.subscribe(name, tell)
       await this.#tellUp()
     } catch {
-      // It broke again, and will be ready again.
+      // It broke again and will be ready again.
     }
   }
 
   /**
-   * One that still reads its files refuses every command; one that lacks replicas, memory, disk or
-   * our right to write answers a PING.
+   * A write, since a Redis that is loading refuses every command, while one that lacks replicas,
+   * memory, disk or our write permission still answers PING.
    */
   async #askToWrite(): Promise<Result<RedisReply, string>> {
     return await this.#ask(['SET', this.key('write-check'), '1', 'PX', `${redisLimits.silenceMs}`])
@@ -211,7 +211,7 @@ export class Redis {
     this.#isLooking = true
     try {
       const asked = await this.#askToWrite()
-      // A command that was late or had no connection has reported that itself.
+      // A late command, or one without a connection, has reported that itself.
       if (asked.ok || !this.#isRefused(asked.error)) return
       void this.#tellUp()
     } finally {
@@ -237,7 +237,7 @@ export class Redis {
     }
   }
 
-  /** Messages of the one that takes writes, not of the one that did. */
+  /** Moves the listener to the Redis that takes writes now. */
   #follow(): void {
     const [{ place: one }, { place: other }] = [this.#client, this.#listener]
     const isSame = one.host === other.host && one.port === other.port

@@ -8,7 +8,7 @@ import { readHash } from './read-hash.ts'
 import { redisScript } from './redis.ts'
 import type { Redis } from './redis.ts'
 
-/** KEYS: the trips by attempt. ARGV: attempt, trip, trips at most, life of the key, channel. */
+/** KEYS: trips by attempt. ARGV: attempt, trip, most trips, life of the key, channel. */
 const tellScript = redisScript(`
 local isFull = redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3])
 if not isFull then redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) end
@@ -41,7 +41,7 @@ export function createRedisRolloutTrips(redis: Redis, clock: Clock): RolloutTrip
         const trip = tripIn(text)
         if (trip !== undefined) tell(trip)
       })
-      // What was said while this node could not hear it is told now.
+      // Trips missed during an outage are passed on now.
       const forget = redis.onUp(() => {
         load().then(
           (trips) => trips.forEach(tell),
@@ -56,7 +56,7 @@ export function createRedisRolloutTrips(redis: Redis, clock: Clock): RolloutTrip
   }
 }
 
-/** undefined: another version of gslbd, or somebody else, wrote it. */
+/** undefined: written by another version of gslbd, or by another program. */
 function tripIn(text: string): SharedTrip | undefined {
   const trip: Partial<SharedTrip> = fieldsOf(parseJson(text))
   const { rolloutUid, startAtMs, atMs, reason, node } = trip

@@ -7,7 +7,7 @@ import type { StoreCall } from '../ports/store-result.ts'
 import { redisScript } from './redis.ts'
 import type { Redis } from './redis.ts'
 
-/** For so long it is known that a user's sessions were ended: as long as any can live. */
+/** How long the end of a user's sessions is remembered: as long as any session can live. */
 const revocationKeptMs = 400 * 24 * 3_600_000
 
 const now = `
@@ -29,13 +29,13 @@ return 1
 `
 const createScript = redisScript(now + put)
 
-/** KEYS: session, the user's list, when the user's sessions were ended. ARGV[6]: the age. */
+/** KEYS: session, the user's list, time of the end of the user's sessions. ARGV[6]: the age. */
 const adoptScript = redisScript(`${now}
 local ended = redis.call('GET', KEYS[3])
 if ended and now - ended <= tonumber(ARGV[6]) then return 0 end
 ${put}`)
 
-/** KEYS: session. ARGV: the new life or nothing, what is in front of a user's list. */
+/** KEYS: session. ARGV: the new lifetime or nothing, prefix of a user's list. */
 const findScript = redisScript(`${now}
 local text = redis.call('GET', KEYS[1])
 if not text then return false end
@@ -46,7 +46,7 @@ redis.call('ZADD', list, now + ARGV[1], ARGV[3])
 if redis.call('PTTL', list) < tonumber(ARGV[1]) then redis.call('PEXPIRE', list, ARGV[1]) end
 return { text, tonumber(ARGV[1]) }`)
 
-/** KEYS: session. ARGV: what is in front of a user's list, the hash. */
+/** KEYS: session. ARGV: prefix of a user's list, the hash. */
 const revokeScript = redisScript(`
 local text = redis.call('GET', KEYS[1])
 if not text then return 0 end
@@ -54,8 +54,8 @@ redis.call('ZREM', ARGV[1] .. cjson.decode(text).userId, ARGV[2])
 return redis.call('DEL', KEYS[1])`)
 
 /**
- * KEYS: the user's list, when they were ended. ARGV: what is in front of a session, how long to
- * know it, how long ago it was.
+ * KEYS: the user's list, time of their end. ARGV: prefix of a session, how long to remember it, how
+ * long ago it was.
  */
 const revokeUserScript = redisScript(`${now}
 local count = 0
@@ -89,10 +89,9 @@ export class RedisSessions implements Sessions {
   }
 
   /**
-   * Takes over a session that began while Redis was away, unless its user's sessions were ended
-   * since.
+   * Adds a session that began while Redis was away, unless its user's sessions were ended since.
    *
-   * @param ageMs  since its beginning
+   * @param ageMs since its beginning
    */
   readonly adopt = async (
     tokenHash: string,
@@ -123,7 +122,7 @@ export class RedisSessions implements Sessions {
     return revoked.ok ? ok(revoked.value === 1) : revoked
   }
 
-  /** @param agoMs  when it was: sessions that began since then may be adopted */
+  /** @param agoMs time since the end: sessions that began later may be adopted */
   readonly revokeUser = async (userId: string, agoMs = 0): StoreCall<number> => {
     const keys = [this.#list(userId), this.#ended(userId)]
     const words = [this.#session(''), `${revocationKeptMs}`, `${Math.floor(agoMs)}`]

@@ -1,4 +1,4 @@
-// Reads the settings that name a Redis: its address, its Sentinels, or the nodes of a Cluster.
+// Parses the settings that name a Redis: its address, its Sentinels, or the nodes of a Cluster.
 import { readFileSync } from 'node:fs'
 import { listedHosts } from '#state/ports/host-list.ts'
 import { err, ok } from '#lib/result.ts'
@@ -6,19 +6,22 @@ import type { Result } from '#lib/result.ts'
 
 export interface RedisSettings {
   /**
-   * `redis://user:password@host:port/0`, or `rediss://` with TLS; several hosts with commas where
-   * they are Sentinels or nodes of a Cluster. A secret.
+   * `redis://user:password@host:port/0`, or `rediss://` with TLS; several hosts with commas for
+   * Sentinels or nodes of a Cluster. A secret.
    */
   readonly url: string
-  /** What Sentinels call the master: the hosts are Sentinels. Left out or empty: they are not. */
+  /**
+   * Name of the master at the Sentinels that the hosts are. Left out or empty: the hosts are no
+   * Sentinels.
+   */
   readonly master?: string
   /** Password of the Sentinels. A secret. Left out or empty: none. */
   readonly sentinelPassword?: string
   /** The hosts are nodes of a Cluster. */
   readonly cluster?: boolean
-  /** Path of a PEM file, the authorities that are believed. Left out or empty: the system's. */
+  /** Path of a PEM file with the trusted authorities. Left out or empty: the system's. */
   readonly ca?: string | undefined
-  /** What certificates are checked for; left out or empty: the host that is connected to. */
+  /** Name to verify in certificates; left out or empty: the host connected to. */
   readonly serverName?: string
 }
 

@@ -27,7 +27,7 @@ export function createSqlAudit(database: Sql): AuditCopy {
     query: (query) =>
       database.repeatable((db) =>
         db.transaction().execute(async (from) => {
-          // Without this, and without statistics, the planner reads the whole table and sorts it.
+          // Otherwise, without statistics, the planner reads the whole table and sorts it.
           await sql`set local enable_sort = off`.execute(from)
           return pageOf(from, query)
         }),
@@ -54,7 +54,7 @@ async function pageOf(db: Db, query: AuditQuery): Promise<AuditPage> {
   return { entries, next: rows.length > limit ? nextOf(entries.at(-1)!) : null }
 }
 
-/** In one statement: what is written meanwhile is neither passed over nor told twice. */
+/** In one statement, so that entries written meanwhile are neither skipped nor repeated. */
 async function found(
   db: Db,
   query: AuditQuery,
@@ -83,7 +83,7 @@ async function found(
 
 const nextOf = ({ atMs, id }: AuditEntry): AuditPosition => ({ atMs, id })
 
-/** Newest first; the indexes of the table have this order, of all and of each tenant. */
+/** Newest first, as in the indexes of the table, over all tenants and for each. */
 function inRange(db: Db, { scope, fromMs, toMs, after }: AuditQuery) {
   const beforeMs = after === undefined ? toMs : Math.min(toMs, after.atMs + 1)
   return db

@@ -1,4 +1,5 @@
-// Hears what other nodes write into a PostgreSQL database, by LISTEN on a connection of its own.
+// Receives notices of other nodes' writes to a PostgreSQL database, by LISTEN on a connection of
+// its own.
 import pg from 'pg'
 import { backoffMs } from '#lib/backoff.ts'
 import type { After } from '#lib/timer.ts'
@@ -12,13 +13,13 @@ export interface ChangeListener {
 const pauses = { firstMs: 500, mostMs: 10_000 }
 
 /**
- * A connection that breaks is made anew. Behind a pooler that takes LISTEN and tells nothing, there
- * are no notices: a reader that needs to know looks from time to time as well.
+ * Reconnects when the connection breaks. Some poolers accept LISTEN but deliver no notices, so a
+ * reader that must know polls as well.
  *
- * @param address `postgresql://user:password@host:port/database`; of several hosts the one that
- *   takes writes tells; it is a secret
- * @param onNotice given what was told; called without when the connection is there, since some
- *   may have been missed
+ * @param address `postgresql://user:password@host:port/database`; with several hosts, the one that
+ * takes writes sends notices; a secret
+ * @param onNotice called with each notice; without one after each connect, since notices may have
+ * been missed
  */
 export function listenForChanges(
   address: string,

@@ -1,4 +1,4 @@
-// Tells other nodes of commits, by NOTIFY.
+// Announces commits to other nodes by NOTIFY.
 import { sql } from 'kysely'
 import type { CommitAnnouncements } from '../ports/commit-news.ts'
 import type { Sql } from './database/sql.ts'

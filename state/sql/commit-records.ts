@@ -1,4 +1,4 @@
-// Keeps what became of commits, in the tables `commit_activations` and `held_commits`.
+// Keeps the history of commits in the tables `commit_activations` and `held_commits`.
 import { assert } from '#lib/assert.ts'
 import { commitRecordLimits } from '../ports/commit-records.ts'
 import type { CommitActivation, CommitRecords, HeldCommit } from '../ports/commit-records.ts'

@@ -1,4 +1,4 @@
-// Keeps what control nodes share of a delivery, in the table `deliveries`.
+// Keeps the shared state of deliveries in the table `deliveries`.
 import type { Deliveries } from '../ports/deliveries.ts'
 import type { Sql } from './database/sql.ts'
 
@@ -13,7 +13,7 @@ export function createSqlDeliveries(database: Sql): Deliveries {
           .executeTakeFirst()
         return row === undefined ? null : { ...row, revision: Number(row.revision) }
       }),
-    // When two nodes have seen the same revision, only one of their statements changes a row.
+    // Of two nodes that have seen the same revision, only one changes a row.
     replace: (channel, seen, { decider, state }) =>
       database.once(async (db) => {
         const values = { decider, state, revision: seen + 1 }

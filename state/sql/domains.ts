@@ -41,7 +41,7 @@ function claim(
   { nowMs, dueBeforeMs, untilMs }: Parameters<Claim>[1],
 ): ReturnType<Claim> {
   assert(candidates.length <= sqlLimits.rowsPerStatement, 'a claim is one statement')
-  // In one order for all nodes, so that none waits in a circle.
+  // In the same order on all nodes, to prevent deadlocks.
   const rows = candidates
     .map(({ uid, domain }) => ({
       ...{ uid, domain, verified_at_ms: null, result: null },

@@ -20,7 +20,7 @@ import type { Sql } from './database/sql.ts'
 import type { Db, TsigKeysTable, TxtRecordsTable } from './database/tables.ts'
 import { changedRecords } from './txt-changes.ts'
 
-/** Nodes listen on it; what a notice says is that there is something to look at. */
+/** Channel of notices that data has changed; a notice has no content. */
 export const dynamicDnsChannel = 'gslbd_dynamic_dns'
 
 export function createSqlDynamicDns(database: Sql): DynamicDnsStore {
@@ -145,7 +145,7 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
   }
 }
 
-/** Nobody else writes keys or records before the end of `work`. */
+/** Locks out other writers of keys or records until the end of `work`. */
 async function writing<T>(
   db: Db,
   work: (transaction: Db, revisions: DynamicRevisions) => Promise<T>,
@@ -162,7 +162,7 @@ async function writing<T>(
   })
 }
 
-/** Nodes that listen hear of it when the transaction is durable. */
+/** Listening nodes get the notice when the transaction is durable. */
 async function raise(
   db: Db,
   column: 'keys_revision' | 'records_revision',

@@ -25,7 +25,7 @@ export function createSqlHealthVerdicts(database: Sql, node: string): HealthVerd
         }),
       ),
     save: (verdicts) => {
-      // A statement must not meet the same row twice.
+      // A statement must not contain the same row twice.
       const rows = [...new Map(verdicts.map((one) => [keyOf(one), rowOf(node, one)])).values()]
       return orReject(
         database.repeatable(async (db) => {

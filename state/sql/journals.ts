@@ -14,9 +14,9 @@ import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 
 const { partBytesMax, segmentBytesMax, segmentsMax, segmentsKept, nodesMax } = journalCopyLimits
-/** A row takes parts until it has so many octets: rows are few, and none is long. */
+/** A row takes parts up to this size, so that rows are few and short. */
 const rowBytesMax = 16_384
-/** Rows that one statement removes. */
+/** Rows removed by one statement. */
 const removedMax = 500
 
 export function createSqlJournals(database: Sql): Journals {
@@ -66,7 +66,10 @@ export function createSqlJournals(database: Sql): Journals {
   }
 }
 
-/** The row of the segment is locked: of two that add the same, one is told that it is there. */
+/**
+ * Locks the row of the segment: of two writers of the same part, the second learns that it is
+ * there.
+ */
 async function append(db: Db, part: SegmentPart): Promise<number> {
   const known = await segmentRow(db, part).select('bytes').forUpdate().executeTakeFirst()
   const bytes = Number(known?.bytes ?? 0)
@@ -95,7 +98,7 @@ async function bytesOf(db: Db, segment: SegmentName): Promise<number> {
   return Number(row?.bytes ?? 0)
 }
 
-/** @returns false: another one has just made it, or there are too many */
+/** @returns false: it was just made by another call, or there are too many */
 async function makeSegment(db: Db, part: SegmentPart): Promise<boolean> {
   const { node, run, number, fromMs, toMs, hasSwap, storedMs } = part
   const counted = await db
@@ -160,7 +163,7 @@ async function prune(db: Db, { sinceMs, nodeBytesMax, bytesMax }: KeptJournals):
   return Number(old.numDeletedRows) + ofNodes + ofAll
 }
 
-/** The oldest of what is too much; the newest segment of each group stays. */
+/** Removes the oldest segments beyond a limit; the newest one of each group stays. */
 async function removeBeyond(
   db: Db,
   most: { readonly bytesMax: number; readonly segmentsMax: number },
@@ -224,13 +227,13 @@ const nodeOf = (row: NodeRow): JournalNode => ({
   bytes: Number(row.bytes),
 })
 
-/** @param segments by their newest record */
+/** @param segments sorted by their newest record */
 function inOrder(segments: readonly StoredSegment[]): readonly StoredSegment[] {
   const byRun = Map.groupBy(segments, ({ run }) => run)
   return [...byRun.values()].flatMap((own) => own.toSorted((a, b) => b.number - a.number))
 }
 
-/** A part that was added between two statements is not taken. */
+/** Ignores a part that was added between two statements. */
 function joined(
   parts: readonly { readonly at_byte: number; readonly octets: Uint8Array }[],
   bytes: number,

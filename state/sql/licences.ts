@@ -1,4 +1,4 @@
-// The licence of the installation, in the one row of the table `installation`.
+// The licence of the installation, in the only row of the table `installation`.
 import type { Selectable } from 'kysely'
 import type { LicenceRecord, Licences, Trial, TrialKind } from '../ports/licences.ts'
 import type { Sql } from './database/sql.ts'

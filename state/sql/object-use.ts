@@ -1,4 +1,4 @@
-// Keeps what was used and when, in the tables `object_uses`, `node_uses` and `member_changes`.
+// Keeps the use of objects in the tables `object_uses`, `node_uses` and `member_changes`.
 import { sql } from 'kysely'
 import { useLimits } from '../ports/object-use.ts'
 import type { ObjectUses, UseRecord, UseReport } from '../ports/object-use.ts'
@@ -28,7 +28,7 @@ async function write(db: Db, report: UseReport): Promise<void> {
   for (const some of slices(gone.toSorted())) {
     await db.deleteFrom('object_uses').where('object_key', 'in', some).execute()
   }
-  // In one order for all nodes, so that none waits in a circle.
+  // In the same order on all nodes, to prevent deadlocks.
   for (const some of slices(seen.toSorted())) {
     await db
       .insertInto('object_uses')
@@ -68,7 +68,7 @@ async function addChanges(db: Db, { node, nowMs, changes }: UseReport): Promise<
     .execute()
 }
 
-/** A node that was silent without a stop may have answered what nobody knows: it begins anew. */
+/** A node that was silent without a stop may have unreported answers: its record starts anew. */
 async function noteNode(db: Db, { node, nowMs, isLast }: UseReport): Promise<void> {
   const gapMs = useLimits.silentMsMax
   await db

@@ -36,7 +36,7 @@ async function addOnce(db: Db, { id, nowMs, hits }: ResponseHitBatch): Promise<v
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst()
   if (numInsertedOrUpdatedRows === 0n) return
-  // In one order for all nodes, so that none waits in a circle.
+  // In the same order on all nodes, to prevent deadlocks.
   const rows = [...hits]
     .map(([rule_uid, count]) => ({ rule_uid, hits: count, at_ms: nowMs }))
     .toSorted((a, b) => (a.rule_uid < b.rule_uid ? -1 : 1))

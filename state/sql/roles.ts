@@ -33,7 +33,7 @@ class SqlRoles implements Roles {
   readonly create = async (role: NewRole): StoreCall<Role, 'name-taken' | 'too-many-roles'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // With two calls at once, the second waits here and then counts the role of the first.
+        // Of two simultaneous calls, the second waits here and then counts the first one's role.
         await sql`lock table roles in share row exclusive mode`.execute(transaction)
         const named = await selectNamed(transaction, role.tenantId, role.name).executeTakeFirst()
         if (named !== undefined) return 'name-taken'
@@ -198,7 +198,7 @@ function selectNamed(db: Db, tenantId: string, name: string) {
   return query.where('tenant_id', 'in', [tenantId, everyTenant]).orderBy('is_system', 'desc')
 }
 
-/** Everybody sees the built-in roles. */
+/** Built-in roles are visible to all tenants. */
 function visible(scope: TenantScope) {
   const from = expressionBuilder<Tables, 'roles'>()
   return from.or([inScope<'roles'>(scope)(from), from('is_system', '=', true)])

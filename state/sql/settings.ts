@@ -32,7 +32,7 @@ export function createSqlSettings(database: Sql): SharedSettings {
   }
 }
 
-/** @returns what is stored afterwards */
+/** @returns the stored value */
 async function put(
   database: Sql,
   key: string,

@@ -1,4 +1,4 @@
-// Works out what the changes of one update do to the TXT records of their names.
+// Computes the effect of an update's changes on the TXT records of their names.
 import { dynamicDnsLimits } from '../ports/dynamic-dns.ts'
 import type { StoredTxtRecord, TxtChange } from '../ports/dynamic-dns.ts'
 
@@ -14,10 +14,10 @@ export interface ChangedRecords {
 }
 
 /**
- * In the order of the changes: what is deleted and added again stays.
+ * Applies the changes in order: a record deleted and added again stays.
  *
- * @param stored all records of the names that the changes name
- * @param tenantId who writes: what others have at the names is not deleted
+ * @param stored all records of the names in the changes
+ * @param tenantId the writer: records of other tenants at the names are not deleted
  */
 export function changedRecords(
   stored: readonly StoredTxtRecord[],
@@ -42,7 +42,7 @@ export function changedRecords(
       }
     } else if (!records.has(change.rdata)) {
       const { name, rdata, ttlSeconds } = change
-      // What was there when the update came has its id and its TTL.
+      // Records that existed before the update keep their id and TTL.
       records.set(rdata, before.get(keyOf(change)) ?? { name, rdata, ttlSeconds })
     }
   }
@@ -53,7 +53,7 @@ export function changedRecords(
       if ('id' in record) kept.add(record)
       else added.push(record)
     }
-    // A name that has too much already, may lose some.
+    // A name that has too many already may only lose records.
     if (added.length > 0 && isTooMuch([...records.values()])) return 'too-many-records'
   }
   return { added, removed: stored.filter((record) => !kept.has(record)) }

@@ -67,7 +67,7 @@ async function addOnce(db: Db, { id, nowMs, records }: UsageBatch): Promise<void
   await db.deleteFrom('usage_batches').where('at_ms', '<', oldestMs).execute()
 }
 
-/** One row for each tenant and hour, in one order for all nodes, so that none waits in a circle. */
+/** One row for each tenant and hour, in the same order on all nodes, to prevent deadlocks. */
 function summed(records: readonly UsageRecord[]) {
   const byHour = new Map<string, ReturnType<typeof rowOf>>()
   const ordered = records.toSorted((a, b) => byCodeUnits(keyOf(a), keyOf(b)))

@@ -33,7 +33,7 @@ class SqlUsers implements Users {
   readonly create = async (user: NewUser): StoreCall<User, 'email-taken' | 'too-many-users'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // With two calls at once, the second waits here and then counts the account of the first.
+        // Of two simultaneous calls, the second waits here and then counts the first one's account.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         const { count } = await transaction
           .selectFrom('users')
@@ -58,7 +58,7 @@ class SqlUsers implements Users {
   readonly createFirst = async (user: NewUser, firstOf: FirstOf): StoreCall<User, 'not-first'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // With two calls at once, the second waits here and then sees the account of the first.
+        // Of two simultaneous calls, the second waits here and then sees the first one's account.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         const isTaken = firstOf === 'those-left' ? hasAny(transaction) : hadAny(transaction)
         return (await isTaken) ? undefined : await insert(transaction, user)
@@ -168,7 +168,7 @@ class SqlUsers implements Users {
       return rows.map((row) => row.totp_ciphertext!)
     })
 
-  /** Does `work` unless the account is the last one with the role `kept`. */
+  /** Runs `work` unless the account is the last one with the role `kept`. */
   async #unlessLast<T>(
     scope: TenantScope,
     id: string,
@@ -177,7 +177,7 @@ class SqlUsers implements Users {
   ): StoreCall<T, 'last-of-role'> {
     const done = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // With two calls at once, the second waits here and then sees what the first one did.
+        // Of two simultaneous calls, the second waits here and then sees the first one's effect.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         if (await isLast(transaction, scope, id, kept)) return 'last-of-role'
         return { value: await work(transaction) }
@@ -189,7 +189,7 @@ class SqlUsers implements Users {
   }
 }
 
-/** The one way in for an account. @returns undefined: the address is taken */
+/** The only function that inserts an account. @returns undefined: the address is taken */
 async function insert(db: Db, user: NewUser): Promise<User | undefined> {
   const row = await db
     .insertInto('users')
@@ -221,7 +221,7 @@ async function hasAny(db: Db): Promise<boolean> {
 }
 
 async function hadAny(db: Db): Promise<boolean> {
-  // A node of before the mark may have made an account during an upgrade.
+  // An older node without the mark may have made an account during an upgrade.
   return (await hasFirstAccountMark(db)) || (await hasAny(db))
 }
 

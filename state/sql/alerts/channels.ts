@@ -62,7 +62,7 @@ async function create(
   channel: StoredChannel,
 ): Promise<'created' | 'name-taken' | 'too-many-channels'> {
   return await db.transaction().execute(async (transaction) => {
-    // With two calls at once, the second waits here and then counts the channel of the first.
+    // Of two simultaneous calls, the second waits here and then counts the first one's channel.
     await sql`lock table alert_channels in share row exclusive mode`.execute(transaction)
     if (await isNamed(transaction, channel.tenantId, channel.name)) return 'name-taken'
     const counts = await transaction
@@ -99,7 +99,7 @@ async function update(
     if (name !== before.name && (await isNamed(transaction, before.tenantId, name))) {
       return 'name-taken'
     }
-    // What was changed may be why it failed.
+    // The changed settings may have caused the failures.
     const anew = { failures: 0, fault: '', retry_at_ms: 0 }
     await transaction
       .updateTable('alert_channels')

@@ -1,5 +1,5 @@
-// Keeps what each node finds, and which node opens and sends alerts, in the tables `alert_reports`
-// and `alert_lease`. No clock is compared with another node's: a node that watches counts beats.
+// Keeps each node's findings, and which node opens and sends alerts, in the tables `alert_reports`
+// and `alert_lease`. Clocks of nodes are never compared: a watching node counts beats.
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { AlertLease, AlertStore, Finding } from '#state/ports/alerts.ts'
@@ -49,7 +49,7 @@ export function leaseCalls(database: Sql): Pick<AlertStore, LeaseCall> {
         const row = await db.selectFrom('alert_lease').selectAll().executeTakeFirst()
         return row === undefined ? null : leaseOf(row)
       }),
-    // When two nodes have seen the same lease, only one of their statements changes a row.
+    // Of two nodes that have seen the same lease, only one changes a row.
     takeLease: (seen, holder) =>
       database.once(async (db) => {
         const row = await (seen === null
@@ -91,7 +91,7 @@ export function leaseCalls(database: Sql): Pick<AlertStore, LeaseCall> {
   }
 }
 
-/** @returns whether it is the term now; from here to the end of the transaction it stays so */
+/** @returns whether the term is current; it stays so until the end of the transaction */
 export async function holdTerm(transaction: Db, term: number): Promise<boolean> {
   const row = await transaction
     .selectFrom('alert_lease')

@@ -1,5 +1,5 @@
-// Alerts and what is to be told of them, in the tables `alerts` and `alert_notices`. An alert and
-// its notices are written in one transaction, so that no end of the process parts them.
+// Alerts and their notices, in the tables `alerts` and `alert_notices`. An alert and its notices
+// are written in one transaction, so that a crash does not separate them.
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import { uuidV7 } from '#lib/uuid.ts'
@@ -86,7 +86,7 @@ interface NewNotice {
   readonly readyAtMs: number
 }
 
-/** @returns channels that may have heard of the alert: of one that has not, it never began */
+/** @returns channels that may have been notified of the alert; for others it never began */
 async function resolve(db: Db, id: string, nowMs: number): Promise<readonly string[]> {
   const row = await db
     .updateTable('alerts')
@@ -106,7 +106,7 @@ async function resolve(db: Db, id: string, nowMs: number): Promise<readonly stri
   return (JSON.parse(row.channels) as string[]).filter((channel) => !names.has(channel))
 }
 
-/** What is too much for the queue of a channel is counted, not kept. */
+/** Notices beyond a channel's limit are counted, not kept. */
 async function queue(db: Db, notices: readonly NewNotice[], nowMs: number): Promise<void> {
   const channels = [...new Set(notices.map(({ channelId }) => channelId))]
   if (channels.length === 0) return
@@ -188,7 +188,7 @@ async function due(
   nowMs: number,
   busy: readonly string[],
 ): Promise<readonly AlertNotice[]> {
-  // A silence counts for the channels of its tenant, and not for what was tried already.
+  // A silence applies to the channels of its tenant, but not to notices that were tried already.
   const silenced = sql<boolean>`exists (
     select 1 from alert_silences s
     where s.tenant_id = c.tenant_id and s.until_ms > ${nowMs}

@@ -1,4 +1,4 @@
-// Alerts in a database: the calls of the port, put together.
+// Alerts in a database: joins the calls of the port.
 import type { AlertStore } from '#state/ports/alerts.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import { channelCalls, silenceCalls } from './channels.ts'

@@ -1,4 +1,4 @@
-// An empty embedded database as one file of the program, which a first start unpacks.
+// An empty embedded database as one file shipped with the program, which the first start unpacks.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, open, readFile } from 'node:fs/promises'
@@ -9,17 +9,17 @@ import { flushDirectory } from '#lib/durable-file.ts'
 import { pgliteFile } from './library-files.ts'
 import { migrations } from './migrations.ts'
 
-/** Beside the program of a package, or where a checkout builds it. */
+/** Beside the packaged program, or where a checkout builds it. */
 const places = ['../../../database.zst', '../../../dist/database.zst'] as const
 export const shippedTemplates = places.map((place) => join(import.meta.dirname, place))
 
-/** Another schema or another PostgreSQL cannot use the file. */
+/** Identifies schema and PostgreSQL: for others the file cannot be used. */
 export function templateDigest(): string {
   const machine = readFileSync(pgliteFile('pglite.wasm'))
   return createHash('sha256').update(JSON.stringify(migrations)).update(machine).digest('hex')
 }
 
-/** The first line of what is packed. */
+/** The first line of the packed file. */
 interface Head {
   readonly digest: string
   readonly folders: readonly string[]
@@ -29,11 +29,11 @@ interface Head {
 interface PackedFile {
   readonly path: string
   readonly bytes: number
-  /** PostgreSQL writes its log in files of 16 MiB; the zeros at the end of one are not packed. */
+  /** PostgreSQL preallocates its log in files of 16 MiB; their trailing zeros are not packed. */
   readonly packedBytes: number
 }
 
-/** @param directory a database that nobody has open */
+/** @param directory a database that no process has open */
 export function packDatabase(directory: string): Buffer {
   const folders: string[] = []
   const files: PackedFile[] = []
@@ -58,7 +58,7 @@ export function packDatabase(directory: string): Buffer {
 const decompressed = promisify(zstdDecompress)
 const templateBytesMax = 64 * 1024 * 1024
 
-/** @returns undefined: the file is not there, is damaged, or is of another schema or PostgreSQL */
+/** @returns undefined: the file is missing, damaged, or for another schema or PostgreSQL */
 async function readTemplate(file: string) {
   try {
     const octets = await decompressed(await readFile(file), { maxOutputLength: templateBytesMax })
@@ -71,10 +71,10 @@ async function readTemplate(file: string) {
 }
 
 /**
- * Everything is flushed: what is renamed to be the database is one after a power cut, too.
+ * Everything is flushed, so that the directory is a valid database even after a power cut.
  *
- * @param directory is not there yet
- * @returns false: the file is not there, is damaged, or is of another schema or PostgreSQL
+ * @param directory must not exist
+ * @returns false: the file is missing, damaged, or for another schema or PostgreSQL
  * @throws the error of the file system that takes the files; the reason of `signal`
  */
 export async function unpackTemplate(
@@ -85,9 +85,9 @@ export async function unpackTemplate(
   const template = await readTemplate(file)
   if (template === undefined) return false
   const { octets, headBytes, head } = template
-  // As initdb makes them: for nobody else.
+  // The mode that initdb sets: accessible to the owner only.
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  // A folder comes before what is in it.
+  // Folders come before their content.
   for (const folder of head.folders) await mkdir(join(directory, folder), { mode: 0o700 })
   let at = headBytes
   for (const { path, bytes, packedBytes } of head.files) {
@@ -99,7 +99,7 @@ export async function unpackTemplate(
   return true
 }
 
-/** With zeros up to `bytes`: a hole would need room later, when the disk may have none. */
+/** Writes zeros up to `bytes`: a hole would need room later, when the disk may be full. */
 async function write(path: string, content: Buffer, bytes: number): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {

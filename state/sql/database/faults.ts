@@ -1,11 +1,11 @@
-// Classifies database errors by what they mean for the call: retry, unknown outcome, refused, or a
-// mistake of ours.
+// Classifies database errors by their meaning for the call: retry, unknown outcome, refused, or a
+// bug of ours.
 import type { StoreFailure } from '#state/ports/store-result.ts'
 
 /**
- * `untouched`: nothing was changed, and another try may succeed.
- * `unknown`: it may have been done or not; only what may run twice is tried again.
- * `refused`: the values cannot be stored. `bug`: the statement is wrong.
+ * `untouched`: nothing was changed, a retry may succeed. `unknown`: it may have been done; only
+ * idempotent work is retried. `refused`: the values cannot be stored. `bug`: the statement is
+ * wrong.
  */
 export type SqlFaultKind = 'untouched' | 'unknown' | 'refused' | 'bug'
 
@@ -14,8 +14,8 @@ export interface SqlFault {
   /** SQLSTATE, or the code of the operating system. */
   readonly code: string
   /**
-   * What the server says of the connection, as PgBouncer does of all that it refuses; '' of
-   * everything else, where text of the server may hold values of rows.
+   * The server's message about the connection, such as PgBouncer's refusals; '' otherwise, since
+   * other messages may contain values of rows.
    */
   readonly words: string
 }
@@ -39,7 +39,7 @@ const states: readonly [prefix: string, kind: SqlFaultKind][] = [
   ['23', 'refused'],
 ]
 
-/** Before there is a connection, nothing can have been done. */
+/** Errors before there is a connection: nothing can have been done. */
 const beforeConnection: readonly string[] = [
   'ECONNREFUSED',
   'ENOENT',
@@ -65,7 +65,7 @@ export function sqlFault(error: unknown): SqlFault {
 
 const messageLengthMax = 200
 
-/** On one line, and not longer than a sentence. */
+/** One line, no longer than a sentence. */
 function plainMessage(message: string): string {
   const line = message.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   return line.slice(0, messageLengthMax)
@@ -75,10 +75,10 @@ function plainMessage(message: string): string {
 export const reasonOf = ({ code, words }: SqlFault): string =>
   words === '' ? code : `${code}: ${words}`
 
-/** Prefixes of codes that blame one statement or transaction, not the server. */
+/** Prefixes of codes that concern one statement or transaction, not the server. */
 const ownFaults: readonly string[] = ['40', '55P03', '57014', '25P']
 
-/** The server is away, or cannot do what it is for. */
+/** True when the server is away or out of order. */
 export function isServerFault({ kind, code }: SqlFault): boolean {
   const isAny = kind === 'untouched' || kind === 'unknown'
   return isAny && !ownFaults.some((prefix) => code.startsWith(prefix))
@@ -94,7 +94,7 @@ export function failureOf(fault: SqlFault): StoreFailure {
 
 function partsOf(error: unknown): { code: string; message: string } {
   if (!(error instanceof Error)) return { code: '', message: '' }
-  // Several addresses of one host were tried; the last one speaks for all.
+  // Several addresses of one host were tried; the last error stands for all.
   if (error instanceof AggregateError && error.errors.length > 0) {
     return partsOf(error.errors.at(-1))
   }

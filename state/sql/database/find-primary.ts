@@ -1,4 +1,4 @@
-// Finds the PostgreSQL server that takes writes, where an address has several hosts.
+// Finds the PostgreSQL server that takes writes, for an address with several hosts.
 import pg from 'pg'
 import { listedHosts } from '#state/ports/host-list.ts'
 import { err, ok } from '#lib/result.ts'
@@ -6,12 +6,11 @@ import type { Result } from '#lib/result.ts'
 import { sqlLimits } from './limits.ts'
 
 /**
- * The servers of an address, each with an address of its own. Errors: a sentence, without the
- * address.
+ * The servers of an address, each with its own address. Errors: a sentence, without the address.
  */
 export function postgresHosts(url: string): Result<readonly PostgresHost[], string> {
   const hosts = listedHosts(url)
-  // Passwords with odd characters are for the driver to judge.
+  // An unparsable address, such as one with an unusual password, is left to the driver.
   if (hosts === undefined) return url.includes(',') ? err(badHosts) : ok([{ url, host: '' }])
   const wanted = new URL(hosts[0]!.url).searchParams.get(attribute) ?? ''
   if (!known.includes(wanted)) return err(badAttribute)
@@ -19,14 +18,14 @@ export function postgresHosts(url: string): Result<readonly PostgresHost[], stri
 }
 
 export interface PostgresHost {
-  /** For the log; '': the address cannot be taken apart. */
+  /** For the log; '': the address cannot be parsed. */
   readonly host: string
   /** A secret. */
   readonly url: string
 }
 
 const attribute = 'target_session_attrs'
-/** Words for a server that takes writes: no other server is of use. */
+/** Values that ask for a server that takes writes, the only kind of use here. */
 const known: readonly string[] = ['', 'read-write', 'primary']
 const badHosts =
   'database.url is not of the form postgresql://user:password@one:5432,two:5432/name. In a ' +
@@ -35,7 +34,7 @@ const badAttribute =
   'database.url: target_session_attrs may be read-write or primary, for a node has to write. ' +
   'Mend or remove it.'
 
-/** The driver would send it to the server, which knows no such parameter. */
+/** The driver would send the parameter to the server, which does not know it. */
 function without(url: string): string {
   const parsed = new URL(url)
   if (!parsed.searchParams.has(attribute)) return url
@@ -44,9 +43,9 @@ function without(url: string): string {
 }
 
 /**
- * Asks all at once, and takes the first in their order that takes writes.
+ * Asks all hosts at once and takes the first, in their order, that takes writes.
  *
- * @throws what the last one has thrown; SQLSTATE 25006 where all that answer are read-only
+ * @throws the error of the last one; SQLSTATE 25006 where all that answer are read-only
  */
 export async function findPrimary(hosts: readonly PostgresHost[]): Promise<PostgresHost> {
   const [only] = hosts

@@ -3,17 +3,17 @@
 import { sql } from 'kysely'
 import type { Db } from './tables.ts'
 
-/** In the table `settings`, and so in each backup. */
+/** Stored in the table `settings`, and so in each backup. */
 const key = 'accounts.begun'
 
-/** In the transaction that makes an account; the mark is never taken away. */
+/** Runs in the transaction that makes an account; the mark is never removed. */
 export async function setFirstAccountMark(db: Db, createdAtMs: number): Promise<void> {
   const mark = { key, value: 'true', updated_at_ms: createdAtMs }
   const query = db.insertInto('settings').values(mark)
   await query.onConflict((conflict) => conflict.column('key').doNothing()).execute()
 }
 
-/** In the transaction that brings accounts in, if there are any: looks at all of them. */
+/** Runs in the transaction that restores accounts, and sets the mark if there are any. */
 export async function markRestoredAccounts(db: Db): Promise<void> {
   await sql`insert into settings (key, value, updated_at_ms)
     select ${key}, 'true', min(created_at_ms) from users having count(*) > 0

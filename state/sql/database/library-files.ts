@@ -1,22 +1,22 @@
-// The files that come with the embedded database (time zones, collations, scripts): 6 MiB, most of
-// them for the first start alone. They are read from the disk when the database asks for one.
+// Serves the support files of the embedded database (time zones, collations, scripts) from disk on
+// demand: they have 6 MiB, most of which only the first start needs.
 import { existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The parts of a node of Emscripten's memory file system that are used here. */
+/** The fields used of a node in Emscripten's memory file system. */
 interface FileNode {
-  /** A directory: its nodes by name. A file: its octets. A link or a device has none. */
+  /** For a directory, its nodes by name; for a file, its octets; links and devices have none. */
   contents?: Readonly<Record<string, FileNode>> | Uint8Array | null
   stream_ops: { readonly write?: (...args: readonly unknown[]) => number }
 }
 
-/** The parts of Emscripten's file system that are used here. */
+/** The functions used of Emscripten's file system. */
 export interface LibraryFileSystem {
   readonly lookupPath: (path: string) => { readonly node: FileNode }
 }
 
-/** Open for as long as the process lives: an upgrade may put another file in its place. */
+/** Kept open for the life of the process: an upgrade may replace the file. */
 let file: number | undefined
 
 /** The files of one database while it opens. */
@@ -29,23 +29,23 @@ export class LibraryFiles {
     this.#octets = read(file, 0, fstatSync(file).size).buffer
   }
 
-  /** What PGlite takes for the blob of these files. */
+  /** A substitute for the Blob that PGlite expects. */
   get blob(): Blob {
     return { arrayBuffer: () => Promise.resolve(this.#octets) } as Blob
   }
 
-  /** How many octets are in memory. */
+  /** Octets in memory. */
   get heldBytes(): number {
     return this.#octets.byteLength
   }
 
-  /** From now on a read of a file is one of the disk; the memory is free. */
+  /** Frees the memory; later reads go to the disk. */
   letGo(files: LibraryFileSystem): void {
     this.#readFromDisk(files.lookupPath('/').node, 0)
     this.#octets.transfer(0)
   }
 
-  /** @param depth of links to a directory above there are none; a limit holds all the same */
+  /** @param depth no link leads to a directory above, but the recursion is bounded all the same */
   #readFromDisk(node: FileNode, depth: number): void {
     const { contents } = node
     if (contents === null || contents === undefined || depth > 32) return
@@ -60,7 +60,7 @@ export class LibraryFiles {
     }
     const get = (): Uint8Array => read(file!, byteOffset, byteLength)
     Object.defineProperty(node, 'contents', { configurable: true, get, set: hold })
-    // A file that is written is one in memory again: its octets may be changed in place.
+    // A file that is written goes back to memory, since its octets may be changed in place.
     const { stream_ops: usual } = node
     node.stream_ops = {
       ...usual,
@@ -72,7 +72,7 @@ export class LibraryFiles {
   }
 }
 
-/** Beside the built program, or where `npm ci` has put it. */
+/** Path beside the built program, or where `npm ci` installs it. */
 export function pgliteFile(name: string): string {
   const built = join(import.meta.dirname, '../../../program', name)
   if (existsSync(built)) return built

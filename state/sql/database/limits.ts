@@ -3,21 +3,21 @@
 export const sqlLimits = {
   connectionsMax: 8,
   connectTimeoutMs: 2_000,
-  /** Time that the server has; the client waits `replyGraceMs` longer for its reply. */
+  /** Time limit of the server; the client waits `replyGraceMs` longer for the reply. */
   statementTimeoutMs: 10_000,
   replyGraceMs: 2_000,
-  /** Calls under way and waiting for a connection; one more is refused. */
+  /** Calls running and waiting for a connection; more are refused. */
   callsMax: 1_000,
-  /** Pauses before another try. */
+  /** Pauses before retries. */
   retryPausesMs: [50, 200, 600],
-  /** No new try begins after that. */
+  /** No retry begins after this time. */
   callTimeMs: 3_000,
-  /** Between two attempts to open a database that could not be opened. */
+  /** Pause between two attempts to open a database. */
   reopenPauseMs: 500,
   rowsPerStatement: 500,
 } as const
 
-/** Parts that one statement may have. */
+/** Splits rows into parts for one statement each. */
 export function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
   const size = sqlLimits.rowsPerStatement
   for (let i = 0; i < all.length; i += size) yield all.slice(i, i + size)

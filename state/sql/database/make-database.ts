@@ -1,4 +1,4 @@
-// Makes an empty embedded database: a copy of the template, or in a thread of its own.
+// Makes an empty embedded database: unpacks the template, or runs initdb in a thread.
 import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -6,13 +6,13 @@ import { flushDirectory } from '#lib/durable-file.ts'
 import { unpackTemplate } from './database-template.ts'
 
 /**
- * Without a template it is PostgreSQL's initdb, 4 s of CPU without a pause and 500 MiB. On the main
- * thread, no health check, no request and no signal would be handled meanwhile.
+ * Without a template PostgreSQL's initdb runs: 4 s of CPU without a pause and 500 MiB. On the main
+ * thread it would block health checks, requests and signals.
  *
- * The database is made beside `directory` and renamed: a node that is killed meanwhile leaves
- * nothing that looks like a database.
+ * The database is made beside `directory` and renamed, so that a killed node leaves nothing that
+ * looks like a database.
  *
- * @param templates the first that fits is taken
+ * @param templates the first that fits is used
  * @throws the error of PostgreSQL or of the file system; once `signal` is aborted, its reason
  */
 export async function makeDatabase(

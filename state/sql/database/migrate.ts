@@ -5,13 +5,13 @@ import type { Result } from '#lib/result.ts'
 import type { Migration } from './migration.ts'
 import type { Db } from './tables.ts'
 
-/** Any constant will do, as long as all versions of the program use the same one. */
+/** An arbitrary constant, the same in all versions of the program. */
 const migrationLock = 7_463_022_901
 
 /**
- * Applies what is missing in one transaction, under a lock of the database.
+ * Applies missing migrations in one transaction, under a lock of the database.
  *
- * Errors: a sentence, when the database is of a newer program. @throws the driver's error
+ * Errors: a sentence, when the schema is of a newer program. @throws the driver's error
  */
 export async function migrate(
   db: Db,

@@ -5,8 +5,8 @@ export interface Migration {
   readonly version: number
   readonly name: string
   /**
-   * They only add: tables, columns with a default or without "not null", indexes, rows. So a node
-   * that is one version behind goes on working while the others are upgraded.
+   * Statements only add: tables, columns with a default or without "not null", indexes, rows. So
+   * nodes that are one version behind keep working during an upgrade.
    */
   readonly statements: readonly string[]
 }

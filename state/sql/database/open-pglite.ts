@@ -1,4 +1,5 @@
-// Opens PGlite, PostgreSQL inside this process, on a directory; says why the disk does not take it.
+// Opens PGlite, PostgreSQL inside this process, on a directory, and finds the cause when the disk
+// refuses it.
 import { fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -8,24 +9,24 @@ import { LibraryFiles } from './library-files.ts'
 import type { LibraryFileSystem } from './library-files.ts'
 
 /**
- * The default is a database that may forget what it acknowledged. `fdatasync` has no implementation
- * in it; `fsync` gets one below.
+ * By default the database may lose acknowledged writes. It has no implementation of `fdatasync`;
+ * `fsync` gets one below.
  *
- * Shared memory is written with zeros at the start, so all of it is resident: the default cache of
- * 128 MiB, and 4 MiB for 100 connections of which there is one. With 4 MiB of cache, statements on
- * tables of 20 MiB take up to 9 % more time than with 16: the system has the pages of files, too.
+ * Shared memory is zeroed at the start, so all of it is resident: the default cache takes 128 MiB,
+ * and 100 connections, of which one is used, 4 MiB. With 4 MiB of cache, statements on tables of 20
+ * MiB take up to 9 % longer than with 16: the system caches pages of files, too.
  */
 const parameters = [
   ...['fsync=on', 'wal_sync_method=fsync', 'min_wal_size=32MB', 'max_wal_size=64MB'],
   ...['shared_buffers=4MB', 'max_connections=10', 'max_wal_senders=0', 'max_replication_slots=0'],
 ]
 
-/** A disk may have a few octets left. */
+/** More than the few octets that a full disk may have left. */
 const probeBytes = 8192
 /** PostgreSQL makes its log in files of 16 MiB, and opening the database may need one. */
 const freeBytesMin = 16 * 1024 * 1024
 
-/** A directory that is not there, or is empty, becomes a database. */
+/** A missing or empty directory becomes a database. */
 export async function openPglite(directory: string): Promise<PGlite> {
   const defaults = (PGlite as unknown as { defaultStartParams: readonly string[] })
     .defaultStartParams
@@ -48,7 +49,7 @@ export async function openPglite(directory: string): Promise<PGlite> {
 }
 
 /**
- * The machine ends without a word when its files cannot be written.
+ * Finds out why files cannot be written, since the machine ends without a message.
  *
  * @returns the file system's error, with its code; undefined: the files can be written
  */
@@ -74,18 +75,18 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // Nor could it be made.
+    // The probe file could not be made.
   }
 }
 
-/** The parts of Emscripten's module that are used here. */
+/** The fields used of Emscripten's module. */
 interface Machine {
   readonly NODEFS?: {
     readonly stream_ops: { fsync?: (stream: { readonly nfd?: number }) => number }
   }
 }
 
-/** Files of the host which, unlike the ones of the package, reach the disk when told to. */
+/** Host files that reach the disk on fsync, unlike those of the package. */
 class FlushingFiles extends NodeFS {
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(...args)

@@ -11,9 +11,9 @@ import type { SqlDriver } from './sql.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * @param directory two processes must never open it at once: its opener holds the data directory
- *   (`node/data/data-dir.ts`), and the database is inside
- * @param templates of an empty one
+ * @param directory must not be opened twice: its opener holds the lock of the data directory
+ * (`node/data/data-dir.ts`) around it
+ * @param templates of an empty database
  */
 export function pgliteDriver(
   directory: string,
@@ -48,7 +48,7 @@ async function made(
   }
 }
 
-/** An error without a SQLSTATE is one of the machine, which does not survive it. */
+/** An error without a SQLSTATE is a crash of the machine. */
 function watch(pglite: PGlite, onBroken: () => void): PGlite {
   const query = pglite.query.bind(pglite)
   pglite.query = (async (...args: Parameters<typeof query>) => {

@@ -7,19 +7,19 @@ import { sqlLimits } from './limits.ts'
 import type { SqlDriver } from './sql.ts'
 import type { Tables } from './tables.ts'
 
-/** PostgreSQL's number for the type `bigint`. */
+/** PostgreSQL's type number of `bigint`. */
 const bigintType = 20
 
 export interface PostgresOptions {
   readonly hosts: readonly PostgresHost[]
-  /** At once. */
+  /** Number of simultaneous connections. */
   readonly connections?: number
   readonly statementTimeoutMs?: number
-  /** Left out: true. false: a pooler is asked, which takes no parameters it does not know. */
+  /** false: for a pooler that refuses startup parameters. Left out: true. */
   readonly startupParameters?: boolean
 }
 
-/** Connects to the host that takes writes now; looks for another one when it no longer does. */
+/** Connects to the host that takes writes; finds another one when it stops doing so. */
 export function postgresDriver(options: PostgresOptions): SqlDriver {
   const { hosts, connections = sqlLimits.connectionsMax } = options
   const statementTimeoutMs = options.statementTimeoutMs ?? sqlLimits.statementTimeoutMs
@@ -38,9 +38,8 @@ export function postgresDriver(options: PostgresOptions): SqlDriver {
       keepAlive: true,
       types: { getTypeParser },
     })
-    // A connection that breaks ends its call with an error, and the pool replaces it. It also says
-    // so by itself, idle or between two statements of a transaction: unheard, that ends the
-    // process.
+    // A broken connection fails its call, and the pool replaces it. It also emits an error, idle or
+    // between two statements of a transaction: without a listener that would end the process.
     pool.on('error', () => undefined)
     pool.on('connect', (client) => client.on('error', () => undefined))
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
@@ -48,12 +47,12 @@ export function postgresDriver(options: PostgresOptions): SqlDriver {
       db,
       close: async () => {
         const closed = db.destroy()
-        // A server that has gone may keep statements that wait for it: nobody waits for them.
+        // Statements may hang on a server that is gone: they are not waited for.
         if (isElsewhere) closed.catch(() => undefined)
         else await closed
       },
       isBroken: () => isElsewhere,
-      // One host that is away comes back under its address.
+      // A single host comes back under the same address.
       onFault: () => (isElsewhere = hosts.length > 1),
     }
   }
@@ -64,7 +63,7 @@ const timeoutsOf = (ms: number) => ({
   idle_in_transaction_session_timeout: ms,
 })
 
-/** The taker of the connection waits for it, and gets what it throws. */
+/** The user of the connection waits for it, and gets its error. */
 function setTimeouts(ms: number): pg.PoolConfig['onConnect'] {
   const statements = Object.entries(timeoutsOf(ms)).map(([name, value]) => `SET ${name} = ${value}`)
   return ((client) => client.query(statements.join('; '))) as (client: pg.ClientBase) => void

@@ -1,4 +1,4 @@
-// The tenant condition of a `where`, for tables with a column `tenant_id`.
+// Builds the tenant condition of a `where`, for tables with a column `tenant_id`.
 import type { ExpressionBuilder, SqlBool } from 'kysely'
 import type { Expression } from 'kysely'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'

@@ -1,4 +1,4 @@
-// Runs statements on one database: connects when needed, retries where that is safe.
+// Runs statements on one database: connects on demand, retries where that is safe.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -13,48 +13,45 @@ import type { Db } from './tables.ts'
 
 export type SqlKind = 'postgresql' | 'embedded'
 
-/** A way to a database that is open. */
+/** An open connection to a database. */
 export interface SqlConnection {
   readonly db: Db
   readonly close: () => Promise<void>
-  /** It will never work again; a new one has to be opened. */
+  /** Broken for good; a new one must be opened. */
   readonly isBroken: () => boolean
-  /** Called for each call that failed since the server is away, or cannot do what it is for. */
+  /** Called for each call that failed because the server is away or out of order. */
   readonly onFault?: () => void
 }
 
-/**
- * @param signal calls off what takes long
- * @throws the driver's error
- */
+/** @param signal aborts the opening @throws the driver's error */
 export type SqlDriver = (signal: AbortSignal) => Promise<SqlConnection>
 
 export interface SqlStatus {
   readonly kind: SqlKind
   readonly state: 'up' | 'away' | 'refused'
-  /** When it came to this state, Unix epoch. */
+  /** Since when, Unix epoch. */
   readonly sinceMs: number
   /** A sentence without values of rows; null while it is up. */
   readonly fault: string | null
 }
 
 export interface Sql {
-  /** `work` may run more than once: it only reads, or doing it twice is doing it once. */
+  /** `work` may run more than once: it only reads, or is idempotent. */
   readonly repeatable: <T>(work: (db: Db) => Promise<T>) => StoreCall<T>
-  /** `work` is tried again only when it is certain that nothing was done. */
+  /** `work` is retried only when certainly nothing was done. */
   readonly once: <T>(work: (db: Db) => Promise<T>) => StoreCall<T>
   readonly status: () => SqlStatus
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens the database and brings its schema up to date. A database that cannot be reached is tried
- * again with each call; one of a newer program is refused for good.
+ * Opens the database and migrates its schema. An unreachable database is tried again with each
+ * call; one of a newer program is refused for good.
  *
  * Errors: a sentence that says what to do.
  *
- * @param onStatus told of each status, also when it is as before
- * @param signal calls off an opening that takes long; nothing is opened from then on
+ * @param onStatus called with each status, also when it has not changed
+ * @param signal aborts an opening; nothing is opened from then on
  */
 export async function openSql(
   kind: SqlKind,
@@ -114,7 +111,7 @@ class SqlCalls implements Sql {
     await connection?.close().catch(() => undefined)
   }
 
-  /** @returns null: it cannot be used at the moment, as the status says */
+  /** @returns null: it cannot be used at the moment; see the status */
   async open(): Promise<SqlConnection | null> {
     if (this.#connection?.isBroken() === true) await this.#drop()
     if (this.#connection !== null || this.#closed) return this.#connection
@@ -138,7 +135,7 @@ class SqlCalls implements Sql {
       }
       this.#is('refused', migrated.error)
     } catch (error) {
-      // An opening that was called off is no fault.
+      // An aborted opening is no fault.
       if (!this.#closed) this.#is('away', unopened[this.#kind](sqlFault(error)))
     }
     await connection?.close().catch(() => undefined)
@@ -158,7 +155,7 @@ class SqlCalls implements Sql {
         const isSafe = again === 'safe' || (again === 'if-repeatable' && repeatable)
         const isTime = pauseMs !== undefined && this.#clock.monotonicMs() + pauseMs < endMs
         if (!isSafe || !isTime || this.#closed) {
-          // Only now: a connection that the server ended is replaced without a word.
+          // Only after the retries: a connection that the server ended is replaced silently.
           if (isServers) this.#is('away', failure.message)
           return err(failure)
         }
@@ -179,7 +176,7 @@ class SqlCalls implements Sql {
       return ok(value)
     } catch (error) {
       const fault = sqlFault(error)
-      // Not the driver's error itself: it carries the values of the statement.
+      // Without the driver's error, which carries the values of the statement.
       if (fault.kind === 'bug') throw new Error(`assertion failed: SQLSTATE ${fault.code}`)
       const failure = failureOf(fault)
       const isServers = isServerFault(fault)
@@ -208,7 +205,7 @@ class SqlCalls implements Sql {
   }
 }
 
-/** By SQLSTATE: what an operator would look at. */
+/** Advice for the operator, by SQLSTATE. */
 const serverAdvice: Readonly<Record<string, string>> = {
   '25006': 'Every server that answers is a standby, which takes no writes: promote one.',
   '28P01': 'The server refuses the password.',
@@ -216,14 +213,14 @@ const serverAdvice: Readonly<Record<string, string>> = {
   '53300': 'The server has as many connections as it takes.',
 }
 
-/** Clients read it: no path, no host. The log has these. */
+/** Shown to clients: no path, no host. The log has these. */
 const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
   postgresql: (fault) => {
     const why = /startup parameter/.test(fault.words) ? poolerRemedy : serverAdvice[fault.code]
     const sentence = `The database of database.url cannot be opened (${reasonOf(fault)}).`
     return why === undefined ? sentence : `${sentence} ${why}`
   },
-  // Its machine says of damaged files only that it ended.
+  // On damaged files the machine says only that it ended.
   embedded: ({ kind, code }) => {
     const remedy = diskRemedies[code]
     if (remedy !== undefined) return `${notOpened} (${code}). ${remedy}`
@@ -242,7 +239,7 @@ const full = 'The disk is full: make room. That is no reason to restore a backup
 const notAllowed = 'This user may not write there: give the directory back to the user of the node.'
 const notAFolder = 'Its place is taken by what is no folder: look at "database" there.'
 
-/** By the code of the operating system, which says that nothing is wrong with the files. */
+/** By the code of the operating system: the files themselves are not damaged. */
 const diskRemedies: Readonly<Record<string, string>> = {
   EROFS: 'The file system is read-only: make it writable.',
   ENOSPC: full,
@@ -257,7 +254,7 @@ const diskRemedies: Readonly<Record<string, string>> = {
 interface TryFailure {
   readonly again: 'safe' | 'if-repeatable' | 'never'
   readonly failure: StoreFailure
-  /** The status has to say it; when nothing was open, it says it already. */
+  /** The status must show it; when nothing was open, it does already. */
   readonly isServers: boolean
 }
 

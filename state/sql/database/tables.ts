@@ -25,7 +25,7 @@ export interface RolesTable {
   readonly name: string
   /** JSON: an array of atoms. */
   readonly permissions: string
-  /** JSON: the atoms that the program has given to this built-in role so far. */
+  /** JSON: the permissions that the program has given to this built-in role so far. */
   readonly given_permissions: string
   readonly is_system: boolean
   readonly created_at_ms: number
@@ -80,11 +80,11 @@ export interface AuditEntriesTable {
   readonly duration_ms: number
   readonly tenant_id: string
   readonly request_id: string | null
-  /** Empty: no account stands behind the call. */
+  /** Empty: no account. */
   readonly user_id: string
-  /** Empty: as above, or not to be kept. */
+  /** Empty: no account, or not to be kept. */
   readonly user_email: string
-  /** What else the call did; empty: nothing. */
+  /** Further effects of the call; empty: none. */
   readonly note: string
 }
 
@@ -180,7 +180,7 @@ export interface AlertsTable {
   readonly node: string
   readonly title: string
   readonly detail: string
-  /** JSON: ids of the channels that are told of it. */
+  /** JSON: ids of the channels to notify. */
   readonly channels: string
   readonly opened_at_ms: number
   readonly resolved_at_ms: number | null
@@ -191,7 +191,7 @@ export interface AlertNoticesTable {
   readonly channel_id: string
   readonly alert_id: string
   readonly event: string
-  /** Empty: it was not tried yet. */
+  /** Empty: not tried yet. */
   readonly message_id: string
   readonly ready_at_ms: number
   readonly created_at_ms: number
@@ -229,7 +229,7 @@ export interface ZoneKeyRevisionTable {
 export interface DomainChecksTable {
   readonly uid: string
   readonly domain: string
-  /** null: it was claimed, and never checked. */
+  /** null: claimed, but never checked. */
   readonly verified_at_ms: number | null
   /** JSON. */
   readonly result: string | null
@@ -275,7 +275,7 @@ export interface NodeUsesTable {
 export interface MemberChangesTable {
   readonly node: string
   readonly member_uid: string
-  /** Since the Unix epoch. */
+  /** Days since the Unix epoch. */
   readonly day: number
   readonly changes: number
 }

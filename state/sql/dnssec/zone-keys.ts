@@ -9,7 +9,7 @@ import type { StoredZoneKey, ZoneKeySet, ZoneKeyStore } from '#state/ports/zone-
 import type { Sql } from '../database/sql.ts'
 import type { Db, ZoneKeysTable } from '../database/tables.ts'
 
-/** Nodes listen on it; what a notice says is that there is something to look at. */
+/** Channel of notices that keys have changed; a notice has no content. */
 export const zoneKeysChannel = 'gslbd_zone_keys'
 
 export function createSqlZoneKeys(database: Sql): ZoneKeyStore {
@@ -60,7 +60,7 @@ async function swap(
   const before = (await own.executeTakeFirst())?.version ?? 0
   if (before !== version) return 'changed-meanwhile'
   if (before === 0 && (await zoneCount(db)) >= zoneKeyLimits.zonesMax) return 'too-many-keys'
-  // By the clock as well: see `beginRestoredRevision`.
+  // At least the clock: see `beginRestoredRevision`.
   const next = Math.max(revision, version, Math.floor(nowMs)) + 1
   assert(Number.isSafeInteger(next), 'a revision is a number that can be counted on')
   if (keys === '[]') await db.deleteFrom('zone_keys').where('zone', '=', zone).execute()
@@ -77,7 +77,7 @@ async function swap(
   return next
 }
 
-/** Nobody else writes before the end of the transaction. */
+/** Locks the row against other writers until the end of the transaction. */
 async function lockedRevision(db: Db): Promise<number> {
   await db
     .insertInto('zone_key_revision')
@@ -99,8 +99,8 @@ async function revisionOf(db: Db): Promise<number> {
 }
 
 /**
- * In the transaction that brings keys in. Nodes may have later ones, and take nothing below these:
- * a revision follows the clock, so that the one of now is above all that were.
+ * Runs in the transaction that restores keys. Nodes may have seen later revisions and ignore
+ * anything below: revisions follow the clock, so the current time exceeds all of them.
  */
 export async function beginRestoredRevision(db: Db): Promise<void> {
   await sql`insert into zone_key_revision (id, revision)

@@ -1,11 +1,11 @@
-// Schema 2: what is counted and remembered, namely usage, the audit copy and health verdicts.
+// Schema 2: usage, the audit copy and health verdicts.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const records: Migration = {
   version: 2,
   name: 'records',
   statements: [
-    // The order of octets is the order of time, whatever the language of the database is.
+    // Sorting octets sorts by time, whatever the collation of the database.
     `create table usage_hours (
       tenant_id text not null,
       period text collate "C" not null,

@@ -1,4 +1,4 @@
-// Schema 3: which identity at the provider an account belongs to.
+// Schema 3: the provider identity of an account.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const identities: Migration = {

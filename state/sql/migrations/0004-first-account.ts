@@ -1,4 +1,4 @@
-// Schema 4: the mark that there was an account once, for databases that have accounts already.
+// Schema 4: the mark that an account existed once, for databases that have accounts already.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const firstAccount: Migration = {

@@ -1,4 +1,4 @@
-// Schema 5: TSIG keys and TXT records that are written at run time, and their revisions.
+// Schema 5: TSIG keys and TXT records written at run time, and their revisions.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const dynamicDns: Migration = {

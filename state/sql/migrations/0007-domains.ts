@@ -1,4 +1,4 @@
-// Schema 7: what the last check of each delegated domain has found.
+// Schema 7: results of the last check of each delegated domain.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const domains: Migration = {

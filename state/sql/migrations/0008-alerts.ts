@@ -1,4 +1,4 @@
-// Schema 8: alerts, their channels and silences, what each node finds, and what waits to be sent.
+// Schema 8: alerts, their channels and silences, findings of each node, and the queue of notices.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const alerts: Migration = {

@@ -1,4 +1,4 @@
-// Schema 9: when commits became active, and on which nodes; and which were held, and why.
+// Schema 9: when commits became active on which nodes; which were held, and why.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const history: Migration = {

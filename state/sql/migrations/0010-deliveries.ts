@@ -1,4 +1,4 @@
-// Schema 10: how far a new bundle has come in the fleet, one row a channel.
+// Schema 10: the progress of a new bundle in the fleet, one row per channel.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const deliveries: Migration = {

@@ -1,4 +1,4 @@
-// Schema 11: when names and members were used last, and how often members changed their health.
+// Schema 11: last use of names and members, and counts of members' health changes.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const objectUse: Migration = {

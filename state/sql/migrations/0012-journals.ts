@@ -1,4 +1,4 @@
-// Schema 12: copies of the journals of all nodes, in parts of their files.
+// Schema 12: copies of all nodes' journals, in parts.
 import type { Migration } from '#state/sql/database/migration.ts'
 
 export const journals: Migration = {
