@@ -1,21 +1,21 @@
-// Finds the record sets of an import that the compiler could refuse, with those that it would look
-// at to tell: of a million others nothing is to be said.
+// Finds the record sets of an import that the compiler could refuse, with the sets that it reads to
+// decide: a million others need no check.
 import { aliasCode, isAddressName } from '#compiler/values/record-sets.ts'
 import { foldName, formatName, isAtOrBelow } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { cutsIn } from './record-sets.ts'
 import type { RecordSet, RecordSets } from './set-list.ts'
 
-/** What a source has read of these is right, but for its size. */
+/** Types whose parsed values are valid; only their size can be wrong. */
 const plainTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.PTR, RrType.TXT]
 
-/** Far below each limit of one record set: octets, values, and the length of a value. */
+/** Far below every limit of one record set: octets, values, and length of a value. */
 const smallBytes = 4_096
 
-/** More may be more than a bundle has room for, which is told by their number. */
+/** A bundle may have no room for more, which the count alone shows. */
 const countMax = 2_000_000
 
-/** Octets before the name that leads on. */
+/** Octets of rdata before the target name. */
 const targetAt: Readonly<Record<number, number>> = Object.freeze({
   [RrType.CNAME]: 0,
   [RrType.DNAME]: 0,
@@ -26,8 +26,8 @@ const targetAt: Readonly<Record<number, number>> = Object.freeze({
 })
 
 /**
- * @param servers of the zone itself, in wire form
- * @returns by position: 1 for a set in doubt, and for all that have the owner of one
+ * @param servers of the zone itself, in wire form @returns by position: 1 for a doubtful set, and
+ * for all sets of its owner
  */
 export function doubtfulSets(
   sets: RecordSets,
@@ -46,7 +46,7 @@ class DoubtSearch {
   readonly #sets: RecordSets
   readonly #origin: Uint8Array
   readonly #zone: string
-  /** Taken, and not yet followed to where they lead. */
+  /** Marked, but targets not followed yet. */
   readonly #open: number[] = []
   #hasDname = false
   #leadsNowhere = false
@@ -58,7 +58,7 @@ class DoubtSearch {
     this.#zone = formatName(origin)
   }
 
-  /** What answers for a name that has no records depends on all the names that have some. */
+  /** The answer for a name without records depends on all names that have records. */
   get isUnsure(): boolean {
     return this.#hasDname || (this.#leadsNowhere && hasWildcard(this.#sets))
   }
@@ -77,7 +77,7 @@ class DoubtSearch {
     for (let i = this.#open.pop(); i !== undefined; i = this.#open.pop()) this.#follow(sets.at(i))
   }
 
-  /** @returns false: nothing is there, or it is of another zone */
+  /** @returns false: no records there, or a name of another zone */
   takeAt(owner: Uint8Array): boolean {
     const found = this.#setsAt(owner)
     for (const i of found) this.#take(i)
@@ -108,7 +108,7 @@ class DoubtSearch {
     return hostTypes.includes(type) && targetsOf(set).every((one) => this.#isHost(one))
   }
 
-  /** No other alias is there. */
+  /** Whether the target has no other alias. */
   #endsAt(target: Uint8Array): boolean {
     if (!isAtOrBelow(target, this.#origin)) return true
     const types = this.#sets.ofOwner(target).map((i) => this.#sets.at(i).type)

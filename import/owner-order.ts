@@ -1,28 +1,29 @@
-// Sorts the owners of a zone's records as RFC 4034 section 6.1 does: by a key of octets for each.
+// Sorts the owners of a zone's records in the order of RFC 4034 section 6.1, by a key of octets for
+// each.
 import { foldTable, nameLimits } from '#dns/name.ts'
 
 /**
- * The octets of names in order, letter case aside. There are 230 of them: zero is free for the end
- * of a label, and two zeros for the end of a name, which so stands before those below it.
+ * The ranks of octets in names, ignoring case. There are 230 of them, so zero is free for the end
+ * of a label, and two zeros for the end of a name, which sorts before its descendants.
  */
 const rankOf = new Uint8Array(256)
 let ranks = 0
 for (let octet = 0; octet < 256; octet++) if (foldTable[octet] === octet) rankOf[octet] = ++ranks
 for (let octet = 0; octet < 256; octet++) rankOf[octet] = rankOf[foldTable[octet]!]!
 
-/** Groups of up to as many are sorted by insertion. */
+/** Groups of up to this size are sorted by insertion. */
 const fewMax = 16
 
-/** What names are sorted and found by; a key is where it begins. */
+/** Keys by which names are sorted and found; a key is an offset. */
 export class OwnerKeys {
   readonly #originBytes: number
-  /** Begins with room for the one that is looked for. */
+  /** Begins with room for the key of a lookup. */
   #octets = new Uint8Array(4_096)
   #length = nameLimits.bytesMax + 1
-  /** By depth: where the next name of each octet goes. */
+  /** By depth: the position of the next name for each octet. */
   readonly #ends: Uint32Array[] = []
 
-  /** @param originBytes of the name that ends all of them, in wire form */
+  /** @param originBytes length of the suffix that all names share, in wire form */
   constructor(originBytes: number) {
     this.#originBytes = originBytes
   }
@@ -39,19 +40,19 @@ export class OwnerKeys {
     return key
   }
 
-  /** @returns a key that holds until the next one is asked for */
+  /** @returns a key that is valid until the next lookup */
   lookFor(owner: Uint8Array): number {
     this.#write(owner, 0)
     return 0
   }
 
-  /** @returns where it ends */
+  /** @returns the end of the key */
   #write(owner: Uint8Array, key: number): number {
     const octets = this.#octets
     const labelBytes = owner.length - this.#originBytes
     let end = key + labelBytes
     octets[end] = 0
-    // From its end on, since the last label comes first.
+    // Written from the end on, since the last label comes first.
     for (let at = 0; at < labelBytes; at += owner[at]! + 1) {
       octets[--end] = 0
       end -= owner[at]!
@@ -60,7 +61,7 @@ export class OwnerKeys {
     return key + labelBytes + 1
   }
 
-  /** @param depth octets that are known to be the same @returns below 0, 0 or above 0 */
+  /** @param depth octets known to be equal @returns below 0, 0 or above 0 */
   compare(one: number, other: number, depth = 0): number {
     if (one === other) return 0
     const octets = this.#octets
@@ -75,13 +76,13 @@ export class OwnerKeys {
     return depth === 0 || this.#octets[key + depth - 1] === 0
   }
 
-  /** Sorts numbers by the keys that they have; those with equal ones stay in their order. */
+  /** Sorts numbers by their keys, stably. */
   sort(numbers: Uint32Array, keyOf: Uint32Array): void {
     const spare = new Uint32Array(numbers.length)
     this.#sort({ numbers, keyOf, spare }, 0, numbers.length, 0)
   }
 
-  /** Puts them in order by one octet after the other, from the first one on. */
+  /** Sorts by one octet after the other, from the first one on. */
   #sort(sorted: Sorted, from: number, to: number, depth: number): void {
     if (to - from <= fewMax) return this.#sortFew(sorted, from, to, depth)
     const { numbers, keyOf, spare } = sorted

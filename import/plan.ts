@@ -1,4 +1,4 @@
-// Turns an import into files of a configuration repository. Nothing is written here.
+// Turns an import into files of a configuration repository. Writes nothing.
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import { jsonLines } from '#compiler/yaml/parse/json-lines.ts'
@@ -28,16 +28,16 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 
 export interface PlannedFile {
-  /** In the repository. */
+  /** Path in the repository. */
   readonly path: string
   readonly octets: Uint8Array
-  /** What it holds, for people: `12 record sets`. */
+  /** Content for people: `12 record sets`. */
   readonly holds: string
 }
 
 export interface ImportPlan {
   readonly zone: string
-  /** An item of `spec.zones` in gslb.yaml; null: there is none to serve. */
+  /** An item of `spec.zones` in gslb.yaml; null: there is no zone to serve. */
   readonly settings: JsonObject | null
   readonly files: readonly PlannedFile[]
   readonly notes: readonly Note[]
@@ -58,7 +58,7 @@ export function planImport(
   const zone = formatName(origin)
   const stem = zone === '.' ? 'root' : zone.slice(0, -1)
   const check = new PlanCheck(settings, tell)
-  // What is beside services depends on them, too.
+  // Services affect which record sets are valid.
   const hasObjects = imported.objects.length > 0
   const isDoubtful = hasObjects ? undefined : doubtfulSets(sets, origin, servers)
   const printer = new SetPrinter(sets, origin)
@@ -96,7 +96,7 @@ export function planImport(
   })
 }
 
-/** They hold for the names of all tenants. */
+/** Rules apply to the names of all tenants. */
 function planRules({ origin, notes }: Imported, rules: readonly ImportedRule[]): ImportPlan {
   assert(origin !== undefined, 'a policy zone has a name')
   const zone = formatName(origin).toLowerCase()
@@ -109,7 +109,7 @@ function planRules({ origin, notes }: Imported, rules: readonly ImportedRule[]):
   return { zone, settings: null, files, notes }
 }
 
-/** Names may hold a slash (RFC 2317) and other signs; a path of all systems may not. */
+/** Names may contain a slash (RFC 2317) and other characters that paths may not. */
 const fileStem = (name: string): string =>
   name
     .replace(/^\*\./, 'any.')
@@ -117,7 +117,7 @@ const fileStem = (name: string): string =>
     .replace(/^[.-]+/, '')
     .slice(0, 200)
 
-/** What becomes of gslb.yaml. */
+/** The change of gslb.yaml. */
 export type SettingsChange =
   | { readonly is: 'kept' }
   | { readonly is: 'new' | 'added'; readonly text: string }
@@ -151,17 +151,17 @@ function field(value: unknown, key: string): Fields | undefined {
   return isFields(found) ? found : undefined
 }
 
-/** As names are compared: the final dot may be missing. */
+/** The name in the form for comparison: the final dot is optional. */
 function nameOf(zone: JsonValue): string {
   const name = isFields(zone) ? zone['name'] : undefined
   return typeof name === 'string' ? `${name.toLowerCase().replace(/\.$/, '')}.` : ''
 }
 
-/** Where a record set of a file was written, by its position; -1: the file itself. */
+/** The source place of a record set of a file, by position; -1: of the file itself. */
 type PlaceOf = (index: number) => ZonePlace
 
 /**
- * What `gslbd check` would refuse of a configuration that has this zone alone, at its place in the
+ * Findings of `gslbd check` for a configuration with this zone alone, at their places in the
  * source.
  */
 class PlanCheck {
@@ -173,7 +173,7 @@ class PlanCheck {
   constructor(zone: JsonObject, tell: CompilerParts['tell']) {
     this.#compiler = createCompiler({ checkPolicy: lenientPolicy, tell, listsRemarks: false })
     const kind = { apiVersion, kind: 'Settings', metadata: { name: 'settings' } }
-    // A zone without NS records is told; the settings that it goes to may have servers for all.
+    // A zone without NS records is reported; the target's settings may have servers for all zones.
     const nameservers = zone['nameservers'] ?? [{ name: 'ns.invalid.' }]
     const text = printYaml({ ...kind, spec: { zones: [{ ...zone, nameservers }] } })
     this.add('gslb.yaml', Buffer.from(text))
@@ -184,8 +184,8 @@ class PlanCheck {
   }
 
   /**
-   * @param sizeBytes of the whole file
-   * @param value what is looked at of it, and need not be read
+   * @param sizeBytes of the whole file @param value its doubtful part, as an object that needs no
+   * parsing
    */
   addRecords(path: string, sizeBytes: number, value: object, placeOf: PlaceOf): void {
     this.#compiler.learn(readPrinted(path, jsonLines(value), value))

@@ -1,4 +1,4 @@
-// Puts the records of an import together to record sets of one zone, and says what cannot be one.
+// Groups the records of an import into record sets of one zone, and reports invalid ones.
 import { foldName, isAtOrBelow, nameLimits } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
@@ -17,13 +17,13 @@ export interface ZoneSets {
   readonly origin: Uint8Array
   /** Undefined where the source has none. */
   readonly soa: RecordSet | undefined
-  /** Without the SOA. */
+  /** All sets but the SOA. */
   readonly sets: RecordSets
   readonly notes: readonly Note[]
 }
 
 const faultsMax = 100
-/** A message has at most as many: RFC 1035 section 4.2.2. Header, question and OPT are in it. */
+/** Size limit of a message, RFC 1035 section 4.2.2, and its share of header, question and OPT. */
 const messageBytesMax = 65_535
 const outsideOfAnswer = 12 + 4 + 11
 /** Compressed owner, type, class, TTL and length. */
@@ -58,13 +58,13 @@ function ownerOfSoa({ records }: Imported): Uint8Array | undefined {
   return undefined
 }
 
-/** Something that is said of a record. */
+/** A remark about a record. */
 interface Said<What> {
   readonly index: number
   readonly what: What
 }
 
-/** In the order of the file. */
+/** Sorts remarks by the order of the file. */
 const inOrder = <What>(list: readonly Said<What>[]): What[] =>
   list.toSorted((a, b) => a.index - b.index).map(({ what }) => what)
 
@@ -106,7 +106,7 @@ class Collector {
       starts[count] = used
       const set = this.#setOf(order.subarray(from, to))
       ttls[count++] = set.ttl
-      // Never beyond what was read.
+      // Never writes beyond what was read.
       for (const index of set.unlike) order[used++] = index
     }
     starts[count] = used
@@ -117,7 +117,7 @@ class Collector {
     )
   }
 
-  /** @returns the records that can be of the zone */
+  /** @returns the records that may belong to the zone */
   #ofZone(): Uint32Array {
     const { records } = this.#imported
     const order = new Uint32Array(records.length)
@@ -154,7 +154,7 @@ class Collector {
     return `a SOA record stands at ${printName(this.#origin)} alone, not at ${printName(owner)}`
   }
 
-  /** @param order by owner; then those of one owner are by type, too */
+  /** @param order sorted by owner; afterwards records of one owner are sorted by type */
   #sortTypes(order: Uint32Array): void {
     const { records } = this.#imported
     for (let from = 0, to = 0; from < order.length; from = to) {
@@ -177,7 +177,7 @@ class Collector {
     return records.typeOf(one) === records.typeOf(other) && this.#isOfOwner(one, other)
   }
 
-  /** @param indexes of its records */
+  /** @param indexes of the set's records */
   #setOf(indexes: Uint32Array): { readonly ttl: number; readonly unlike: Iterable<number> } {
     const { records, placeOf } = this.#imported
     const [first] = indexes
@@ -212,7 +212,7 @@ class Collector {
   }
 }
 
-/** @param sets sorted, so that those of one owner are neighbours */
+/** @param sets sorted, so that sets of one owner are adjacent */
 function faultsOfSets(sets: RecordSets, origin: Uint8Array): ZoneFault[] {
   const faults: ZoneFault[] = []
   for (let i = 0; i < sets.length && faults.length < faultsMax; i++) {
@@ -227,7 +227,7 @@ function faultsOfSets(sets: RecordSets, origin: Uint8Array): ZoneFault[] {
 function tooLong(set: RecordSet): string | undefined {
   const { type, recordCount } = set
   const bytes = recordCount * recordHeaderBytes + set.rdataBytes
-  // Nearly always: the owner need not be looked at.
+  // True for nearly all sets, without reading the owner.
   if (bytes + nameLimits.bytesMax <= messageBytesMax - outsideOfAnswer) return undefined
   const { owner } = set
   const bytesMax = messageBytesMax - outsideOfAnswer - owner.length
@@ -236,7 +236,7 @@ function tooLong(set: RecordSet): string | undefined {
   return `${records} take ${bytes} octets, and an answer has room for ${bytesMax}: make them fewer`
 }
 
-/** What is wrong with a CNAME at its place. */
+/** The fault of a CNAME beside other records. */
 function besideAlias(sets: RecordSets, index: number, origin: Uint8Array): string | undefined {
   const alias = sets.at(index)
   const { owner, recordCount } = alias
@@ -251,10 +251,10 @@ function besideAlias(sets: RecordSets, index: number, origin: Uint8Array): strin
   return `${name} is a CNAME and has a record of type ${otherType} ${where}, too; keep one of them`
 }
 
-/** Names that others answer for: at a zone cut, and below it. RFC 1034 section 4.2.1. */
+/** Names that another zone answers: at a zone cut and below. RFC 1034 section 4.2.1. */
 export interface CutNames {
   readonly cut: RecordSet
-  /** Their sets; what is below a name follows it. */
+  /** Range of their sets; descendants of a name follow it. */
   readonly from: number
   readonly to: number
 }
@@ -274,7 +274,7 @@ export function* cutsIn(sets: RecordSets, origin: Uint8Array): Generator<CutName
 
 const latin1 = (octets: Uint8Array): string => Buffer.from(foldName(octets)).toString('latin1')
 
-/** Leaves out what a delegation hides: below a zone cut only glue is the parent's. */
+/** Leaves out records that a delegation hides: below a zone cut only glue belongs to the parent. */
 function withoutHidden(
   sets: RecordSets,
   origin: Uint8Array,

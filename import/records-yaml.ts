@@ -1,5 +1,5 @@
-// Prints record sets as files of kind Records that the compiler can read whole: as YAML for people,
-// or, where they are more than one file may have, as JSON with a line for each.
+// Prints record sets as files of kind Records that the compiler accepts: as YAML for people, or,
+// for more than one file, as JSON with one line per set.
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
@@ -8,9 +8,9 @@ import type { RecordSet as WrittenSet } from '#schemas/objects/records.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { RecordSet, RecordSets } from './set-list.ts'
 
-/** What a file may have: record sets, pieces of YAML (keys, values, signs), and characters. */
+/** Limits of a file: record sets, pieces of YAML (keys, values, indicators), and characters. */
 const piecesMax = 300_000
-/** With room for the names in its head; all characters are ASCII. */
+/** Leaves room for the names in the head; all characters are ASCII. */
 const charactersMax = fileBytesMax - 8_192
 const piecesOfSet = 24
 const piecesOfValue = 3
@@ -18,13 +18,16 @@ const piecesOfValue = 3
 export interface RecordsFile {
   /** From 1. */
   readonly number: number
-  /** That of the object in it. */
+  /** Name of the object in it. */
   readonly name: string
   readonly octets: Uint8Array
   readonly sets: number
 }
 
-/** One after the other, so that nobody has to hold them all. @param zone without the final dot */
+/**
+ * Yields one file at a time, so that they need not be in memory together. @param zone without the
+ * final dot
+ */
 export function* recordsFiles(
   zone: string,
   sets: RecordSets,
@@ -51,12 +54,12 @@ export function* recordsFiles(
   }
 }
 
-/** Prints the values of record sets, and what the files of a zone say of all of them. */
+/** Prints the values of record sets, and the common head of a zone's files. */
 export class SetPrinter {
   readonly #origin: Uint8Array
-  /** That most of the sets have; it is written once. */
+  /** The TTL of most sets; written once. */
   readonly #ttl: number
-  /** Neighbours mostly have one owner. */
+  /** Cached, since neighbours mostly share an owner. */
   #last: RecordSet | undefined
   #lastName = ''
 
@@ -84,7 +87,7 @@ export class SetPrinter {
 /** Objects without their records, which are lines. */
 type RecordsHead = ReturnType<SetPrinter['fileOf']>
 
-/** As `jsonLines` prints it. In one step: V8 keeps the parts of a text that is put together. */
+/** Prints like `jsonLines`. In one step, since V8 keeps the parts of a concatenated text. */
 function jsonFile(head: RecordsHead, lines: string[]): string {
   lines[0] = `${JSON.stringify(head).replace(/\]\}\}$/, '')}\n${lines[0]}`
   lines[lines.length - 1] += ']}}\n'
@@ -96,7 +99,7 @@ function jsonText({ name, type, ttl, values }: WrittenSet): string {
   return `{"name":${quoted(name)},"type":"${type}",${own}"values":[${values.map(quoted).join()}]}`
 }
 
-/** Presentation form is printable ASCII, which needs no escapes but those of quotes. */
+/** Presentation form is printable ASCII, where only quotes and backslashes need escapes. */
 function quoted(text: string): string {
   return text.includes('"') || text.includes('\\') ? JSON.stringify(text) : `"${text}"`
 }

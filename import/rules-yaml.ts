@@ -1,8 +1,8 @@
-// Prints response rules as YAML of kind ResponsePolicy, in files that the compiler can read whole.
+// Prints response rules as YAML of kind ResponsePolicy, in files that the compiler accepts.
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import type { ImportedRule } from '#import/sources/imported.ts'
 
-/** A file may have 350,000 keys, values and signs; a rule has up to 20. */
+/** A file may have 350,000 keys, values and indicators; a rule has up to 20. */
 const rulesPerFileMax = 15_000
 
 export interface RulesFile {
@@ -11,7 +11,7 @@ export interface RulesFile {
   readonly rules: number
 }
 
-/** @param source label of all of them, and name of the first file's policy */
+/** @param source label of all files, and name of the first file's policy */
 export function rulesFiles(source: string, rules: readonly ImportedRule[]): RulesFile[] {
   const files: RulesFile[] = []
   for (let at = 0; at < rules.length; at += rulesPerFileMax) {
@@ -38,7 +38,7 @@ function ruleText({ triggerType, triggerValue, action, actionTarget }: ImportedR
   return `    - { ${trigger}, action: ${action}${target} }`
 }
 
-/** With a dot and a letter before it, it is a text to every reader of YAML. */
+/** With a dot and a letter before it, a scalar is a text to every reader of YAML. */
 const plain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/
 
 function scalar(name: string): string {

@@ -1,22 +1,22 @@
-// Record sets of one zone: made of records when they are asked for, in the order of their owners.
+// The record sets of one zone, made from records on demand, in the order of their owners.
 import { foldName } from '#dns/name.ts'
 import type { RecordList } from '#dns/zone-file/record-list.ts'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import type { Imported } from './sources/imported.ts'
 import type { OwnerKeys } from './owner-order.ts'
 
-/** What record sets are made of: an object for each of a million would be too much. */
+/** The columns behind record sets: a million objects would take too much memory. */
 export interface SetColumns {
   readonly records: RecordList
   readonly placeOf: Imported['placeOf']
   readonly keys: OwnerKeys
-  /** By record. */
+  /** Sort key by record. */
   readonly keyOf: Uint32Array
-  /** Numbers of records, those of a set beside each other, in the order of the file. */
+  /** Numbers of records; those of a set are adjacent, in the order of the file. */
   readonly order: Uint32Array
-  /** By set, where its records begin; and one more, where the last of them ends. */
+  /** Start of each set's records in `order`, and the end of the last set. */
   readonly starts: Uint32Array
-  /** By set: the lowest of its records. */
+  /** By set: the lowest TTL of its records. */
   readonly ttls: Uint32Array
 }
 
@@ -56,7 +56,7 @@ export class RecordSet {
     return bytes
   }
 
-  /** Each once, in the order of the file. */
+  /** Each rdata once, in the order of the file. */
   get rdata(): Uint8Array[] {
     const { records, order, starts } = this.#columns
     const rdata: Uint8Array[] = []
@@ -65,7 +65,7 @@ export class RecordSet {
     return rdata
   }
 
-  /** Where its first record is written. */
+  /** Place of its first record. */
   get place(): ZonePlace {
     return this.#columns.placeOf(this.#first)
   }
@@ -86,7 +86,7 @@ export class RecordSet {
 /** Sorted by owner and type. */
 export class RecordSets implements Iterable<RecordSet> {
   readonly #columns: SetColumns
-  /** Numbers of the sets that are left. */
+  /** Numbers of the remaining sets. */
   readonly #numbers: Uint32Array
 
   constructor(columns: SetColumns, numbers: Uint32Array) {
@@ -111,7 +111,7 @@ export class RecordSets implements Iterable<RecordSet> {
     return new RecordSets(this.#columns, numbers)
   }
 
-  /** Where the sets of an owner are. @param owner at or below the name of the zone */
+  /** Positions of an owner's sets. @param owner at or below the name of the zone */
   ofOwner(owner: Uint8Array): readonly number[] {
     const { keys } = this.#columns
     const key = keys.lookFor(owner)

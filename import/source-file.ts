@@ -1,4 +1,4 @@
-// Reads the file of an import and what it includes, a bounded number of octets of each.
+// Reads the file of an import and its includes, up to a limit of octets each.
 import { closeSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { ZoneSource } from '#dns/zone-file/zone-file.ts'
@@ -8,14 +8,14 @@ import type { Result } from '#lib/result.ts'
 
 const { bytesMax } = zoneFileLimits
 
-/** @returns the file, or why it cannot be read, as a clause that goes on after its path */
+/** @returns the file, or the reason as a clause that follows its path */
 export function readSourceFile(path: string): Result<ZoneSource, string> {
   try {
     const fd = openSync(path, 'r')
     try {
       const stat = fstatSync(fd)
       if (stat.isDirectory()) return err('is a directory; give a file')
-      // A pipe is what /dev/stdin often is; a device may have no end, which the limit bears.
+      // /dev/stdin is often a pipe; a device may be endless, but the read is bounded.
       const octets = readUpTo(fd, stat.isFile() ? stat.size : 65_536)
       if (octets.length > bytesMax) return err(`has more than ${bytesMax} octets`)
       return ok({ path, octets })
@@ -45,7 +45,7 @@ function reasonOf(error: unknown): string {
   return `cannot be read: ${message}`
 }
 
-/** Brings files of $INCLUDE from the folder of the first file, and from folders below it. */
+/** Reads files of $INCLUDE from the folder of the first file and folders below it. */
 export function includesBeside(top: string) {
   const folder = dirname(resolve(top))
   return (file: string): Result<ZoneSource, string> => {
@@ -58,7 +58,7 @@ export function includesBeside(top: string) {
     }
     const read = readSourceFile(real)
     if (!read.ok) return err(`it ${read.error}`)
-    // As the user names files: beside the first one.
+    // Named relative to the first file, as the user names files.
     return ok({ ...read.value, path: join(dirname(top), relative(home, real)) })
   }
 }

@@ -1,4 +1,4 @@
-// What the SOA record and the name servers of an imported zone become in the settings.
+// Converts the SOA record and the name servers of an imported zone to settings.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { formatAddress } from '#dns/address.ts'
 import { foldName, formatName, isAtOrBelow } from '#dns/name.ts'
@@ -13,7 +13,7 @@ import type { RecordSet, RecordSets } from './set-list.ts'
 export interface ZoneSettings {
   /** An item of `spec.zones`. */
   readonly zone: JsonObject
-  /** Without what the settings say. */
+  /** Sets that the settings do not cover. */
   readonly sets: RecordSets
   /** Names of its servers, in wire form. */
   readonly servers: readonly Uint8Array[]
@@ -22,7 +22,7 @@ export interface ZoneSettings {
 
 const addressTypes: readonly number[] = [RrType.A, RrType.AAAA]
 
-/** @param tenant whose records they become; all but the default one have to be named */
+/** @param tenant owner of the records; a tenant other than the default must be listed */
 export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string): ZoneSettings {
   const isAddress = (i: number): boolean => addressTypes.includes(sets.at(i).type)
   const nsAt = sets.ofOwner(origin).find((i) => sets.at(i).type === RrType.NS)
@@ -33,7 +33,8 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
     const name = formatName(rdata).toLowerCase()
     const owner = foldName(rdata)
     const own = isAtOrBelow(owner, origin) ? sets.ofOwner(owner).filter(isAddress) : []
-    // The settings have one TTL for servers and their addresses: others stay records.
+    // The settings have one TTL for servers and their addresses: addresses with another stay
+    // records.
     const kept = own.every((i) => sets.at(i).ttl === ns!.ttl) ? own : []
     for (const i of kept) taken.add(i)
     const addresses = kept.flatMap((i) => sets.at(i).rdata.map((one) => formatAddress(one)))
@@ -67,7 +68,7 @@ function soaOf({ rdata, ttl }: RecordSet): JsonObject {
   }
 }
 
-/** With at least one commit the serial is above the old one (RFC 1982). */
+/** The first commit already gives a serial above the old one (RFC 1982). */
 function serialBaseOf({ rdata }: RecordSet): JsonObject {
   const serial = Number(soaFields(rdata[0]!)[2])
   return serial === 0 ? {} : { serialBase: serial }

@@ -1,4 +1,4 @@
-// The export of another server in JSON or YAML: its objects, each with its place in the file.
+// Reads another server's export in JSON or YAML: its objects, each with its place in the file.
 import { LineCounter, parseDocument } from 'yaml'
 import type { ZoneSource } from '#dns/zone-file/zone-file.ts'
 import type { ZoneFault, ZonePlace } from '#dns/zone-file/zone-record.ts'
@@ -6,20 +6,20 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { ExportObject } from './export-object.ts'
 
-/** More than the largest zones of the services export, at a gigabyte of nodes. */
+/** More than the services export for their largest zones, within a gigabyte of nodes. */
 const bytesMax = 32 * 1024 * 1024
 const aliasesMax = 1_000
 
 export interface ExportDocument {
-  /** What the file holds, as its field `rootKey`. */
+  /** The content of the file, as its field `rootKey`. */
   readonly root: ExportObject
-  /** Where the file begins. */
+  /** The start of the file. */
   readonly top: ZonePlace
 }
 
 export const rootKey = ''
 
-/** JSON is YAML, too, so that both have places. */
+/** JSON is YAML, too, so both get places. */
 export function readExport({
   path,
   octets,

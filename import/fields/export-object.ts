@@ -1,26 +1,27 @@
-// An object of an export that knows which of its fields were read: the rest is told with its place.
+// An object of an export that tracks which of its fields were read: the others are reported with
+// their places.
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import type { Document, Node } from 'yaml'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import { isFields } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 
-/** What became of a field, as a line for people. */
+/** The treatment of a field, as a line for people. */
 export interface FieldNote {
   readonly is: 'left out' | 'not mapped'
   readonly place: ZonePlace
   readonly text: string
 }
 
-/** What all objects of a document share. */
+/** State shared by all objects of a document. */
 interface Shared {
   readonly document: Document
   readonly placeAt: (offset: number) => ZonePlace
-  /** By the shape of a path: fields that say nothing about answers. */
+  /** By the shape of a path: fields without effect on answers. */
   readonly asides: Map<string, { readonly note: FieldNote; count: number }>
 }
 
-/** Such a value says nothing to any reader. */
+/** Empty values mean nothing to any reader. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -28,14 +29,14 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isFields(value) && Object.keys(value).length === 0)
 
-/** Notes about unread fields of one shape; beyond that, they are counted. */
+/** Notes about unread fields of one shape; further ones are counted. */
 const notesOfShapeMax = 10
 const shownMax = 80
 
 export class ExportObject {
-  /** In words: `ResourceRecordSets[3].AliasTarget`. */
+  /** Path for people: `ResourceRecordSets[3].AliasTarget`. */
   readonly path: string
-  /** The same without numbers and names: `ResourceRecordSets[].AliasTarget`. */
+  /** The path without numbers and names: `ResourceRecordSets[].AliasTarget`. */
   readonly #shape: string
   readonly place: ZonePlace
   readonly #fields: Fields
@@ -83,7 +84,7 @@ export class ExportObject {
     return this.#read.has(key)
   }
 
-  /** How many values a list has; of another value, one. */
+  /** Number of values in a list; 1 for another value. */
   count(key: string): number {
     const value = this.#value(key)
     return Array.isArray(value) ? value.length : this.has(key) ? 1 : 0
@@ -97,7 +98,7 @@ export class ExportObject {
     return isFields(this.#value(key))
   }
 
-  /** Texts and numbers; '' for all else, which then counts as not read. */
+  /** Returns a text or number as text; '' for other values, which then count as unread. */
   text(key: string): string {
     const value = this.#value(key)
     if (typeof value !== 'string' && typeof value !== 'number') return ''
@@ -105,7 +106,7 @@ export class ExportObject {
     return String(value)
   }
 
-  /** @returns undefined for what is none, which then counts as not read */
+  /** @returns undefined for a value that is no number, which then counts as unread */
   number(key: string): number | undefined {
     const value = this.#value(key)
     const isText = typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value)
@@ -122,7 +123,7 @@ export class ExportObject {
     return value
   }
 
-  /** The texts of a list, or of a text alone. Items that are none are told. */
+  /** The texts of a list, or a single text. Other items are reported. */
   texts(key: string): readonly string[] {
     const value = this.#value(key)
     if (!Array.isArray(value)) return this.has(key) ? [this.text(key)].filter(Boolean) : []
@@ -131,15 +132,15 @@ export class ExportObject {
     return found.map(String)
   }
 
-  /** An empty one where there is none. */
+  /** Returns an empty object where there is none. */
   object(key: string): ExportObject {
     return this.isObject(key) ? this.#childrenAt(key)[0]! : this.#nothing(key)
   }
 
   /**
-   * The objects of a list, or of an object alone. What else the list has is told.
+   * The objects of a list, or a single object. Other items are reported.
    *
-   * @param kind of keys that are names: they are told together
+   * @param kind stands for keys that are names, so that they are reported together
    */
   objects(key: string, kind = key): readonly ExportObject[] {
     return this.isList(key) || this.isObject(key) ? this.#childrenAt(key, kind) : []
@@ -162,7 +163,9 @@ export class ExportObject {
     return Object.keys(this.#fields)
   }
 
-  /** Fields that say nothing about answers: they are told together, the first with its place. */
+  /**
+   * Marks fields without effect on answers: they are reported together, the first with its place.
+   */
   aside(why: string, ...keys: readonly string[]): void {
     for (const key of keys) {
       if (!this.has(key) || this.#read.has(key)) continue
@@ -171,17 +174,17 @@ export class ExportObject {
     }
   }
 
-  /** Takes the value as read where it is one that changes nothing. */
+  /** Marks a value as read if it is one without effect. */
   asUsual(key: string, ...values: readonly unknown[]): void {
     if (values.includes(this.#value(key))) this.aside('as usual', key)
   }
 
-  /** Somebody has told what becomes of the whole of it. */
+  /** Marks the whole object as reported by the caller. */
   told(): void {
     this.#isTold = true
   }
 
-  /** Called once, on the outermost object, when all is read. */
+  /** Call it once, on the outermost object, when everything was read. */
   notes(): readonly FieldNote[] {
     const unread = [...this.#unread()]
     const counts = new Map<string, number>()
@@ -291,6 +294,6 @@ function resolved(node: unknown, document: Document): Node | undefined {
   return isNode(node) ? node : undefined
 }
 
-/** As `toJS` names it. */
+/** A key as `toJS` prints it. */
 const keyText = (key: unknown): string =>
   typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' ? `${key}` : ''

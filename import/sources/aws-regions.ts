@@ -1,4 +1,4 @@
-// Where the regions of AWS lie, as members of pools say it: countries of ISO 3166-1.
+// Maps the regions of AWS to regions of members: countries of ISO 3166-1.
 export const countryOfRegion: Readonly<Record<string, string>> = Object.freeze({
   'af-south-1': 'ZA',
   'ap-east-1': 'HK',

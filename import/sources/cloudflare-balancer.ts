@@ -1,4 +1,4 @@
-// A load balancer of Cloudflare with its pools, as a pool and a service.
+// Converts a load balancer of Cloudflare with its pools to a pool and a service.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { parseAddress } from '#dns/address.ts'
 import { cloudflareMonitor } from './cloudflare-monitor.ts'
@@ -12,10 +12,10 @@ export interface BalancerParts {
   readonly monitors: readonly ExportObject[]
 }
 
-/** TTL of a load balancer that has none of its own. */
+/** TTL of a load balancer without one. */
 const ttlDefault = 30
 
-/** How each steering policy chooses here. Policies that are not listed have nothing like it. */
+/** The algorithm for each steering policy. Other policies have no equivalent. */
 const algorithmOf: Readonly<Record<string, string>> = Object.freeze({
   '': 'failover',
   off: 'failover',
@@ -24,10 +24,10 @@ const algorithmOf: Readonly<Record<string, string>> = Object.freeze({
 })
 const placeFields = ['region_pools', 'country_pools', 'pop_pools'] as const
 
-/** @param at what it is about, where that is not the balancer */
+/** @param at subject of the remark, if it is not the balancer */
 type Say = (is: 'changed' | 'not mapped', why: string, at?: ExportObject) => void
 
-/** @returns the pools and monitors that it uses; none where it does not map */
+/** @returns the pools and monitors that it uses; none when it cannot be mapped */
 export function loadBalancer(
   { balancer, pools, monitors }: BalancerParts,
   builder: ZoneBuilder,
@@ -56,7 +56,7 @@ export function loadBalancer(
   }
   const own = [...new Set(balancer.texts('default_pools'))].flatMap(find)
   const [last] = [balancer.text('fallback_pool')].filter(Boolean).flatMap(find)
-  // The fallback is answered whatever its health: at the end of the order, that is all of it.
+  // The fallback is answered whatever its health: at the end of the order it needs nothing more.
   const isAtEnd = algorithm === 'failover' && own.length > 1 && own.at(-1) === last
   const used = isAtEnd ? own.slice(0, -1) : own
   const main = mainOf(used, algorithm, { balancer, pools, monitors }, say)
@@ -77,7 +77,7 @@ export function loadBalancer(
   return [...all, ...monitors.filter((one) => ids.has(one.text('id')))]
 }
 
-/** What is no part of the choice. */
+/** Reads the fields that do not affect the choice. */
 function readRest(balancer: ExportObject, say: Say): void {
   const keeping = ['id', 'zone_name', 'description', 'created_on', 'modified_on']
   balancer.aside('says how the load balancer is kept, not what it answers', ...keeping)
@@ -143,7 +143,7 @@ interface Origin extends BalancedMember {
   readonly share: number
 }
 
-/** A pool is as likely as its share, whatever it has: its origins divide that by their weights. */
+/** The share of a pool is independent of its size: its origins divide it by their weights. */
 function scaled(origins: readonly Origin[], share: number): readonly Origin[] {
   const enabled = origins.filter((one) => one.enabled !== false)
   const sum = (enabled.length === 0 ? origins : enabled).reduce((all, one) => all + one.share, 0)
@@ -155,7 +155,7 @@ function weighted(origins: readonly Origin[]): readonly BalancedMember[] {
   return unique(origins.map(({ share: _, ...one }, i) => ({ ...one, weight: weights[i]! })))
 }
 
-/** An origin of several pools is one member, with all of its shares. */
+/** An origin of several pools becomes one member with the sum of its shares. */
 function unique(members: readonly BalancedMember[]): readonly BalancedMember[] {
   const found = new Map<string, BalancedMember>()
   for (const one of members) {
@@ -207,7 +207,7 @@ const bookkeeping = [
   'notification_filter',
 ]
 
-/** One for all of them: a pool has one. */
+/** One monitor for all: a pool has one health check. */
 function monitorOf(
   pools: readonly ExportObject[],
   monitors: readonly ExportObject[],

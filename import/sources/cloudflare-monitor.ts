@@ -1,10 +1,10 @@
-// A monitor of Cloudflare as the health check of a pool.
+// Converts a monitor of Cloudflare to the health check of a pool.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ExportObject } from '#import/fields/export-object.ts'
 
 const bookkeeping = ['id', 'description', 'created_on', 'modified_on']
 
-/** @returns a clause where nothing here is like it */
+/** @returns a clause where there is no equivalent */
 export function cloudflareMonitor(monitor: ExportObject): JsonObject | string {
   const type = monitor.text('type')
   const isTls = type === 'https'
@@ -28,7 +28,7 @@ export function cloudflareMonitor(monitor: ExportObject): JsonObject | string {
   }
   const { Host: host, ...headers } = headersOf(monitor.object('header'))
   const method = monitor.text('method') || 'GET'
-  // Without a body nothing is compared.
+  // A HEAD response has no body to compare.
   const contains = method === 'HEAD' ? '' : monitor.text('expected_body')
   const codes = statuses(monitor.text('expected_codes'))
   return {
@@ -55,7 +55,7 @@ const ofHttp = [
   'allow_insecure',
 ]
 
-/** A field with several values is told as what nobody read. */
+/** A field with several values is reported as unread. */
 function headersOf(header: ExportObject): Record<string, string> {
   const found: Record<string, string> = {}
   for (const key of header.keys()) {
@@ -67,7 +67,7 @@ function headersOf(header: ExportObject): Record<string, string> {
   return found
 }
 
-/** `2xx,301` as statuses and ranges of them. */
+/** Parses `2xx,301` into statuses and ranges. */
 function statuses(codes: string): (number | string)[] {
   const list = codes === '' ? ['200'] : codes.split(',').map((code) => code.trim())
   return list.map((code) => (/^\dxx$/.test(code) ? `${code[0]!}00-${code[0]!}99` : Number(code)))

@@ -1,5 +1,5 @@
-// Takes over a zone of Cloudflare: the JSON of /zones/ID/dns_records, or an object of it with the
-// load balancers, pools and monitors beside it.
+// Imports a zone of Cloudflare: the JSON of /zones/ID/dns_records, or an object with that and the
+// load balancers, pools and monitors.
 import { formatName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import { loadBalancer } from './cloudflare-balancer.ts'
@@ -9,7 +9,7 @@ import type { ImportSource } from './imported.ts'
 import { quotedStrings } from './octodns-values.ts'
 import { ZoneBuilder } from './zone-builder.ts'
 
-/** What TTL 1, "automatic", comes to. */
+/** Seconds of TTL 1, "automatic". */
 const automaticTtl = 300
 
 export const cloudflareSource: ImportSource = {
@@ -55,7 +55,7 @@ export const cloudflareSource: ImportSource = {
   },
 }
 
-/** A list, or the answer of the API around it. */
+/** A list, or the API response around one. */
 function section(of: ExportObject, key: string): readonly ExportObject[] | undefined {
   if (of.isList(key)) return of.objects(key)
   const answer = of.object(key)
@@ -67,7 +67,7 @@ function section(of: ExportObject, key: string): readonly ExportObject[] | undef
   return answer.objects('result')
 }
 
-/** One that is switched off leaves the name to its records. */
+/** A disabled balancer leaves the name to its records. */
 function isActive(balancer: ExportObject, builder: ZoneBuilder): boolean {
   if (balancer.flag('enabled') !== false) return true
   const text = `the load balancer ${balancer.text('name')}: it is disabled, and its records answer`
@@ -103,7 +103,7 @@ function dnsRecord(
   )
 }
 
-/** Names whose CNAME is answered with addresses: the zone, and what is proxied beside others. */
+/** Names whose CNAME is answered with addresses: the zone, and proxied names with other records. */
 function flattenedNames(records: readonly ExportObject[], apex: string): ReadonlySet<string> {
   const names = new Set([apex])
   const others = records.filter((one) => one.text('type') !== 'CNAME')
@@ -130,7 +130,7 @@ const bookkeeping = [
   'tags_modified_on',
 ]
 
-/** Cloudflare leaves out final dots, and keeps parts of a value in fields of their own. */
+/** Cloudflare leaves out final dots and keeps parts of a value in separate fields. */
 function valueOf(type: string, record: ExportObject): string {
   const content = record.text('content')
   const data = record.object('data')

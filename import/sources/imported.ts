@@ -1,4 +1,4 @@
-// What a source of a zone comes to: its records, balanced names, and what could not be taken over.
+// The result of reading a source: records, balanced names, and notes on the rest.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { RecordList } from '#dns/zone-file/record-list.ts'
 import type { ZoneFileOptions, ZoneSource } from '#dns/zone-file/zone-file.ts'
@@ -13,7 +13,7 @@ export interface Imported {
   /** Pools and services of balanced names. */
   readonly objects: readonly ImportedObject[]
   readonly notes: readonly Note[]
-  /** Rules of a policy zone, made of its records; such a source has no zone to serve. */
+  /** Rules of a policy zone, made from its records; such a source has no zone to serve. */
   readonly responseRules?: readonly ImportedRule[]
 }
 
@@ -31,7 +31,7 @@ export interface ImportedRule {
   readonly actionTarget: string
 }
 
-/** What was `left out` needs nothing; what is `not mapped`, somebody who looks at it. */
+/** `left out` needs no action; `not mapped` needs a person's attention. */
 export interface Note {
   readonly is: 'left out' | 'not mapped' | 'changed'
   readonly place: ZonePlace
@@ -43,7 +43,7 @@ export interface Note {
 export interface ImportSource {
   /** The word after `gslbd import`. */
   readonly name: string
-  /** What FILE is, for the usage text. */
+  /** Description of FILE in the usage text. */
   readonly says: string
   readonly read: (
     file: ZoneSource,

@@ -1,14 +1,15 @@
-// Gives each member of an import one region, where its source had several for an address.
+// Reduces the regions of each member of an import to one, where the source had several for an
+// address.
 import type { BalancedMember } from './zone-builder.ts'
 
-/** Where nobody else is for a client. */
+/** The region for clients that no other region matches. */
 export const everywhere = 'continent:*'
 
 /**
- * A member has one region. What is also for everybody needs no region of its own, unless another
- * member stands between the two.
+ * A member has one region. A member that is also for everybody needs no other region, unless
+ * another member ranks between the two.
  *
- * @param say that an address has no second region, as a clause
+ * @param say reports, as a clause, that an address cannot have a second region
  */
 export function oneRegionEach(
   members: readonly BalancedMember[],
@@ -35,7 +36,7 @@ export function oneRegionEach(
   return [...found.values()]
 }
 
-/** Whether another address may stand in for a region before what is for everybody does. */
+/** Whether another address would be chosen for a region before members for everybody. */
 function isWider(other: BalancedMember, { target, region = '' }: BalancedMember): boolean {
   if (other.target === target || other.region === undefined || region.startsWith('continent:')) {
     return false

@@ -1,4 +1,5 @@
-// A dynamic record of octoDNS as a pool and a service: its pools, and the rules that choose one.
+// Converts a dynamic record of octoDNS to a pool and a service: its pools, and the rules that
+// choose one.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import type { ExportObject } from '#import/fields/export-object.ts'
@@ -16,13 +17,13 @@ export interface OctodnsRecord {
 
 type Say = (is: 'not mapped' | 'changed', why: string) => undefined
 
-/** What one record comes to. */
+/** The result for one record. */
 interface Mapped {
   readonly algorithm: 'weighted-round-robin' | 'failover' | 'geo'
   readonly members: readonly BalancedMember[]
-  /** Whether octoDNS has them probed: those of `status: up` are not. */
+  /** Whether octoDNS probes them: pools with `status: up` are not probed. */
   readonly isProbed: boolean
-  /** What is answered when all of them are down, whatever its health. */
+  /** Answered when all members are down, whatever their health. */
   readonly fallback: readonly BalancedMember[]
 }
 
@@ -105,7 +106,7 @@ function mappedRecord(record: OctodnsRecord, builder: ZoneBuilder): Mapped | und
 
 const plainMember = (target: string): BalancedMember => ({ target })
 
-/** One pool, and those that stand in for it. */
+/** A pool and its fallbacks. */
 function byOrder(
   start: string,
   pools: ExportObject,
@@ -117,7 +118,7 @@ function byOrder(
     const pool = poolNamed(pools, name)
     order.push(pool)
     name = pools.object(name).text('fallback')
-    // Nobody comes behind a pool that is never down.
+    // A pool that is always up is never followed by another.
     if (pool.isUp) break
   }
   const isEndless = order.at(-1)!.isUp
@@ -138,7 +139,7 @@ function byOrder(
   return { algorithm: 'failover', members, isProbed, fallback }
 }
 
-/** A rule for each place: members have its region. */
+/** Rules by place: members get its region. */
 function byPlace(
   rules: readonly ExportObject[],
   pools: ExportObject,
@@ -177,7 +178,7 @@ function byPlace(
   }
 }
 
-/** `NA-US-CA`, `NA-US` and `NA` as regions of members are written. */
+/** Converts `NA-US-CA`, `NA-US` and `NA` to regions of members. */
 function regionOf(geo: string): string {
   const [continent = '', country, subdivision] = geo.split('-')
   if (country === undefined) return `continent:${continent}`
@@ -187,9 +188,9 @@ function regionOf(geo: string): string {
 interface Pool {
   readonly name: string
   readonly members: readonly (BalancedMember & { readonly weight: number })[]
-  /** All of its values are up, whatever probes would say. */
+  /** All of its values are up without probes. */
   readonly isUp: boolean
-  /** Some of them are. */
+  /** Some of its values are up without probes. */
   readonly isMixed: boolean
 }
 
@@ -215,7 +216,7 @@ function sayMixed(pools: readonly Pool[], say: Say): void {
   }
 }
 
-/** What octoDNS assumes: HTTPS to `/_dns` on port 443, for the name of the record. */
+/** The default of octoDNS: HTTPS to `/_dns` on port 443, for the name of the record. */
 function healthCheckOf({ name, fields }: OctodnsRecord): JsonObject {
   const check = fields.object('octodns').object('healthcheck')
   const protocol = check.text('protocol').toUpperCase() || 'HTTPS'

@@ -1,7 +1,7 @@
-// The values of octoDNS records as presentation form: fields of each type in their order.
+// Converts values of octoDNS records to presentation form: the fields of each type in order.
 import type { ExportObject } from '#import/fields/export-object.ts'
 
-/** Names of the fields, older ones after a bar; a star: its text in quotes. */
+/** Field names, older ones after a bar; a star marks a quoted text. */
 const forms: Readonly<Record<string, readonly string[]>> = Object.freeze({
   CAA: ['flags', 'tag', '*value'],
   DS: ['key_tag', 'algorithm', 'digest_type', 'digest'],
@@ -16,7 +16,7 @@ const latitude = ['lat_degrees', 'lat_minutes', 'lat_seconds', 'lat_direction']
 const longitude = ['long_degrees', 'long_minutes', 'long_seconds', 'long_direction']
 const sizes = ['altitude', 'size', 'precision_horz', 'precision_vert']
 
-/** @returns presentation form; undefined for a type whose fields are not known here */
+/** @returns presentation form; undefined for a type whose fields are unknown */
 export function octodnsValue(type: string, value: string | ExportObject): string | undefined {
   if (typeof value === 'string') {
     return type === 'TXT' || type === 'SPF' ? quotedStrings(unescaped(unquoted(value))) : value
@@ -29,7 +29,7 @@ export function octodnsValue(type: string, value: string | ExportObject): string
   return forms[type]?.map((form) => fieldText(value, form)).join(' ')
 }
 
-/** A text may have quotes of its own, around all of it or around its parts. */
+/** Removes quotes of a text, around all of it or around its parts. */
 function unquoted(text: string): string {
   const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"')
   return isQuoted ? text.slice(1, -1).replaceAll(/"\s+"/g, '').replaceAll('\\"', '"') : text
@@ -51,12 +51,12 @@ function serviceValue(value: ExportObject): string {
   return [value.text('svcpriority'), value.text('targetname'), ...texts].join(' ')
 }
 
-/** octoDNS wants semicolons with a backslash. */
+/** octoDNS escapes semicolons with a backslash. */
 const unescaped = (text: string): string => text.replaceAll('\\;', ';')
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
 
-/** Strings of at most 255 octets, as octoDNS divides long texts, too. */
+/** Splits into strings of at most 255 octets, as octoDNS does. */
 export function quotedStrings(text: string): string {
   const octets = Buffer.from(text)
   const strings: string[] = []

@@ -1,4 +1,4 @@
-// Takes over a zone of octoDNS: the YAML file of one zone, as its YamlProvider writes it.
+// Imports a zone of octoDNS: the YAML file of one zone, as its YamlProvider writes it.
 import { basename } from 'node:path'
 import { formatName, parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
@@ -10,7 +10,7 @@ import type { OctodnsRecord } from './octodns-dynamic.ts'
 import { octodnsValue } from './octodns-values.ts'
 import { ZoneBuilder } from './zone-builder.ts'
 
-/** What octoDNS takes where a record has no TTL. */
+/** TTL that octoDNS uses for a record without one. */
 const ttlDefault = 3_600
 
 export const octodnsSource: ImportSource = {
@@ -58,7 +58,7 @@ function takeOver(all: readonly OctodnsRecord[], builder: ZoneBuilder): void {
   }
 }
 
-/** What octoDNS is to leave alone it never writes anywhere. */
+/** octoDNS never publishes records marked to be left alone. */
 function isOurs({ name, type, fields, place }: OctodnsRecord, builder: ZoneBuilder): boolean {
   const own = fields.object('octodns')
   own.aside('says what octoDNS lets pass', 'lenient')

@@ -1,4 +1,4 @@
-// A name of Route 53 with several answers, as a pool and a service.
+// Converts a name of Route 53 with several answers to a pool and a service.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { answerCountMax } from '#schemas/objects/service.ts'
 import { countryOfRegion } from './aws-regions.ts'
@@ -10,21 +10,21 @@ import type { Route53Set } from './route53-set.ts'
 import { wholeWeights } from './whole-weights.ts'
 import type { BalancedMember, BalancedPool, ZoneBuilder } from './zone-builder.ts'
 
-/** What a name comes to: who answers, and how one of them is chosen. */
+/** The result for a name: its pool, and the choice among members. */
 interface Choice extends BalancedPool {
   readonly choice: JsonObject
   readonly fallback?: BalancedPool
 }
 
-/** A set, and what there is of it here. */
+/** A set, its members, and its health check. */
 interface Part {
   readonly set: Route53Set
   readonly targets: readonly string[]
-  /** undefined: it counts as healthy, always. */
+  /** undefined: the set always counts as healthy. */
   readonly check: Route53Check | undefined
 }
 
-/** Which fields say how a set is chosen, and what they become. */
+/** The fields that tell how a set is chosen, and their conversion. */
 interface Way {
   readonly field: string
   readonly choose: (parts: readonly Part[], say: Say) => Choice
@@ -32,7 +32,7 @@ interface Way {
 
 type Say = (is: 'changed' | 'not mapped', why: string, set?: Route53Set) => void
 
-/** In an answer with several values, at most: RFC 2181 knows no such limit, Route 53 does. */
+/** Limit of Route 53 for answers with several values. */
 const multiValueMax = 8
 
 export function balancedName(
@@ -68,7 +68,7 @@ export function balancedName(
   })
 }
 
-/** Their values are host names, and so is what is answered. */
+/** The values are host names, so the answer is an alias. */
 function asAlias({ fallback, choice, ...pool }: Choice): Choice {
   const { answerCount: _, ...one } = choice
   const answer = { answer: 'cname' } as const
@@ -105,7 +105,7 @@ const ways: readonly Way[] = [
   { field: 'MultiValueAnswer', choose: allOfThem },
 ]
 
-/** A set is as likely as its weight, whatever it has: its members share that. */
+/** The share of a set is its weight, independent of its size: its members divide it. */
 function byWeight(parts: readonly Part[], say: Say): Choice {
   const weights = parts.map(({ set }) => set.fields.number('Weight') ?? 1)
   const isDrained = weights.every((weight) => weight === 0)
@@ -131,7 +131,7 @@ function byWeight(parts: readonly Part[], say: Say): Choice {
 
 const isZero = ({ weight }: { readonly weight: number }): boolean => weight === 0
 
-/** The secondary stands in as a pool of its own: it may be probed in another way, or not at all. */
+/** The secondary becomes a fallback pool: its health check may differ or be missing. */
 function byOrder(parts: readonly Part[], say: Say): Choice {
   const roles = parts.map(({ set }) => set.fields.text('Failover'))
   const first = parts.filter((_, i) => roles[i] !== 'SECONDARY')
@@ -188,7 +188,7 @@ function byLatency(parts: readonly Part[], say: Say): Choice {
   return { choice: withAllDown(choice, healthCheck), healthCheck, members }
 }
 
-/** The filter leaves the members of one region: a set is answered whole. */
+/** The filter keeps the members of one region, so a set is answered whole. */
 function byPlace(parts: readonly Part[], say: Say): Choice {
   const regions = parts.map(({ set }) => regionOf(set.fields.object('GeoLocation')))
   const all = parts.flatMap((part, i) => membersOf(part, { region: regions[i]! }))
@@ -201,7 +201,7 @@ function byPlace(parts: readonly Part[], say: Say): Choice {
   return { choice: withAllDown(choice, healthCheck), healthCheck, members }
 }
 
-/** Without a place: of a set that is the only one of its type. */
+/** Without a place: the only set of its type. */
 function regionOf(place: ExportObject): string {
   const continent = place.text('ContinentCode')
   if (continent !== '') return `continent:${continent}`
@@ -220,11 +220,11 @@ function allOfThem(parts: readonly Part[], say: Say): Choice {
   return { choice, healthCheck, members }
 }
 
-/** If no record is healthy, all of them count as healthy there. */
+/** Route 53 treats all records as healthy if none is. */
 const withAllDown = (choice: JsonObject, healthCheck: unknown): JsonObject =>
   healthCheck === undefined ? choice : { ...choice, onAllDown: 'all' }
 
-/** As many addresses as the largest set has. */
+/** The number of addresses in the largest set. */
 function countOf(parts: readonly Part[], say: Say): JsonObject {
   const most = Math.max(...parts.map(({ targets }) => targets.length))
   if (most > answerCountMax) {
@@ -256,7 +256,7 @@ function membersOf(
   }))
 }
 
-/** A target is a member once: weights of one that is in several sets add up. */
+/** A target is one member: the weights of a target in several sets add up. */
 function merged(members: readonly BalancedMember[]): BalancedMember[] {
   const found = new Map<string, BalancedMember>()
   for (const one of members) {
@@ -269,7 +269,7 @@ function merged(members: readonly BalancedMember[]): BalancedMember[] {
   return [...found.values()]
 }
 
-/** One for all: a pool has one. @param isStandby may well be without */
+/** One health check for all: a pool has one. @param isStandby true: may have none */
 function checkOf(parts: readonly Part[], say: Say, isStandby = false): JsonObject | undefined {
   const checked = parts.filter(({ check }) => check !== undefined)
   const [first] = checked

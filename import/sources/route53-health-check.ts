@@ -1,16 +1,16 @@
-// The health check of a pool from those that Route 53 has for its sets.
+// Converts Route 53's health checks of sets to the health check of a pool.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ExportObject } from '#import/fields/export-object.ts'
 import type { ZoneBuilder } from './zone-builder.ts'
 
 export interface Route53Check {
-  /** undefined: nothing here is like it. */
+  /** undefined: there is no equivalent. */
   readonly healthCheck: JsonObject | undefined
-  /** Where it asks instead of at the member; '': there. */
+  /** The fixed target of the check; '': the member itself. */
   readonly asks: string
 }
 
-/** The checks of `aws route53 list-health-checks` that sets name, by their ids. */
+/** Indexes the output of `aws route53 list-health-checks` by id. */
 export function route53Checks(
   list: readonly ExportObject[],
   used: ReadonlySet<string>,
@@ -35,10 +35,10 @@ export function route53Checks(
   return checks
 }
 
-/** What Route 53 waits for a connection and then for an answer. */
+/** Timeouts of Route 53 for a connection and then for an answer. */
 const timeoutMs = { tcp: 10_000, http: 6_000 } as const
 
-/** @returns a clause where nothing is like it */
+/** @returns a clause where there is no equivalent */
 function checkOf(config: ExportObject): Route53Check | string {
   const type = config.text('Type')
   const [, scheme, match] = /^(HTTPS?|TCP)(_STR_MATCH)?$/.exec(type) ?? []
@@ -64,11 +64,11 @@ function checkOf(config: ExportObject): Route53Check | string {
     type: 'http',
     ...basics,
     httpPath: path.startsWith('/') ? path : `/${path}`,
-    // What Route 53 takes for healthy.
+    // Statuses that Route 53 counts as healthy.
     httpExpectedStatuses: ['200-399'],
     ...(host === '' ? {} : { httpHost: host }),
     ...(match === undefined ? {} : { httpContains: config.text('SearchString') }),
-    // It does not look at certificates.
+    // Route 53 does not verify certificates.
     ...(tls ? { tls, insecureSkipVerify: true } : {}),
   }
   return { asks, healthCheck }

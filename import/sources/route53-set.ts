@@ -1,4 +1,4 @@
-// A record set of Route 53: what all of them have.
+// A record set of Route 53, with the fields that all sets have.
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import type { ExportObject } from '#import/fields/export-object.ts'
 
@@ -7,19 +7,19 @@ export interface Route53Set {
   /** Absolute. */
   readonly name: string
   readonly type: string
-  /** Aliases have none. */
+  /** undefined for aliases. */
   readonly ttl: number | undefined
   /** Presentation form. */
   readonly values: readonly string[]
   /** The target of an alias, with its final dot. */
   readonly alias: string | undefined
-  /** Tells the sets of one name and type apart; '': it is the only one. */
+  /** Distinguishes sets of one name and type; '': the only one. */
   readonly id: string
   readonly isBalanced: boolean
   readonly place: ZonePlace
 }
 
-/** Aliases have none of their own. */
+/** TTL of aliases, which have none of their own. */
 export const aliasTtl = 60
 
 export function route53Set(fields: ExportObject): Route53Set {
@@ -45,8 +45,8 @@ export function route53Set(fields: ExportObject): Route53Set {
 export const absolute = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
 
 /**
- * Route 53 writes octets as `\052`, in octal; zone files mean decimal numbers. A backslash that
- * has one before it is a sign of the text.
+ * Route 53 writes octets as `\052` in octal; zone files use decimal. A backslash after another one
+ * is text.
  */
 const decimalEscapes = (text: string): string =>
   text.replace(/\\(?:([0-3][0-7]{2})|.)/gs, (all, digits: string | undefined) => {

@@ -1,5 +1,5 @@
-// Takes over a hosted zone of Route 53: the JSON of `aws route53 list-resource-record-sets`, and
-// beside it the HealthChecks of `aws route53 list-health-checks`, if they are in the same object.
+// Imports a hosted zone of Route 53: the JSON of `aws route53 list-resource-record-sets`,
+// optionally with the HealthChecks of `aws route53 list-health-checks` in the same object.
 import { err, ok } from '#lib/result.ts'
 import { readExport, rootKey } from '#import/fields/export-document.ts'
 import type { ImportSource } from './imported.ts'
@@ -40,7 +40,7 @@ export const route53Source: ImportSource = {
   },
 }
 
-/** The sets of names that have more than one answer: with addresses, or with aliases. */
+/** The sets of each name with several answers: addresses or aliases. */
 function balancedNames(sets: readonly Route53Set[]): readonly (readonly Route53Set[])[] {
   const answers = sets.filter(({ type }) => /^(A|AAAA|CNAME)$/.test(type))
   const names = Map.groupBy(answers, ({ name, type }) => `${name} ${type === 'CNAME'}`)
@@ -54,7 +54,9 @@ function plainSet(set: Route53Set, all: readonly Route53Set[], builder: ZoneBuil
   if (values.length === 0) refuse(set, 'it has no records', builder)
 }
 
-/** An alias of a name outside of the zone is an ALIAS; one of a name in it has what that has. */
+/**
+ * An alias to a name outside of the zone becomes an ALIAS; one within the zone copies the records.
+ */
 function plainAlias(set: Route53Set, all: readonly Route53Set[], builder: ZoneBuilder): void {
   const { fields, name, type, alias = '', place } = set
   fields.object('AliasTarget').aside('there is no other answer', 'EvaluateTargetHealth')

@@ -1,4 +1,4 @@
-// Takes over a response policy zone: names that get another answer, as CNAME records.
+// Imports a response policy zone: rules written as CNAME records.
 import { checkHostName } from '#compiler/values/names.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { formatName } from '#dns/name.ts'
@@ -37,27 +37,27 @@ function ownerOfSoa({ records }: ParsedZone): Uint8Array | undefined {
 type Effect = Pick<ImportedRule, 'action' | 'actionTarget'>
 const passthru: Effect = { action: 'passthru', actionTarget: '' }
 
-/** What a CNAME record of a policy zone may point at and is no answer of ours. */
+/** CNAME targets of policy zones that have no equivalent here. */
 const noEffects: ReadonlyMap<string, string> = new Map([
   ['*.', 'an answer without records (CNAME *.): write nxdomain, or a target without records'],
   ['rpz-drop.', 'no answer at all (rpz-drop)'],
   ['rpz-tcp-only.', 'an answer over TCP alone (rpz-tcp-only)'],
 ])
-/** Last labels of triggers that are no names of questions. */
+/** Suffixes of triggers that are not query names. */
 const otherTriggers = /\.(?:rpz-(?:client-ip|ip|nsdname|nsip))$/
 
 class PolicyReader {
   readonly #origin: string
-  /** What stands behind a trigger. */
+  /** The suffix behind a trigger. */
   readonly #suffix: string
   readonly #exact = new Map<string, Effect>()
-  /** By the name that stands behind `*.`. */
+  /** By the name after `*.`. */
   readonly #below = new Map<string, Effect>()
-  /** The place of each name that is looked at, without `*.`. */
+  /** Place of each name without `*.`. */
   readonly #placeOf = new Map<string, ZonePlace>()
-  /** Types of its own records, which no rule has. */
+  /** Types of the zone's own records, which become no rules. */
   readonly #ownTypes = new Set<'SOA' | 'NS'>()
-  /** The first of these, or of all. */
+  /** Place of the first of these, or of all. */
   #ownPlace: ZonePlace | undefined
   readonly #told = new Map<string, { readonly note: Note; count: number }>()
 
@@ -96,7 +96,7 @@ class PolicyReader {
     if (!this.#placeOf.has(name)) this.#placeOf.set(name, placeOf(index))
   }
 
-  /** In the order of the file, those for domains behind the exact ones. */
+  /** In the order of the file, exact rules before domain rules. */
   rules(): readonly ImportedRule[] {
     const rules: ImportedRule[] = []
     for (const [name, effect] of this.#exact) {
@@ -106,7 +106,7 @@ class PolicyReader {
     for (const [name, effect] of this.#below) {
       rules.push({ triggerType: 'domain', triggerValue: name, ...effect })
       if (this.#exact.has(name)) continue
-      // A rule for a domain is also one for its own name, which `*.` is not.
+      // A domain rule also matches its own name, which `*.` does not.
       const own = this.#effectAbove(name) ?? passthru
       if (!isSame(own, effect)) rules.push({ triggerType: 'exact', triggerValue: name, ...own })
     }
@@ -118,7 +118,7 @@ class PolicyReader {
     return [...this.#noteOfZone(), ...this.#notesOfRecords()]
   }
 
-  /** What no rule has is named in one line. */
+  /** Reports the zone's own records in one line. */
   #noteOfZone(): readonly Note[] {
     if (this.#ownPlace === undefined) return []
     const what = [...this.#ownTypes, 'TTLs'].join(', ')
@@ -133,7 +133,7 @@ class PolicyReader {
     })
   }
 
-  /** RFC 4592 section 4.4: names that are there, or have names below them, end a wildcard. */
+  /** RFC 4592 section 4.4: existing names, and names above them, end a wildcard. */
   #tellEndedWildcards(): void {
     const met = new Set<string>()
     for (const [name, place] of this.#placeOf) {
@@ -164,10 +164,10 @@ class PolicyReader {
   }
 }
 
-/** @returns why there is none, as words */
+/** @returns the effect, or why there is none, in words */
 function effectOf(target: string, name: string): Effect | string {
   if (target === '.') return { action: 'nxdomain', actionTarget: '' }
-  // Pointing at itself is the older form.
+  // A CNAME to itself is the older form.
   if (target === 'rpz-passthru.' || target === name) return passthru
   const none = noEffects.get(target)
   if (none !== undefined) return none

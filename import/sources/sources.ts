@@ -1,4 +1,4 @@
-// The table of what can be imported. A new source is one file and one row here.
+// The table of import sources. A new source needs one file and one row here.
 import { cloudflareSource } from './cloudflare.ts'
 import type { ImportSource } from './imported.ts'
 import { octodnsSource } from './octodns.ts'

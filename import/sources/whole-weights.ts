@@ -1,4 +1,4 @@
-// Turns shares of answers into the whole numbers that members have as weights.
+// Converts shares of answers to whole weights of members.
 
 /** The largest weight of a member. */
 const weightMax = 1_000_000
@@ -6,8 +6,8 @@ const factorMax = 10_000
 const exact = 1e-9
 
 /**
- * The same shares as whole numbers, with the smallest factor that makes them whole; where there is
- * none, rounded, and never to 0.
+ * Uses the smallest factor that makes all shares whole; without one, shares are rounded, but never
+ * to 0.
  */
 export function wholeWeights(shares: readonly number[]): readonly number[] {
   const top = Math.max(0, ...shares)

@@ -1,4 +1,4 @@
-// Collects what a source finds: records from texts, balanced names, and notes.
+// Collects the results of a source: records from texts, balanced names, and notes.
 import { formatName, parseName } from '#dns/name.ts'
 import { aliasCode, recordTypeNamed, recordTypeOf } from '#compiler/values/record-sets.ts'
 import { parseRdata } from '#dns/rdata/rdata-types.ts'
@@ -42,9 +42,9 @@ export interface BalancedName extends BalancedPool {
   /** Absolute. */
   readonly domain: string
   readonly ttl: number
-  /** Fields of the service that say how it chooses. */
+  /** Fields of the service that define the choice. */
   readonly choice: JsonObject
-  /** Stands in when nobody of the first is left. */
+  /** The pool that answers when the first has no member left. */
   readonly fallback?: BalancedPool | undefined
   readonly place: ZonePlace
 }
@@ -52,7 +52,7 @@ export interface BalancedName extends BalancedPool {
 export class ZoneBuilder {
   readonly #found: { readonly record: ZoneRecord; readonly place: ZonePlace }[] = []
   readonly #objects: ImportedObject[] = []
-  /** Names that a service answers, in lower case with the final dot, and whether as an alias. */
+  /** Names answered by a service, lower case with final dot, and whether with an alias. */
   readonly #balanced = new Map<string, boolean>()
   readonly #notes: Note[] = []
 
@@ -116,7 +116,7 @@ export class ZoneBuilder {
     this.#objects.push({ kind: 'Pool', name, spec })
   }
 
-  /** @param top where the file begins: the place of what is missing */
+  /** @param top start of the file, the place of anything missing */
   result(origin: Uint8Array | undefined, top: ZonePlace, notes: readonly Note[]): Imported {
     const kept = this.#withoutClashes(origin)
     const records = new RecordList()
@@ -125,7 +125,10 @@ export class ZoneBuilder {
     return { origin, records, placeOf, objects: this.#objects, notes: [...this.#notes, ...notes] }
   }
 
-  /** One name cannot have both: what is not taken over is told, and the rest is. */
+  /**
+   * A name cannot have both a service and these records: the conflicting part is reported and left
+   * out.
+   */
   #withoutClashes(origin: Uint8Array | undefined) {
     const apex = origin === undefined ? '' : formatName(origin).toLowerCase()
     const types = new Map<string, Set<number>>()
@@ -161,7 +164,7 @@ function clashWithService({ type }: ZoneRecord, isAlias: boolean): string | unde
 const isAddress = (type: number): boolean =>
   type === RrType.A || type === RrType.AAAA || type === aliasCode
 
-/** @param targets of aliases so far, by their names */
+/** @param targets of the aliases so far, by name */
 function clashOfAlias(
   record: ZoneRecord,
   others: ReadonlySet<number>,
@@ -185,5 +188,5 @@ function clashOfAlias(
   return before === target ? undefined : `a second ${typeName}, and a name has one`
 }
 
-/** DNS says no port; what members have is for health checks and people. */
+/** DNS gives no port; a member's port is for health checks and people. */
 const defaultPort = 443

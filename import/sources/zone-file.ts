@@ -1,4 +1,4 @@
-// Takes over a zone file. RFC 1035 section 5.
+// Imports a zone file. RFC 1035 section 5.
 import { typeNumbers } from '#dns/rdata-text/type-names.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import { err, ok } from '#lib/result.ts'
@@ -31,7 +31,7 @@ export const zoneFileSource: ImportSource = {
   },
 }
 
-/** Records that a signer makes, and that say what its zone holds. */
+/** Records made by a signer that depend on the content of the zone. */
 const signerTypes: ReadonlyMap<string, number> = new Map(
   [
     'SIG',
@@ -50,7 +50,7 @@ const signerTypes: ReadonlyMap<string, number> = new Map(
 export const signerRecords: ReadonlySet<number> = new Set(signerTypes.values())
 const signerNames = new Set([...signerTypes].flatMap(([name, code]) => [name, `TYPE${code}`]))
 
-/** DNSKEY and RRSIG: validators ask for them where the zone above has DS records. */
+/** Validators ask for DNSKEY and RRSIG where the parent has DS records. */
 const signatures: readonly string[] = ['RRSIG', 'DNSKEY']
 
 function signedNotes(leftOut: readonly LeftOut[]): Note[] {

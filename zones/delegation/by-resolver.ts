@@ -1,4 +1,4 @@
-// Finds servers by asking the configured resolvers.
+// Finds name servers by asking the configured resolvers.
 import { Resolver } from 'node:dns/promises'
 import { err, ok } from '#lib/result.ts'
 import { resolveLimits } from '#inputs/resolve/limits.ts'
@@ -44,7 +44,7 @@ const away = {
   why: 'cannot be looked up: no server of dns.resolvers answers',
 } as const
 
-/** Without the root. */
+/** Ancestors of the domain, without the root. */
 function namesAbove(domain: string): readonly string[] {
   const labels = domain.split('.').slice(0, -1)
   return labels.slice(1).map((_label, i) => `${labels.slice(i + 1).join('.')}.`)

@@ -1,4 +1,5 @@
-// Checks the delegation of a domain: what its parent says, and whether its name servers serve it.
+// Checks the delegation of a domain: the records at its parent, and whether its name servers serve
+// it.
 import { RrType } from '#dns/rrtype.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { domainSilences } from '#state/ports/domains.ts'
@@ -15,11 +16,11 @@ import type { FoundZone, ZoneFinder } from './zone-finder.ts'
 export interface WantedDelegation {
   /** Lower case, with the final dot. */
   readonly domain: string
-  /** The name servers that the zone has here, which its parent should name as well. */
+  /** Name servers of the zone here, which the parent should list as well. */
   readonly nameservers: readonly ServerName[]
   /**
-   * DS records of our keys in presentation form; none: the zone is not signed. null: it is signed
-   * by keys that are not here, and any DS is believed.
+   * DS records of our keys in presentation form; empty: the zone is not signed. null: it is signed
+   * by keys that are not here, and any DS is accepted.
    */
   readonly ds: readonly string[] | null
 }
@@ -95,8 +96,8 @@ async function askParent(
 }
 
 /**
- * A referral without glue may be one that did not fit: before RFC 9471, servers left addresses
- * out of an answer over UDP without a word.
+ * A referral without glue may have lost it: before RFC 9471, servers silently left addresses out of
+ * UDP answers.
  */
 async function wholeDelegation(
   { address, value }: OneAsked & { readonly ok: true },
@@ -117,7 +118,7 @@ function lacksGlue(servers: readonly ServerName[], domain: string): boolean {
 
 interface Delegation {
   readonly servers: readonly ServerName[]
-  /** False: this server has the zone of the domain as well, and answers from it. */
+  /** False: this server also has the zone of the domain, and answers from it. */
   readonly isReferral: boolean
 }
 
@@ -203,7 +204,7 @@ async function askNameserver(
   }
 }
 
-/** A server that refuses to speak of the domain is lame; one that is silent may be only away. */
+/** A server that refuses the domain is lame; a silent one may only be away. */
 function unserved(refusal: Refusal): Fault {
   if (refusal.code !== 'refused') return refusal
   return { code: 'lame', why: `${refusal.why} for its zone: it does not serve it` }
@@ -221,7 +222,7 @@ type OneAsked = { readonly address: string } & (
   { readonly ok: true; readonly value: Answered } | { readonly ok: false; readonly error: Refusal }
 )
 
-/** At the first of its addresses that answers; two of them at most. */
+/** Asks a server at the first of its addresses that answers; at most two. */
 async function askOne(
   { name, addresses }: ServerName,
   domain: string,
@@ -240,7 +241,7 @@ async function askOne(
   return last
 }
 
-/** Each name once, with all the addresses that any server gave. */
+/** Each name once, with all addresses from any server. */
 function merged(servers: readonly ServerName[]): readonly ServerName[] {
   const all = new Map<string, Set<string>>()
   for (const { name, addresses } of servers) {
@@ -287,7 +288,7 @@ function sentence(text: string): string {
   return text.length <= sentenceMax ? text : `${text.slice(0, sentenceMax - 1)}…`
 }
 
-/** So many, and so long all together. */
+/** Bounds the number of texts and their total length. */
 function kept(texts: readonly string[]): readonly string[] {
   let left: number = delegationLimits.textMax
   return texts.slice(0, delegationLimits.recordsKeptMax).filter((text) => {

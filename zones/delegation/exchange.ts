@@ -1,4 +1,4 @@
-// Asks one server one question over UDP, and over TCP when the answer does not fit.
+// Asks one server one question over UDP, and over TCP when the answer is truncated.
 import { createSocket } from 'node:dgram'
 import { randomInt } from 'node:crypto'
 import { connect, isIPv6 } from 'node:net'
@@ -14,7 +14,7 @@ import { delegationLimits } from './limits.ts'
 import { readResponse } from './response.ts'
 import type { Answered } from './response.ts'
 
-/** `tcp`: at once, for answers of which nothing was left out. */
+/** `tcp`: at once, for answers that must be complete. */
 export type Transport = 'udp-then-tcp' | 'tcp'
 
 export interface Question {
@@ -25,7 +25,7 @@ export interface Question {
 
 export interface Refusal {
   readonly code: DomainFault
-  /** What goes after `the server …`. */
+  /** The text after `the server …`. */
   readonly why: string
 }
 
@@ -39,18 +39,18 @@ interface Server {
 const silent = { code: 'no-answer', why: 'does not answer in time' } as const
 const nonsense = { code: 'bad-answer', why: 'answers nonsense' } as const
 
-/** Never rejects. Errors: what is wrong with the answer, or with its absence. */
+/** Never rejects. Errors: the fault of the answer, or its absence. */
 export async function askServer(
   server: Server,
   question: Question,
   timeoutMs: number,
   transport: Transport = 'udp-then-tcp',
 ): Asked {
-  // Sockets live in real time, in tests too.
+  // Sockets use real time, in tests too.
   const endMs = systemClock.monotonicMs() + timeoutMs
   const left = (): number => Math.max(endMs - systemClock.monotonicMs(), 1)
   const withEdns = await askOnce(server, question, true, left, transport)
-  // RFC 6891 section 7: a server that does not know EDNS says FORMERR, some NOTIMP.
+  // RFC 6891 section 7: a server without EDNS answers FORMERR, some NOTIMP.
   const isPuzzled =
     withEdns.ok && [Rcode.FormErr, Rcode.NotImp].some((code) => code === withEdns.value.rcode)
   const answered = isPuzzled ? await askOnce(server, question, false, left, transport) : withEdns
@@ -79,11 +79,11 @@ async function askOnce(
 
 interface Query {
   readonly octets: Buffer
-  /** Header and question, which come back. */
+  /** Header and question, which the reply repeats. */
   readonly asked: Buffer
 }
 
-/** Not recursive: what the server itself knows. */
+/** Not recursive: only the server's own knowledge is wanted. */
 function queryOf({ name, type }: Question, hasEdns: boolean): Query {
   const end = HeaderOffset.End + name.length + 4
   const octets = Buffer.alloc(end + (hasEdns ? 11 : 0))
@@ -127,7 +127,7 @@ function udp({ address, port }: Server, query: Query, timeoutMs: number): Promis
       socket.close()
       resolve(result)
     }
-    // An answer that did not fit says more than none.
+    // A wrong answer is a better report than none.
     const late = setTimeout(() => end(err(wrongAnswers > 0 ? nonsense : silent)), timeoutMs)
     const send = (): void => {
       if (!isOver) socket.send(query.octets, (error) => error !== null && end(err(silent)))
@@ -138,7 +138,7 @@ function udp({ address, port }: Server, query: Query, timeoutMs: number): Promis
       if (fitsQuery(message, query.asked)) end(ok(message))
       else if (++wrongAnswers >= delegationLimits.wrongAnswersMax) end(err(nonsense))
     })
-    // From then on the system drops what comes from another address or port.
+    // Once connected, the system drops packets from other addresses and ports.
     socket.connect(port, address, (error?: Error | null) => {
       if (error instanceof Error) end(err(silent))
       else send()
@@ -146,7 +146,7 @@ function udp({ address, port }: Server, query: Query, timeoutMs: number): Promis
   })
 }
 
-/** RFC 7766; the length of a message goes before it. */
+/** RFC 7766; a message follows its length. */
 function tcp({ address, port }: Server, query: Query, timeoutMs: number): Promise<Got> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port })
@@ -160,7 +160,7 @@ function tcp({ address, port }: Server, query: Query, timeoutMs: number): Promis
     const late = setTimeout(fail, timeoutMs)
     const pieces: Buffer[] = []
     let bytes = 0
-    /** Octets of the reply with the two that give its length; Infinity until these are there. */
+    /** Octets of the reply with its length prefix; Infinity until the prefix is complete. */
     let wanted = Infinity
     socket.on('error', fail)
     socket.on('end', fail)

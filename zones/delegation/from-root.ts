@@ -1,4 +1,4 @@
-// Finds name servers without a resolver, by asking down from the root. RFC 1034 section 5.3.3.
+// Finds name servers without a resolver, by walking down from the root. RFC 1034 section 5.3.3.
 import { RrType } from '#dns/rrtype.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -16,11 +16,11 @@ export interface RootWalkParts {
   readonly clock: Clock
 }
 
-/** Zones of one label at most are asked for once in this time. */
+/** How long servers of zones with at most one label are cached. */
 const keptMs = 3_600_000
 const keptMax = 2_000
 
-/** For all checks of a node. */
+/** Shared by all checks of a node. */
 export class RootWalk {
   readonly #parts: RootWalkParts
   readonly #kept = new Map<string, { readonly zone: FoundZone; readonly untilMs: number }>()
@@ -62,14 +62,14 @@ interface Reached {
   readonly answered: Answered
 }
 
-/** The way from the root down to the servers of a zone; each check makes one of its own. */
+/** One walk from the root down to the servers of a zone; each check makes its own. */
 class Walk {
   readonly #questions: Questions
   readonly #start: (name: string) => FoundZone
   readonly #keep: (zone: FoundZone) => void
   /**
-   * Only what has been found: two lookups that wait for each other, as each one's zone is served by
-   * the other's name, would never end.
+   * Completed lookups only: two lookups that wait for each other, since the zone of each is served
+   * by the other's name, would never end.
    */
   readonly #addresses = new Map<string, readonly string[]>()
 
@@ -84,8 +84,8 @@ class Walk {
   }
 
   /**
-   * @param within names whose addresses are wanted for this, outermost first
-   * @param cut a referral to this zone is not followed
+   * @param within names whose addresses are being looked up for this one, outermost first @param
+   * cut a referral to this zone is not followed
    */
   async to(
     name: string,
@@ -107,7 +107,7 @@ class Walk {
     return err({ code: 'parent-unknown', why: 'is reached by too many referrals' })
   }
 
-  /** Empty: nobody knows any, or only who is asked through this name itself. */
+  /** Empty: unknown, or only known to servers reached through this name itself. */
   async addressesOf(name: string, within: readonly string[]): Promise<readonly string[]> {
     const known = this.#addresses.get(name)
     if (known !== undefined) return known
@@ -124,7 +124,7 @@ class Walk {
     return some
   }
 
-  /** What the first server says that answers sense. */
+  /** The first usable answer of a zone's servers. */
   async #askZone(
     zone: FoundZone,
     name: string,
@@ -146,14 +146,14 @@ class Walk {
   }
 }
 
-/** A referral goes deeper, and to the name: so none leads in a circle. */
+/** A referral must lead deeper and towards the name, so that there is no loop. */
 function leadsDown(answered: Answered, zone: FoundZone, name: string): boolean {
   const next = referralIn(answered)
   if (next === undefined) return true
   return next.name !== zone.name && isInside(next.name, zone.name) && isInside(name, next.name)
 }
 
-/** undefined: the answer is no referral. */
+/** undefined: the answer is not a referral. */
 export function referralIn(answered: Answered): FoundZone | undefined {
   const { isAuthoritative, answer, authority } = answered
   const cut = authority.find(({ type }) => type === RrType.NS)
@@ -161,7 +161,7 @@ export function referralIn(answered: Answered): FoundZone | undefined {
   return { name: cut.owner, servers: serversIn(authority, cut.owner, answered.additional) }
 }
 
-/** The NS records of a zone, with the addresses that came along. */
+/** The NS records of a zone, with addresses from the same message. */
 export function serversIn(
   section: readonly AnsweredRecord[],
   zone: string,

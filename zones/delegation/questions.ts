@@ -1,4 +1,4 @@
-// The questions of one check: bounded in number and time, and only to addresses that may be asked.
+// Sends the questions of one check: bounded in number and time, only to permitted addresses.
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
 import { isInternalAddress } from '#dns/network.ts'
@@ -10,15 +10,15 @@ import type { Asked, Transport } from './exchange.ts'
 import { delegationLimits } from './limits.ts'
 
 export interface QuestionParts {
-  /** Every server is asked at this port: 53. */
+  /** Port of all servers: 53. */
   readonly port: number
-  /** Whether loopback and link-local addresses may be asked. */
+  /** Permits loopback and link-local addresses. */
   readonly allowLocal: boolean
-  /** Whether those of private networks, and others that no public server has, may be asked. */
+  /** Permits private addresses and others that no public server has. */
   readonly allowPrivate: boolean
-  /** May be asked though they are private: those of our own name servers. */
+  /** Private addresses that are permitted: those of our own name servers. */
   readonly own: readonly string[]
-  /** For one question to one server. */
+  /** Time for one question to one server. */
   readonly askMs: number
   readonly clock: Clock
 }
@@ -57,7 +57,7 @@ export class Questions {
     )
   }
 
-  /** A parent could otherwise send queries to any address of the operator's network. */
+  /** Otherwise a parent could send queries to any address in the operator's network. */
   #whyNot(address: string): string | undefined {
     const { allowLocal, allowPrivate, own } = this.#parts
     const odd = whyUnusable(address)

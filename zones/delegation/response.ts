@@ -1,4 +1,4 @@
-// Reads a response: the records of NS, DS and addresses of its three sections.
+// Parses a response: the NS, DS and address records of its three sections.
 import { formatAddress } from '#dns/address.ts'
 import { Flag1, HeaderOffset, QClass } from '#dns/header.ts'
 import { readMessageName, skipMessageName } from '#dns/message-name.ts'
@@ -24,10 +24,7 @@ export interface AnsweredRecord {
   readonly text: string
 }
 
-/**
- * @param questionEnd behind the question, which fits
- * @returns undefined: it is malformed
- */
+/** @param questionEnd end of the question, which was checked @returns undefined: malformed */
 export function readResponse(message: Buffer, questionEnd: number): Answered | undefined {
   const flags = message[HeaderOffset.Flags1]!
   const head = {
@@ -54,7 +51,7 @@ export function readResponse(message: Buffer, questionEnd: number): Answered | u
 }
 
 interface ReadRecord {
-  /** null: of a type or class that nobody asks for. */
+  /** null: of another type or class. */
   readonly record: AnsweredRecord | null
   readonly end: number
 }

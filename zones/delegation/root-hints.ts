@@ -3,7 +3,7 @@
 export interface ServerName {
   /** Lower case, with the final dot. */
   readonly name: string
-  /** Empty: they have to be looked up. */
+  /** Empty: they must be looked up. */
   readonly addresses: readonly string[]
 }
 

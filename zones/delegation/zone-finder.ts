@@ -1,4 +1,5 @@
-// The two ways to find the servers of the zone above a domain: a resolver, or down from the root.
+// The interface of both ways to find the servers of the zone above a domain: by a resolver, or from
+// the root.
 import type { Result } from '#lib/result.ts'
 import type { Refusal } from './exchange.ts'
 import type { ServerName } from './root-hints.ts'
@@ -9,11 +10,11 @@ export interface FoundZone {
   readonly servers: readonly ServerName[]
 }
 
-/** Serves one check. Neither call rejects. */
+/** Serves one check. Calls never reject. */
 export interface ZoneFinder {
-  /** Errors: what goes after `the domain …`. */
+  /** Errors: the text after `the domain …`. */
   readonly parentOf: (domain: string) => Promise<Result<FoundZone, Refusal>>
-  /** Empty: nobody knows any. */
+  /** Empty: unknown. */
   readonly addressesOf: (name: string) => Promise<readonly string[]>
 }
 

@@ -1,5 +1,5 @@
-// Answers what the fast path leaves: signed messages, transfers and updates. RFC 8945, RFC 5936,
-// RFC 2136.
+// Answers messages that the fast path hands over: signed ones, transfers and updates. RFC 8945, RFC
+// 5936, RFC 2136.
 import { setImmediate } from 'node:timers/promises'
 import { assert } from '#lib/assert.ts'
 import { Flag1, Flag2, HeaderOffset, Opcode } from '#dns/header.ts'
@@ -34,7 +34,7 @@ import { readMessageName } from '#dns/message-name.ts'
 
 export interface ExchangeKey extends TsigKey {
   readonly id: string
-  /** Wire form, in lower case: it is for that name and those below. null: for all. */
+  /** Wire form, in lower case: the key is for this name and names below. null: for all names. */
   readonly scope: Uint8Array | null
   /** Whether zones within the scope may be transferred with it. */
   readonly mayTransfer: boolean
@@ -45,7 +45,7 @@ export interface ExchangeParts {
   readonly findKey: (name: Uint8Array) => ExchangeKey | undefined
   readonly nowSeconds: () => number
   readonly transfers: Transfers
-  /** undefined until there is a bundle. */
+  /** undefined before the first bundle. */
   readonly source: () => ZoneSource | undefined
   /** @param message without its signature. @returns when the update is durable and in force */
   readonly update: (message: Uint8Array, key: ExchangeKey) => Promise<Rcode>
@@ -55,7 +55,7 @@ export interface ExchangeParts {
 export interface ExchangeCounts {
   /** Messages with a valid signature. */
   signed: number
-  /** Updates among them that came again: a datagram that was sent twice, or a replay. */
+  /** Updates among them that were seen before: a repeated datagram, or a replay. */
   repeated: number
   malformed: number
   badKey: number
@@ -83,9 +83,8 @@ export class Exchange {
   }
 
   /**
-   * @param message for which `answer` has said `handedOver`
-   * @param into 65,535 octets, not those of the message
-   * @returns octets of the reply, or what gives it
+   * @param message for which `answer` returned `handedOver` @param into 65,535 octets, not those of
+   * the message @returns octets of the reply, or its generator
    */
   handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
     const check = checkTsig(message, this.#parts.findKey, this.#parts.nowSeconds())
@@ -117,7 +116,7 @@ export class Exchange {
     }
   }
 
-  /** The MAC is right, the message refused all the same, and the reply signed. */
+  /** The MAC is right, but the message is refused, and the reply signed. */
   #refuse(
     tx: Transaction,
     message: Uint8Array,
@@ -134,10 +133,7 @@ export class Exchange {
     return signer.signRefusal(into, length, record, refused, this.#parts.nowSeconds())
   }
 
-  /**
-   * @param message without its signature
-   * @param signature null: it had none
-   */
+  /** @param message without its signature @param signature null: unsigned */
   #handlePlain(
     tx: Transaction,
     message: Uint8Array,
@@ -148,7 +144,7 @@ export class Exchange {
     if (opcode === Opcode.Update && signature !== null && tx.takesUpdates) {
       return this.#update(tx, message, signature)
     }
-    // Octets that the signature of the reply will need.
+    // Octets reserved for the signature of the reply.
     const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
     if (opcode === Opcode.Query) {
       const reply = this.#transfer(tx, message, into, signature?.key ?? null, reserved)
@@ -157,7 +153,7 @@ export class Exchange {
     return answerQuery(tx, message, into, reserved)
   }
 
-  /** @returns undefined: the message asks for something else */
+  /** @returns undefined: the message is not a transfer */
   #transfer(
     tx: Transaction,
     message: Uint8Array,
@@ -169,7 +165,7 @@ export class Exchange {
     tx.bind(message, into)
     const questionEnd = readMessage(tx, message, 0, message.length, Opcode.Query)
     const { qtype, qclass } = tx
-    // Secondaries ask for the SOA of the catalog zone first; in no bundle there is one.
+    // Secondaries first ask for the SOA of the catalog zone, which no bundle has.
     if (!tx.isForHandler) return undefined
     const zone = apexZone(tx)
     if (qtype === RrType.SOA && zone >= 0) return undefined
@@ -182,7 +178,7 @@ export class Exchange {
       client: tx.source.slice(tx.sourceAt, tx.sourceAt + tx.sourceBytes),
     })
     if (typeof running === 'number') {
-      // As any other query, it gets an OPT record.
+      // Like any other query, it gets an OPT record.
       const length = answerQuery(tx, message, into, reserved)
       into[HeaderOffset.Flags2] = (into[HeaderOffset.Flags2]! & ~Flag2.RcodeMask) | running
       return length
@@ -212,7 +208,7 @@ export class Exchange {
     }
   }
 
-  /** Carries out an update; one that comes again gets the outcome of the first time. */
+  /** Carries out an update; a repeated one gets the outcome of the first time. */
   #outcome(message: Uint8Array, signature: Signature): Promise<Rcode> {
     const signed = signedUpdateOf(signature)
     const known = this.#updates.find(signed)
@@ -236,7 +232,7 @@ export class Exchange {
     else this.counts.badSignature++
     const opcode = opcodeOf(message)
     const isUnknown = this.#parts.findKey(record.keyName) === undefined
-    // An update by nobody that is known is refused like one that is not signed.
+    // An update by an unknown key is refused like an unsigned one.
     const rcode = opcode === Opcode.Update && isUnknown ? Rcode.Refused : Rcode.NotAuth
     const length = this.#bare(tx, message, rcode, into)
     assert(length + unprovenBytes(record) <= into.length, 'a reply without records is short')
@@ -269,7 +265,7 @@ function opcodeOf(message: Uint8Array): number {
   return (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
 }
 
-/** A message with OPT gets a reply with OPT, whatever else is wrong. RFC 6891 section 6.1.1. */
+/** A message with OPT gets a reply with OPT, even with an error. RFC 6891 section 6.1.1. */
 function writeItsOpt(
   tx: Transaction,
   message: Uint8Array,
@@ -281,7 +277,7 @@ function writeItsOpt(
   tx.bind(message, into)
   readMessage(tx, message, 0, message.length, opcodeOf(message))
   if (!tx.hasOpt) return length
-  // What the form of the message calls for is not the rcode of this reply.
+  // Overrides the rcode that the form of the message called for.
   tx.rcode = rcode
   tx.replyStart = 0
   tx.at = length
@@ -290,12 +286,12 @@ function writeItsOpt(
   return tx.at
 }
 
-/** The OPT record of a reply, whose message has been read; empty: it gets none. */
+/** The OPT record of a reply, after its message was read; empty: none. */
 function optOf(tx: Transaction, into: Uint8Array): Uint8Array {
   if (!tx.hasOpt) return none
   tx.replyStart = 0
   tx.at = 0
-  // The record stands in messages of many lengths.
+  // The same record serves messages of different lengths, so it is not padded.
   tx.wantsPadding = false
   writeOpt(tx, into.length)
   return into.slice(0, tx.at)
@@ -303,7 +299,7 @@ function optOf(tx: Transaction, into: Uint8Array): Uint8Array {
 
 const none = new Uint8Array(0)
 
-/** A zone may be long to look through: between two steps the thread does other work. */
+/** A zone may take long to walk: between two steps the thread does other work. */
 function writeNext(
   running: RunningTransfer,
   octets: Uint8Array,
@@ -326,7 +322,7 @@ async function writeLater(
   return length
 }
 
-/** What the fast path says, without transfers and signatures. */
+/** The fast path's answer, without transfers and signatures. */
 function answerQuery(
   tx: Transaction,
   message: Uint8Array,
@@ -335,7 +331,7 @@ function answerQuery(
 ): number {
   const { limiter } = tx
   tx.handsOver = false
-  // What has a signature or is over TCP is not limited.
+  // Signed messages and those over TCP are not rate-limited.
   tx.limiter = null
   tx.reservedBytes = reserved
   const length = answer(tx, message, 0, message.length, into, 0, into.length - reserved)
@@ -345,14 +341,14 @@ function answerQuery(
   return length
 }
 
-/** The message without the record at its end. */
+/** The message without its TSIG record. */
 function unsigned(message: Uint8Array, record: TsigRecord): Uint8Array {
   const plain = Buffer.from(message.subarray(0, record.at))
   plain.writeUInt16BE(plain.readUInt16BE(HeaderOffset.ArCount) - 1, HeaderOffset.ArCount)
   return plain
 }
 
-/** Row in `zoneNode` of the zone that the question names, or -1. */
+/** Row in `zoneNode` of the zone in the question, or -1. */
 function apexZone(tx: Transaction): number {
   const bundle = tx.view?.bundle
   if (bundle === undefined) return -1
@@ -373,13 +369,13 @@ function writeHead(message: Uint8Array, rcode: number, into: Uint8Array): number
   return questionEnd
 }
 
-/** Behind the header where there is no question, not one alone, or none that can be read. */
+/** End of the question; of the header where there is no question, several, or an unreadable one. */
 function endOfQuestion(message: Uint8Array): number {
   const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
   const isOne = message[HeaderOffset.QdCount] === 0 && message[HeaderOffset.QdCount + 1] === 1
   if (opcode !== Opcode.Query || !isOne) return HeaderOffset.End
   const name = readMessageName(message, HeaderOffset.End)
-  // A pointer leads nowhere from there: nothing that has a name stands before it.
+  // A pointer is invalid here: no name stands before the question.
   const isWhole = name !== undefined && name.end - HeaderOffset.End === name.wire.length
   return isWhole && name.end + 4 <= message.length ? name.end + 4 : HeaderOffset.End
 }

@@ -1,9 +1,9 @@
-// Remembers recent signed updates: a repeated one gets the first answer, and is not carried out
+// Remembers recent signed updates: a repeated one gets the first answer and is not carried out
 // again. RFC 8945 section 5.2.3.
 import type { Rcode } from '#dns/rcode.ts'
 import { tsigFudgeSeconds } from '#dns/tsig/tsig-key.ts'
 
-/** Without more, a key could fill the memory. With more, the earliest signed are forgotten. */
+/** Keeps a key from filling the memory. Beyond, the updates signed first are forgotten. */
 export const signedUpdateLimits: SignedUpdateLimits = Object.freeze({
   perKeyMax: 10_000,
   max: 100_000,
@@ -25,20 +25,20 @@ export interface SignedUpdate {
 export type Outcome = Promise<Rcode>
 
 interface KeyMemory {
-  /** What was signed then or before is not remembered any more. */
+  /** Updates signed then or before are forgotten. */
   forgottenSeconds: number
   count: number
-  /** By the second in which they were signed: only so many are valid at once. Then by MAC. */
+  /** By the second of signing, of which few are valid at once; then by MAC. */
   readonly seconds: Map<number, Map<string, Outcome>>
 }
 
 export class SignedUpdates {
   readonly #limits: SignedUpdateLimits
-  /** The key that signed longest ago comes first. */
+  /** Sorted by the time of the last signature, oldest first. */
   readonly #byKey = new Map<string, KeyMemory>()
   #count = 0
   #sweptSeconds = 0
-  /** The latest that was forgotten with a key of which nothing is left: it holds for all keys. */
+  /** The latest second forgotten with a key of which nothing is left: it applies to all keys. */
   #floorSeconds = 0
 
   constructor(limits = signedUpdateLimits) {
@@ -49,9 +49,7 @@ export class SignedUpdates {
     return this.#count
   }
 
-  /**
-   * @returns what became of it; `new`; `too-old`: it may have come before, and is to be refused
-   */
+  /** @returns the outcome; `new`; `too-old`: it may have been seen before and must be refused */
   find({ keyId, mac, timeSeconds }: SignedUpdate): Outcome | 'new' | 'too-old' {
     const memory = this.#byKey.get(keyId)
     const known = memory?.seconds.get(timeSeconds)?.get(textOf(mac))
@@ -76,7 +74,7 @@ export class SignedUpdates {
     }
   }
 
-  /** Whole seconds at a time: no message of a second is taken without all of it being known. */
+  /** Forgets whole seconds: a message is accepted only if all of its second is remembered. */
   #forgetEarliest(memory: KeyMemory): void {
     const earliest = Math.min(...memory.seconds.keys())
     memory.forgottenSeconds = earliest
@@ -91,8 +89,8 @@ export class SignedUpdates {
   }
 
   /**
-   * What is signed too long ago is refused by its time alone, until the clock is set back: what is
-   * forgotten leaves a floor.
+   * Old messages are refused by their time alone, unless the clock is set back: so forgotten
+   * seconds leave a floor.
    */
   #sweep(nowSeconds: number): void {
     this.#sweptSeconds = nowSeconds

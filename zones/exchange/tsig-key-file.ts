@@ -1,4 +1,4 @@
-// Reads TSIG keys from a file in the form of BIND, as `tsig-keygen` prints them.
+// Parses TSIG keys from a file in BIND's form, as `tsig-keygen` prints them.
 import { readFileSync, statSync } from 'node:fs'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { tsigAlgorithm, tsigAlgorithms } from '#dns/tsig/tsig-algorithms.ts'
@@ -9,12 +9,12 @@ import type { Result } from '#lib/result.ts'
 export const tsigFileLimits = Object.freeze({
   bytesMax: 65_536,
   keysMax: 1_000,
-  /** Octets of a secret. RFC 8945 section 10.2 wants them random, and 128 bits at least. */
+  /** Octets of a secret. RFC 8945 section 10.2 wants random ones of at least 128 bits. */
   secretBytesMin: 16,
   secretBytesMax: 512,
 })
 
-/** Errors: a sentence with the place, and never a secret. */
+/** Errors: a sentence with the place, never with a secret. */
 export function readTsigKeyFile(path: string): Result<readonly TsigKey[], string> {
   let text: string
   try {
@@ -72,7 +72,7 @@ interface Fault {
   readonly why: string
 }
 
-/** `{ algorithm A; secret S; };` in any order. */
+/** Parses `{ algorithm A; secret S; };` in any order. */
 function bodyOf(next: () => Token): Result<Pick<TsigKey, 'algorithm' | 'secret'>, Fault> {
   const open = next()
   if (!isSign(open, '{')) return err({ at: open.at, why: '{ is expected here' })
@@ -109,7 +109,7 @@ const secretExpected =
 
 const isSign = ({ text, isQuoted }: Token, sign: string): boolean => !isQuoted && text === sign
 
-/** As in the settings that name a key. */
+/** The same form as in the settings that name a key. */
 const nameForm = /^[\w-]{1,63}(\.[\w-]{1,63})*\.?$/
 
 function nameOf(text: string): Uint8Array | undefined {
@@ -128,7 +128,7 @@ function secretOf(text: string): Uint8Array | undefined {
 
 const tokenForm = /\s+|#.*|\/\/.*|\/\*[^]*?(?:\*\/|$)|"([^"\n]*)"|([{};])|([^\s{};"#]+)|[^]/gy
 
-/** White space and comments are left out. A character that begins nothing is a token. */
+/** Leaves out white space and comments. Any other character is a token. */
 function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = []
   for (const found of text.matchAll(tokenForm)) {

@@ -1,4 +1,4 @@
-// The response rules of a configuration as the records of a response policy zone.
+// Exports the response rules of a configuration as records of a response policy zone.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { parseName } from '#dns/name.ts'
@@ -8,11 +8,11 @@ import { assert } from '#lib/assert.ts'
 
 export interface RpzExport {
   readonly records: readonly ZoneRecord[]
-  /** Sentences on what the file cannot say. */
+  /** Sentences on what the file cannot express. */
   readonly remarks: readonly string[]
 }
 
-/** As an answer by a rule has it. */
+/** TTL of answers by a rule. */
 const ttlSeconds = 60
 
 /** @param origin name of the policy zone, with its final dot */
@@ -42,9 +42,9 @@ interface Owner {
 }
 
 /**
- * In a zone a name, and each name above it, ends the wildcards above (RFC 4592 section 4.4); a rule
- * for a domain holds below them. So each such name gets the rule that holds for it, and its own
- * wildcard.
+ * In a zone, an existing name or an ancestor of one ends the wildcards above (RFC 4592 section
+ * 4.4), but a domain rule applies below them. So each such name gets the rule that applies to it,
+ * and its own wildcard.
  */
 function ownersOf(rules: readonly ResponseRuleModel[]): readonly Owner[] {
   const exact = new Map<string, ResponseRuleModel>()

@@ -1,5 +1,5 @@
-// The records of a zone as another server would need them, read back from a bundle: static ones,
-// those of the settings, and of balanced names the addresses of all enabled members.
+// Exports the records of a zone for another server from a bundle: static ones, those of the
+// settings, and for balanced names the addresses of all enabled members.
 import {
   addressOfMember,
   poolOfService,
@@ -26,7 +26,7 @@ import { wayOfCode } from '#routing/choose/ways.ts'
 export interface ZoneExport {
   readonly origin: Uint8Array
   readonly records: readonly ZoneRecord[]
-  /** Sentences on what the file cannot say. */
+  /** Sentences on what the file cannot express. */
   readonly remarks: readonly string[]
 }
 
@@ -45,9 +45,9 @@ export function exportZone(
     if (zoneOfNode(bundle, node) !== zone) continue
     const owner = nameOfNode(bundle, node)
     for (const rrset of rrsetsOfNode(bundle, node)) {
-      // DS at an apex is the parent's.
+      // DS at an apex belongs to the parent.
       if (node === apex && rrset.type === RrType.DS) continue
-      // What is there of a key is the nodes' own.
+      // The DNSKEY rrset is a placeholder: nodes have the keys.
       if (node === apex && rrset.type === RrType.DNSKEY) continue
       const rdata = rrset.type === RrType.SOA ? withSerial(rrset.rdata, serial) : rrset.rdata
       records.push(...recordsOf(owner, { ...rrset, rdata }))
@@ -64,7 +64,7 @@ export function exportZone(
   return { origin: wire(name), records, remarks: remarks.sort() }
 }
 
-/** A bundle leaves the serial open: it is known when a node takes it up. */
+/** A bundle leaves the serial open: it is set when a node activates it. */
 function withSerial(rdata: readonly Uint8Array[], serial: number | undefined): Uint8Array[] {
   return rdata.map((one) => {
     const copy = Buffer.from(one)
@@ -76,13 +76,13 @@ function withSerial(rdata: readonly Uint8Array[], serial: number | undefined): U
 
 interface Delegation {
   readonly records: ZoneRecord[]
-  /** Names of servers. */
+  /** Names of the name servers. */
   readonly servers: ReadonlySet<string>
 }
 
 /**
- * NS and DS records of zones of ours below this one, each with the addresses of servers inside. All
- * nodes are looked at once, however many zones there are.
+ * NS and DS records of zones of ours below this one, with glue. One pass over all nodes, however
+ * many zones there are.
  */
 function delegationsOf(bundle: Bundle, parent: number): ZoneRecord[] {
   const delegations = new Map<number, Delegation>()
@@ -102,7 +102,7 @@ function delegationsOf(bundle: Bundle, parent: number): ZoneRecord[] {
   return [...delegations.values()].flatMap(({ records }) => records)
 }
 
-/** Without glue. */
+/** The delegation without glue. */
 function delegationOf(bundle: Bundle, zone: number): Delegation {
   const name = nameOfZone(bundle, zone)
   const atApex = rrsetsOfNode(bundle, bundle.zoneNode[zone]!)
@@ -118,7 +118,7 @@ function recordsOf(owner: string, { type, ttlSeconds, rdata }: RrsetValue): Zone
   return rdata.map((octets) => ({ owner: wire(owner), ttl: ttlSeconds, type, rdata: octets }))
 }
 
-/** What a zone file can say of a service, and a sentence on what it cannot. */
+/** The part of a service that a zone file can express, and a sentence on the rest. */
 function balancedName(bundle: Bundle, service: number) {
   const domain = nameOfNode(bundle, bundle.serviceNode[service]!)
   const ttl = serviceCell(bundle, service, NodeCell.TtlSeconds)
@@ -131,7 +131,7 @@ function balancedName(bundle: Bundle, service: number) {
   const fixed = enabled.filter((one) => hostnameOfMember(bundle, one) === undefined)
   const records = fixed.map((one) => addressRecord(domain, ttl, addressOfMember(bundle, one)))
   const hasAlias = enabled.some((one) => isAlias(bundle, one))
-  // A name has one CNAME at most: of several there is none that stands for all.
+  // A name has at most one CNAME: none of several can stand for all.
   if (hasAlias && hostnames.length === 1) records.push(record(domain, ttl, 'CNAME', hostnames[0]!))
   const count = fixed.length + hostnames.length
   const among = count === 1 ? 'one member' : `${count} members`
@@ -142,7 +142,7 @@ function balancedName(bundle: Bundle, service: number) {
   return { records, remark: remark + missing }
 }
 
-/** The algorithm, or the steps of a chain; a script step is a whole program. */
+/** The algorithm, or the steps of a chain; a script step is shown without its program. */
 function choiceOf(bundle: Bundle, service: number): string {
   const code = serviceCell(bundle, service, NodeCell.Algorithm)
   if (code < firstPolicyCode) return wayOfCode(code)?.name ?? `algorithm ${code}`

@@ -1,4 +1,4 @@
-// Tells secondary servers that zones have changed, and again until they have heard it. RFC 1996.
+// Notifies secondary servers of changed zones, and retries until they acknowledge. RFC 1996.
 import { createSocket } from 'node:dgram'
 import type { RemoteInfo, Socket } from 'node:dgram'
 import { randomInt } from 'node:crypto'
@@ -11,7 +11,7 @@ import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 
 export interface NotifyTarget {
-  /** As people write it. */
+  /** In presentation form. */
   readonly address: string
   readonly port: number
 }
@@ -19,13 +19,13 @@ export interface NotifyTarget {
 export interface NotifierParts {
   readonly targets: readonly NotifyTarget[]
   /**
-   * The address that it is sent from, as far as it is of the target's family: secondaries know
-   * their primary by it. Empty: the kernel chooses.
+   * Source address, used for targets of its family: secondaries recognise their primary by it.
+   * Empty: the kernel chooses.
    */
   readonly source: string
-  /** Apexes of the zones that serve now, in wire form. */
+  /** Apexes of the serving zones, in wire form. */
   readonly zones: () => readonly Uint8Array[]
-  /** undefined: what is sent is not signed. */
+  /** undefined: messages are not signed. */
   readonly key: () => TsigKey | undefined
   readonly nowMs: () => number
   readonly after: After
@@ -40,11 +40,14 @@ export interface NotifyCounts {
   failed: number
 }
 
-/** Changes that come together are told together. */
+/** Changes within this time are sent together. */
 export const coalesceMs = 1_000
-/** RFC 1996 section 3.6: again, ever later. After the last, the refresh timer of SOA is left. */
+/**
+ * RFC 1996 section 3.6: retries with growing delays. After the last, the refresh timer of SOA
+ * remains.
+ */
 export const retryMs: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
-/** On their way at once; the others wait for their turn. */
+/** Messages under way at once; others wait. */
 const underWayMax = 64
 
 interface Notice {
@@ -62,7 +65,7 @@ export class Notifier {
   readonly counts: NotifyCounts = { sent: 0, acknowledged: 0, failed: 0 }
   #sockets: { readonly v4: Socket; readonly v6: Socket } | undefined
   #callOffStart: (() => void) | undefined
-  /** By `keyOf`: at most one of a zone and a target. */
+  /** By `keyOf`: at most one for each zone and target. */
   readonly #waiting = new Map<string, Notice>()
   readonly #underWay = new Map<number, Sent>()
   #isStopped = false
@@ -71,7 +74,7 @@ export class Notifier {
     this.#parts = parts
   }
 
-  /** All zones have another serial. */
+  /** Called when all zones have a new serial. */
   changed(): void {
     if (this.#parts.targets.length === 0 || this.#isStopped) return
     this.#callOffStart ??= this.#parts.after(coalesceMs, () => this.#begin())
@@ -90,7 +93,7 @@ export class Notifier {
 
   #begin(): void {
     this.#callOffStart = undefined
-    // What was on its way was about an older serial; its answer would say nothing of this one.
+    // Messages under way announced an older serial; their answers do not count for this one.
     for (const { callOff } of this.#underWay.values()) callOff()
     this.#underWay.clear()
     for (const zone of this.#parts.zones()) {
@@ -115,7 +118,7 @@ export class Notifier {
     this.#underWay.set(id, { target, zone, tries, callOff })
     this.counts.sent++
     this.#socketFor(target).send(this.#message(id, zone), target.port, target.address, (error) => {
-      // No route, for example: tried again like what was lost.
+      // For example, no route: retried like a lost message.
       if (error !== null)
         this.#parts.log.warn({ ...target, reason: error.message }, 'NOTIFY not sent')
     })
@@ -166,7 +169,7 @@ export class Notifier {
     return socket
   }
 
-  /** Anybody may send here: what counts comes from the target and has the ID. */
+  /** Anybody may send here: only replies from the target with the right ID count. */
   #hear(reply: Buffer, from: RemoteInfo): void {
     if (reply.length < HeaderOffset.End) return
     const id = reply.readUInt16BE(HeaderOffset.Id)
