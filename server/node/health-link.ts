@@ -32,7 +32,7 @@ interface Serving {
   readonly state: RoutingState
 }
 
-/** What a verdict changes in the lists of candidates: nothing, their order, or their members. */
+/** The effect of a verdict on the lists of candidates: none, another order, or other members. */
 const Change = { None: 0, Order: 1, Members: 2 } as const
 type Change = (typeof Change)[keyof typeof Change]
 
@@ -285,7 +285,7 @@ export class HealthLink {
   }
 }
 
-/** What a probe or another source finds of a member. */
+/** The result of a probe or another source for a member. */
 type Found = Pick<MemberHealth, 'healthy' | 'score' | 'rttMs' | 'isWarming'>
 
 /**

@@ -53,7 +53,7 @@ interface Built {
   readonly isFree: boolean
 }
 
-/** What is handed to the threads, besides tables. */
+/** The data handed to the threads, besides tables. */
 interface Serving {
   readonly bundle: Bundle
   readonly state: RoutingState
@@ -88,7 +88,7 @@ export class DnsNode {
   /** A bundle that was checked before its record came. */
   #prepared: Bundle | undefined
   #refused: NodeStatus['refused'] = null
-  /** What the disk failed to store; undefined: the active bundle is on disk. */
+  /** The publication that the disk failed to store; undefined: the active bundle is on disk. */
   #unstored: ToKeep | undefined
   readonly #memory: GenerationMemory
   readonly #meter: QueryMeter
@@ -389,7 +389,7 @@ export class DnsNode {
     if (!this.#dynamic.isFor(previous.bundle)) void this.#serveDynamic()
   }
 
-  /** What a publisher must continue from: the newest seq, and the digest that really serves. */
+  /** The point from which a publisher must continue: the newest seq, and the serving digest. */
   resumePoint(): { seq: number; digest: string; bundle?: Uint8Array } | null {
     if (this.#newest === undefined) return null
     const [{ seq }, digest, bundle] = [this.#newest, this.#active?.digest ?? '', this.bundle()]

@@ -25,7 +25,7 @@ export interface BootParts extends StoredBundlesParts {
   readonly isAnswering: boolean
 }
 
-/** What reading a stored bundle needs. */
+/** The parts needed to read a stored bundle. */
 export interface StoredReader extends Pick<StoredBundlesParts, 'trusted' | 'onRecord'> {
   readonly store: Pick<BundleStore, 'record' | 'bundle' | 'quarantine'>
 }

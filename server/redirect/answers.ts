@@ -8,7 +8,7 @@ import {
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'
 import { HostFault, readHost } from './request-host.ts'
 
-/** One answer, which the next call overwrites. */
+/** The answer to a request; the next call overwrites it. */
 export interface RedirectAnswer {
   /** 301, 302, 307 or 308; 400, 404, 503. */
   status: number

@@ -158,7 +158,7 @@ export class RedirectListener {
       if (encoded === undefined) this.#refuse(error, socket)
       else server.emit(opened, new EncodedConnection(socket, encoded))
     })
-    // This server is no proxy: CONNECT names a host that another server should reach.
+    // CONNECT is refused: this server is no proxy.
     server.on('connect', (_request, socket: Duplex) => this.#refuse({}, socket))
     return new Promise((resolve) => {
       server.once('error', (error: NodeJS.ErrnoException) => {
@@ -166,7 +166,8 @@ export class RedirectListener {
       })
       server.listen(place, () => {
         server.removeAllListeners('error')
-        // One connection failed before it was accepted; the server goes on.
+        // After the start, errors concern single connections that were not accepted: the server
+        // goes on.
         server.on('error', (error) => this.#parts.log.warn({ err: String(error) }, 'redirects'))
         this.#servers.push(server)
         resolve(ok((server.address() as AddressInfo).port))

@@ -1,4 +1,4 @@
-// Makes one thread that answers adopt a published generation, and rehearses that between queries.
+// Makes an answering thread adopt published generations, and rehearses adoption between queries.
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { ScriptClient } from '#answer/script/client.ts'
@@ -15,7 +15,7 @@ export interface AdoptingThread {
   /** See responder-control.ts. */
   readonly control: Int32Array
   readonly scripts: ScriptClient
-  /** Hands the view to all that answer from it. */
+  /** Passes the view to all parts that answer from it. */
   readonly adopt: (view: ServingView) => void
 }
 
@@ -25,7 +25,7 @@ export class Adoption {
   readonly #choices = new ChoiceMemory()
   readonly #signing = new SigningMemory()
   #newest: Generation | undefined
-  /** undefined: nothing was adopted yet, or it is over. */
+  /** undefined: before the first adoption, or when the rehearsals are over. */
   #warmUp: JitWarmUp | undefined
 
   constructor(thread: AdoptingThread) {
@@ -33,10 +33,10 @@ export class Adoption {
   }
 
   /**
-   * Adopts a generation, and says so.
+   * Adopts a generation and acknowledges it.
    *
    * @param startedMs since when queries wait
-   * @returns true at the first time: rehearsals are to follow
+   * @returns true at the first time: rehearsals should follow
    */
   takeOver(generation: Generation, startedMs = systemClock.monotonicMs()): boolean {
     const before = this.#newest
@@ -57,7 +57,7 @@ export class Adoption {
     return before === undefined
   }
 
-  /** @returns false when nothing is left to rehearse */
+  /** @returns false when no rehearsal is left */
   rehearse(count: number): boolean {
     this.#warmUp?.step(count)
     return this.#warmUp !== undefined

@@ -1,8 +1,8 @@
-// Messages that a responder leaves to the stream thread: what travels, and how many at once.
+// Messages that a responder hands over to the stream thread, and their limit.
 import type { Counters } from '#answer/counters/counters.ts'
 import type { PacketSource } from '#system/sockets/packet-source.ts'
 
-/** A message over UDP, on its way from a responder. */
+/** A UDP message sent from a responder to the stream thread. */
 export interface HandedMessage {
   readonly query: Uint8Array
   /** See packet-source.ts. */
@@ -11,12 +11,12 @@ export interface HandedMessage {
   readonly client: Uint8Array
 }
 
-/** Messages of all responders, on their way or in work. One more is dropped: clients retry. */
+/** Messages of all responders queued or in work. Further ones are dropped: clients retry. */
 const handedMax = 256
 
 export const handOverBytes = 4
 
-/** Counts what is on its way, for all threads. */
+/** Counts the handed-over messages of all threads. */
 export class HandOverGate {
   readonly #cells: Int32Array
 
@@ -31,7 +31,7 @@ export class HandOverGate {
     return false
   }
 
-  /** Never below 0: one that was on its way at `clear` is counted no more. */
+  /** Never below 0: messages under way at `clear` are not counted any more. */
   leave(): void {
     for (let count = Atomics.load(this.#cells, 0); count > 0;) {
       const found = Atomics.compareExchange(this.#cells, 0, count, count - 1)
@@ -40,13 +40,13 @@ export class HandOverGate {
     }
   }
 
-  /** The thread that would have answered what was on its way has died. */
+  /** The thread that would have answered the queued messages has died. */
   clear(): void {
     Atomics.store(this.#cells, 0, 0)
   }
 }
 
-/** @param post may not wait */
+/** @param post must not wait */
 export function createHandOver(
   gate: HandOverGate,
   counters: Counters,

@@ -1,10 +1,10 @@
-// JIT warm-up: a thread adopts its first bundle again and again between queries, so that V8 has
-// compiled the swap code before a swap is in a hurry.
+// JIT warm-up: a thread adopts its first bundle repeatedly between queries, so that V8 has compiled
+// the swap code before a swap matters.
 import { systemClock } from '#lib/clock.ts'
 
-/** V8 compiles in steps, the first after eight runs; a hundred leave swaps little to compile. */
+/** V8 compiles in tiers, the first after eight runs; a hundred leave little to compile. */
 const runs = 100
-/** A bundle of thousands of policies must not keep queries waiting for long. */
+/** Total time: a bundle with thousands of policies must not keep queries waiting. */
 const patienceMs = 50
 
 export class JitWarmUp {
@@ -14,7 +14,7 @@ export class JitWarmUp {
   #left = runs
   #leftMs = patienceMs
 
-  /** @param takeOver may be called any number of times. @param onOver called once, at the end */
+  /** @param takeOver can be called any number of times @param onOver called once, at the end */
   constructor(takeOver: () => void, onOver: () => void, monotonicMs = systemClock.monotonicMs) {
     this.#takeOver = takeOver
     this.#onOver = onOver
@@ -25,7 +25,7 @@ export class JitWarmUp {
     return this.#left === 0
   }
 
-  /** A few rehearsals, where there are some left. */
+  /** Runs some of the remaining rehearsals. */
   step(count: number): void {
     if (this.#left === 0) return
     const beganMs = this.#monotonicMs()

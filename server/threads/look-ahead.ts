@@ -1,13 +1,15 @@
-// Touches the rows of a range table that the packets of a batch will need, before the first answer:
-// the waits for memory overlap.
+// Prefetches the rows of a range table for the packets of a batch before the first answer, so that
+// waits for memory overlap.
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import type { PacketSource } from '#system/sockets/packet-source.ts'
 
-/** OPTION-CODE 8 and the octets of an IPv4 prefix of 24 bits (RFC 7871 section 6): code, length. */
+/**
+ * Code 8 and length of a client subnet option with an IPv4 prefix of 24 bits (RFC 7871 section 6).
+ */
 const subnet24 = 0x0008_0007
 const ipv4 = 1
 const subnet24Bytes = 11
-/** A header, a question of the root, and an OPT record with the option. */
+/** A header, a question for the root, and an OPT record with the option. */
 const leastBytes = 39
 const packetsMax = 64
 
@@ -17,7 +19,7 @@ export class LookAhead {
   readonly #queries: DataView
   readonly #clients: DataView
   readonly #addresses = new Int32Array(packetsMax)
-  /** The sum of all that was read: the compiler would leave out reads that nobody uses. */
+  /** The sum of all values read: the compiler would remove unused reads. */
   sum = 0
 
   constructor(source: PacketSource) {
@@ -35,7 +37,7 @@ export class LookAhead {
     this.sum = table.readAhead4(addresses, packets)
   }
 
-  /** The IPv4 address by which a query is probably answered: nothing depends on it. */
+  /** The IPv4 address that the answer will probably depend on; a wrong guess only costs time. */
   #guess(slot: number): number {
     const source = this.#source
     const length = source.queryLength(slot)

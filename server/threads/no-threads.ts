@@ -1,10 +1,10 @@
-// Threads of a node that answers no DNS: none. What it would answer can still be asked of it.
+// The threads of a node that answers no DNS: none. Simulations still work.
 import { ok } from '#lib/result.ts'
 import type { DnsThreads } from './threads-port.ts'
 
 const noScripts = { scripts: 0, benched: 0, killed: 0 } as const
 
-/** Nobody reads a generation, so that each is taken over as soon as it is there. */
+/** Every generation counts as adopted at once, since no thread reads it. */
 export const noThreads: DnsThreads = Object.freeze({
   port: 0,
   tcpStats: undefined,

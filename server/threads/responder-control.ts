@@ -8,15 +8,15 @@ import type { HandedMessage } from './hand-over.ts'
 import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 
 export const Control = {
-  /** Cell 0: the generation that all should serve. */
+  /** Cell 0: the generation to serve. */
   Generation: 0,
-  /** Value of that cell that ends the responders. */
+  /** Value of cell 0 that stops the responders. */
   Stop: -1,
-  /** Per thread: the generation it serves. */
+  /** Per thread: the generation that it serves. */
   Adopted: 0,
-  /** Per thread: how long the last take-over kept queries waiting. */
+  /** Per thread: how long the last adoption kept queries waiting, in microseconds. */
   SwapMicros: 1,
-  /** Per thread: the system's id of the thread, for its CPU time. */
+  /** Per thread: its id in the operating system, for its CPU time. */
   ThreadId: 2,
 } as const
 
@@ -30,7 +30,7 @@ export function controlCell(thread: number, cell: number): number {
   return 1 + thread * cellsPerThread + cell
 }
 
-/** Called by a thread that serves generation `number` from now on. */
+/** Called by a thread when it begins to serve generation `number`. */
 export function acknowledge(
   control: Int32Array,
   thread: number,
@@ -43,14 +43,14 @@ export function acknowledge(
   Atomics.store(control, controlCell(thread, Control.Adopted), number)
 }
 
-/** What a responder is started with. */
+/** The start data of a responder. */
 export interface ResponderStart {
   readonly kind: 'responder'
   readonly index: number
-  /** Where its packets come from: a row of packet-sources.ts, and its place there. */
+  /** The source of its packets: a row of packet-sources.ts, and its place there. */
   readonly source: SourceName
   readonly place: SourcePlace
-  /** Networks of proxies; none: it takes no PROXY header. */
+  /** Networks of proxies; empty: PROXY headers are not accepted. */
   readonly proxies: readonly Network[]
   readonly settings: AnswerSettings
   readonly seed: number
@@ -58,24 +58,24 @@ export interface ResponderStart {
   readonly counters: SharedArrayBuffer
   /** See query-bucket.ts. */
   readonly queryBucket: SharedArrayBuffer
-  /** Without it no answer is held back. */
+  /** Left out: answers are not rate-limited. */
   readonly rateLimit: RateMemory | undefined
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
   /** See hand-over.ts. */
   readonly handOver: SharedArrayBuffer
-  /** See samples/query-ring.ts; without it nobody looks at queries. */
+  /** See samples/query-ring.ts; undefined: no samples are taken. */
   readonly querySamples: SharedArrayBuffer | undefined
-  /** See query-log/ring.ts; without it no query is logged. */
+  /** See query-log/ring.ts; undefined: no query is logged. */
   readonly queryLog: SharedArrayBuffer | undefined
-  /** Generations arrive here; read without an event loop, which a responder does not have. */
+  /** Receives generations; read without an event loop, which a responder does not have. */
   readonly port: MessagePort
 }
 
-/** @param data what a thread was started with */
+/** @param data start data of a thread */
 export function isResponderStart(data: unknown): data is ResponderStart {
   return (data as Partial<ResponderStart> | null | undefined)?.kind === 'responder'
 }
 
-/** What it tells the main thread: that it is ready, then what it hands over. */
+/** Messages to the main thread: `ready`, then handed-over queries. */
 export type FromResponder = 'ready' | HandedMessage

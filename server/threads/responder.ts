@@ -1,5 +1,5 @@
-// The responder thread, and its loop: receives a batch, answers it, sends it; between batches it
-// takes over what was published. Any source of packets will do.
+// The responder thread and its loop: receive a batch, answer it, send it; between batches, adopt
+// what was published. Works with any packet source.
 import { setFlagsFromString } from 'node:v8'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
@@ -28,31 +28,31 @@ import { LookAhead } from './look-ahead.ts'
 import { Control, controlCell, isResponderStart } from './responder-control.ts'
 import type { FromResponder, ResponderStart } from './responder-control.ts'
 
-// Constants of this file, for the reason that answer.ts gives.
+// Local constants are faster than imports: see answer/answer.ts.
 const { answer, handedOver } = answering
 
-/** What happens between two batches. */
+/** The parts that run between and around batches. */
 export interface ResponderParts {
   /** See responder-control.ts; `Control.Stop` in its first cell ends the loop. */
   readonly control: Int32Array
   readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>
   readonly scripts: { readonly startBatch: () => void }
-  /** Is told how many packets came, to give the core away in time. */
+  /** Counts packets, to yield the core in time. */
   readonly turns: { readonly took: (packets: number) => void }
-  /** Is told when a batch begins, and how many queries it had when its answers are sent. */
+  /** Called when a batch begins, and with its number of queries when its answers are sent. */
   readonly timer: {
     readonly begin: (source: PacketSource, queries: number) => void
     readonly end: (queries: number) => void
   }
-  /** Called at the end of each turn, when nobody waits for what came with it. */
+  /** Called at the end of each turn, when no query of it waits. */
   readonly rest: (packets: number) => void
-  /** Reads for all packets of a batch at once; left out: each is read for by itself. */
+  /** Prefetches for all packets of a batch; left out: no prefetch. */
   readonly ahead?: Pick<LookAhead, 'read'>
   /** Copies some queries and their answers; left out: none. */
   readonly tap?: Tap
-  /** Makes the transaction adopt what is published. */
+  /** Makes the transaction adopt the published generation. */
   readonly takeOver: () => void
-  /** Gets what `answer` leaves to the handler of another thread. */
+  /** Receives messages that `answer` leaves to another thread. */
   readonly handOver: (source: PacketSource, slot: number) => void
 }
 
@@ -66,7 +66,7 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
     const wanted = Atomics.load(control, Control.Generation)
     if (wanted !== (tx.view?.generation ?? 0)) {
       if (wanted === Control.Stop && count === 0) break
-      // Before the batch, not after: a query that comes after a publication sees it.
+      // Before the batch, so that queries that follow a publication see it.
       if (wanted !== Control.Stop) parts.takeOver()
     }
     if (count === 0) {
@@ -104,18 +104,18 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
   }
 }
 
-/** Rehearsals in a turn without a query, and in one with some: each is less than a millisecond. */
+/** Rehearsals in a turn without queries, and in one with some: less than a millisecond each. */
 const rehearsals = { idle: 10, busy: 1 } as const
 
 /**
  * Runs the loop in this thread until a stop.
  *
- * @param main is told when the thread is ready
+ * @param main receives `ready` and handed-over messages
  */
 function createResponder(start: ResponderStart, main: MessagePort): void {
-  // The answer path is many small functions, for its readers. By default V8 stops joining them into
-  // one after a page of code; a larger budget takes a sixth off an answer. It counts when code is
-  // compiled hot, so it must be set before the first query.
+  // The answer path consists of many small functions, for readability. By default V8 stops inlining
+  // after a page of code; a larger budget saves a sixth of an answer. It is read when code is
+  // optimised, so it must be set before the first query.
   setFlagsFromString('--max-inlined-bytecode-size=2000')
   setFlagsFromString('--max-inlined-bytecode-size-cumulative=8000')
   const libc = loadLibc()
@@ -147,7 +147,8 @@ function createResponder(start: ResponderStart, main: MessagePort): void {
     if (generation !== undefined) adoption.takeOver(generation, startedMs)
   }
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
-  // Its socket may be bound as soon as it is ready: no query is to wait for what comes first.
+  // Adopts first: its socket may be bound as soon as it is ready, and no query should wait for the
+  // adoption.
   if (Atomics.load(control, Control.Generation) > 0) takeOver()
   const post = (message: FromResponder): void => main.postMessage(message)
   post('ready')
@@ -169,7 +170,7 @@ function createResponder(start: ResponderStart, main: MessagePort): void {
   })
 }
 
-/** What the main thread has sent last. */
+/** The latest message of the main thread. */
 function newestAt(port: MessagePort): Generation | undefined {
   let last: Generation | undefined
   for (;;) {
@@ -179,5 +180,5 @@ function newestAt(port: MessagePort): Generation | undefined {
   }
 }
 
-// Others that import this file run the loop alone.
+// Other importers of this file run the loop alone.
 if (parentPort !== null && isResponderStart(workerData)) createResponder(workerData, parentPort)

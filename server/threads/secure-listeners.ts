@@ -1,4 +1,4 @@
-// The listeners of the stream thread that speak TLS, and the certificate that they share.
+// The TLS listeners of the stream thread, and their common certificate.
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -13,14 +13,14 @@ export interface SecureListenersParts {
   readonly tls: TlsStart
   readonly listenAddr: string
   readonly certificate: TlsCertificate
-  /** The kinds that are on. */
+  /** The enabled listeners. */
   readonly servers: Readonly<{ tls: TcpServer; https?: TcpServer | undefined }>
-  /** What was asked over HTTPS. */
+  /** Counts of HTTPS requests. */
   readonly requests: HttpsCounts
   readonly log: Log
-  /** One listens that could not at first. */
+  /** Called when a listener that could not open at first listens. */
   readonly onListening: (listening: SecureListening) => void
-  /** Between two tries to listen. Default 10 s. */
+  /** Pause between two tries to listen. Default 10 s. */
   readonly againMs?: number
 }
 
@@ -37,8 +37,8 @@ export class SecureListeners {
   }
 
   /**
-   * Opens all. At the start of a node each must; later, what cannot is tried again, while the rest
-   * of the thread serves.
+   * Opens all listeners. At the start of a node each must open; later, failures are retried while
+   * the rest of the thread serves.
    */
   async open(): Promise<Result<SecureListening, string>> {
     const { tls, certificate, log } = this.#parts
@@ -94,7 +94,7 @@ export class SecureListeners {
     return listening
   }
 
-  /** Another program may have taken the port between two threads, and give it back. */
+  /** Another program may have taken the port between two threads, and may release it. */
   #later(kind: SecureKind, server: TcpServer, reason: string): void {
     const { log, onListening, againMs = certificateLimits.everyMs } = this.#parts
     log.error({}, `${reason}; tried again`)

@@ -1,5 +1,5 @@
-// The part of the stream thread that answers signed messages, transfers and updates, those of the
-// responders' sockets as well.
+// Answers signed messages, transfers and updates in the stream thread, also for the responders'
+// sockets.
 import { Rcode } from '#dns/rcode.ts'
 import type { ServingView } from '#answer/serving-view.ts'
 import type { QueryBucket } from '#answer/counters/query-bucket.ts'
@@ -19,7 +19,7 @@ export interface StreamExchangeParts {
   readonly tx: Transaction
   readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>
   readonly gate: HandOverGate
-  /** Replies to what responders have received; undefined: there are none. */
+  /** Sends replies to messages of responders; undefined: there are none. */
   readonly sender: LateSender<SourcePlace> | undefined
   readonly transfers: TransferSettings
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number }
@@ -31,11 +31,11 @@ export interface ExchangeStats {
   readonly transfers: TransferCounts
 }
 
-/** An update that takes longer has failed, for its client. */
+/** Time after which an update counts as failed for its client. */
 const updatePatienceMs = 10_000
-/** Updates that wait for the database. One more is SERVFAIL. */
+/** Updates waiting for the database. Further ones are SERVFAIL. */
 const updatesMax = 256
-/** Room for a reply over UDP that is written later: it has at most one record. */
+/** Size of a late UDP reply, which has at most one record. */
 const lateReplyBytes = 4_096
 
 export class StreamExchange {
@@ -61,7 +61,7 @@ export class StreamExchange {
     })
   }
 
-  /** Before the thread says that it serves this view. */
+  /** Runs before the thread acknowledges this view. */
   adopt(view: ServingView): void {
     this.#sources.adopt(view)
     this.#parts.tx.adopt(view)
@@ -71,16 +71,16 @@ export class StreamExchange {
     this.#keys = new Map(keys.map((key) => [textOf(key.name), key]))
   }
 
-  /** Answers a message that came over TCP. */
+  /** Answers a TCP message. */
   handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
     return this.#exchange.handle(tx, message, into)
   }
 
   /**
-   * Answers a message that came over UDP.
+   * Answers a UDP message.
    *
-   * @param send is called at most once, maybe later
-   * @returns when it was, or will not be
+   * @param send called at most once, possibly later
+   * @returns when it was called, or never will be
    */
   async handleUdp(
     tx: Transaction,
@@ -92,12 +92,12 @@ export class StreamExchange {
       if (typeof reply !== 'number') return await sendLater(reply, send)
       if (reply > 0) send(this.#reply.subarray(0, reply))
     } catch {
-      // A fault of ours costs this client its reply, not the others theirs.
+      // A bug of ours costs only this client its reply.
       tx.counters.drop()
     }
   }
 
-  /** A message that a responder has received. @param from where it came in */
+  /** Answers a message that a responder received. @param from its place of arrival */
   handleHanded({ query, envelope, client }: HandedMessage, from: SourcePlace): void {
     const { tx, bucket, gate } = this.#parts
     tx.source = client
@@ -127,7 +127,7 @@ export class StreamExchange {
     })
   }
 
-  /** What became of an update; of one that took too long nobody is told. */
+  /** Passes the outcome of an update to its waiting client; one that timed out gets none. */
   updated(id: number, rcode: Rcode): void {
     const resolve = this.#updates.get(id)
     this.#updates.delete(id)

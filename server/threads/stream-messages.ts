@@ -16,11 +16,11 @@ import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 
-/** What listens with TLS. */
+/** Listeners with TLS. */
 export const secureKinds = ['tls', 'https'] as const
 export type SecureKind = (typeof secureKinds)[number]
 
-/** What listens now. */
+/** The open TLS listeners. */
 export type SecureListening = Readonly<Partial<Record<SecureKind, TcpListening>>>
 
 export interface TlsStart extends TlsFiles {
@@ -28,33 +28,36 @@ export interface TlsStart extends TlsFiles {
   readonly path: string
   readonly places: Readonly<Partial<Record<SecureKind, SecurePlace | undefined>>>
   /**
-   * Without certificate or port the thread does not start. Else it serves the rest, and tries
-   * again.
+   * True: the thread does not start without certificate and port. False: it serves the rest and
+   * retries.
    */
   readonly mustOpen: boolean
 }
 
 interface SecurePlace {
   readonly port: number
-  /** A socket that listens there already. */
+  /** A listening socket of the previous process. */
   readonly handed: number | undefined
 }
 
 export interface StreamStart {
-  /** Its place among the threads in the control words: behind the responders. */
+  /** Index among the threads in the control words, after the responders. */
   readonly index: number
   readonly listenAddr: string
   readonly port: number
-  /** A socket that listens there already, of the process before; undefined: there is none. */
+  /** A listening socket of the previous process; undefined: none. */
   readonly handedTcp: number | undefined
-  /** undefined: nothing listens with TLS. */
+  /** undefined: TLS is off. */
   readonly tls: TlsStart | undefined
-  /** What it serves before it listens; undefined: nothing is published yet. */
+  /** Served before it listens; undefined: nothing is published yet. */
   readonly generation: Generation | undefined
   readonly keys: readonly ExchangeKey[]
-  /** Where responders take packets; undefined: there are none, and this thread takes them. */
+  /**
+   * The responders' packet source; undefined: there are no responders, and this thread takes
+   * packets.
+   */
   readonly source: SourceName | undefined
-  /** Networks of proxies; none: it takes no PROXY header. */
+  /** Networks of proxies; empty: PROXY headers are not accepted. */
   readonly proxies: readonly Network[]
   readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
@@ -63,13 +66,13 @@ export interface StreamStart {
   readonly counters: SharedArrayBuffer
   /** See query-bucket.ts. */
   readonly queryBucket: SharedArrayBuffer
-  /** Without it no answer is held back. */
+  /** undefined: answers are not rate-limited. */
   readonly rateLimit: RateMemory | undefined
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
   /** See hand-over.ts. */
   readonly handOver: SharedArrayBuffer
-  /** See query-log/ring.ts; without it no query is logged. */
+  /** See query-log/ring.ts; undefined: no query is logged. */
   readonly queryLog: SharedArrayBuffer | undefined
   readonly transfers: TransferSettings
 }

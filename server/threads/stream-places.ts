@@ -1,4 +1,4 @@
-// Where the stream thread of a group listens: kept while the thread is started again.
+// Keeps the ports of a group's stream thread while the thread is restarted.
 import type { TcpListening } from '#server/stream/tcp.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import type { HandedSockets, ListenerSockets } from '#system/sockets/handed-sockets.ts'
@@ -24,7 +24,7 @@ export class StreamPlaces {
     return Object.fromEntries(kinds.map((kind) => [kind, handed.take(this.#name(kind))[0]]))
   }
 
-  /** @returns undefined: there is no TLS */
+  /** @returns undefined: TLS is off */
   tls(handed: HandedStream): TlsStart | undefined {
     const { tls } = this.#parts
     if (tls === undefined) return undefined
@@ -35,11 +35,11 @@ export class StreamPlaces {
       const port = this.#bound.get(kind)?.port ?? this.#port(kind)
       if (port !== undefined) places[kind] = { port, handed: handed[kind] }
     }
-    // One that has served goes on without what is lost with a thread.
+    // After a first start, the thread serves without listeners that cannot be reopened.
     return { certFile, keyFile, path, places, mustOpen: this.#bound.size === 0 }
   }
 
-  /** What the thread listens to now. */
+  /** Notes the open listeners. */
   heard(listening: SecureListening & { readonly tcp?: TcpListening }): void {
     for (const kind of kinds) {
       const one = listening[kind]
@@ -47,14 +47,14 @@ export class StreamPlaces {
     }
   }
 
-  /** The thread has ended, and its sockets with it: the ports stay. */
+  /** The thread has ended with its sockets; the ports stay. */
   lost(): void {
     for (const [kind, { port }] of this.#bound) {
       this.#bound.set(kind, { port, descriptor: undefined })
     }
   }
 
-  /** What may be handed to another process. */
+  /** The sockets that may be handed to another process. */
   sockets(): readonly ListenerSockets[] {
     return [...this.#bound].flatMap(([kind, { descriptor }]) =>
       descriptor === undefined ? [] : [{ name: this.#name(kind), descriptors: [descriptor] }],

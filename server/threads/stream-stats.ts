@@ -1,13 +1,13 @@
-// Sums the counters of the stream thread over its restarts, so that no counter goes back.
+// Sums the counters of the stream thread over its restarts, so that no counter decreases.
 import type { HttpsCounts } from '#server/stream/https-request.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
 import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 
-/** What comes through TLS. */
+/** Counters of the TLS listeners. */
 export interface SecureStats {
   readonly tls: TcpStats
-  /** undefined: there is no DNS over HTTPS. */
+  /** undefined: DNS over HTTPS is off. */
   readonly https?: TcpStats | undefined
   readonly requests?: HttpsCounts | undefined
   readonly certificate: CertificateStatus
@@ -15,28 +15,28 @@ export interface SecureStats {
 
 export interface StreamCounts {
   readonly tcp: TcpStats
-  /** undefined: there is none. */
+  /** undefined: TLS is off. */
   readonly secure?: SecureStats | undefined
   readonly exchange: ExchangeStats
 }
 
 export class StreamStats {
-  /** Counts of the threads that have ended, as they last reported them. */
+  /** Last counts of the threads that have ended. */
   #before: StreamCounts | undefined
   #now: StreamCounts | undefined
 
-  /** @param counts since the start of the thread that runs now */
+  /** @param counts since the start of the current thread */
   take(counts: StreamCounts): void {
     this.#now = counts
   }
 
-  /** Another thread begins to count, from 0. */
+  /** The next counts are of a new thread, from 0. */
   restart(): void {
     this.#before = this.total
     this.#now = undefined
   }
 
-  /** undefined until the first thread has told its counts. */
+  /** undefined before the first report. */
   get total(): StreamCounts | undefined {
     const before = this.#before
     const now = this.#now

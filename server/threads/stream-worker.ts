@@ -1,4 +1,5 @@
-// The stream thread: DNS over TCP and TLS, and UDP through node:dgram on systems without batches.
+// The stream thread: DNS over TCP and TLS, and UDP by node:dgram on systems without batch system
+// calls.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { createMachineClock, systemClock } from '#lib/clock.ts'
@@ -27,9 +28,9 @@ import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { listenDgram } from '#server/stream/udp-dgram.ts'
 
-/** TCP counts travel to the main thread this often. */
+/** Interval of reports of counts to the main thread. */
 const reportMs = 1000
-/** Between a few rehearsals of a swap and the next ones; each takes less than a millisecond. */
+/** Pause between groups of rehearsals of a swap; a rehearsal takes less than a millisecond. */
 const rehearsalMs = 100
 const rehearsals = 10
 
@@ -101,7 +102,7 @@ async function createSecure(tls: TlsStart): Promise<SecureListeners> {
     tls.places.https &&
     createTcpServer({
       ...{ ...shared, portKey: 'dns.https.port' },
-      // Loaded where it is on: HTTP/2 takes memory and time.
+      // Loaded only when enabled: HTTP/2 takes memory and time.
       https: (await import('#server/stream/https-session.ts')).httpsAt(tls.path, requests),
       answer: (...parts) => answerStream(Carrier.Https, ...parts),
     })
@@ -116,10 +117,10 @@ function answerStream(
   carrier: Carrier,
   ...[query, queryLength, reply, replyMax, client]: Parameters<AnswerStream>
 ): ReturnType<AnswerStream> {
-  // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
+  // RFC 7828 section 3.3.2: a closing server asks clients to leave.
   tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
   tcpTx.carrier = carrier
-  // A reply over HTTP is one message, and whole: no transfer, no signature, no update.
+  // A reply over HTTP is a single whole message: no transfer, signature or update.
   tcpTx.handsOver = carrier !== Carrier.Https
   tcpTx.source = client.address
   tcpTx.tokens = bucket.take(1)
@@ -143,7 +144,7 @@ main.on('message', (message: ToStream) => {
 
 let dgram: { close: () => void } | undefined
 exchange.takeKeys(start.keys)
-// Nobody is to be refused who could have been answered.
+// Adopts before it listens, so that no client is refused needlessly.
 if (start.generation !== undefined) takeOver(start.generation)
 await listen()
 

@@ -37,14 +37,14 @@ import { TableNumbers } from '#system/worker/table-collector.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { Waker } from './waker.ts'
 
-/** How often `adopted` looks at the acknowledgements. */
+/** Interval at which `adopted` reads the acknowledgements. */
 const ackPollMs = 1
 const noTransfers: TransferSettings = { enabled: false, requireTsig: false, allow: [] }
-/** Responders that start together; the sockets of the first are bound from the beginning. */
+/** Responders started at once; the sockets of the first ones are bound from the beginning. */
 const startsAtOnce = availableParallelism()
 /** A row of packet-sources.ts. */
 const sourceName: SourceName = 'udp'
-/** With port 0, the port that UDP got may be taken on TCP. */
+/** With port 0, the port that UDP got may be taken for TCP. */
 const portTries = 10
 
 export const createThreadGroup: CreateThreads = (parts) => new ThreadGroup(parts)
@@ -61,7 +61,7 @@ export class ThreadGroup implements DnsThreads {
   readonly #gate = new HandOverGate(this.#handOver)
   readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
-  /** undefined: waits for its turn to start. */
+  /** undefined: queued to start. */
   readonly #responders: (AnsweringThread | undefined)[] = []
   readonly #ports: (MessagePort | undefined)[] = []
   readonly #starts = new StartLimiter(startsAtOnce)
@@ -121,8 +121,8 @@ export class ThreadGroup implements DnsThreads {
   }
 
   /**
-   * Opens the sockets, or takes those of the process before, and starts the threads. Until a
-   * generation is published they refuse.
+   * Opens the sockets, or takes those of the previous process, and starts the threads. They refuse
+   * queries until a generation is published.
    */
   async start(handed = new HandedSockets()): Promise<Result<{ port: number }, string>> {
     for (let tries = 1; ; tries++) {
@@ -147,7 +147,7 @@ export class ThreadGroup implements DnsThreads {
     } else {
       this.#port = port
     }
-    // Another port may have to be tried: then no responder may have the sockets of this one.
+    // Another port may have to be tried, so responders must not have these sockets yet.
     const isSure = port !== 0
     if (isSure) this.#queueResponders()
     const stream = await this.#startStream(handedStream)
@@ -216,7 +216,7 @@ export class ThreadGroup implements DnsThreads {
     return responder.ready
   }
 
-  /** From now on its socket gets queries. */
+  /** Binds its socket, which gets queries from now on. */
   #bind(index: number): void {
     try {
       if (!this.#isStopping) this.#places?.bind(index)
@@ -226,14 +226,14 @@ export class ThreadGroup implements DnsThreads {
     }
   }
 
-  /** What a responder does not answer itself, the stream thread does, on the same socket. */
+  /** Passes a message to the stream thread, which answers on the same socket. */
   #passOn(index: number, message: HandedMessage): void {
     const from = this.#places?.placeOf(index)
     if (from === undefined || this.#stream === undefined) return this.#gate.leave()
     this.#tellStream({ kind: 'handed', message, from })
   }
 
-  /** Its socket stays as it is, for its successor. */
+  /** Keeps its socket for its successor. */
   #forget(index: number): void {
     this.#responders[index] = undefined
     this.#died.add(index)
@@ -248,7 +248,7 @@ export class ThreadGroup implements DnsThreads {
       port: this.#port,
       handedTcp: handed.tcp,
       tls: this.#streamPlaces.tls(handed),
-      // Otherwise nobody is answered meanwhile, and it is told when it listens.
+      // At a first start it listens at once and adopts later; with a handed socket it adopts first.
       generation: handed.tcp === undefined ? undefined : this.#current,
       keys: this.#keys,
       source: this.#threads === 0 ? undefined : sourceName,
@@ -265,7 +265,7 @@ export class ThreadGroup implements DnsThreads {
       queryLog: this.#parts.queryLog?.[this.#threads],
       transfers: this.#parts.transfers ?? noTransfers,
     }
-    // What comes while it starts has nobody to answer it.
+    // Handed-over messages are dropped while it starts.
     this.#stream = undefined
     this.#gate.clear()
     this.#streamStats.restart()
@@ -300,14 +300,14 @@ export class ThreadGroup implements DnsThreads {
     if (this.#current !== undefined && isNewer) this.#tellGeneration(this.#current)
     worker.once('exit', () => this.#streamPlaces.lost())
     this.#watch(worker, () => void this.#restartStream())
-    // The group was stopped while this thread started: nobody else will end it.
+    // The group was stopped during the start: the thread must be ended here.
     if (this.#isStopping) await worker.terminate()
     return ok(null)
   }
 
-  /** Tries until it succeeds: another program may hold the port for a moment. */
+  /** Retries until it succeeds: another program may hold the port for a moment. */
   async #restartStream(): Promise<void> {
-    // Thrown: the system gives no thread.
+    // It throws when the system gives no thread.
     const started = await this.#startStream().catch((error: unknown) => err(String(error)))
     if (started.ok || this.#isStopping) return
     const pauseMs = this.#later(() => void this.#restartStream())
@@ -346,7 +346,7 @@ export class ThreadGroup implements DnsThreads {
     }
   }
 
-  /** @param stream who asks: its successor gives the same ids to other updates */
+  /** @param stream the asking thread: its successor uses the same ids for other updates */
   async #update(stream: Worker, { id, message, keyName }: StreamUpdate): Promise<void> {
     const update = this.#parts.onUpdate
     const rcode = update === undefined ? Rcode.Refused : await update(message, keyName)
@@ -354,7 +354,7 @@ export class ThreadGroup implements DnsThreads {
     stream.postMessage(answer)
   }
 
-  /** The keys of signed messages, from now on. */
+  /** Sets the keys of signed messages. */
   setKeys(keys: readonly ExchangeKey[]): void {
     this.#keys = keys
     this.#tellStream({ kind: 'keys', keys })
@@ -368,7 +368,7 @@ export class ThreadGroup implements DnsThreads {
     this.#tellStream({ kind: 'generation', generation })
   }
 
-  /** Hands a generation to all threads; each takes it over before its next batch. */
+  /** Hands a generation to all threads; each adopts it before its next batch. */
   publish(plain: Generation): void {
     assert(plain.number > (this.#current?.number ?? 0), 'generations are numbered upwards')
     const tables = { ...plain.tables, rum: this.#parts.rum ?? null }
@@ -387,8 +387,8 @@ export class ThreadGroup implements DnsThreads {
   }
 
   /**
-   * Resolves when every thread that gets queries serves `number` or a later one, `patienceMs` is
-   * over, or a stop is near.
+   * Resolves when every thread that gets queries serves `number` or a later one, when `patienceMs`
+   * is over, or when a stop is near.
    */
   async adopted(number: number, patienceMs: number): Promise<'by all' | 'not by all' | 'stopping'> {
     const deadline = systemClock.monotonicMs() + patienceMs
@@ -402,14 +402,14 @@ export class ThreadGroup implements DnsThreads {
     return 'by all'
   }
 
-  /** The successors of dead threads must adopt, too: their sockets still get queries. */
+  /** Successors of dead threads must adopt, too: their sockets still get queries. */
   #haveAcknowledged(number: number): boolean {
     for (const index of this.#places?.bound ?? []) if (this.#adoptedBy(index) < number) return false
     for (const index of this.#died) if (this.#adoptedBy(index) < number) return false
     return true
   }
 
-  /** True when no thread reads a generation before `number` any more, or will. */
+  /** True when no thread reads, or will read, a generation before `number`. */
   haveAdopted(number: number): boolean {
     return this.#slowest() >= number && this.scripts.haveAdopted(number)
   }
@@ -429,10 +429,10 @@ export class ThreadGroup implements DnsThreads {
     return Atomics.load(this.#cells, controlCell(thread, Control.Adopted))
   }
 
-  /** The longest time that a thread's last take-over kept queries waiting. */
+  /** The longest time that a thread's last adoption kept queries waiting. */
   swapMicrosMax(): number {
     let longest = 0
-    // Without responders it is the stream thread, in the first place, that answers UDP.
+    // Without responders the stream thread answers UDP, in the first row.
     for (let i = 0; i < Math.max(this.#threads, 1); i++) {
       longest = Math.max(longest, Atomics.load(this.#cells, controlCell(i, Control.SwapMicros)))
     }
@@ -440,7 +440,8 @@ export class ThreadGroup implements DnsThreads {
   }
 
   /**
-   * One row per thread; the last is the stream thread. `threadId` is the system's, 0: not known.
+   * One row per thread; the last is the stream thread. `threadId` is that of the operating system;
+   * 0: unknown.
    */
   counters(): readonly (CounterSnapshot & { readonly threadId: number })[] {
     return this.#counters.map((shared, i) => ({
@@ -458,7 +459,7 @@ export class ThreadGroup implements DnsThreads {
     return this.#streamStats.total?.exchange
   }
 
-  /** What may be handed to another process. */
+  /** The sockets that may be handed to another process. */
   sockets(): readonly ListenerSockets[] {
     const { listenAddr, port } = this.#parts
     const udp = this.#places?.descriptors() ?? []
@@ -468,14 +469,14 @@ export class ThreadGroup implements DnsThreads {
     ]
   }
 
-  /** Threads that have not started yet never do, and `adopted` waits no longer. */
+  /** Keeps threads that have not started from starting, and ends the wait of `adopted`. */
   callOffStarts(): void {
     this.#isCalledOff = true
     this.#starts.callOff()
     this.scripts.callOffStarts()
   }
 
-  /** Lets answers under way go out, then closes the sockets. */
+  /** Finishes answers under way, then closes the sockets. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.callOffStarts()

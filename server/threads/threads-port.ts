@@ -1,4 +1,4 @@
-// The port by which a node drives the threads that answer.
+// The port by which a node controls its answering threads.
 import type { Network } from '#dns/network.ts'
 import type { Rcode } from '#dns/rcode.ts'
 import type { Log } from '#lib/log.ts'
@@ -21,51 +21,50 @@ export interface ThreadGroupParts {
   readonly listenAddr: string
   /** 0: the system chooses one for UDP and TCP. */
   readonly port: number
-  /** 0: UDP through node:dgram. */
+  /** 0: UDP by node:dgram. */
   readonly threads: number
   readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
-  /** DNS over TLS, and over HTTPS, at the same address. Left out: there is none. */
+  /** DNS over TLS, and over HTTPS, at the same address. Left out: off. */
   readonly tls?: TlsFiles & {
     readonly port: number
     readonly https?: { readonly port: number; readonly path: string }
   }
-  /** Networks of proxies, which send a PROXY header. Left out: there are none. */
+  /** Networks of proxies, which send a PROXY header. Left out: none. */
   readonly proxies?: readonly Network[]
   readonly seed: number
-  /** The table of a RumStore; without it browsers measure nothing. */
+  /** The table of a RumStore; left out: browsers measure nothing. */
   readonly rum?: SharedArrayBuffer | null
-  /** The cells of a QueryBucket; without it no query is too many. */
+  /** The cells of a QueryBucket; left out: queries are unlimited. */
   readonly queryBucket?: SharedArrayBuffer
-  /** Without it no answer is held back. */
+  /** Left out: answers are not rate-limited. */
   readonly rateLimit?: RateMemory | undefined
-  /** The rings of QuerySamples; without them nobody looks at queries. */
+  /** The rings of QuerySamples; left out: no samples are taken. */
   readonly querySamples?: readonly SharedArrayBuffer[] | undefined
-  /** The rings of a QueryLog; without them no query is logged. */
+  /** The rings of a QueryLog; left out: no query is logged. */
   readonly queryLog?: readonly SharedArrayBuffer[] | undefined
-  /** Without it no zone is transferred. */
+  /** Left out: zones cannot be transferred. */
   readonly transfers?: TransferSettings
   /**
-   * What becomes of an update whose signature is right; it never rejects. Without it all are
-   * refused.
+   * Carries out an update with a valid signature; never rejects. Left out: all are refused.
    *
    * @param keyName in wire form and lower case
    */
   readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<Rcode>
   readonly log: Log
-  /** A thread has died of a fault in our code; it is being restarted. */
+  /** Called when a thread died of a bug of ours; it is being restarted. */
   readonly onCrash: (error: Error) => void
 }
 
 export type CreateThreads = (parts: ThreadGroupParts) => DnsThreads
 
 export interface DnsThreads {
-  /** 0: none is open. */
+  /** 0: no port is open. */
   readonly port: number
   readonly tcpStats: (TcpStats & { readonly secure?: SecureStats | undefined }) | undefined
   readonly exchangeStats: ExchangeStats | undefined
   readonly scripts: { readonly status: () => ScriptStatus }
-  /** Opens the sockets, or takes those of the process before. */
+  /** Opens the sockets, or takes those of the previous process. */
   readonly start: (handed?: HandedSockets) => Promise<Result<{ port: number }, string>>
   /** Hands a generation to all threads. */
   readonly publish: (generation: Generation) => void
@@ -74,16 +73,16 @@ export interface DnsThreads {
     number: number,
     patienceMs: number,
   ) => Promise<'by all' | 'not by all' | 'stopping'>
-  /** True when no thread reads a generation before `number` any more, or will. */
+  /** True when no thread reads, or will read, a generation before `number`. */
   readonly haveAdopted: (number: number) => boolean
-  /** The longest time that a thread's last take-over kept queries waiting. */
+  /** The longest time that a thread's last adoption kept queries waiting. */
   readonly swapMicrosMax: () => number
-  /** One row per thread. `threadId` is the system's, 0: not known. */
+  /** One row per thread. `threadId` is that of the operating system; 0: unknown. */
   readonly counters: () => readonly (CounterSnapshot & { readonly threadId: number })[]
   readonly setKeys: (keys: readonly ExchangeKey[]) => void
-  /** What may be handed to another process. */
+  /** The sockets that may be handed to another process. */
   readonly sockets: () => readonly ListenerSockets[]
-  /** Threads that have not started yet never do. */
+  /** Keeps threads that have not started from starting. */
   readonly callOffStarts: () => void
   readonly stop: () => Promise<void>
 }

@@ -4,13 +4,13 @@ import type { Libc } from '#system/sockets/libc.ts'
 import { Control, controlCell } from './responder-control.ts'
 
 /**
- * A signal ends a receive that has a time-out (signal(7)). This one is ignored where nobody handles
- * it, and nobody sends it for another reason; Go's scheduler uses it the same way.
+ * A signal interrupts a receive with a time-out (signal(7)). This one is ignored by default and
+ * rarely sent by others; Go's scheduler uses it in the same way.
  */
 const signal = 'SIGURG'
 const signalNumber = constants.signals[signal]
 
-/** Without a handler the system would throw the signal away, and the receive would go on. */
+/** Without a handler the system would discard the signal, and the receive would go on. */
 const handled = (): void => undefined
 
 export class Waker {
@@ -19,10 +19,7 @@ export class Waker {
   readonly #threads: number
   #next = 0
 
-  /**
-   * @param cells of responder-control.ts
-   * @param threads how many responders
-   */
+  /** @param cells of responder-control.ts @param threads number of responders */
   constructor(libc: Libc, cells: Int32Array, threads: number) {
     this.#libc = libc
     this.#cells = cells
@@ -32,9 +29,9 @@ export class Waker {
   }
 
   /**
-   * Wakes the next responder in turn that does not serve `generation` yet: while it takes it over,
-   * the others answer, and it need not share its core with them. One that is just about to wait
-   * sleeps on, until its turn comes again or the time-out of its socket is over.
+   * Wakes the next responder, in turn, that does not serve `generation` yet: while it adopts, the
+   * others answer, and need not share its core. One that is just about to wait sleeps until its
+   * next turn, or until the time-out of its socket.
    */
   wakeNext(generation: number): void {
     for (let tried = 0; tried < this.#threads; tried++) {
@@ -49,7 +46,7 @@ export class Waker {
     for (let index = 0; index < this.#threads; index++) this.#wake(index)
   }
 
-  /** @returns false when no thread is there */
+  /** @returns false when there is no such thread */
   #wake(index: number): boolean {
     const threadId = Atomics.load(this.#cells, controlCell(index, Control.ThreadId))
     return threadId !== 0 && this.#libc.signalThread(threadId, signalNumber) === 0
