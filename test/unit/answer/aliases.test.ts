@@ -79,7 +79,7 @@ describe('an alias that leads to a service', () => {
     ])
   })
 
-  test('that chooses by the subnet of the client is the first record alone, with scope 0', () => {
+  test('gives the first record alone, with scope 0, when it chooses by client subnet', () => {
     const reply = ask('one', subnet('0a0000'))
     expect([owners(reply), scopeOf(reply)]).toEqual([['one'], 0])
     expect(scopeOf(ask('near', subnet('0a0000')))).toBe(24)

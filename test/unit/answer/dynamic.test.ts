@@ -122,7 +122,7 @@ describe('an alias', () => {
     ])
   })
 
-  test('that leads to one has NODATA for other types', () => {
+  test('to a TXT record has NODATA for other types', () => {
     const { rcode, answer } = said(ask('_acme.gone.example.org. A'))
     expect([rcode, answer.length]).toEqual(['NOERROR', 1])
   })

@@ -49,7 +49,7 @@ test('all addresses are answered, at the apex, below a wildcard, and beside othe
   expect(answers(ask('x.any.example.com. MX'))).toEqual([])
 })
 
-describe('what is told of', () => {
+describe('the compiler reports', () => {
   const www = (type: string, value: string) => `{ name: www, type: ${type}, values: [${value}] }`
   test.each<[title: string, files: readonly SourceFile[], message: string]>([
     [

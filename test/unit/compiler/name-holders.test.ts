@@ -52,12 +52,12 @@ describe('in Git, too, a name belongs to one tenant', () => {
     expect(faults.join('\n')).toContain(says)
   })
 
-  test('what is beside it is free', () => {
+  test('names beside it are free', () => {
     const rows: Row[] = [www, apps, ['zenith', 'Service', 'www2.victim.example.']]
     expect(faultsOf(...rows.map((row) => file(row)))).toEqual([])
   })
 
-  test('what a system administrator has made lies among names of others', () => {
+  test('an object of a system administrator may be among names of others', () => {
     const inner: Row = ['default', 'Service', 'a.www.victim.example.']
     const outer: Row = ['default', 'Service', 'victim.example.']
     expect(faultsOf(file(www), file(inner, ', overlap: true'))).toEqual([])

@@ -147,7 +147,7 @@ describe('no word is said of', () => {
   })
 })
 
-describe('what is wrong is told as', () => {
+describe('the compiler reports', () => {
   const ds = '1 13 1 2BB183AF5F22588179A53B0A98631FAD1A292118'
   test.each<[string, readonly string[], readonly string[]]>([
     [
@@ -281,7 +281,7 @@ describe('what is wrong is told as', () => {
     expect(printText(result)).toMatch(/^and 5 more that are not shown \(5 notes\)$/m)
   })
 
-  test('one record that cannot be read, and not of what names it', () => {
+  test('one unreadable record, but no record that names it', () => {
     const sets = [
       '{ name: "@", type: MX, values: [10 mail] }',
       '{ name: mail, type: A, values: [192.0.2.256] }',
@@ -370,7 +370,7 @@ test('a commit that touches no record leaves the models of all records as they a
   for (const [i, model] of after.entries()) expect(model).toBe(before[i])
 })
 
-test('whatever stands in a record is read, or told at a place inside its file', () => {
+test('any text in a record is read, or reported at a place inside its file', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 30 }),
     fc.stringMatching(/^[0-9a-z."\\ ();@*-]{1,30}$/),
@@ -441,7 +441,7 @@ describe('rights by delegated domains', () => {
       [closed, domain('default', 'example.com')],
       ['record-zone-not-given'],
     ],
-  ])('of %s', (_of, files, codes) => {
+  ])('hold for %s', (_of, files, codes) => {
     expect(errorsOf(compile(tenant, own, ...files).diagnostics)).toEqual(codes)
   })
 

@@ -106,7 +106,7 @@ describe('a delegated domain', () => {
   })
 })
 
-test('one name is taken once in a tenant, for it is the identity; by two tenants twice', () => {
+test('a name is reported once within a tenant, as the identity, and twice for two tenants', () => {
   const spec = (host: string) => redirect(`sourceFqdn: ${host}, targetUrl: "https://example.com/"`)
   const one = { 'tenants/default/a.yaml': spec('a.test') }
   expect(codesOf({ ...one, 'tenants/default/b.yaml': spec('b.test') })).toEqual([

@@ -126,7 +126,7 @@ describe('rules', () => {
     expect(uidsOf(rule('domain', 'a.test', 'nxdomain'))).not.toContain(uidOne)
   })
 
-  test('of one name in two files are refused, whichever source they say they are of', () => {
+  test('for one name in two files are refused, whatever their sources', () => {
     const files = {
       'rpz/a.yaml': policy('a', rule('domain', 'bad.test', 'nxdomain')),
       'rpz/sub/b.yaml': policy('b', rule('domain', 'BAD.test.', 'nxdomain')),
@@ -198,7 +198,7 @@ describe('a loop', () => {
     }
   })
 
-  test('of very many rules is found in bounded time, and said in a line', () => {
+  test('with very many rules is found in bounded time and shown on one line', () => {
     const count = 10_000
     const rules = Array.from({ length: count }, (_, i) =>
       rule('exact', `h${i}.test`, 'cname', `h${(i + 1) % count}.test`),
@@ -237,7 +237,7 @@ describe('names of ours', () => {
 })
 
 describe('a policy', () => {
-  test('that cannot be read hides nothing of the settings', () => {
+  test('in an unreadable file hides no finding of the settings', () => {
     const files = { 'rpz/a.yaml': 'apiVersion: gslb/v1\nkind: ResponsePolicy\nspec: [' }
     expect(found(files).map((text) => text.split(':')[0])).toEqual(['yaml-bracket-open'])
   })

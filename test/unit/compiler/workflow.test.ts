@@ -82,7 +82,7 @@ test('a pull request of a fork is reviewed with a token that reads, and no secre
   )
 })
 
-test('who comments checks out nothing of the pull request', () => {
+test('the commenting workflow checks out nothing of the pull request', () => {
   const { permissions } = read(second) as Workflow
   expect(permissions).toEqual({ actions: 'read', 'pull-requests': 'write', statuses: 'write' })
   const text = readFileSync(join(root, second), 'utf8')

@@ -32,7 +32,7 @@ describe('an address has one printed form', () => {
   })
 })
 
-describe('what is no address is refused', () => {
+describe('a text that is not an address is refused', () => {
   const rows = [
     '',
     '.',

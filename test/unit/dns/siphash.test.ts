@@ -51,7 +51,7 @@ test('the key may stand anywhere among others', () => {
   expect(hashOf(keys, 4, wordsOf(countingUp(20)), 20)).toBe(vectors[20])
 })
 
-test('what stands in the place of the length does not matter', () => {
+test('the octet in the place of the length does not matter', () => {
   const key = wordsOf(countingUp(16))
   expect(hashOf(key, 0, wordsOf(countingUp(20), 0xee), 20)).toBe(vectors[20])
 })

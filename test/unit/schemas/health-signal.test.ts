@@ -98,7 +98,7 @@ describe('a signal that is refused', () => {
     expect(parsed.ok ? 'taken' : parsed.error).toContain(part)
   })
 
-  test('what a prototype holds was not sent', () => {
+  test('has its fields only in a prototype', () => {
     const body = Object.create({ source: 'a' }) as object
     expect(parseHealthSignal(null, Object.assign(body, { healthy: true })).ok).toBe(false)
   })

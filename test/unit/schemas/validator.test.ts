@@ -36,7 +36,7 @@ const service = (fields: object) => {
   return object('Service', Object.defineProperties(spec, Object.getOwnPropertyDescriptors(fields)))
 }
 
-test.each(kindNames)('what describes a %s is a JSON Schema', (kind) => {
+test.each(kindNames)('the schema of a %s is valid JSON Schema', (kind) => {
   const ajv = new Ajv({ strict: false })
   expect([ajv.validateSchema(jsonSchemaOf(kind)), ajv.errors]).toEqual([true, null])
 })

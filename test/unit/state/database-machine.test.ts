@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { databaseMachine, usualBudget } from '#state/sql/database/database-machine.ts'
 
-test('what is put back when it is made is what V8 has without us', () => {
+test('the restored budget equals the default of V8', () => {
   const options = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
   expect(options).toContain(`default: --wasm-tiering-budget=${usualBudget}\n`)
 })

@@ -33,7 +33,7 @@ test('an unpacked database has the schema, and keeps what it is given', async ()
   }
 })
 
-test('what is unpacked is for its owner alone', async () => {
+test('unpacked files are accessible to their owner only', async () => {
   const directory = join(tempDir('modes'), 'database')
   await unpackTemplate(template, directory, signal)
   const names = ['', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })]
@@ -41,7 +41,7 @@ test('what is unpacked is for its owner alone', async () => {
   expect(shared).toEqual([])
 })
 
-test('its log of 16 MiB has room on the disk, and nothing says where it was made', async () => {
+test('the unpacked log takes its 16 MiB on the disk, and no lock file comes along', async () => {
   const directory = join(tempDir('files'), 'database')
   expect(await unpackTemplate(template, directory, signal)).toBe(true)
   const logs = readdirSync(join(directory, 'pg_wal')).filter((name) => /^[0-9A-F]{24}$/.test(name))

@@ -139,7 +139,7 @@ test('a write that fails rejects, and the next makes it good', async () => {
   expect(await loaded()).toEqual(['b', 'c'])
 })
 
-test('what an interrupted rewrite left is swept away', async () => {
+test('remains of an interrupted rewrite are removed', async () => {
   const { folder, path, open } = scene()
   mkdirSync(folder)
   writeFileSync(`${path}.0123456789ab.tmp`, 'x')

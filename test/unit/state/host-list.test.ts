@@ -26,7 +26,7 @@ test.each([
   expect(listedHosts(address)).toBeUndefined()
 })
 
-test('whatever it is given it does not throw, and each address has one host', () => {
+test('any text is parsed without an exception, and each address has one host', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.webUrl()), (address) => {
       for (const { url } of listedHosts(address) ?? []) expect(listedHosts(url)).toHaveLength(1)

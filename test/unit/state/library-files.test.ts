@@ -27,7 +27,7 @@ const files = database.Module.FS as Files
 library.letGo(files)
 afterAll(() => database.close())
 
-test('nothing of the files stays in memory', () => {
+test('the files leave nothing in memory', () => {
   expect(before).toBeGreaterThan(1_000_000)
   expect(library.heldBytes).toBe(0)
 })

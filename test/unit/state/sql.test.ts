@@ -42,7 +42,7 @@ describe('the schema', () => {
     removeTempDir(home)
   })
 
-  test('its steps are numbered from 1 and only add', () => {
+  test('has steps that are numbered from 1 and only add', () => {
     expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, i) => i + 1))
     const statements = migrations.flatMap((migration) => migration.statements)
     const adds =
@@ -87,7 +87,7 @@ describe('the schema', () => {
     expect(await db.selectFrom('settings').selectAll().execute()).toEqual([mark])
   })
 
-  test('of a new database has no mark; the first account makes it, without a look', async () => {
+  test('has no mark at first; the first account sets it without a query of accounts', async () => {
     const said: string[] = []
     const logged = new Kysely<Tables>({
       dialect: await bareDatabase(tempDir('schema')),
@@ -109,7 +109,7 @@ describe('the schema', () => {
     expect(await logged.selectFrom('settings').selectAll().execute()).toEqual([mark])
   })
 
-  test('of a newer program is refused with a sentence', async () => {
+  test("refuses a newer program's database with a sentence", async () => {
     const result = await migrate(db, migrations.slice(0, 1), 4)
     expect(result).toMatchObject({ ok: false })
     expect(!result.ok && result.error).toMatch(/has schema \d+, and this program knows .* up to 1/)

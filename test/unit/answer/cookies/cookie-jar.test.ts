@@ -111,7 +111,7 @@ describe('the age of a cookie', () => {
   })
 })
 
-describe('what is no cookie of ours', () => {
+describe('a cookie that is not ours', () => {
   const changed = (at: number): string => {
     const octets = Buffer.from(made, 'hex')
     octets[at]! ^= 1

@@ -29,13 +29,13 @@ test.each([
     5_000,
   ],
   [[[700, 1]], 100_000],
-] as const)('of %j it is %s µs', (rows, expected) => {
+] as const)('the 99th percentile of %j is %s µs', (rows, expected) => {
   const { counters, p99Us } = scene()
   for (const [ms, count] of rows) counters.timed(ms, count)
   expect(p99Us()).toBe(expected)
 })
 
-test('what was slow before the window does not count', () => {
+test('slow answers from before the window do not count', () => {
   const { time, counters, p99Us } = scene()
   counters.timed(40, 1_000)
   expect(p99Us()).toBe(50_000)

@@ -61,7 +61,7 @@ test('threads that lag behind a new bundle are counted for the tenants of theirs
   expect(counts(meter)).toEqual({ acme: 1 })
 })
 
-test('what was used waits in bounded memory where nobody takes it', () => {
+test('used names wait in bounded memory while they are not taken', () => {
   const meter = new QueryMeter(1, 3)
   for (const count of [1, 2, 3, 4]) {
     const bundle = bundleWith(...Array.from({ length: count }, () => 'acme'))

@@ -61,7 +61,7 @@ describe('is refused', () => {
   })
 })
 
-test('who names no content takes any, and who names others does not take dnstap', () => {
+test('a receiver takes dnstap if it names dnstap or no content type', () => {
   const accept = (...contentTypes: string[]) =>
     takesDnstap({ kind: 'control', type: ControlType.Accept, contentTypes })
   expect([accept(), accept('a', contentType), accept('a')]).toEqual([true, true, false])

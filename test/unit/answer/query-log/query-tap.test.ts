@@ -86,13 +86,13 @@ const idsOf = (logged: readonly LoggedQuery[]): readonly number[] =>
   logged.map(({ query: octets }) => Buffer.from(octets).readUInt16BE(0))
 
 describe('which queries are logged', () => {
-  test.each([1, 3, 24])('of all, each one, in batches of %i', (size) => {
+  test.each([1, 3, 24])('every query is logged with a rate of one, in batches of %i', (size) => {
     const ring = newRing(1)
     respondTo(newTap(ring), batchesOf(numbered(50), size))
     expect(idsOf(drained(ring))).toEqual(Array.from({ length: 50 }, (_, i) => i))
   })
 
-  test.each([2, 9])('one in %i on average, whatever the batches', (sampleEvery) => {
+  test.each([2, 9])('a rate of one in %i holds on average, whatever the batches', (sampleEvery) => {
     const count = sampleEvery * 400
     const chosen = [1, 24].map((size) => {
       const ring = newRing(sampleEvery)
@@ -118,7 +118,7 @@ describe('which queries are logged', () => {
   })
 })
 
-describe('what is logged', () => {
+describe('a logged query', () => {
   test('query and reply, octet by octet, also where one is written over the other', () => {
     const ring = newRing(1)
     const packets = numbered(3)
@@ -131,7 +131,7 @@ describe('what is logged', () => {
     )
   })
 
-  test('what is not answered has no reply', () => {
+  test('has no reply if it was not answered', () => {
     const ring = newRing(1)
     const response = query('turns.test. A', { qr: true })
     respondTo(newTap(ring), [[response, Buffer.from('half')]])

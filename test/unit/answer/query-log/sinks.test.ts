@@ -46,7 +46,7 @@ function fileScene(name: string, parts: { fileBytesMax?: number; keptFiles?: num
 
 const { Start, Stop, Ready, Accept, Finish } = ControlType
 
-test('what another start has left is put aside, and each file is whole', async () => {
+test('a file of an earlier start is put aside, and each file is whole', async () => {
   const { home, path, sink, put } = fileScene('log')
   writeFileSync(path, 'older')
   put('one')
@@ -99,7 +99,7 @@ test('a device in its place stays where it is', () => {
   expect([sink.counts.dropped, readdirSync(join(path, '..'))]).toEqual([1, ['null']])
 })
 
-test('of no closed file that is kept, there is only one file', async () => {
+test('a log that keeps no closed file has only one file', async () => {
   const { home, sink, put } = fileScene('log', { fileBytesMax: 200, keptFiles: 0 })
   for (let i = 0; i < 20; i++) put('x'.repeat(50))
   await sink.close()

@@ -28,7 +28,7 @@ test.each([
 })
 
 describe('keys', () => {
-  test('of one line have a bucket each while there are eight', () => {
+  test('on one line have a bucket each while there are at most eight', () => {
     const { take } = tableOf(16)
     for (let tag = 1; tag <= 8; tag++) {
       expect([take(0, tag), take(0, tag), take(0, tag)]).toEqual([Room, Room, Room])
@@ -47,7 +47,7 @@ describe('keys', () => {
     expect(take(0, 5, cost)).toBe(RoomOfOther)
   })
 
-  test('that are quiet leave their bucket to others without a trace', () => {
+  test('leave their bucket to others without a trace when they are quiet', () => {
     const { take } = tableOf(8)
     for (let tag = 1; tag <= 8; tag++) take(0, tag)
     for (let tag = 11; tag <= 18; tag++) expect(take(0, tag, window)).toBe(Room)
@@ -57,7 +57,7 @@ describe('keys', () => {
 describe('the clock of 32 bits', () => {
   const turnMicros = 2 ** 32
 
-  test('that has gone round makes no full bucket an empty one, where it was swept', () => {
+  test('keeps full buckets full after it wraps, if the table was swept', () => {
     const { table, take } = tableOf(1_024)
     for (let n = 0; n < 3; n++) take(0, 1)
     const tenMinutes = 600_000_000

@@ -160,7 +160,7 @@ describe('networks', () => {
     expect(limited().length).toBe(isExempt ? 0 : 1)
   })
 
-  test('those of the configuration come with the bundle, besides those of the settings', () => {
+  test('exempt by the configuration come with the bundle, besides those of the settings', () => {
     const routing = { ...written.routing, rateLimitExempt: ['203.0.113.0/24'] }
     const limits = { exempt: ['192.0.2.7'] }
     const { count } = limitedPath({ model: { ...model, routing }, limits })

@@ -22,7 +22,7 @@ function scene() {
   return { samples, give }
 }
 
-test('nothing is copied while nobody reads, and the usual batches are looked at', () => {
+test('queries are not copied without a reader, and the usual batches are timed', () => {
   const { samples, give } = scene()
   expect(give(packet)).toBe(usual)
   expect(samples.drain(64)).toEqual([])
@@ -38,7 +38,7 @@ test('a query comes with the address of its client', () => {
   expect(samples.drain(64)).toEqual([])
 })
 
-test('what is longer than a slot, and what nobody can be replied to, is left out', () => {
+test('queries longer than a slot, or without a client address, are left out', () => {
   const { samples, give } = scene()
   samples.turn(true)
   give(Buffer.alloc(ringQueryBytesMax + 1, 1), Buffer.alloc(0), Buffer.alloc(ringQueryBytesMax, 2))
@@ -55,7 +55,7 @@ test('a full ring takes no more, and after it was emptied goes round', () => {
   }
 })
 
-test('what is more than was asked for is dropped', () => {
+test('samples beyond the wanted number are dropped', () => {
   const { samples, give } = scene()
   samples.turn(true)
   give(packet, packet, packet)

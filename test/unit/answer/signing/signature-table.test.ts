@@ -22,7 +22,7 @@ function open() {
   return { memory, table, found }
 }
 
-test('what is kept is found, for its digest and its time alone', () => {
+test('a signature is found only by its digest and its time', () => {
   const { table, found } = open()
   table.keep(5, -6, 100, false, signature(1))
   expect(found(5, -6, 100)).toEqual(signature(1))

@@ -35,7 +35,7 @@ const rolling = [
   of(foreign, Published),
 ]
 
-describe('what has which keys', () => {
+describe('keys and their uses', () => {
   const { ask } = answering(bundle, packKeys(rolling))
 
   test('the records of keys are those that are published', () => {
@@ -122,7 +122,7 @@ test('a zone without a key that signs records is SERVFAIL, its keys are not', ()
   expect(answering(bundle, packKeys([of(foreign, 1)])).ask(full('@ DNSKEY')).rcode).toBe(2)
 })
 
-test('what signs has a private half of an algorithm that is known', () => {
+test('a signing key must have a private half of a known algorithm', () => {
   for (const use of [SignsRecords, SignsKeys]) {
     expect(() => packKeys([of(foreign, use)])).toThrow('has a private half')
   }

@@ -172,7 +172,7 @@ describe('signatures', () => {
     expect(begins.size).toBeGreaterThanOrEqual(periods)
   })
 
-  test('of several rrsets end at different times', () => {
+  test('end at different times for several rrsets', () => {
     const { ask } = answering()
     const ends = ['www A', 'app A', 'text TXT', 'mail A', 'ns1 A'].map((question) =>
       signaturesIn(ask(full(question)))[0]!.rdata.readUInt32BE(8),
@@ -196,7 +196,7 @@ describe('without the key', () => {
     },
   )
 
-  test('who does not ask for signatures is answered', () => {
+  test('a client that asks for no signatures is answered', () => {
     expect(ask(full('www A'), { opt: { dnssecOk: false } }).answer).toHaveLength(3)
   })
 

@@ -35,12 +35,12 @@ const zoneNameOf = (bundle: Bundle, name: string): string =>
   nameOfZone(bundle, zoneOfNode(bundle, nodeOf(bundle, name)))
 
 describe('names', () => {
-  test('of nearly 255 octets are kept in a bundle that has few', () => {
+  test('are kept with nearly 255 octets in a bundle that has few', () => {
     const name = `${`${'x'.repeat(63)}.`.repeat(3)}${'y'.repeat(56)}.ab.`
     expect(namesOf(bundleOf({ zones: [zone(name)] }))).toContain(name)
   })
 
-  test('that enclose a service exist, empty, up to the apex', () => {
+  test('exist without records between a service and the apex', () => {
     const bundle = bundleOf({
       ...smallModel,
       services: [service(1, 'a.b.c.example.org.')],
@@ -89,7 +89,7 @@ describe('names', () => {
     expect(parentOf('org.')).toBeUndefined()
   })
 
-  test('of name servers below a cut belong to the zone below it', () => {
+  test('belong to the zone below a cut when their name server is there', () => {
     const nameservers = [{ name: 'ns1.sub.example.org.', addresses: ['192.0.2.1'] }]
     const inner = zone('sub.example.org.')
     const outer = zone('example.org.', { nameservers })
@@ -97,7 +97,7 @@ describe('names', () => {
     expect(zoneNameOf(bundle, 'ns1.sub.example.org.')).toBe('sub.example.org.')
   })
 
-  test('of name servers that nested zones share have the addresses of the closest one', () => {
+  test('have the addresses of the closest zone when nested zones share a name server', () => {
     const server = (address: string) => ({ name: 'ns.sub.example.org.', addresses: [address] })
     const zones = [
       zone('example.org.', { nameservers: [server('192.0.2.1')] }),
@@ -112,7 +112,7 @@ describe('names', () => {
     }
   })
 
-  test('of name servers elsewhere are not ours', () => {
+  test('are left out when the name server is in no zone of ours', () => {
     const nameservers = [{ name: 'ns.example.net.', addresses: ['192.0.2.1'] }]
     const zones = [zone('example.org.', { nameservers })]
     const bundle = bundleOf({ pools: [], services: [], zones })

@@ -75,7 +75,7 @@ test('a geo rule may name a host name, and stands for all of its slots', () => {
   expect(rows.every((row) => addressOfMember(bundle, row) === 'a.example.net.')).toBe(true)
 })
 
-describe('one pool more or less', () => {
+describe('a change of one pool', () => {
   const plain = Array.from({ length: 40 }, (_, i) => pool(100 + i, [`192.0.2.${i}`, '2001:db8::9']))
   const changes: readonly [string, readonly PoolModel[]][] = [
     ['an address goes', [...mixed, ...plain.slice(1)]],

@@ -21,7 +21,7 @@ const model = {
 }
 const plain = { warmupThreshold: 0, rumUrl: '', externalSignalMode: 'and' }
 
-describe('what few members have', () => {
+describe('a rarely set field of a member', () => {
   const bundle = bundleOf(model)
 
   test('is read back for those who have it, and as the default for the others', () => {

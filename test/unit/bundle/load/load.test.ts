@@ -75,7 +75,7 @@ describe('a bundle after another one', () => {
     expect(encodeNext(model)).toEqual(encode(model))
   })
 
-  describe('of many pools with checks of their own', () => {
+  describe('with many pools that have checks of their own', () => {
     const check = (port: number) => ({ healthCheck: { ...healthCheck, port } })
     const pools = Array.from({ length: 100 }, (_, i) => pool(2 + i, [], check(1 + i)))
     const model = { ...smallModel, services: [], pools }
@@ -119,7 +119,7 @@ describe('trust', () => {
     expect(loaded.ok && loaded.value.digest).toBe(encoded.digest)
   })
 
-  test('what a trusted bundle says is what its unsigned form says', () => {
+  test('a trusted signed bundle loads like its unsigned form', () => {
     const [one, other] = [loadBundle(signed, [key]), loadBundle(bytes)]
     expect(one.ok && one.value.manifest).toEqual(other.ok && other.value.manifest)
   })
@@ -141,7 +141,7 @@ describe('trust', () => {
     expect(faultOf(file, [key])).toBe(code)
   })
 
-  test('nobody trusted means that nothing is loaded', () => {
+  test('an empty list of trusted keys refuses every bundle', () => {
     expect(faultOf(signed, [])).toBe('unknown-key')
   })
 })

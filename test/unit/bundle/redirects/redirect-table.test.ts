@@ -46,7 +46,7 @@ test('the redirect of a host is its own, else the deepest wildcard above it', ()
   )
 })
 
-test('of ten thousand redirects each is found', () => {
+test('each of ten thousand redirects is found', () => {
   const redirects = Array.from({ length: 10_000 }, (_, i) =>
     redirect(i, `${i % 2 === 0 ? '' : '*.'}h${i}.old.example`, 'https://new.example/'),
   )

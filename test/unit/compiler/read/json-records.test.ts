@@ -68,7 +68,7 @@ test('a fault is told at its line and column', () => {
   ])
 })
 
-test('its records are there for whoever asks, as often as they ask', () => {
+test('records can be read any number of times', () => {
   const file = fileOf(some)
   const { object, text } = readFile('', Buffer.from(jsonLines(file)))
   expect(text).toBe(jsonLines(file))

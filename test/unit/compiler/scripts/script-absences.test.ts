@@ -24,7 +24,7 @@ const lacks = (path: string): string =>
   `(() => { try { return (${path}) === undefined } catch { return true } })()`
 
 describe('the list is that of the engine', () => {
-  test('it has none of the names', () => {
+  test('the engine has none of the names', () => {
     for (const name of absentFromScripts.keys()) {
       const place = name.replace(/\.(\$\S+)$/, '["$1"]')
       const { named } = run(`result = ${lacks(place)} ? ["192.0.2.1"] : []`)
@@ -58,7 +58,7 @@ describe('the list is that of the engine', () => {
 /** What the runner of tests puts into the world. */
 const isOfTests = (name: string): boolean => /vitest|^__/.test(name)
 
-describe('what fails at run time is found with its place', () => {
+describe('a use that fails at run time is found with its place', () => {
   test.each([
     ['Intl', 'const f = new Intl.NumberFormat("de"); result = []', 14],
     ['structuredClone', 'result = structuredClone(candidates).map((c) => c.ip)', 9],
@@ -88,7 +88,7 @@ describe('what fails at run time is found with its place', () => {
   })
 })
 
-describe('what runs is left alone', () => {
+describe('a script that runs is left alone', () => {
   test.each([
     ['its own constant', 'const URL = qname; result = URL ? ["192.0.2.1"] : []'],
     ['its own of a pattern', 'const { File, a: [self] } = { File: 1, a: [2] }; File + self'],

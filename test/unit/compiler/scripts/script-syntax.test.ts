@@ -18,7 +18,7 @@ beforeAll(async () => {
 const input = { candidates: [], client: {}, qname: '.', qtype: 'A', now: 0 }
 const outcomeOf = (body: string): number => engine.run(body, scriptQuestion(input)).outcome
 
-describe('what it accepts, the engine can read', () => {
+describe('an accepted script can be parsed by the engine', () => {
   test.each([
     ['an assignment', 'result = candidates.map((c) => c.ip)'],
     ['sloppy code', 'with (client) { result = [] }'],
@@ -32,7 +32,7 @@ describe('what it accepts, the engine can read', () => {
   })
 })
 
-describe('what it refuses, the engine refuses, too', () => {
+describe('a refused script is refused by the engine, too', () => {
   test.each([
     ['an open list', 'result = [', 'result = ['.length],
     ['a return of the script itself', 'const a = 1\nreturn [a]', 12],

@@ -15,7 +15,7 @@ test.each([
   expect(lifeMs(text)).toBe(ms)
 })
 
-test('what is left out has its default', () => {
+test('fields left out have defaults', () => {
   expect(rollPolicy({})).toEqual({
     ...{ model: null, algorithm: null, defaultAlgorithm: 13, kskMs: null, zskMs: 2_160 * hour },
     ...{ propagationMs: hour, parentMs: 25 * hour },

@@ -206,7 +206,7 @@ test('a list in lines of JSON stays one', () => {
   assert.deepEqual(readYaml(editYaml(before, odd)).value, odd)
 })
 
-test('what is printed reads as it was meant, and so does every edit', () => {
+test('printed and edited texts read as the intended value', () => {
   fc.assert(
     fc.property(object, fc.array(object, { maxLength: 3 }), (first, others) => {
       let now = printYaml(first)

@@ -11,7 +11,7 @@ test.each([
   ['a file', 'kind: Pool\nspec: { members: [a, b] }\n'],
   ['one with faults', 'a: [\n]]]]\nb: "\n'],
   ['one that is not read to its end', '- a\n'.repeat(piecesMax)],
-])('of %s no piece is looked up in the environment, which stays as it was', (_what, text) => {
+])('parsing %s neither reads nor changes the environment', (_what, text) => {
   const asked: (string | symbol)[] = []
   const watched = new Proxy({ ...env }, { get: (_target, name) => void asked.push(name) })
   process.env = watched

@@ -295,7 +295,7 @@ describe('$INCLUDE', () => {
     ['zone', 'zone:1:10: zone cannot be included: there is no such file'],
     ['deep1', 'deep8:1:10: expected at most 8 files inside each other'],
     ['many', 'many:256:10: expected at most 256 $INCLUDE; the rest is not read'],
-  ])('of %s is refused in bounded time', (path, fault) => {
+  ])('refuses %s in bounded time', (path, fault) => {
     expect(read(`$INCLUDE ${path}`, options).faults).toEqual([fault])
   })
 })

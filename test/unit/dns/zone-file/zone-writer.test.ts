@@ -47,7 +47,7 @@ test('names in rdata, and owners outside of the zone, are absolute', () => {
   ])
 })
 
-test('what a reader has no name for is written by its number', () => {
+test('a type or key that the reader has no name for is written by its number', () => {
   const text =
     'a 1 HTTPS 1 . alpn=h2 mandatory=alpn,dohpath dohpath=/q{?dns}\na 1 X25 311061700956\n'
   const numbers = ['a 1 IN TYPE19 \\# 13 0c333131303631373030393536', httpsOf('key7')]

@@ -151,7 +151,7 @@ test('without a reserve the scope is too long at first, then exact', () => {
   expect(scopes.at(-1)).toBe(0)
 })
 
-test('what queries draw on the reserve is a small share of a thread', () => {
+test('draws of queries on the reserve take a small share of a thread', () => {
   const chain = poorChainFor(Uint8Array.of(0, 224, 0, 0), 2)
   const table = tableOf(many, false)
   let exact = 0
@@ -191,7 +191,7 @@ test.each([2, 64, 65, 1_000, 4_096])('%s candidates: what is known of them is ke
   expect(scopeNow(false)).toBe(16)
 })
 
-test('what was found around one client is right for all others', () => {
+test('results found around one client are right for all others', () => {
   const random = new Random(4)
   for (let i = 0; i < 20; i++) {
     const starts = Array.from({ length: 4_000 }, () => randomAddress(random, false))
@@ -216,7 +216,7 @@ test('what was found around one client is right for all others', () => {
   }
 })
 
-test('what was found for other candidates, another choice or another table does not count', () => {
+test('results for other candidates, another choice or another table do not count', () => {
   const chain = chainFor(Uint8Array.of(1, 2, 3, 4), 2)
   // The second row is alike for the first query and for no other.
   const starts = [1n << 24n, 2n << 24n, 3n << 24n]
@@ -277,7 +277,7 @@ test('a group that no effort was left for is looked at by a later query', () => 
   expect(Math.max(...last)).toBe(0)
 })
 
-test('what is needed already is not looked at again', () => {
+test('bits that are needed already are not examined again', () => {
   const chain = new Chain(new Random(1))
   const table = tableOf(partition([1n << 24n, 2n << 24n, 3n << 24n], 32), false)
   chain.client.set(Uint8Array.of(1, 2, 3, 4), 0, 4)

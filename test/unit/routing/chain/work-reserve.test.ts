@@ -20,7 +20,7 @@ test('a full reserve is drawn down to nothing and fills as time goes on', () => 
   expect(drawsOf(reserve)).toBe(reserveMax / drawMax)
 })
 
-test('what was not used is there for the next one, and no more than the reserve holds', () => {
+test('units given back can be drawn again, up to the size of the reserve', () => {
   const reserve = new WorkReserve(() => nowMs)
   drawsOf(reserve)
   reserve.giveBack(drawMax)

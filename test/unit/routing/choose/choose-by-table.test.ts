@@ -174,7 +174,7 @@ test.each([
   [['geo-ip', 'sticky'], 1, false],
   [['sticky', 'geo-ip'], 1, false],
   [['failover'], 2, false],
-])('of %s with %i addresses an answer it is %s that outcomes are kept', (chain, count, is) => {
+])('the chain %s with %i addresses an answer keeps outcomes: %s', (chain, count, is) => {
   const bundle = bundleOf({
     ...modelOf(),
     services: [service(1, 'a.test.', { filterChain: chain, pool: 0, answerCount: count })],

@@ -96,7 +96,7 @@ describe('health by name', () => {
 describe('many draws', () => {
   const query = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }
   test.each(ways.flatMap(({ name, plain }) => (plain ? [[name, plain] as const] : [])))(
-    'of %s add up, are the same for a seed, and are none without candidates',
+    'by %s add up, are equal for equal seeds, and are empty without candidates',
     (_name, plain) => {
       const one = drawMany(newState(), plain, query, 5, 1_000)
       expect([...one.values()].reduce((sum, count) => sum + count)).toBe(1_000)

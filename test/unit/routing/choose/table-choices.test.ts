@@ -70,7 +70,7 @@ test.each([
   expect(choices.openGroups(kind, 1, 0b110)).toBe(isKnown ? 0b100 : 0b110)
 })
 
-test('what follows in the same memory knows nothing, and what was there begins anew', () => {
+test('choices in reused memory begin empty, and the earlier owner begins anew', () => {
   const memory = new ChoiceMemory()
   const one = choicesOf(memory)
   open(one, a)

@@ -121,7 +121,7 @@ describe('time and chance are inputs', () => {
   })
 })
 
-describe('nothing of a run is left for the next', () => {
+describe('a run leaves nothing behind for the next one', () => {
   const spoil = [
     'globalThis.leak = candidates',
     'let leak = 1',
@@ -140,7 +140,7 @@ describe('nothing of a run is left for the next', () => {
     expect(run(clean)).toEqual([0, 1])
   })
 
-  test('what a run does to the members of a kept pool', () => {
+  test('changes to the members of a kept pool are undone', () => {
     const kept = scriptQuestion(input)
     expect(engine.keep([kept.members])).toEqual(new Set([kept.members]))
     const spoilPool = 'candidates[1].region = "XX"; candidates[2].ip = 5; delete candidates[0].ip'

@@ -73,7 +73,7 @@ describe('a pool with minHealthy', () => {
     [4, (state) => (state.memberWeight[0] = 0), true],
     [0, (state) => state.memberHealthy.fill(0, 0, 3), true],
   ]
-  test.each(rows)('of %i counts both families: %s leaves it up: %s', (minHealthy, change, up) => {
+  test.each(rows)('with %i counts both families: %s leaves it up: %s', (minHealthy, change, up) => {
     const bundle = withPool(1, members, { minHealthy })
     const state = createRoutingState(bundle, 1)
     change(state)

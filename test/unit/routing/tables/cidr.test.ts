@@ -110,7 +110,7 @@ describe('networks as ranges', () => {
     ])
   })
 
-  test('of equal prefixes the first wins', () => {
+  test('take the first of equal prefixes', () => {
     const networks = [network('10.0.0.0/8', 5), network('10.0.0.0/8', 6)]
     expect(prefixesToRanges(networks).ranges4.map(({ value }) => value)).toEqual([5])
   })
@@ -120,7 +120,7 @@ describe('networks as ranges', () => {
     [4, 2],
     [16, 3],
     [16, 4],
-  ] as const)('of %i octets give what trying every network gives', (size, seed) => {
+  ] as const)('of %i octets equal a search through every network', (size, seed) => {
     const random = new Random(seed)
     const networks = randomNetworks(random, 200, size)
     const { ranges4, ranges6 } = prefixesToRanges(networks)

@@ -57,7 +57,7 @@ describe('a range table', () => {
   test.each([
     ['few ranges', 5],
     ['many ranges', 20_000],
-  ])('of %s of IPv4 answers as a search through a list does', (_title, count) => {
+  ])('with %s IPv4 rows answers like a search through a list', (_title, count) => {
     const random = new Random(count)
     const ranges = randomRanges(random, count, 32)
     const table = new RangeTable(buildRangeTable(ranges.map(toNumbers), []))
@@ -73,7 +73,7 @@ describe('a range table', () => {
   test.each([
     ['few ranges', 5],
     ['many ranges', 20_000],
-  ])('of %s of IPv6 answers as a search through a list does', (_title, count) => {
+  ])('with %s IPv6 rows answers like a search through a list', (_title, count) => {
     const random = new Random(count + 1)
     const ranges = randomRanges(random, count, 128)
     const table = new RangeTable(buildRangeTable([], ranges))

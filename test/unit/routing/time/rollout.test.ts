@@ -106,7 +106,7 @@ test.each([
   [0, 50, 0],
   [3, 50, 2],
   [1_000_000, 100, 1_000_000],
-])('of the weight %i, %i percent is %i', (baseWeight, weightPct, expected) => {
+])('a step of weight %i at %i percent weighs %i', (baseWeight, weightPct, expected) => {
   expect(stepWeight(baseWeight, { weightPct, holdSeconds: 1 })).toBe(expected)
 })
 

@@ -54,7 +54,7 @@ test.each(rows)('a mebibyte of %s is read at once', (_, text) => {
   expect(tookMs < cpuMsMax ? tookMs : cpuMs(read)).toBeLessThan(cpuMsMax)
 })
 
-test('of many mistakes the first ones are told', () => {
+test('only the first of many mistakes are reported', () => {
   const text = '<<<<<<< a\nb: 1\n=======\nb: 2\n>>>>>>> c\n'.repeat(2 * mistakesMax)
   const { findings } = readFile('', Buffer.from(text))
   expect(findings).toHaveLength(mistakesMax)

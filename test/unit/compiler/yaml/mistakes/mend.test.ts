@@ -95,7 +95,7 @@ test.each([
   ['shop.yaml', 'www.yaml', 'www', 'shop.yaml'],
   ['eu-1.yaml', 'eu-2.yaml', 'eu', 'eu-2.yaml'],
   ['a.yaml', 'b.yaml', 'c', 'b.yaml'],
-])('of %s and %s with the object %s the copy is %s', (first, second, name, copy) => {
+])('among %s and %s with the object %s the copy is %s', (first, second, name, copy) => {
   const entry = (path: string) => ({ path, object: { metadata: { name } } }) as unknown as Entry
   expect(copyAndOriginal(entry(first), entry(second))[0].path).toBe(copy)
 })
