@@ -111,7 +111,7 @@ describe('before the configuration has been read', () => {
     expect(successes, answer.text).toContain(answer.status)
   })
 
-  test('what is no route is refused as ever', async () => {
+  test('an unknown route is refused as ever', async () => {
     expect((await ask('root', 'PATCH', '/pools')).status).toBe(405)
     expect((await ask('root', 'GET', '/poools')).status).toBe(404)
   })
@@ -168,7 +168,7 @@ describe('before the configuration has been read', () => {
     gitops = startingStatus
   })
 
-  test('nothing in the program looks at it', () => {
+  test('the program does not read it', () => {
     expect(() => view.snapshot()).toThrow('before it has been read')
     expect(() => whole.world.ports.tenants.objectCount('acme')).toThrow('before it has been read')
   })

@@ -204,7 +204,7 @@ describe('conditions', () => {
     }
   })
 
-  test('of a node on which all is well none holds', () => {
+  test('do not hold on a node where all is well', () => {
     const found = conditions.flatMap((condition) => condition.find(healthyFacts, settings))
     expect(found).toEqual([])
   })

@@ -322,7 +322,7 @@ describe('several nodes on one database', () => {
     expect(back.keeper.status().isLeading).toBe(false)
   })
 
-  test('one that stops during a round has left, and is not missed', async () => {
+  test('do not miss one that stops during a round', async () => {
     await addChannel('c1', { tenantId: operatorId })
     const stays = new Node('n1')
     const { alerts: real } = state()

@@ -275,7 +275,7 @@ describe('e-mail', () => {
   })
 })
 
-describe('what is kept of channels', () => {
+describe('the stored part of channels', () => {
   const key = Buffer.alloc(32, 7)
   const sender = (secretKey: Buffer | null) =>
     createSender({ secretKey, way: local, log: silentLog })

@@ -32,7 +32,7 @@ async function clerk(world: World): Promise<string> {
   return (await sessionOf(world, 'acme', 'clerk')).token
 }
 
-describe('nobody gives more than they have', () => {
+describe('an account cannot grant more than it has', () => {
   const rows: readonly [string, (world: World, clerk: string) => Promise<Answer>, number][] = [
     ['a role with more', (w, c) => post(w, c, '/users', newUser('operator')), 403],
     ['their own role', (w, c) => post(w, c, '/users', newUser('clerk')), 201],
@@ -87,7 +87,7 @@ describe('accounts', () => {
     })
   })
 
-  test('of system administrators keep the role while there is no other', async () => {
+  test("keep a system administrator's role while there is no other", async () => {
     const world = await createWorld(state())
     const { token, userId } = await sessionOf(world, 'default', 'tenant_admin')
     await sessionOf(world, 'acme', 'tenant_admin')
@@ -107,7 +107,7 @@ describe('accounts', () => {
     expect((await asViewer(apiKey, (second.body as { id: string }).id)).status).toBe(200)
   })
 
-  test('of system administrators are deleted by others while one is left', async () => {
+  test('can be deleted by other system administrators while one is left', async () => {
     const world = await createWorld(state())
     const { users } = state()
     const ann = await sessionOf(world, 'default', 'tenant_admin')
@@ -135,7 +135,7 @@ describe('accounts', () => {
     })
   })
 
-  test('of every tenant can be made by a system administrator', async () => {
+  test('can be made in every tenant by a system administrator', async () => {
     const world = await createWorld(state())
     const unknown = newUser('viewer', { tenantId: 'nowhere' })
     expect(await post(world, apiKey, '/users', unknown)).toMatchObject({

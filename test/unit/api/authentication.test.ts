@@ -100,7 +100,7 @@ describe('credentials are looked at in one fixed order', () => {
   })
 })
 
-describe('what ended is refused at once', () => {
+describe('ended credentials are refused at once', () => {
   test('the key of a tenant that was deleted', async () => {
     const world = await worldWithTenant()
     expect((await world.call('GET', me, { bearer: tenantKey })).status).toBe(200)
@@ -151,7 +151,7 @@ describe('what ended is refused at once', () => {
 })
 
 describe('a change of role counts with the next request', () => {
-  test('of the same session', async () => {
+  test('within the same session', async () => {
     const world = await createWorld(state())
     const { token, userId } = await sessionOf(world, 'acme', 'viewer')
     const list = () => world.call('GET', '/api/v1/users', { bearer: token })
@@ -197,7 +197,7 @@ describe('a request that a browser sends for a page of another site', () => {
   })
 })
 
-describe('what trusted proxies say', () => {
+describe('headers of trusted proxies', () => {
   const forwarded = {
     'x-forwarded-for': '203.0.113.9',
     'x-forwarded-proto': 'https',

@@ -39,7 +39,7 @@ const failures: readonly (readonly [WriteFailure['code'], outcome: RegExp])[] = 
   ['uncertain', /not known whether the change was made/],
   ['internal', /not known whether the change was made/],
 ]
-test.each(failures)('of a write that is %s a tenant gets no internals', (code, outcome) => {
+test.each(failures)('refusing a write that is %s shows a tenant no internals', (code, outcome) => {
   const message = 'its key SHA256:abc is not in /var/lib/gslbd/allowed_signers: gslbd trust add …'
   const one: WriteFailure = { code, message, operation: -1, diagnostics: [] }
   const { status, body } = refusalOf(one, callerOf('acme', false), 'r1')

@@ -60,7 +60,7 @@ describe('POST /auth/setup', () => {
     }
   }
 
-  test('of two at the same moment creates one', async () => {
+  test('creates one account of two simultaneous requests', async () => {
     const world = await createWorld(state())
     const all = ['a@example.com', 'b@example.com'].map((address) =>
       post(world, '/auth/setup', { email: address, password }),
@@ -229,7 +229,7 @@ describe('POST /auth/login', () => {
     expect(guessed.body).toEqual({ error: 'invalid credentials' })
   })
 
-  test('of a password that only begins like a long one fails', async () => {
+  test('fails with a password that only begins like a long one', async () => {
     const world = await createWorld(state())
     const long = 'x'.repeat(72)
     await post(world, '/auth/setup', { email, password: long })
@@ -382,7 +382,7 @@ describe('TOTP', () => {
     expect((await logIn(world, { totpCode: code() })).status).toBe(200)
   })
 
-  test('of many codes slow the account down, and not the logins of its address', async () => {
+  test('slows the account down after many codes, but not the logins of its address', async () => {
     const world = await withAdmin()
     const { token, code } = await enrol(world)
     const verify = (text: string) => post(world, '/auth/totp/verify', { code: text }, token)
@@ -406,7 +406,7 @@ describe('TOTP', () => {
     expect((await logIn(world, { totpCode: old })).status).toBe(401)
   })
 
-  test('of somebody else is cleared by an update, one’s own is not', async () => {
+  test('is cleared for another account by an update, but not for one’s own', async () => {
     const world = await withAdmin()
     const { token, code } = await enrol(world)
     await post(world, '/auth/totp/verify', { code: code() }, token)

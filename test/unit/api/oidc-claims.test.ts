@@ -50,7 +50,7 @@ describe('the role', () => {
     expect(roleOf(claims, { ...policy, roleClaim })).toBe(role)
   })
 
-  test('of any claims is one of the three', () => {
+  test('is one of the three for any claims', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (claims, roleClaim) => {
         expect(builtInRoleNames).toContain(roleOf(claims, { ...policy, roleClaim }))

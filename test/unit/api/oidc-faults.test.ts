@@ -250,7 +250,7 @@ describe('a provider', () => {
   })
 })
 
-test('nothing secret is logged, whatever goes wrong', async () => {
+test('secrets are never logged, whatever goes wrong', async () => {
   const seen: string[] = []
   const record = (next: URL): URL => {
     for (const name of ['code', 'state', 'nonce']) seen.push(next.searchParams.get(name) ?? '')

@@ -149,7 +149,7 @@ describe('a login through the identity provider', () => {
     }
   })
 
-  test('of one new person twice at once makes one account', async () => {
+  test('makes one account for one new person at two simultaneous logins', async () => {
     const scene = await open()
     const others = [openBrowser(scene.hosts), openBrowser(scene.hosts)]
     const lasts = await Promise.all(others.map((browser) => browser.follow(start)))
@@ -266,7 +266,7 @@ describe('somebody who is not let in', () => {
   })
 })
 
-test('one network begins a limited number of logins', async () => {
+test('a network can begin a limited number of logins', async () => {
   const { browser } = await open()
   for (let i = 0; i < loginLimits.perNetworkMax; i++) await browser.get(start)
   const last = await browser.get(start)

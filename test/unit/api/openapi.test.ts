@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
   test.each([
     ['/pools/{id}/members', 'post', '0 or less is taken as 1'],
     ['/members/{id}', 'put', 'below 0 is taken as 0'],
-  ])('of %s it says what a weight below its limit is', async (path, method, words) => {
+  ])('describes for %s a weight below its limit', async (path, method, words) => {
     const { paths } = await load()
     const { content } = paths[`/api/v1${path}`]?.[method]?.requestBody ?? {}
     const schema = content?.['application/json']?.schema as { properties: { weight: object } }
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     ['/pools/{id}', 'put', ['If-Match', ...ofWrites], ['200']],
     ['/pools/{id}', 'delete', ['If-Match', ...ofWrites], []],
     ['/members/{id}/status', 'get', [], []],
-  ])('of %s %s it has the fields of conditional changes', async (path, method, asked, tagged) => {
+  ])('has for %s %s the fields of conditional changes', async (path, method, asked, tagged) => {
     const { paths } = await load()
     const { parameters = [], responses = {} } = paths[`/api/v1${path}`]?.[method] ?? {}
     const names = parameters.flatMap((one) => (one.in === 'header' ? [one.name] : []))
@@ -183,7 +183,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('a curl sample', () => {
-  test('of each route names method, path and, where needed, a credential', async () => {
+  test('names method, path and, where needed, a credential for each route', async () => {
     const { paths } = await load()
     for (const { method, path, needs } of routes) {
       const sample = paths[path]?.[method.toLowerCase()]?.['x-codeSamples'][0]?.source ?? ''

@@ -42,7 +42,7 @@ test('not in the next fault, unless it is killed there', () => {
   expect(downs.isDown(second(seconds(7), 1), seconds(8))).toBe(true)
 })
 
-test('who was never killed is never down', () => {
+test('a node that was never killed is never down', () => {
   const downs = new Downs()
   expect(downs.isDown(second(-Infinity, 1), seconds(1))).toBe(false)
   downs.begin(0)

@@ -62,7 +62,7 @@ test.each([
   [['agent', '--settings', 'a'], 2],
   [['plan'], 16],
   [[], 16],
-])('what serves has less room for young objects than a command that ends: %s', (args, young) => {
+])('a serving process has less room for young objects than a command: %s', (args, young) => {
   const root = install({ 'dist/cli/main.js': '', 'path/node': fakeNode('24.2.0') })
   const { stdout } = run(join(root, 'bin/gslbd'), args, join(root, 'path'))
   expect(stdout).toContain(` --max-semi-space-size=${young} `)
@@ -157,7 +157,7 @@ test('a pinned Node that another user has for themselves is named', () => {
   ])
 })
 
-test('what Node itself says of wrong NODE_OPTIONS is what is printed', () => {
+test('a fault that Node finds in NODE_OPTIONS is printed in its words', () => {
   const root = install({ 'cli/main.ts': '' })
   mkdirSync(join(root, 'path'))
   symlinkSync(process.execPath, join(root, 'path/node'))

@@ -59,7 +59,7 @@ test('a package that fails half-way leaves the older one, and nothing beside it'
   })
 })
 
-test('one that a signal stops does, too', async () => {
+test('a build stopped by a signal does, too', async () => {
   const { folder, child, ended } = start('printf half >"$path"; exec sleep 600')
   await waitUntil('a part', () => readdirSync(folder).length === 2)
   child.kill('SIGTERM')
@@ -69,7 +69,7 @@ test('one that a signal stops does, too', async () => {
   })
 })
 
-test('one that is whole takes the place of the older one', async () => {
+test('a complete image replaces the older one', async () => {
   const ended = await start('printf whole >"$path"').ended()
   expect(ended).toMatchObject({ code: 0, left: [], files: ['image.tar'], content: 'whole' })
 })

@@ -35,8 +35,8 @@ const ready: Facts = {
   key: 'keys/ann',
 }
 
-describe('what stands in the way', () => {
-  test('nothing, where all is ready', () => {
+describe('faults that prevent a release', () => {
+  test('are none when all is ready', () => {
     expect(releaseFaults(ready)).toEqual([])
   })
 

@@ -53,7 +53,7 @@ test.each([
   expect(err).toContain(`gslbd dnssec: ${url}/api/v1/dnssec/zones/${name}/roll: ${status} `)
 })
 
-test('what a server says cannot move the cursor', async () => {
+test('text from a server cannot move the cursor', async () => {
   const body = { waiting: [{ message: 'Key 1\u001b[2J' }, { message: 7 }, null] }
   const standIn = await startStandIn(() => ({ status: 202, body }))
   const { exit, out } = await runCliWith(env, 'dnssec', 'roll', zone, '--url', standIn.url)

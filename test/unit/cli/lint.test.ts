@@ -58,7 +58,7 @@ beforeEach(() => {
 const lint = (...args: readonly string[]) =>
   runCliWith({ GSLB_API_KEY: rootKey }, 'lint', '--unused', '--url', url, ...args)
 
-test('what is unused stands at its place, beside a TTL that does not fit', async () => {
+test('an unused object is shown at its place, beside a TTL that does not fit', async () => {
   const { exit, out } = await lint(directory)
   expect(exit).toBe(0)
   expect(out).toMatch(
@@ -103,7 +103,7 @@ test('while not all is counted nothing is called unused, and it says since when'
   expect((await lint(directory)).out).toContain('no node has counted yet')
 })
 
-describe('what does not work is said', () => {
+describe('faults of the call', () => {
   test.each([
     [['--days', '0'], 2, '--days is a whole number'],
     [['--format', 'sarif'], 2, 'name the directory'],

@@ -207,7 +207,7 @@ test('a commit that waits, and one that the checkout does not have, are said', a
   expect((await plan('--base', url)).err).toContain('answers from no commit yet')
 })
 
-test('what is no node is said without the key', async () => {
+test('a server that is no node is reported without the key', async () => {
   const other = await startStandIn(() => ({ status: 200, body: [] }))
   for (const option of ['--base', '--health']) {
     const both = option === '--base' ? ['--base', other.url] : ['--base', 'HEAD', option, other.url]

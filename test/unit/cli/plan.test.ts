@@ -34,7 +34,7 @@ function checkout(folder = '') {
 
 const planOf = (out: string): Plan => JSON.parse(out) as Plan
 
-test.each(['', 'dns/'])('of a commit and what is not committed (in "%s")', async (folder) => {
+test.each(['', 'dns/'])('uncommitted changes are planned, too (in "%s")', async (folder) => {
   const { plan, move, commit } = checkout(folder)
   const same = await plan('--base', 'base')
   expect(same).toMatchObject({ exit: Exit.Ok, err: '' })
@@ -122,7 +122,7 @@ test('bundle files and directories are planned, in each form', async () => {
   expect(readFileSync(file).length).toBeGreaterThan(0)
 })
 
-describe('what cannot be compared is said', () => {
+describe('faults that prevent a comparison', () => {
   test('a base with errors, and which', async () => {
     const { box, plan, commit } = checkout()
     box.write(`repo/${servicePath}`, serviceYaml('www.example.com.').replace('spec:', 'specs:'))

@@ -153,7 +153,7 @@ describe('an expectation that holds says nothing, and one that does not says wha
     [0, 5, ['0 % ± 5 of the answers for 192.0.2.1, got an answer without members']],
     [50, 5, ['50 % ± 5 of the answers for 192.0.2.1, got an answer without members']],
     [50, 50, []],
-  ])('nobody has a share of no answer: not %d %% ± %d', (percent, tolerance, got) => {
+  ])('an answer without members has no shares: not %d %% ± %d', (percent, tolerance, got) => {
     const nobody = 'tenants/default/services/nobody.yaml'
     const text = `${head('Service', 'nobody')}spec: { domain: nobody.example.com., pool: null }\n`
     const share = `share: [{ member: 192.0.2.1, percent: ${percent}, tolerance: ${tolerance} }]`
@@ -190,7 +190,7 @@ test('a share of a sticky service that fails says that one client was asked', ()
   expect(asked(alone, 'share: [{ member: 192.0.2.1, percent: 100 }]')).toEqual([])
 })
 
-test('who is unknown is told with who may be meant', () => {
+test('an unknown member is reported with a suggestion', () => {
   const spec =
     '  cases:\n    - given: { name: dice.example.com }\n' +
     '      expect: { share: [{ member: 192.0.2.21, percent: 0 }] }\n' +
@@ -208,7 +208,7 @@ test.each([
   [5, 5, false],
   [94, 5, true],
   [6, 5, true],
-])('of a sticky step a share of %d %% ± %d cannot be: %s', (percent, tolerance, isNoted) => {
+])('a sticky step cannot give a share of %d %% ± %d: %s', (percent, tolerance, isNoted) => {
   const codes = ['192.0.2.1', '192.0.2.2'].map((address) =>
     compiledWith(
       '  cases: [{ given: { name: stuck.example.com, client: 198.51.100.1 }, expect: { share: ' +
@@ -222,7 +222,7 @@ test.each([
   expect(failures.length).toBe(isNoted ? 2 : 1)
 })
 
-describe('who is suggested for a member that there is not', () => {
+describe('suggestions for a missing member', () => {
   const pools: Readonly<Record<string, string>> = {
     'tenants/shop/tenant.yaml': `${head('Tenant', 'shop')}spec: {}\n`,
     'tenants/shop/pools/shop.yaml': `${head('Pool', 'shop')}spec:\n  members:\n${member(9, '')}`,
@@ -281,7 +281,7 @@ describe('who is suggested for a member that there is not', () => {
   })
 })
 
-describe('what is wrong with a test itself', () => {
+describe('faults of a test itself', () => {
   const rows: readonly [given: string, expected: string, said: string][] = [
     ['name: www.example.com', '', 'test-cannot-fail: .* it expects nothing'],
     [

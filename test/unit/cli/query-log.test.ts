@@ -64,7 +64,7 @@ test('--json says all that is known, --name takes those of a name alone', async 
   })
 })
 
-test('what comes before a fault is printed, and the fault has its place', async () => {
+test('records before a fault are printed, and the fault has its place', async () => {
   const cut = fileOf([chosen], Buffer.from('0000', 'hex'))
   const { exit, out, err } = await runCli('query-log', 'print', cut)
   expect([exit, out.split('\n').length]).toEqual([1, 2])

@@ -117,7 +117,7 @@ for (const [when, undo] of Object.entries(interrupted)) {
   })
 }
 
-test('what cannot be written is an error of one sentence', async () => {
+test('a file that cannot be written is an error of one sentence', async () => {
   const dataDir = tempDir()
   const settings = settingsFor(dataDir)
   const allowedSigners = join(dataDir, 'file', 'allowed_signers')

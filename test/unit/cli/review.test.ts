@@ -87,7 +87,7 @@ describe('the example, whose comments are kept beside its changes', () => {
     expect((await review()).exit).toBe(Exit.Ok)
   })
 
-  test('what is meant is beyond a guardrail no more, and the comment says why', async () => {
+  test('an intended change is not beyond a guardrail, and the comment says why', async () => {
     const { box, repo, commit, review, file } = checkout()
     box.git(repo, 'apply', 'changes/risky.patch')
     commit('-m', 'Gslb-Override: the lease in @Frankfurt <b>ends')
@@ -98,7 +98,7 @@ describe('the example, whose comments are kept beside its changes', () => {
   test.each([
     ['git', Exit.Guardrail, 'its signer may not'],
     ['git,gslb-override', Exit.Ok, 'as meant: the lease ends'],
-  ])('who signs with the namespaces "%s": exit code %i', async (namespaces, exit, said) => {
+  ])('a signer with the namespaces "%s" gives exit code %i', async (namespaces, exit, said) => {
     const { box, repo, signers, commit, review, file } = checkout()
     const key = readFileSync(signers, 'utf8').replace(' ', ` namespaces="${namespaces}" `)
     writeFileSync(signers, key)
@@ -379,7 +379,7 @@ describe('on GitHub', () => {
     })
   })
 
-  test('of a fork, the pull request is found by its head and its commit', async () => {
+  test('finds the pull request of a fork by its head and its commit', async () => {
     const pulls = [
       { number: 1, head: { sha: 'd'.repeat(40) } },
       { number: 7, head: { sha: id } },
@@ -429,7 +429,7 @@ test('on GitLab: a note of the own user is brought up to date, and the status', 
   expect(asked[3]?.body).toEqual({ state: 'failed', name: 'gslbd', description: 'held' })
 })
 
-describe('what a job of somebody else left', () => {
+describe('a comment left by another job', () => {
   test('gets the mark, and an unknown state is none that passes', async () => {
     const list = '/repos/acme/dns/issues/7/comments'
     const { url, asked } = await stand({

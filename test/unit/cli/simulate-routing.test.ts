@@ -90,7 +90,7 @@ describe('the client decides', () => {
       'subdivision FR-IDF, country FR, continent EU',
       { country: 'FR', continent: 'EU', subdivision: 'FR-IDF' },
     ],
-  ])('of %s it shows the place, and the regions of members', async (client, text, clientPlace) => {
+  ])('by place, shown for %s with the regions of members', async (client, text, clientPlace) => {
     const args = ['--client', client, '--geoip', countries()]
     const file = put('a.bundle', encode(model).bytes)
     const { out } = await run('geo.example.org.', '--bundle', file, ...args)

@@ -15,7 +15,7 @@ const files = [
 ]
 const first = { isWhole: true, revision: 'c', changed: [], removed: [] } as const
 
-test('of the first commit after none, a kind is read when somebody asks for it', () => {
+test('a kind of the first commit is decoded on demand', () => {
   const objects = encodeObjects(files, 1e6)!
   const view = new LiveConfigView()
   view.apply(noConfig)

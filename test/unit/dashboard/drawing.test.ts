@@ -27,7 +27,7 @@ describe('a stretch of a line of 8 hours, of which 2 have been', () => {
     expect(stretchOf(line, now + start * hour, endMs)).toEqual(expected)
   })
 
-  test.each([24, 168, 720])('of %i hours it has at least two ticks and at most eight', (hours) => {
+  test.each([24, 168, 720])('of %i hours has at least two ticks and at most eight', (hours) => {
     const wide = lineAround(now, hours)
     const ticks = ticksOf(wide, 8)
     expect(ticks.length).toBeGreaterThan(1)
@@ -40,7 +40,7 @@ describe('a strip of health', () => {
   const turn = (minutes: number, healthy: boolean, node = 'fra1') => ({
     ...{ memberId: 'm', node, healthy, since: now - minutes * 60_000 },
   })
-  test('of a verdict older than the strip is one piece', () => {
+  test('is one piece for a verdict older than the strip', () => {
     const verdicts = new Map([['fra1', { healthy: true, since: now - stripMs * 3 }]])
     const [strip] = stripsOf(verdicts, [], now)
     expect(strip?.parts).toEqual([{ left: 0, width: 100, tone: 'up' }])
@@ -130,7 +130,7 @@ test.each([
   ['a newer one comes first, and the one that left the page stays', 'edc', 'dcba', 'edcba'],
   ['what meets nothing that was shown begins anew', 'zyx', 'dcba', 'zyx'],
   ['an empty history', '', '', ''],
-])('of a history that is read again, %s', (_case, newest, shown, expected) => {
+])('a history that is read again, %s', (_case, newest, shown, expected) => {
   expect(joined(commitsOf(newest), commitsOf(shown))).toEqual(commitsOf(expected))
 })
 

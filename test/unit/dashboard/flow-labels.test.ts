@@ -12,6 +12,6 @@ test.each([
   expect(endpointText({ ...side, region: 'unknown' })).toBe(words)
 })
 
-test('who comes from nowhere is of nobody', () => {
+test('a client without a country belongs to nobody', () => {
   expect(sideOf(null)).toBe('nobody')
 })

@@ -35,7 +35,7 @@ function none(): Schema {
 describe('a list of rows', () => {
   const rows = [{ weightPct: 1 }, { weightPct: 2 }]
 
-  test('one is changed, one is taken away, and the others stay as they are', () => {
+  test('keeps the others when one row is changed or removed', () => {
     expect(withRow(rows, 1, { weightPct: 3 })).toEqual([{ weightPct: 1 }, { weightPct: 3 }])
     expect(withoutRow(rows, 0)).toEqual([{ weightPct: 2 }])
     expect(rowsOf(undefined)).toEqual([])

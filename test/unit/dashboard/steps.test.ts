@@ -31,7 +31,7 @@ test('each spelling of a filter is a step, and is written as it was read', () =>
   }
 })
 
-test('whatever stands in a chain is a step where the node knows one, and loses nothing', () => {
+test('every entry of a chain is kept, and is a step where the node knows one', () => {
   const names = fc.constantFrom(...filters.flatMap(spellingsOf), 'geo-pi', '')
   const entry = fc.tuple(names, fc.option(fc.string(), { nil: undefined }))
   const text = entry.map(([name, rest]) => (rest === undefined ? name : `${name}:${rest}`))
@@ -65,7 +65,7 @@ test.each([
   expect(placeAt([10, 20, 30], from, y)).toBe(expected)
 })
 
-test('what stands behind a filter that selects is never reached', () => {
+test('a step after a selecting filter is never reached', () => {
   const steps = ['sticky', 'failover', 'rum'].map((one) => stepOf(one, kinds))
   expect(steps.map((_, i) => endBefore(steps, i)?.name)).toEqual([undefined, undefined, 'failover'])
 })

@@ -32,7 +32,7 @@ const things = (field: string) => (field === 'poolId' ? [{ id: 'p-1', words: 'po
 const all = Object.keys(schema.properties!)
 const without = (...names: string[]) => all.filter((name) => !names.includes(name))
 
-describe('what may be written at the bar', () => {
+describe('suggestions at the cursor', () => {
   test.each<[string, string, readonly string[] | null]>([
     ['in an empty text: each field, those that are needed first', '|', all],
     ['within a word', 'na|', all],
@@ -64,7 +64,7 @@ describe('what may be written at the bar', () => {
   })
 })
 
-describe('what is read', () => {
+describe('parsed values', () => {
   test.each<[string, string, unknown]>([
     ['nothing', '', {}],
     ['a comment alone', '# nothing yet\n', {}],
@@ -86,7 +86,7 @@ describe('what is read', () => {
     expect(faults[0]).toMatchObject({ line, sentence: expect.stringMatching(sentence) as string })
   })
 
-  test('what was written from an object is the object', () => {
+  test('equal the object that they were printed from', () => {
     const word = fc.oneof(fc.string(), anyText(), fc.stringMatching(/^[a-z:# -]*$/))
     const value = fc.oneof(word, fc.integer(), fc.boolean(), fc.constant(null), fc.array(word))
     const name = fc.stringMatching(/^[a-z]\w{0,8}$/)

@@ -88,7 +88,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (
   const pod = spec.template!.spec
   const [container] = pod.containers as [Container]
 
-  test('its selector is that of its pods, and a service leads to its ports', () => {
+  test('selects its own pods, and a service leads to its ports', () => {
     expect(spec.template!.metadata.labels).toEqual(spec.selector?.matchLabels)
     const leading = manifests.filter(
       (one) =>
@@ -100,7 +100,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (
     for (const { targetPort } of leading[0]!.spec.ports!) expect(ports).toContain(targetPort)
   })
 
-  test('its ports are those of its settings', () => {
+  test('has the ports of its settings', () => {
     const file = join(base, `${name.replace('gslbd-', '')}.settings.yaml`)
     const read = loadSettings({ file, env: {}, flags: {} })
     if (!read.ok) return expect.fail(read.error.join())
@@ -112,7 +112,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (
     ])
   })
 
-  test('its threads are counted, and its memory is enough for twice as many', () => {
+  test('sets its threads, and has memory for twice as many', () => {
     const file = join(base, `${name.replace('gslbd-', '')}.settings.yaml`)
     const { dns } = parse(readFileSync(file, 'utf8')) as { dns: { threads: number } }
     const limitMiB = /^(\d+)Mi$/.exec(container.resources.limits.memory)?.[1]
@@ -130,7 +130,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (
     expect(through.toSorted()).toEqual(own.toSorted())
   })
 
-  test('its probes ask for routes that need no key', () => {
+  test('has probes on routes that need no key', () => {
     const open = routes.filter(({ needs }) => needs === 'public').map(({ path }) => path)
     for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
       expect(open).toContain(container[probe].httpGet.path)
@@ -138,7 +138,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (
     }
   })
 
-  test('it has each volume that it mounts, and is not root', () => {
+  test('has each volume that it mounts, and is not root', () => {
     const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name)
     const volumes = [...pod.volumes.map(({ name }) => name), ...claims]
     const mounted = container.volumeMounts.map(({ name }) => name)
@@ -221,7 +221,7 @@ describe('compose', () => {
     expect(gslbd.image).toBe(`gslbd:${version}`)
   })
 
-  test('its ports are those of the settings, and it may take its time to stop', () => {
+  test('has the ports of the settings, and time to stop', () => {
     const read = loadSettings({ file: join(folder, 'gslbd.yaml'), env: {}, flags: {} })
     if (!read.ok) return expect.fail(read.error.join())
     const { dns, api } = read.value

@@ -180,7 +180,7 @@ describe('a client of the feed', () => {
     expect(socket.taken).toEqual(['revision 1', 'pool_update ours', 'revision 3'])
   })
 
-  test('of all tenants hears of all', () => {
+  test('gets the events of all tenants if it is for all', () => {
     const { socket, tell, run } = connect({ revision: '1', tenant: null })
     tell('theirs', 'zenith')
     tell('ours')

@@ -103,7 +103,7 @@ describe('a handshake is refused', () => {
     await listener.until('a message', ({ length }) => length > 0)
   })
 
-  test('that is none: 426 says what to do', async () => {
+  test('that is no upgrade: 426 says what to do', async () => {
     const world = await startFeed()
     const answer = await fetch(`http://${world.origin}${feedOf(await world.token(acme))}`)
     expect([answer.status, answer.headers.get('upgrade')]).toEqual([426, 'websocket'])

@@ -120,7 +120,7 @@ test('a regression is told when it is seen, and its commit once more', async () 
   expect(await told(listener, 1, 4)).toEqual(['updated 192.0.2.1 40 of 40'])
 })
 
-test('who comes back hears how the members are that a rollout or a window is for', async () => {
+test('a returning client gets the state of members in a rollout or a window', async () => {
   const revision = world.commits.commit(pool(), night({ members: [uid(1)] }))
   world.feed.listen()
   world.time.passTo(feedStartMs + 40_000)

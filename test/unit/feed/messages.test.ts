@@ -201,7 +201,7 @@ describe('the messages', () => {
     expect(world.statsCounted).toBeLessThanOrEqual(periods)
   })
 
-  test('of another tenant reach nobody else', async () => {
+  test('for another tenant reach no other client', async () => {
     const world = await startFeed()
     const [ours, theirs, all] = await Promise.all(
       [acme, zenith, rootKey].map((by) => ready(world, by)),

@@ -40,24 +40,21 @@ describe('the numbers of all tenants', () => {
     ['zenith', [1, 1, 0, 1, 0, 0]],
     ['nobody', [0, 0, 0, 0, 0, 0]],
     [null, [3, 4, 3, 1, 1, 1]],
-  ])(
-    'of %s are those that the API answers with',
-    (tenant, [pools, members, well, ill, ...rest]) => {
-      const { ports } = create()
-      const caller = { tenant: tenant ?? '', isSystemAdmin: tenant === null }
-      const stats = statsByTenant(ports)(tenant)
-      expect(stats).toEqual({
-        totalPools: pools,
-        totalMembers: members,
-        healthyMembers: well,
-        unhealthyMembers: ill,
-        unprobedMembers: well,
-        totalServices: rest[0],
-        totalGeoRules: rest[1],
-        uptimeSeconds: 7,
-        webSocketClients: 2,
-      })
-      expect(stats).toEqual(statsOf({ caller, ports }))
-    },
-  )
+  ])('equal those of the API for %s', (tenant, [pools, members, well, ill, ...rest]) => {
+    const { ports } = create()
+    const caller = { tenant: tenant ?? '', isSystemAdmin: tenant === null }
+    const stats = statsByTenant(ports)(tenant)
+    expect(stats).toEqual({
+      totalPools: pools,
+      totalMembers: members,
+      healthyMembers: well,
+      unhealthyMembers: ill,
+      unprobedMembers: well,
+      totalServices: rest[0],
+      totalGeoRules: rest[1],
+      uptimeSeconds: 7,
+      webSocketClients: 2,
+    })
+    expect(stats).toEqual(statsOf({ caller, ports }))
+  })
 })

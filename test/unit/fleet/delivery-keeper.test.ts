@@ -97,7 +97,7 @@ function scene() {
   return { control, time, decider: () => row?.decider, away: (is: boolean) => (isAway = is) }
 }
 
-test('what is not known yet is given to nobody', async () => {
+test('an unknown bundle is given to no node', async () => {
   const { control } = scene()
   const a = control('a')
   expect(a.keeper.recordFor(undefined)).toBeUndefined()

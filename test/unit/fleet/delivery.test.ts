@@ -191,7 +191,7 @@ describe('a gate', () => {
     ['answers without a candidate', { answers: 1_009, noCandidate: 500 }, 'noCandidate'],
     ['members down', { membersHealthy: 0, membersDown: 4 }, 'membersDown'],
   ]
-  test.each(rows)('of %s takes the change back from all', (_what, counters, gate) => {
+  test.each(rows)('with %s takes the change back from all', (_what, counters, gate) => {
     const fleet = new Fleet(10)
     fleet.propose(2)
     fleet.pass(1_000)
@@ -227,7 +227,7 @@ describe('a gate', () => {
     expect([fleet.stands, fleet.having(2)]).toEqual(['done 1', 10])
   })
 
-  test('of refusals counts nodes that refuse the bundle, and those that left it', () => {
+  test('counts nodes that refuse the bundle, and those that left it, as refusals', () => {
     for (const parts of ['refuses', 'leaves']) {
       const fleet = new Fleet(10)
       fleet.propose(2)
@@ -240,7 +240,7 @@ describe('a gate', () => {
     }
   })
 
-  test('of silence counts nodes that spoke when the wave began', () => {
+  test('counts nodes that reported when the wave began as silent', () => {
     const fleet = new Fleet(10)
     fleet.propose(2)
     fleet.change(0, { ageMs: 1 })
@@ -425,7 +425,7 @@ describe('an operator', () => {
   })
 })
 
-test('whatever happens: a share is not exceeded, nothing falls, and every way ends', () => {
+test('after any events no share is exceeded, no wave shrinks, and every delivery ends', () => {
   const event = fc.constantFrom('pass', 'pass', 'pass', 'propose', 'bad', 'silent', 'join', 'pause')
   fc.assert(
     fc.property(

@@ -78,7 +78,7 @@ describe('a delta', () => {
     expect(await roundTrip(before, bundleWith({ big: noise(2_500_000, 4), small }))).toBe(-1)
   })
 
-  test('of any two bundles makes the second', async () => {
+  test('between any two bundles makes the second', async () => {
     const section = fc.uint8Array({ maxLength: 300 })
     const names = fc.constantFrom('a', 'b', 'c')
     const sections = fc.dictionary(names, section)
@@ -91,7 +91,7 @@ describe('a delta', () => {
   })
 })
 
-describe('what is no delta is refused:', () => {
+describe('a malformed delta is refused:', () => {
   const old = readerOf(one.bytes)
   const deltaOf = (head: unknown, data = Buffer.alloc(0)): Buffer => {
     const packed = zstdCompressSync(typeof head === 'string' ? head : JSON.stringify(head))

@@ -131,7 +131,7 @@ test.each([405, 413, 400])(
   },
 )
 
-test('what was refused is told, until a source is of use again', async () => {
+test('a refusal is reported until a source is of use again', async () => {
   const one = await source()
   const [told, asked]: [Told[], string[]] = [[], []]
   const bad = err({ code: 'bad-bundle', message: 'the bundle is damaged' })

@@ -78,7 +78,7 @@ async function scene(takes: string | null) {
   return { steps, reports, more, fetched: () => fetched, name: (next: string) => (named = next) }
 }
 
-test('it is fetched once and begun with; when it is named no more, that is over', async () => {
+test('a shadow bundle is fetched once and used until it is no longer named', async () => {
   const { steps, more, name, fetched } = await scene(other)
   await more()
   expect(steps).toEqual([])

@@ -381,7 +381,7 @@ describe('a record that says the size of its bundle:', () => {
     await node.serves(2)
   })
 
-  test('one that no node can have is not asked for', async () => {
+  test('an impossible size is not asked for', async () => {
     const one = await source()
     publishOn(one, bundle, { bytes: 2_000_000_001 })
     const node = follow([one.url], { limits })
@@ -429,7 +429,7 @@ test('a control node that is behind is borne for a while, then it goes back', as
   expect(node.puller.pulled().isRefusing).toBe(false)
 })
 
-test('one that was behind, and then away for long, is borne again', async () => {
+test('a source that was behind, and then away for long, is accepted again', async () => {
   const one = await source()
   publishOn(one, other, { seq: 5 })
   let aheadMs = 0

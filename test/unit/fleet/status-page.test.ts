@@ -54,7 +54,7 @@ test('has one style, which its policy names, and no script', () => {
   expect(page).not.toMatch(/<script|style=|javascript:| on[a-z]+=/i)
 })
 
-test('of a node that has nothing yet says so', () => {
+test('the page of a node without a bundle says so', () => {
   const report = reportOf('new', { digest: null, issuedAtMs: null, refusals: [], labels: {} })
   const page = statusPage({ ...facts, report, pull: { contactSecondsAgo: null, sources: [] } })
   for (const part of ['nothing yet', 'never', 'none since the start', '<p>Nothing.</p>']) {

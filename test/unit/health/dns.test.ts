@@ -97,7 +97,7 @@ test('a member without a route to it is down, and nothing else is', async () => 
   expect(await probeOne(probes, check, 'fe80::1')).toMatchObject({ outcome: 'failure' })
 })
 
-describe('what the answer must hold', () => {
+describe('contents required of an answer', () => {
   const rows: readonly (readonly [Partial<HealthCheckModel>, Answer[], string])[] = [
     [{}, [a], 'success'],
     // The response code is enough while nothing else is asked for.
@@ -227,7 +227,7 @@ test('an attempt that is called off reports nothing', async () => {
   expect(reports).toBe(0)
 })
 
-describe('what does not fit is no answer', () => {
+describe('a packet that does not fit is no answer', () => {
   const wrong: readonly (readonly [what: string, make: (query: Packet) => Buffer])[] = [
     ['another id', (query) => response({ ...query, id: ((query.id ?? 0) + 1) & 0xffff }, [a])],
     [
@@ -367,7 +367,7 @@ test('a message of 64 KiB of names that point to each other is read in bounded t
   expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
 })
 
-test('what fits is octet for octet the question, but for case', () => {
+test('a fitting answer repeats the question octet for octet, except for case', () => {
   const answer = Buffer.from(query)
   answer[2] = 0x80
   expect(fitsQuery(answer, query)).toBe(true)

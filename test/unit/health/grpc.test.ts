@@ -105,8 +105,8 @@ describe('a server of @grpc/grpc-js', () => {
   })
 })
 
-describe('what is no gRPC server', () => {
-  test('nobody listens', async () => {
+describe('a port without a gRPC server', () => {
+  test('refuses the connection', async () => {
     expect(await ask(await refusingPort())).toBe('failure: connection refused')
   })
 

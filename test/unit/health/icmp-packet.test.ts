@@ -26,7 +26,7 @@ function replyTo(family: IcmpFamily, request: Buffer): Buffer {
   return reply
 }
 
-test('what a host sends back is read as what was sent, with an IP header of any length', () => {
+test('an echoed packet is read as it was sent, with an IP header of any length', () => {
   const headerWords = fc.integer({ min: 5, max: 15 })
   fc.assert(
     fc.property(fc.constantFrom(...families), echo, headerWords, (family, sent, words) => {

@@ -84,7 +84,7 @@ test('with neither right every member is unhealthy, and each probe is in the log
   expect(lines).toEqual([forbiddenLine, forbiddenLine])
 })
 
-test('of many probes that cannot be sent the log has twelve a minute', async () => {
+test('the log has twelve lines a minute for many probes that cannot be sent', async () => {
   const addresses = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 1}`)
   const { lines } = await run({ datagram: false, raw: false }, 'probe', addresses)
   expect(lines).toEqual(Array.from({ length: 12 }, () => forbiddenLine))

@@ -20,7 +20,7 @@ function handLookup() {
 
 const settled = () => new Promise(setImmediate)
 
-test('those who ask for a name while it is looked up share the answer', async () => {
+test('callers that ask for a name during its lookup share the answer', async () => {
   const { asked, answer, lookup } = handLookup()
   const [one, other] = [lookup.ask('a.test'), lookup.ask('a.test')]
   await settled()

@@ -83,7 +83,7 @@ describe('the round trip time', () => {
     [[10, 10, 10, 10, 10, 20, 25], 5, [0, 0, 10, 10, 10, 10, 15]],
     [[1, 1, 1, 3, 3, 3], 5, [0, 0, 1, 1, 1, 1]],
   ]
-  test.each(rows)('of %j with a threshold of %i ms', (samples, thresholdMs, published) => {
+  test.each(rows)('over %j with a threshold of %i ms', (samples, thresholdMs, published) => {
     const rtt = new RttAverage()
     const seen = samples.map((sample) => {
       const before = rtt.publishedMs
@@ -112,7 +112,7 @@ describe('the warm-up gate', () => {
     [2, '+?+', '112', 'ww-'],
     [2, '++--', '1222', 'w---'],
   ]
-  test.each(rows)('of %i passes: %s', (threshold, results, passes, warming) => {
+  test.each(rows)('at %i passes: %s', (threshold, results, passes, warming) => {
     const track = new MemberTrack(healthCheck(), { healthy: true, isWarming: true })
     const steps = walk(track, results, healthCheck(), threshold)
     expect(steps.map((step) => step.passes).join('')).toBe(passes)
@@ -132,7 +132,7 @@ describe('the warm-up gate', () => {
   })
 })
 
-describe('what this node knows', () => {
+describe('the knowledge of this node', () => {
   const rows: readonly [results: string, knowledge: string][] = [
     ['', 'unknown'],
     ['?', 'unknown'],

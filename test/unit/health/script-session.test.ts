@@ -81,13 +81,13 @@ async function runAll(
 const alive = (stayed: readonly Stayed[]): string[] =>
   stayed.filter(({ pid }) => !isDead(pid)).map(({ label }) => label)
 
-test('what left the group ends with a script that takes too long', async () => {
+test('a process that left the group ends with a script that takes too long', async () => {
   const { outcomes, stayed } = await runAll(() => 'sleep 1000', 4_000)
   expect(outcomes).not.toContain('success')
   await expect.poll(() => alive(stayed), deadline).toEqual([])
 })
 
-test('what left the group ends with a healthy script, and no other one does', async () => {
+test('a process that left the group ends with a healthy script, and no other does', async () => {
   const other = join(directory, 'other')
   const endless = { type: 'script', scriptContent: `${stay} ${other}`, timeoutMs: 60_000 } as const
   const cancel = probes.script.run(probeTarget('other', endless), () => undefined)

@@ -79,7 +79,7 @@ describe('a script', () => {
     expect((await probe({ scriptPath })).outcome).toBe('success')
   })
 
-  test('of the check goes before a program of the node', async () => {
+  test('in the check goes before a program of the node', async () => {
     const result = await probe({ scriptPath: '/bin/true', scriptContent: 'exit 3' })
     expect(result.reason).toBe('exit code 3')
   })
@@ -114,11 +114,11 @@ describe('a program that cannot be started', () => {
   })
 })
 
-describe('nothing stays', () => {
+describe('a script leaves no process', () => {
   const lingering = (file: string): string =>
     `trap '' TERM; sleep 1000 & echo $! > ${file}.tmp; mv ${file}.tmp ${file};`
 
-  test('of a script that takes too long, nor of what it started', async () => {
+  test('when it takes too long, nor do its children', async () => {
     const file = join(tempDir(), 'pid')
     const scriptContent = `${lingering(file)} wait`
     const result = await unlessStalled(() => probe({ scriptContent, timeoutMs: 1_500 }))
@@ -128,7 +128,7 @@ describe('nothing stays', () => {
     await expect.poll(temporaryFiles).toEqual([])
   })
 
-  test('of what a healthy script has left in the background', async () => {
+  test('in the background after it ended healthy', async () => {
     const file = join(tempDir(), 'pid')
     const result = await probe({ scriptContent: `${lingering(file)} exit 0` })
     expect(result.outcome).toBe('success')
@@ -136,7 +136,7 @@ describe('nothing stays', () => {
     await expect.poll(() => isDead(pid)).toBe(true)
   })
 
-  test('of a probe that is called off, which never reports', async () => {
+  test('when its probe is cancelled, which never reports', async () => {
     const file = join(tempDir(), 'pid')
     const check = { type: 'script', scriptContent: `${lingering(file)} wait` } as const
     let reports = 0
@@ -148,7 +148,7 @@ describe('nothing stays', () => {
     expect(reports).toBe(0)
   })
 
-  test('of any script as a zombie of this process', async () => {
+  test('as a zombie of this process', async () => {
     await Promise.all(Array.from({ length: 20 }, () => probe({ scriptContent: 'exit 0' })))
     const children = readdirSync('/proc').filter((name) => {
       if (!/^\d+$/.test(name) || stateOf(name) !== 'Z') return false

@@ -62,7 +62,7 @@ test('a gate that the configuration takes away is written as open', async () => 
   expect(monitor.healthOf('m2', '192.0.2.2')).toMatchObject({ isWarming: false })
 })
 
-test('what is as before is written again after a new check', async () => {
+test('an unchanged verdict is written again after a new check', async () => {
   const { store, saved } = watchedStore()
   const { world, monitor } = await simulatedMonitor(1, store)
   monitor.setTargets([probeTarget('m1')])
@@ -84,7 +84,7 @@ test('a worker that is silent for long makes what is known old', async () => {
   expect(monitor.healthOf('m1', '127.0.0.1')).toMatchObject({ knowledge: 'stale', healthy: true })
 })
 
-test('what the store remembers is old until a probe confirms it', async () => {
+test('a stored verdict is stale until a probe confirms it', async () => {
   const verdicts = createMemoryHealthVerdicts()
   const stored = {
     memberUid: 'm1',
@@ -104,7 +104,7 @@ test('what the store remembers is old until a probe confirms it', async () => {
   expect(monitor.healthOf('m1', '127.0.0.1')).toMatchObject({ healthy: false, knowledge: 'known' })
 })
 
-test('what a worker knew outlives it: verdict, gate and round trip time', async () => {
+test('verdict, gate and round trip time outlive their worker', async () => {
   const { world, monitor, crash } = await simulatedMonitor()
   world.answer = ({ memberUid }) => ({
     outcome: memberUid === 'down' ? 'failure' : 'success',

@@ -25,7 +25,7 @@ describe('the request', () => {
   test.each([
     ['POST', { webhookMethod: 'POST' }, '{"ip":"2001:db8::7","port":8443}', 'application/json'],
     ['GET', { webhookMethod: 'GET' }, '', undefined],
-  ] as const)('of %s has the right body', async (method, given, body, type) => {
+  ] as const)('has the right body for %s', async (method, given, body, type) => {
     const backend = await use(startHttpBackend())
     const seen: unknown[] = []
     backend.answer((request, response) => {

@@ -68,7 +68,7 @@ test.each([
   expect((await runCli('check', target)).exit).toBe(Exit.Ok)
 })
 
-test('what does not map is listed by its reason, with the first place and how many', async () => {
+test('unmapped records are listed by reason, with the first place and their number', async () => {
   const records = [
     'a.net CNAME .',
     'b.net CNAME *.',

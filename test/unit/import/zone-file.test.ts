@@ -426,7 +426,7 @@ test('addresses of name servers keep a TTL of their own, and compile', async () 
   expect((await runCli('check', target)).exit).toBe(Exit.Ok)
 })
 
-test('what is not known of a file is told, and the rest of it is taken over', async () => {
+test('unknown parts of a file are reported, and the rest is imported', async () => {
   const lines = [
     'a A 192.0.2.1',
     'a NSAP 0x47.0005',
@@ -444,7 +444,7 @@ test('what is not known of a file is told, and the rest of it is taken over', as
   expect(recordsIn(target)).toMatchObject([{ name: 'a' }, { name: 'a.*.c' }])
 })
 
-test('what a check would refuse is refused at its place in the file', async () => {
+test('a record that a check would refuse is refused at its place in the file', async () => {
   const { exit, err } = await imported(`${head}www A 192.0.2.1\n*.sub NS ns1\n`)
   expect(exit).toBe(Exit.ErrorsFound)
   expect(err).toContain('zone:7:1: ')

@@ -60,7 +60,7 @@ test('each commit is stored once, and a flush without news asks for nothing', as
   expect(store.calls).toEqual(['activated c1 c2'])
 })
 
-test('what is not stored is tried again, said once, and told meanwhile', async () => {
+test('a record that is not stored is tried again, logged once, and shown meanwhile', async () => {
   const { store, recorder, warned, clock } = setUp()
   store.isAway = true
   recorder.activated('c1')

@@ -49,7 +49,7 @@ function scene(
   return { look, told, rolled, signed }
 }
 
-test('what parents have is told when it changes, by the zone that is delegated', async () => {
+test('DS records of parents are reported when they change, by the delegated zone', async () => {
   const { look, told } = scene()
   for (const next of [answered(own), answered(own), answered(own, other), answered()] as const) {
     expect(await look(next)).toEqual([])

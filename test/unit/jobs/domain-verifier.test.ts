@@ -117,7 +117,7 @@ describe('domains are checked', () => {
     expect(checked.length).toBe(2 * verifierLimits.atOnce)
   })
 
-  test('of each tenant in turn, however many one has', async () => {
+  test('by tenants in turn, however many one has', async () => {
     domains = Array.from({ length: 50 }, (_, i) => domainOf(i, i < 48 ? 'many' : `few${i}`))
     const slow = node(1, () => (nowMs += verifierLimits.lookMs / verifierLimits.atOnce))
     await slow.look()

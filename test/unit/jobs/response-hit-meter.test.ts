@@ -50,7 +50,7 @@ beforeEach(() => {
   isAway = isMute = false
 })
 
-test('what nodes count is one sum, with what the asked one has not stored yet', async () => {
+test('hits of all nodes are one sum, with those not stored yet by the asked node', async () => {
   const [one, two] = [node(), node()]
   one.counted.set('a', 2)
   two.counted.set('a', 3).set('b', 1)
@@ -63,7 +63,7 @@ test('what nodes count is one sum, with what the asked one has not stored yet', 
   expect(await two.totals()).toEqual({ a: 10, b: 1 })
 })
 
-test('nothing is written while nothing is hit', async () => {
+test('a rule without hits causes no write', async () => {
   const { counted, flush } = node()
   counted.set('a', 1)
   for (let i = 0; i < 3; i++) await flush()

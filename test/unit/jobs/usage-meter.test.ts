@@ -51,7 +51,7 @@ test('queries and calls go to the hour in which they were taken, once', async ()
   ])
 })
 
-test('what a database did not take is sent again under its id, and then the rest', async () => {
+test('a batch that a database did not take is sent again under its id', async () => {
   const { meter, time, world, batches, lines } = scene()
   world.isAway = true
   meter.countCall('acme')
@@ -74,7 +74,7 @@ test('what a database did not take is sent again under its id, and then the rest
   expect(lines).toEqual(Array.from({ length: 4 }, () => 'usage is not stored yet: It is away.'))
 })
 
-test('what waits is bounded, and the log says what was lost', async () => {
+test('waiting usage is bounded, and the log says what was lost', async () => {
   const { meter, time, world, batches, lines } = scene()
   world.isAway = true
   meter.countCall('first')

@@ -57,7 +57,7 @@ test('the first report says what there is, and what is there no more', async () 
   expect(await told()).toEqual([{ used: [], seen: [], gone: [] }])
 })
 
-test('what is used is told once a day', async () => {
+test('a used object is reported once a day', async () => {
   const { now, time, told } = node()
   await told()
   now.used = ['a.']
@@ -79,7 +79,7 @@ test('a name that came again was not used today', async () => {
   expect(await told()).toEqual([{ used: ['name a.'], seen: ['name a.'], gone: [] }])
 })
 
-test('what is used while the database is away is told when it is back', async () => {
+test('objects used while the database is away are reported when it is back', async () => {
   const { meter, now, lines, told } = node()
   await told()
   isAway = true
@@ -94,7 +94,7 @@ test('what is used while the database is away is told when it is back', async ()
   expect(lines).toEqual(['what answers use is not stored yet: away', 'what answers use is stored'])
 })
 
-test('of a configuration with too many objects nothing is told', async () => {
+test('a configuration with too many objects is not reported', async () => {
   const { now, told } = node()
   now.isTooMuch = true
   expect(await told()).toEqual([])

@@ -121,7 +121,7 @@ describe('a journal that is copied', () => {
     expect(copier.status().copiedBytes).toBeGreaterThan(0)
   })
 
-  test('what has gone from the disk meanwhile is a gap', async () => {
+  test('has a gap for records that went from the disk meanwhile', async () => {
     const all = copied()
     const { scene, state, copier } = all
     scene.swap(journalModel('a'))
@@ -152,7 +152,7 @@ describe('a journal that is copied', () => {
     expect(all.journals.added).toBe(added)
   })
 
-  test('who takes over is told the segment from its beginning', async () => {
+  test('is sent from the beginning of the segment to a new node', async () => {
     const all = copied()
     const { scene, copier, state } = all
     scene.swap(journalModel('a'))
@@ -177,7 +177,7 @@ describe('a journal that is copied', () => {
     expect(copier.status()).toMatchObject({ error: null, refused: 0 })
   })
 
-  test('what is removed there each time is given up', async () => {
+  test('gives up a segment that is removed there each time', async () => {
     const all = copied()
     const { scene, journals, lines, copier } = all
     scene.swap(journalModel('a'))
@@ -197,7 +197,7 @@ describe('a journal that is copied', () => {
     expect(journals.added).toBeGreaterThan(added)
   })
 
-  test('of a file that was cut in the middle all whole records are copied', async () => {
+  test('has all whole records of a file that was cut in the middle', async () => {
     const all = copied()
     const { scene, copier } = all
     scene.swap(journalModel('a'))
@@ -265,7 +265,7 @@ describe('a part of a journal', () => {
     expect(readPart(bad)).toMatchObject({ ok: false })
   })
 
-  test.each([1e300, -1e300, 8.64e15 + 1])('of a clock that says %s is taken', (wallMs) => {
+  test.each([1e300, -1e300, 8.64e15 + 1])('from a clock that says %s is accepted', (wallMs) => {
     const read = readPart(part(9, alive(wallMs)))
     expect(read.ok && Number.isSafeInteger(read.value.toMs)).toBe(true)
   })

@@ -62,7 +62,7 @@ describe('a journal', () => {
     }
   })
 
-  test('of an older version is read, past records of kinds that are not known', async () => {
+  test('from an older version is read, past records of unknown kinds', async () => {
     const scene = sceneWith()
     scene.swap(journalModel('a'))
     for (const member of [0, 1, 0]) {
@@ -129,7 +129,7 @@ describe('a journal', () => {
     }
   })
 
-  test('of a state that does not answer yet nothing is written', async () => {
+  test('has nothing about a state that does not answer yet', async () => {
     const scene = sceneWith()
     scene.swap(journalModel('a'))
     const before = scene.copy()

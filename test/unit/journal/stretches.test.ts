@@ -7,7 +7,7 @@ const range = { fromMs: 1_000, toMs: 101_000 }
 const brief = (line: StretchLine) =>
   line.stretches().map(({ fromMs, toMs, standing, changes }) => [fromMs, toMs, standing, changes])
 
-test('what was before the range is how it begins, and what is said twice is said once', () => {
+test('the last value before the range begins it, and a repeated value counts once', () => {
   const line = new StretchLine(range)
   line.turn(10, 'up')
   line.turn(500, 'down')
@@ -44,7 +44,7 @@ test('a storm of changes is one stretch that counts them; what was calm stays ex
   expect(rest.length).toBeLessThan(stretchesMax)
 })
 
-test('whatever is said in whatever order, stretches fill the range and are few', () => {
+test('stretches fill the range and are few, whatever the order of values', () => {
   const turns = fc.array(
     fc.tuple(fc.integer({ min: 0, max: 110_000 }), fc.constantFrom('up', 'down', 'unknown')),
     { maxLength: 3_000 },

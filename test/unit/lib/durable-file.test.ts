@@ -13,7 +13,7 @@ describe('a durable write', () => {
     ['nothing', '', 0],
     ['a megabyte', new Uint8Array(1_048_576).fill(7), 1_048_576],
   ]
-  test.each(rows)('of %s can be read back', (_title, content, bytes) => {
+  test.each(rows)('with %s can be read back', (_title, content, bytes) => {
     const path = join(tempDir(), 'file')
     writeDurably(path, content)
     expect(statSync(path).size).toBe(bytes)

@@ -30,7 +30,7 @@ describe('a duration', () => {
     )
   })
 
-  test('of whole units is their sum, however they are split', () => {
+  test('in whole units is their sum, however they are split', () => {
     const whole = fc.nat(10_000)
     fc.assert(
       fc.property(whole, whole, whole, (hours, minutes, seconds) => {

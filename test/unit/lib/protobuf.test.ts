@@ -39,7 +39,7 @@ test('the last value of each field and kind is read as it was written', () => {
   )
 })
 
-test('what does not fit is said, and never more than the memory holds is written', () => {
+test('a message that does not fit is reported, and the memory is never exceeded', () => {
   fc.assert(
     fc.property(message, fc.nat({ max: 200 }), (fields, bytes) => {
       const writer = written(fields, bytes)

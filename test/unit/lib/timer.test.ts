@@ -24,7 +24,7 @@ test('news wakes all that wait for it, and nobody twice', async () => {
   expect(list.size).toBe(0)
 })
 
-test('who has waited long enough goes on without news, and is forgotten', async () => {
+test('a caller that has waited long enough goes on without news, and is forgotten', async () => {
   const list = new WaitList()
   await list.wait(1)
   expect(list.size).toBe(0)

@@ -97,7 +97,7 @@ describe('the trial of an installation without a licence', () => {
 })
 
 describe('a token', () => {
-  test('of the environment goes before that of the API, and that before the file', async () => {
+  test('in the environment goes before that of the API, and that before the file', async () => {
     const memory = memoryLicences()
     const file = { options: { fileToken: token({ maxRps: 3 }) } }
     const first = keeperScene({ memory, ...file })
@@ -114,7 +114,7 @@ describe('a token', () => {
     })
   })
 
-  test('of the environment counts before any database was asked', () => {
+  test('in the environment counts before any database was asked', () => {
     const { told } = keeperScene({ environmentToken: token() })
     expect(told).toEqual([2_000])
   })
@@ -187,7 +187,7 @@ describe('a token', () => {
 })
 
 describe('without a vendor key', () => {
-  test('nothing is enforced, and nothing is asked of anybody', async () => {
+  test('the keeper enforces nothing and asks nobody', async () => {
     const memory = memoryLicences()
     memory.isAway = true
     const options = { vendorKey: null, serverUrl: server.url }

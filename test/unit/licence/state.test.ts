@@ -134,7 +134,7 @@ describe('the state of a licence', () => {
 const given = (text: string) => ({ text, source: 'environment' }) as const
 const filed = (text: string) => ({ text, source: 'file' }) as const
 
-describe('what a tier permits', () => {
+describe('features of a tier', () => {
   const [free, paid, pro, most] = [
     ['unlicensed', 'expired', 'free'],
     ['paid'],

@@ -79,7 +79,7 @@ describe.each([1, 0])('with dns.threads: %i', (threads) => {
     client.destroy()
   })
 
-  test('what a proxy sends without a header, or with a wrong one, gets no answer', async () => {
+  test("a proxy's message without a header, or with a wrong one, gets no answer", async () => {
     const node = behind()
     const before = counted(node)
     // Its id is what its header begins with: by that its answer is known.
@@ -100,7 +100,7 @@ describe.each([1, 0])('with dns.threads: %i', (threads) => {
     })
   })
 
-  test('of others no header is taken, and their messages are answered as ever', async () => {
+  test('headers of others are ignored, and their messages are answered as ever', async () => {
     const node = apart()
     const before = counted(node)
     const header = proxyHeader('192.0.2.9', 1)

@@ -70,7 +70,7 @@ test('shows one generation from its first message to its last, and messages stay
   expect(records.reduce((sum, count) => sum + count, 0)).toBe(403)
 })
 
-test('what is asked after the serial rose shows the new one', () => {
+test('a query after the serial rose gets the new one', () => {
   const sources = new ZoneSources()
   const view = viewOf('a', 7)
   sources.adopt(view)

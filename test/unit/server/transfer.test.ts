@@ -217,7 +217,7 @@ test('IXFR over UDP whose SOA does not fit is truncated', async () => {
   await node.stop()
 })
 
-test('of two questions a signed message gets FORMERR, and no transfer', async () => {
+test('a signed message with two questions gets FORMERR, and no transfer', async () => {
   const one = query('example.org. AXFR')
   const two = Buffer.concat([one, one.subarray(12)])
   two.writeUInt16BE(2, 4)

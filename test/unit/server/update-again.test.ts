@@ -76,7 +76,7 @@ describe.each([
   })
 })
 
-test('one that comes while the first is carried out waits for it', async () => {
+test('a repetition during the first run waits for it', async () => {
   answerWith = 0
   const before = carriedOut
   const message = signedUpdate()

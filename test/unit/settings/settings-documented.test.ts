@@ -227,7 +227,7 @@ describe('outside the file', () => {
     expect(refusal(join(folder, 'none'))).toContain('GSLB_WEBHOOK_SECRET_FILE names cannot be read')
   })
 
-  test('those of the licence go before the file', () => {
+  test('values of the licence go before the file', () => {
     const env = {
       GSLB_LICENSE_PUBLIC_KEY: 'ab'.repeat(32),
       GSLB_LICENSE_SERVER_URL: 'https://licence.example.com',

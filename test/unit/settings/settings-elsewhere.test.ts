@@ -10,7 +10,7 @@ function problems(text: string): readonly string[] {
   return read.ok ? [] : read.error
 }
 
-describe('what does not belong into gslbd.yaml', () => {
+describe('a setting that does not belong into gslbd.yaml', () => {
   test.each(repositoryKeys)('says where %s belongs', (key) => {
     const nested = key.split('.').toReversed()
     const text = nested.reduce((value, name) => `{ ${name}: ${value} }`, '1')

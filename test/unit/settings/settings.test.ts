@@ -148,7 +148,7 @@ describe('a path', () => {
     expect(load('', { flags: { 'data-dir': 'elsewhere' } }).dataDir).toBe(resolve('elsewhere'))
   })
 
-  test('of the signers follows the data directory when it is not set', () => {
+  test('to the signers follows the data directory when it is not set', () => {
     expect(load('', { env: { GSLB_DATA_DIR: '/srv/g' } }).gitops.allowedSigners).toBe(
       '/srv/g/allowed_signers',
     )

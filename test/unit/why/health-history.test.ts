@@ -202,7 +202,7 @@ test('a commit that leaves the members alone needs no bundle of then', async () 
   expect(await told(scene, { minutes: 20 })).toEqual([[0, 20, 'up']])
 })
 
-test('one whose bundle is gone is not known, and says so', async () => {
+test('a state whose bundle is gone is unknown, and says so', async () => {
   const scene = sceneOf()
   swap(scene, model(['192.0.2.77', '192.0.2.78', '192.0.2.79']), false)
   scene.time.pass(10 * minuteMs)
@@ -250,7 +250,7 @@ test('a file that was cut ends there, and what is quiet is not believed for ever
   ])
 })
 
-test('what stood in a file that is gone is not known', async () => {
+test('records of a file that is gone are unknown', async () => {
   const scene = sceneOf()
   swap(scene, two)
   for (let minute = 0; minute < 180; minute++) {
@@ -265,7 +265,7 @@ test('what stood in a file that is gone is not known', async () => {
   expect(found[2]).toContain('the node was down, or its journal was cut')
 })
 
-test('that the disk took nothing is said without its paths', async () => {
+test('a full disk is reported without its paths', async () => {
   let isFull = false
   const open: typeof openSegment = async (path) => {
     if (isFull) throw new Error(`ENOSPC: no space left on device, open '${path}'`)
@@ -353,7 +353,7 @@ test('an hour of storms takes one file after the other, and the same is found', 
   ])
 })
 
-test('what was found out for a pool is not looked for again soon', async () => {
+test('the history found for a pool is not searched again soon', async () => {
   const home = mkdtempSync(join(dataDir, 'again-'))
   const time = new FakeTime(journalEpochMs)
   const journal = journalAt(home, time, 'n1')

@@ -105,12 +105,12 @@ describe('an answer by place', () => {
     ['one', 'with', 'none', 'certain', 'there is one candidate'],
     ['turns', 'with', 'none', 'unsure', 'turns chose among those of the place'],
     ['dice', 'with', 'none', 'unsure', 'the address chose among those of the place'],
-  ] as const)('of %s, of a node %s a database, %s being here, is %s: %s', async (...row) => {
+  ] as const)('by %s, of a node %s a database, %s being here, is %s: %s', async (...row) => {
     const [name, node, here, word] = row
     expect(await told(name, node, here)).toMatch(new RegExp(`^${word} `, 'm'))
   })
 
-  test('of a name that nobody has says nothing of where clients are', async () => {
+  test('for an unknown name says nothing of where clients are', async () => {
     const out = await told('nobody', 'with', 'none')
     expect(out).toContain('NXDOMAIN')
     expect(out).not.toContain('a database is not the one of then')

@@ -32,7 +32,7 @@ function plan(random: Random) {
   return events.sort((a, b) => a.ms - b.ms)
 }
 
-test('of a recorded hour every certain answer is the one that was sent', async () => {
+test('every certain answer in a recorded hour is the one that was sent', async () => {
   const hour = await RecordedHour.start(1)
   const sent: SentAnswer[] = []
   hour.swap()

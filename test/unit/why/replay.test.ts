@@ -105,7 +105,7 @@ interface Counts {
   readonly sameByHealthAround: number
 }
 
-test('of a recorded hour every answer comes out again, octet for octet', async () => {
+test('every answer of a recorded hour comes out again, octet for octet', async () => {
   const { isSame, out, err } = await replayed(file, { isJson: true })
   expect(err).toBe('')
   const lines = out.trimEnd().split('\n')

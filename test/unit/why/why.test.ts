@@ -131,7 +131,7 @@ describe('gslbd why', () => {
     expect(err).toContain(`fetch commit ${commit}`)
   })
 
-  test('of a node whose clock was ahead says what its journal has of the future', async () => {
+  test('shows the future entries in the journal of a node whose clock was ahead', async () => {
     const bundle = await compiled()
     await record(box.at('ahead'), bundle, bundle.digest, aheadMs)
     const more = [...ofData('ahead'), '--repository', box.at('repo')]
@@ -158,7 +158,7 @@ describe('gslbd why', () => {
     expect(err).toContain(sentence)
   })
 
-  test('of a directory without a journal says so', async () => {
+  test('says so for a directory without a journal', async () => {
     mkdirSync(box.at('empty'))
     const { exit, err } = await why('www.example.com.', '--at', '03:12', ...ofData('empty'))
     expect([exit, err.includes('there is no journal')]).toEqual([Exit.ErrorsFound, true])
@@ -186,7 +186,7 @@ describe('gslbd why', () => {
     ['its first octets gone', (octets: Buffer) => octets.subarray(100), atBeginning],
     ['its end gone, but for a few', (octets: Buffer) => octets.subarray(0, 30), atBeginning],
     ['nothing in it', () => Buffer.alloc(0), 'is empty'],
-  ])('of a journal whose file has %s names the file', async (_, damage, words) => {
+  ])('names the file in a journal whose file has %s', async (_, damage, words) => {
     await record(box.at('damaged'), await compiled())
     const file = box.at('damaged/journal/00000001.journal')
     writeFileSync(file, damage(readFileSync(file)))
@@ -208,7 +208,7 @@ describe('gslbd why', () => {
     rmSync(box.at('partly'), { recursive: true })
   })
 
-  test('of a journal that cannot be read says so', async () => {
+  test('says so for a journal that cannot be read', async () => {
     mkdirSync(box.at('unreadable'))
     // Tests may run as root, who may read everything: a directory that is none stands for it.
     writeFileSync(box.at('unreadable/journal'), '')

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => server.stop())
 const withServer = () => ({ options: { serverUrl: server.url, refreshIntervalMs: 0 } })
 
-test('what the server says of one token leaves what it said of another', async () => {
+test("the server's word on one token does not change its word on another", async () => {
   const memory = memoryLicences()
   const [first, second] = [token({ maxRps: 8 }), token({ maxRps: 9 })]
   const statusOf = async (environmentToken: string): Promise<string> => {

@@ -109,7 +109,7 @@ test('a member that does not answer has no sample', async () => {
   expect(sent).toEqual([[ingestUrl, { domain, samples: [{ ip: '192.0.2.2', latencyMs: 5 }] }]])
 })
 
-test('of many targets eight are measured', async () => {
+test('eight of many targets are measured', async () => {
   const targets = Array.from({ length: 32 }, (_, i) => target(i))
   const latenciesMs = Object.fromEntries(targets.map(({ rumUrl }) => [rumUrl, [5]]))
   const { sent } = await view({ domain, targets, latenciesMs })
@@ -125,7 +125,7 @@ test.each<[string, Page]>([
   expect(await view({ targets: [target(1)], ...page })).toEqual({ fetched: [], sent: [] })
 })
 
-test('nothing to measure, nothing to send', async () => {
+test('a page without targets sends no report', async () => {
   expect(await view({ domain })).toEqual({ fetched: [configUrl], sent: [] })
 })
 

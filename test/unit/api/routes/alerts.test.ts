@@ -73,7 +73,7 @@ describe('a channel', () => {
     expect((await call(acme, 'GET', `/alerts/${id}`)).body).not.toHaveProperty('secret')
   })
 
-  test('of PagerDuty does not take its key along to another address', async () => {
+  test('for PagerDuty does not take its key along to another address', async () => {
     const settings = { routingKey: 'R0UTE', url: 'https://events.example.net/v2/enqueue' }
     const made = await call(acme, 'POST', '/alerts', { name: 'pd', kind: 'pagerduty', settings })
     const moved = { url: 'https://evil.example/' }
@@ -140,12 +140,12 @@ describe('a channel', () => {
     ],
     ['a\nb', 'name: must be one line of 1 to 100 characters, not this text of 3 characters'],
     ['', 'name: must not be empty'],
-  ])('of a wrong name is refused with what is right (%#)', async (name, error) => {
+  ])('with a wrong name is refused with the right ones (%#)', async (name, error) => {
     const answer = await call(acme, 'POST', '/alerts', { ...webhook(), name })
     expect([answer.status, answer.body.error]).toEqual([400, error])
   })
 
-  test('of a name that is taken is 409, and one too many', async () => {
+  test('is 409 with a taken name, and when there are too many', async () => {
     const body = webhook()
     expect((await call(zenith, 'POST', '/alerts', body)).status).toBe(201)
     const again = await call(zenith, 'POST', '/alerts', body)

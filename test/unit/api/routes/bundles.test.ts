@@ -239,7 +239,7 @@ describe('a node that tells of itself', () => {
     expect(told).toEqual([])
   })
 
-  test('of another channel is not there', async () => {
+  test('gets 404 for another channel', async () => {
     const { post, told } = scene()
     const answer = await post('/bundles/channels/other', { tag: null, report })
     expect([answer.statusCode, told]).toEqual([404, []])
@@ -311,7 +311,7 @@ describe('a bundle', () => {
     ['bytes=9-3', 200, 0, size - 1],
     ['bytes=0-1,4-5', 200, 0, size - 1],
     ['lines=0-1', 200, 0, size - 1],
-  ])('of the range %s is %i', async (range, status, start, end) => {
+  ])('answers the range %s with %i', async (range, status, start, end) => {
     const { get, files } = scene()
     const answer = await get(bundleUrl, { ...asPuller, range, 'accept-encoding': 'zstd;q=0' })
     expect(answer.statusCode).toBe(status)

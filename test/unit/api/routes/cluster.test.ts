@@ -175,13 +175,13 @@ describe('nodes that pull', () => {
 describe('a restart', () => {
   const taken = (name: string) => ({ status: 202, body: { name, status: 'restarting' } })
 
-  test('of this node is taken', async () => {
+  test('reaches this node', async () => {
     const { ask, restarted } = scene(false)
     expect(await ask('POST', '/cluster/nodes/n1/restart')).toEqual(taken('n1'))
     expect(restarted).toEqual(['n1'])
   })
 
-  test('of another one is taken by that one alone', async () => {
+  test('reaches another node alone', async () => {
     const { ask, restarted, nodes, taker } = scene(true)
     await nodes.announce(wordOf('n2', startMs))
     nodes.onRestart('n2', taker('n2'))
@@ -189,7 +189,7 @@ describe('a restart', () => {
     expect(restarted).toEqual(['n2'])
   })
 
-  test.each(['n1', 'n2'])('of %s, which nothing would start again, is 409', async (name) => {
+  test.each(['n1', 'n2'])('of %s is 409 where no supervisor would start it again', async (name) => {
     const { ask, restarted, nodes, taker, faults } = scene(true)
     await nodes.announce(wordOf('n2', startMs))
     nodes.onRestart('n2', taker('n2'))
@@ -201,7 +201,7 @@ describe('a restart', () => {
     expect(restarted).toEqual([])
   })
 
-  test('of one that is not there is 404, of one that is silent 503', async () => {
+  test('is 404 for an unknown node and 503 for a silent one', async () => {
     const { ask, nodes } = scene(true)
     expect(await ask('POST', '/cluster/nodes/n9/restart')).toEqual({
       status: 404,
@@ -214,7 +214,7 @@ describe('a restart', () => {
     })
   })
 
-  test('of another one is 501 where this node reaches none', async () => {
+  test('is 501 for another node where this node reaches none', async () => {
     const { ask } = scene(false)
     const { status, body } = await ask('POST', '/cluster/nodes/n2/restart')
     expect([status, (body as { error: string }).error]).toEqual([

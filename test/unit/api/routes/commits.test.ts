@@ -197,7 +197,7 @@ describe('the subject of a commit', () => {
     expect(answer.body.error).toMatch(/X-Gslb-Subject needs one line/)
   })
 
-  test('that is refused is blamed on itself, and on none of several writes', async () => {
+  test('is refused on its own, without blame on one of several writes', async () => {
     const headers = { 'x-gslb-subject': 'x'.repeat(121) }
     const answer = await commit(acme, [['POST', '/pools', { name: 'never' }]], { headers })
     expect(answer.status).toBe(400)

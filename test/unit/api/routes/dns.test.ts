@@ -75,7 +75,7 @@ describe('a TSIG key', () => {
     ['HMAC-SHA1', 201, 'hmac-sha1.'],
     ['hmac-md5.sig-alg.reg.int.', 400, 'algorithm: MD5 is too weak'],
     ['hmac-sha3', 400, 'algorithm: is no algorithm of this server; write one of hmac-sha256.'],
-  ])('of %s: %i', async (algorithm, status, says) => {
+  ])('for %s is answered with %i', async (algorithm, status, says) => {
     const made = await post(acme, keys, { name: `${status}.${algorithm}`, algorithm })
     expect(made.status).toBe(status)
     expect(made.text).toContain(says)

@@ -112,7 +112,7 @@ describe('a delegated domain', () => {
     expect((await call('POST', `/${id}/verify`, undefined, keyOf('zenith'))).status).toBe(404)
   })
 
-  test('of which another domain was checked under its id is not checked yet', async () => {
+  test('is not checked yet if its id has the result of another domain', async () => {
     const { id } = (await call('POST', '', { domain: 'renamed.example.com' })).body
     stored.set(id, resultOf('before.example.com.'))
     expect((await call('GET', '')).list).toContainEqual({

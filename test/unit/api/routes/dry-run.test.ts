@@ -40,7 +40,7 @@ describe('a dry run', () => {
   // Routes of an object that has a list of its own, and of the parts of that list.
   const isShort = ([name]: readonly [string, Route]): boolean => /\/pools\b/.test(name)
   test.each(laneRows(taking, isShort))(
-    'of %s answers as the call would, and commits nothing',
+    'answers %s as the call would, and commits nothing',
     async (_name, row) => {
       const { make } = routeCases[operationId(row)]!
       const own = (await make?.(whole.world, 'acme')) ?? {}
@@ -61,7 +61,7 @@ describe('a dry run', () => {
     writes
       .filter((row) => !takesDryRun(row))
       .map((row) => [`${row.method} ${row.path}`, row] as const),
-  )('of %s is refused: it is not in Git', async (_name, row) => {
+  )('refuses %s: it is not in Git', async (_name, row) => {
     if (row.needs === 'session') return
     const [answer] = await answerTo(row, dry)
     expect([400, 404]).toContain(answer.status)

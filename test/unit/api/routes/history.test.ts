@@ -188,7 +188,7 @@ describe('the history', () => {
     expect(ofTenant.some(({ commit }) => commit === 'e'.repeat(40))).toBe(false)
   })
 
-  test('of a tenant has what it owns, and says nothing of others', async () => {
+  test("has the tenant's own objects, and nothing about others", async () => {
     const own = await newPool('acme')
     const others = await newPool('zenith')
     const seen = await history('/history', 'acme')
@@ -206,7 +206,7 @@ describe('the history', () => {
     }
   })
 
-  test('of a commit about several tenants shows each its own part alone', async () => {
+  test('shows each tenant only its part of a commit about several', async () => {
     const [own, others] = [await newPool('acme'), await newPool('zenith')]
     const files = [['acme', own] as const, ['zenith', others] as const].map(([tenant, pool]) => {
       const path = `tenants/${tenant}/pools/${pool.name}.yaml`
@@ -302,7 +302,7 @@ describe('a revert', () => {
     expect((await call('GET', `/services/${made.id}`)).status).toBe(404)
   })
 
-  test('of a pool that a service uses meanwhile is refused', async () => {
+  test('is refused for a pool that a service uses meanwhile', async () => {
     const pool = await newPool()
     const domain = `u${count}.example.com.`
     await change('POST', '/services', { name: `user-${count}`, domain, poolId: pool.id })
@@ -313,7 +313,7 @@ describe('a revert', () => {
     ])
   })
 
-  test('of a rename renames back; of the first commit there is none', async () => {
+  test('renames back after a rename, and does not exist for the first commit', async () => {
     const pool = await newPool()
     const { commit } = await change('PUT', `/pools/${pool.id}`, { name: `other-${count}` })
     expect((await revert(commit)).status).toBe(201)
@@ -326,7 +326,7 @@ describe('a revert', () => {
     ])
   })
 
-  test('of a commit that changed more than is read is left to Git', async () => {
+  test('is left to Git for a commit with more changes than are read', async () => {
     const pool = (name: string): string =>
       `apiVersion: gslb/v1\nkind: Pool\nmetadata: { name: ${name} }\nspec: {}\n`
     const names = Array.from({ length: historyLimits.objectsMax + 1 }, (_, i) => `many-${i}`)

@@ -150,7 +150,7 @@ describe('a tier', () => {
     expect(answer.body.error).toContain('enterprise')
   })
 
-  test('that is exceeded by what came through Git is told, object by object', () => {
+  test('is reported, object by object, when changes by Git exceed it', () => {
     const snapshot = world.ports.config.snapshot()
     expect(licenceExcess(snapshot, 'enterprise', 9)).toEqual([])
     const found = licenceExcess(snapshot, 'free', 1).map(({ code, severity, file, message }) => {

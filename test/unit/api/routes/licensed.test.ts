@@ -35,7 +35,7 @@ interface Me {
   readonly unlicensed: readonly { readonly feature: string; readonly reason: string }[]
 }
 
-test('who asks what it may do hears what the licence forbids, and why', async () => {
+test("a caller's permissions show what the licence forbids, and why", async () => {
   const unlicensed = async () => {
     const { text } = await whole.world.call(rootKey, 'GET', '/auth/me')
     return (JSON.parse(text) as Me).unlicensed

@@ -36,7 +36,7 @@ describe('members', () => {
     expect((await call(acme, 'POST', `/pools/${noSuchId}/members`, sent)).status).toBe(404)
   })
 
-  test('what is not sent has its default', async () => {
+  test('have defaults for fields left out', async () => {
     const made = await call(acme, 'POST', `/pools/${pool}/members`, {
       ipAddress: '2001:DB8::1',
       port: 8080,

@@ -154,7 +154,7 @@ describe('a name is free', () => {
     },
   )
 
-  test('its tenant goes on below, beside and above what it has', async () => {
+  test('below, beside and above the names that its tenant has', async () => {
     for (const name of [
       '_acme-challenge.www.victim.example.',
       'victim.example.',
@@ -173,7 +173,7 @@ describe('a name is free', () => {
   })
 })
 
-test('what one request makes and changes leaves its last name alone', async () => {
+test('an object that one request makes and changes leaves its last name alone', async () => {
   const { configWriter, config } = world.ports
   const uid = '01977777-7777-7777-8777-777777777777'
   const actor = { name: 'test', address: 'test@users.gslbd' }

@@ -75,7 +75,7 @@ describe('maintenance windows', () => {
     }
   })
 
-  test('of a pool it is for the enabled members', async () => {
+  test('cover the enabled members of a pool', async () => {
     const off = await newMember()
     await call(acme, 'PUT', `/members/${off.id}`, { enabled: false })
     const made = await call(acme, 'POST', '/maintenance-windows', fresh(pool, 'pool'))
@@ -139,7 +139,7 @@ describe('maintenance windows', () => {
     }
   })
 
-  test('who is out is settled when it begins: later members are in', async () => {
+  test('fix their members when they begin: members added later stay in', async () => {
     const web = (await call(acme, 'POST', '/pools', { name: 'settled' })).body.id
     const add = async (ipAddress: string) =>
       (await call(acme, 'POST', `/pools/${web}/members`, { ipAddress, port: 80 })).body.id
@@ -176,7 +176,7 @@ describe('maintenance windows', () => {
     expect((await call(acme, 'GET', `/members/${out.id}`)).body.enabled).toBe(false)
   })
 
-  test('who has left the window by hand is not disabled when it is cancelled', async () => {
+  test('do not disable a member that left by hand when they are cancelled', async () => {
     const { id } = await newMember()
     const { body } = await call(acme, 'POST', '/maintenance-windows', fresh(id))
     nowMs = startMs + 61_000
@@ -283,7 +283,7 @@ describe('rollouts', () => {
     },
   )
 
-  test('what this node has taken back is over', async () => {
+  test('are over when this node has rolled them back', async () => {
     const { made, path } = await begin()
     nowMs = startMs + 10_000
     const reason = 'score 0.2, at least 0.9 wanted'
@@ -364,7 +364,7 @@ describe('rollouts', () => {
     expect((await call(acme, 'GET', path)).body).toMatchObject({ weight: 25, currentStep: 0 })
   })
 
-  test('of two decisions at once one is carried out, and the other hears of it', async () => {
+  test('carry out one of two simultaneous decisions and report it to the other', async () => {
     const { path } = await begin()
     nowMs = startMs + 10_000
     const both = ['promote', 'abort'].map((each) => call(acme, 'POST', `${path}/${each}`))

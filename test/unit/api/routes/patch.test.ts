@@ -34,7 +34,7 @@ const patch = (path: string, body: unknown, headers = {}): Promise<Answered> =>
   call(acme, 'PATCH', path, body, headers)
 
 describe('a merge patch (RFC 7396)', () => {
-  test('of a pool changes what it names, renames it, and takes null for the default', async () => {
+  test('renames a pool, changes the given fields, and takes null for the default', async () => {
     const path = `/pools/${await newPool()}`
     for (const ipAddress of ['192.0.2.1', '192.0.2.2']) {
       await call(acme, 'POST', `${path}/members`, { ipAddress, port: 80 })
@@ -47,7 +47,7 @@ describe('a merge patch (RFC 7396)', () => {
     expect(world.git('show', `main:${fileOf('patched-both')}`)).not.toContain('minHealthy')
   })
 
-  test('of a member may also move it', async () => {
+  test('can move a member, too', async () => {
     const path = await newMember({ weight: 7, region: 'DE' })
     expect((await patch(path, { weight: null })).body).toMatchObject({ weight: 1, region: 'DE' })
     const moved = await patch(path, { ipAddress: '2001:DB8::7', port: 8443, enabled: false })
@@ -56,7 +56,7 @@ describe('a merge patch (RFC 7396)', () => {
     expect(moved.body).toEqual(body)
   })
 
-  test('of a service leaves its pool alone, or detaches it', async () => {
+  test("leaves a service's pool alone, or detaches it", async () => {
     const poolId = await newPool()
     const path = await newService({ poolId, ttl: 30 })
     const changed = await patch(path, { onAllDown: 'all', answerCount: 4, algorithm: 'failover' })
@@ -68,7 +68,7 @@ describe('a merge patch (RFC 7396)', () => {
     expect(back.body).toMatchObject({ filterChain: [], poolId: null, ttl: 60 })
   })
 
-  test('of a service keeps what a PUT of older clients does not name', async () => {
+  test('keeps fields of a service that a PUT of older clients leaves out', async () => {
     const spare = await newPool({ name: 'patched-spare' })
     await call(acme, 'POST', `/pools/${spare}/members`, { ipAddress: '192.0.2.3', port: 80 })
     const poolId = await newPool()
@@ -78,7 +78,7 @@ describe('a merge patch (RFC 7396)', () => {
     expect(put.body).toMatchObject({ ttl: 5, onAllDown: 'pool:patched-spare', answerCount: 2 })
   })
 
-  test('of a health check leaves the rest of it as it is', async () => {
+  test('leaves the rest of a health check as it is', async () => {
     const path = `/pools/${await newPool()}/healthcheck`
     expect((await patch(path, { port: 81 })).status).toBe(404)
     await call(acme, 'PUT', path, { type: 'http', httpPath: '/live', riseCount: 3 })
@@ -87,7 +87,7 @@ describe('a merge patch (RFC 7396)', () => {
     expect(changed.body).toMatchObject(now)
   })
 
-  test('of the header fields of a check merges them one by one', async () => {
+  test('merges the header fields of a check one by one', async () => {
     const path = `/pools/${await newPool()}/healthcheck`
     await call(acme, 'PUT', path, { type: 'http', httpHeaders: { 'X-A': '1', 'X-B': '2' } })
     const changed = await patch(path, { httpHeaders: { 'X-A': null, 'X-C': '3' } })

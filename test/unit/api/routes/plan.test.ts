@@ -152,12 +152,12 @@ test('each request stands on those before it, and names what they would make', a
   expect(told(plan).toSorted()).toEqual(expected)
 })
 
-test('what changes nothing has an empty plan', async () => {
+test('a request that changes nothing has an empty plan', async () => {
   const { status, plan } = await planOf(acme, [['PATCH', `/pools/${ids.pool}`, { name: 'web' }]])
   expect([status, plan.summary['names'], plan.scenarios[0]?.changes]).toEqual([200, 0, []])
 })
 
-test('who asks is shown names of its own, and of others addresses alone', async () => {
+test('a tenant sees its own names, and only addresses of others', async () => {
   // The wildcard of zenith answers in its place.
   const { status, plan, text } = await planOf(acme, [['DELETE', `/services/${ids.service}`]])
   expect(status, text).toBe(200)
@@ -387,7 +387,7 @@ test('the answers that move most are listed, and the others counted', async () =
   expect([scenario?.changes.length, scenario!.omitted + 2]).toEqual([2, plan.summary['answers']])
 })
 
-test('one that takes too long, and a node that answers nothing', async () => {
+test('a plan that takes too long and a node that answers nothing are reported', async () => {
   const parts = { clock: systemClock, moveLimits }
   const slow = new LivePlanner({ ...parts, node: () => serving.live, jobMs: 0 })
   const none = new LivePlanner({ ...parts, node: () => undefined })

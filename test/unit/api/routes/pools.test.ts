@@ -23,7 +23,7 @@ describe('pools', () => {
     expect(await call(zenith, 'GET', '/pools')).toMatchObject({ status: 200, text: '[]' })
   })
 
-  test('what is created is in Git and in the API when the answer comes', async () => {
+  test('are in Git and in the API when the answer to their creation comes', async () => {
     const made = await call(acme, 'POST', '/pools', { name: 'web' })
     expect(made).toMatchObject({
       status: 201,

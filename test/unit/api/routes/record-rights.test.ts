@@ -97,7 +97,7 @@ describe('a tenant with a delegated domain', () => {
     expect((await call(acme, 'DELETE', path)).status).toBe(204)
   })
 
-  test('of which another name was checked under its id has no right yet', async () => {
+  test('has no right yet if its id has the result of another name', async () => {
     const id = await registerVerified(acme, `renamed.${zone}`)
     stored.set(id, { ...stored.get(id)!, domain: 'before.example.' })
     expect((await write(acme, 'renamed')).status).toBe(409)
@@ -143,7 +143,7 @@ describe('a tenant with a delegated domain', () => {
   })
 })
 
-describe('of two tenants', () => {
+describe('two tenants with the same domain', () => {
   test('the one whose domain comes back with its records waits for its check', async () => {
     const domain = await registerVerified(acme, `both.${zone}`)
     const { id } = (await write(acme, 'www.both')).body

@@ -28,7 +28,7 @@ const text = (name = fresh()) => ({ zone, name, type: 'TXT', values: ['"some tex
 const made = (body: object, by = acme): Promise<Answered> => call(by, 'POST', '/records', body)
 
 describe('records', () => {
-  test('one name and type is one resource, in a file of its own', async () => {
+  test('are one resource for each name and type, in a file of its own', async () => {
     const answer = await made({
       zone: 'Records.Example.',
       name: 'Shop',
@@ -164,7 +164,7 @@ describe('records', () => {
     expect((await made(text(name))).status).toBe(201)
   })
 
-  test('what came later than a record is told without a field that it does not have', async () => {
+  test('are named to a later object without a field that it does not have', async () => {
     const name = fresh()
     await made({ zone, name, type: 'A', values: ['192.0.2.10'] })
     const domain = `${name}.${zone}`

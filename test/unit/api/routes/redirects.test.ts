@@ -106,7 +106,7 @@ describe('a new redirect', () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)])
   })
 
-  test('of a host that has one is refused, and does not say whose that is', async () => {
+  test('for a host that has one is refused, without naming its tenant', async () => {
     const body = fresh()
     expect((await call('POST', '', body)).status).toBe(201)
     const upper = { ...body, sourceFqdn: `${body.sourceFqdn.toUpperCase()}.` }
@@ -129,7 +129,7 @@ describe('a new redirect', () => {
   })
 })
 
-describe('of two tenants', () => {
+describe('redirects of two tenants', () => {
   test('each sees and deletes its own; the system administrator those of both', async () => {
     const { id } = (await call('POST', '', fresh())).body
     const others = await call('GET', '', undefined, {}, keyOf('zenith'))

@@ -196,7 +196,7 @@ describe('response rules', () => {
     }
   })
 
-  test('they hold for all tenants: no tenant sees or writes them', async () => {
+  test('apply to all tenants, none of which sees or writes them', async () => {
     for (const [method, path, body] of [
       ['GET', '/rpz/rules', undefined],
       ['POST', '/rpz/rules', fresh()],

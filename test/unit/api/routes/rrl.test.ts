@@ -51,7 +51,7 @@ test('a network that is there already is refused, and so is what is none', async
   expect((await call('DELETE', '/none')).status).toBe(404)
 })
 
-test('of a network that has changed since, nothing is removed', async () => {
+test('a network that has changed since is not removed', async () => {
   const made = await call('POST', '', { cidr: '192.0.2.0/24' })
   const { id } = made.body as unknown as Network
   const old = { 'if-match': '"another"' }

@@ -62,7 +62,7 @@ describe('the targets of a domain', () => {
   })
 
   test.each(['nothing.example.org', 'example.org', '...', '192.0.2.1'])(
-    'of %s are none',
+    'are none for %s',
     async (domain) => {
       expect(await ask(`?domain=${domain}`)).toMatchObject({ status: 200, body: { targets: [] } })
     },
@@ -78,7 +78,7 @@ describe('the targets of a domain', () => {
     expect([status, answer.headers['access-control-allow-origin']]).toEqual([400, '*'])
   })
 
-  test('of a large pool have their turns', async () => {
+  test('take turns in a large pool', async () => {
     const scene = rumScene()
     const seen = new Set<string>()
     for (let i = 0; i < 2; i++) {

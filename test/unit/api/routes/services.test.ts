@@ -63,7 +63,7 @@ describe('services', () => {
     expect(await call(zenith, 'GET', '/services')).toMatchObject({ status: 200, text: '[]' })
   })
 
-  test('what is not sent has its default', async () => {
+  test('have defaults for fields left out', async () => {
     const sent = fresh()
     const made = await call(acme, 'POST', '/services', sent)
     expect(made).toMatchObject({ status: 201 })
@@ -217,7 +217,7 @@ describe('services', () => {
     })
   })
 
-  test("of another tenant's object that would be wrong, a tenant learns nothing", () => {
+  test("tell a tenant nothing about a fault of another tenant's object", () => {
     const file = 'tenants/zenith/services/secret.yaml'
     const found = { code: 'x', message: 'secret is wrong', help: '', field: '', line: 1 }
     const diagnostics = [{ ...found, file, other: 'Service "secret"' }]

@@ -79,7 +79,7 @@ describe('health status', () => {
     })
   })
 
-  test('one node that reaches a member is enough', async () => {
+  test('is good if one node reaches the member', async () => {
     const nodes = [
       ...failing.nodes,
       { node: 'n2', healthy: true, score: 0.5, reason: '', sinceMs: 0 },
@@ -192,7 +192,7 @@ describe('dashboard and snapshot', () => {
   })
 })
 
-test('of two members with one address the first is shown, wherever it is', async () => {
+test('the first of two members with one address is shown, wherever it is', async () => {
   const { id } = (await call(zenith, 'POST', '/pools', { name: 'twins' })).body
   const ids: string[] = []
   for (const port of [80, 81]) {

@@ -34,11 +34,11 @@ describe('a webhook is believed', () => {
     ['Bitbucket', { ...json, 'x-hub-signature': `sha256=${hmacBy(secret)}` }],
     ['Gitea', { ...json, 'x-gitea-signature': hmacBy(secret) }],
     ['GitLab', { ...json, 'x-gitlab-token': secret }],
-  ])('of %s', async (_forge, headers) => {
+  ])('with %s', async (_forge, headers) => {
     expect(await scene().post(headers)).toEqual([202, 1])
   })
 
-  test('whatever its body is, with bytes that are no text', async () => {
+  test('whatever its body, even with bytes that are no text', async () => {
     const bytes = Buffer.from([0xff, 0x00, 0x7b])
     const sum = createHmac('sha256', secret).update(bytes).digest('hex')
     const headers = { ...json, 'x-hub-signature-256': `sha256=${sum}` }
@@ -77,7 +77,7 @@ describe('a webhook is refused, and nobody looks', () => {
     expect(await post({ 'x-gitlab-token': 'null' })).toEqual([401, 0])
   })
 
-  test('of more than a megabyte', async () => {
+  test('with more than a megabyte', async () => {
     const large = 'x'.repeat(apiLimits.webhookBytesMax + 1)
     const headers = { 'x-hub-signature-256': `sha256=${hmacBy(secret, large)}` }
     expect(await scene().post(headers, large)).toEqual([413, 0])

@@ -92,7 +92,7 @@ test('names and members that no answer used, with what explains it', async () =>
   expect(answer.isWhole).toBe(true)
 })
 
-test('what was used in the window is not among them; the window may be another', async () => {
+test('objects used in the window are left out; the window can be set', async () => {
   objects.set('name www.example.com.', usedAgo(3))
   expect(namesOf(await ask()).map(([, name]) => name)).not.toContain('www.example.com.')
   expect(await ask()).toMatchObject({ used: 1 })
@@ -100,7 +100,7 @@ test('what was used in the window is not among them; the window may be another',
   expect(namesOf(await ask('?days=50')).map(([, name]) => name)).not.toContain('web/192.0.2.1')
 })
 
-test('what came within the window, or that no node has told of, is not called unused', async () => {
+test('new objects, and those no node has reported, are not called unused', async () => {
   objects.set('name www.example.com.', { seenMs: nowMs - 3 * dayMs, usedMs: null })
   objects.delete(`member ${uid['spare']}`)
   expect(namesOf(await ask()).map(([, name]) => name)).toEqual(['web/192.0.2.1'])

@@ -42,7 +42,7 @@ test('a write tells the warnings that it causes, and no older ones', async () =>
   expect([other.status, other.headers[warnings]]).toEqual([201, undefined])
 })
 
-test('of two writes in one commit each is told its own', async () => {
+test('two writes in one commit each get their own warnings', async () => {
   const [one, two] = await Promise.all([
     make('one', 'CNAME', 'nowhere'),
     make('two', 'TXT', '"text"'),

@@ -71,7 +71,7 @@ test('a name whose members nobody probes is not known to be up', async () => {
   expect(body).not.toContain('Operational')
 })
 
-test('it is made once in fifteen seconds, and sent once to who has it', async () => {
+test('the page is made once in fifteen seconds, and sent once to each client', async () => {
   down.clear()
   const ask = pageOf(['www.example.com'])
   const first = await ask()

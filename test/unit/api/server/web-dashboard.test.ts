@@ -160,7 +160,7 @@ test('where it is not built a page says what to run', async () => {
   expect(answer.headers.get('x-frame-options')).toBe('DENY')
 })
 
-test('what is compressed beside a file is sent in its place', async () => {
+test('the compressed file beside a file is sent in its place', async () => {
   writeFileSync(join(directory, 'assets/app.js.gz'), gzipSync('export const name = "small"'))
   const answer = await get('/ui/assets/app.js', { headers: { 'accept-encoding': 'gzip' } })
   expect(answer.headers.get('content-encoding')).toBe('gzip')

@@ -82,7 +82,7 @@ describe('announced addresses', () => {
 })
 
 describe('ports', () => {
-  test('one that is taken, and one that is free', async () => {
+  test('are reported as taken or free', async () => {
     const socket = createSocket('udp4').bind(0, '127.0.0.1')
     await once(socket, 'listening')
     onTestFinished(() => void socket.close())
@@ -138,7 +138,7 @@ describe('keys', () => {
     [['dns', 'control'], '127.0.0.1', 'warning: GSLB_API_KEY is not set here'],
     [['dns'], '127.0.0.1', 'good: GSLB_API_KEY is not set here'],
     [['dns'], '192.0.2.1', 'warning: GSLB_API_KEY is not set here'],
-  ])('of the API of a node of %j on %s', async (roles, listenAddr, part) => {
+  ])('for the API of a node of %j on %s', async (roles, listenAddr, part) => {
     const bundle = { urls: ['https://control.example.net'] }
     const yaml = { roles, api: { enabled: true, listenAddr, allowDevMode: true }, bundle }
     expect(await lines(keys, checkedNode(withKey(0o600), yaml))).toContain(part)
@@ -166,7 +166,7 @@ describe('trust', () => {
 })
 
 describe('repository', () => {
-  test('one that is not there yet, one without the branch, and an address of nobody', async () => {
+  test('that is missing, without the branch, or at an unknown address', async () => {
     const dataDir = tempDir('doctor')
     expect(await lines(repository, checkedNode(dataDir))).toContain('unknown: ')
     makeBareRepository(join(dataDir, 'config.git'), 'main')
@@ -193,7 +193,7 @@ describe('journal', () => {
     return segmentFiles(directory)[0]!.path
   }
 
-  test('one that is not there yet, one that is well, and one that was cut', async () => {
+  test('that is missing, well, or truncated', async () => {
     const dataDir = tempDir('doctor')
     expect(await lines(journal, checkedNode(dataDir))).toContain('unknown: there is none yet')
     const path = await written(dataDir)

@@ -27,7 +27,7 @@ async function found(yaml: object, env = withKey): Promise<string> {
     .join()
 }
 
-test('it warns until there is one', async () => {
+test('the check warns until there is an account', async () => {
   const world = await createWorld(state())
   await world.app.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(() => world.app.close())

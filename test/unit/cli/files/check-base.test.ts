@@ -152,7 +152,7 @@ test('a base whose history a shallow clone lacks is refused, with what brings it
   }
 })
 
-test('of a shallow clone each command says what brings its base, and that does', async () => {
+test('each command says in a shallow clone how to fetch its base, and that helps', async () => {
   const { box, repo, commit } = checkout('')
   const key = box.sshKey('alice')
   const signers = box.write('signers', `alice@example.com ${key.publicLine}\n`)
@@ -283,7 +283,7 @@ test('a commit that names what answered, and goes back to it, is not held', asyn
   expect([other.exit, other.out]).toEqual([3, expect.stringContaining('is not as it was then')])
 })
 
-test('what a node made is not held against whoever has changes that are in no commit', async () => {
+test('changes made by a node are not held against uncommitted changes', async () => {
   const { box, repo, commit, check } = checkout('')
   const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
   box.write('repo/gslb.yaml', limited)

@@ -67,7 +67,7 @@ test('a second check says the same, of what was right and of what was wrong', as
   assert.deepEqual(await check('--format', 'json'), wrong)
 })
 
-test('what is kept is what is said: nothing is compiled', async () => {
+test('a kept outcome is printed without compiling', async () => {
   const { check, kept } = place()
   await check()
   const [path] = kept()
@@ -114,7 +114,7 @@ test('each thing that an outcome depends on makes another one', async () => {
   }
 })
 
-test('what depends on more than the files is not kept', async () => {
+test('an outcome that depends on more than the files is not kept', async () => {
   const { tree, check, checks, write } = place()
   write(
     'tenants/default/windows.yaml',
@@ -135,7 +135,7 @@ test('what depends on more than the files is not kept', async () => {
   }
 })
 
-test('what a clock may stop is not kept: a script in a policy test', async () => {
+test('an outcome that a clock may end is not kept: a script in a policy test', async () => {
   const { tree, check, checks, write } = place()
   mkdirSync(join(tree, 'tests'))
   const head = (kind: string): string =>
@@ -161,7 +161,7 @@ test('a cache that cannot be looked at gets nothing, and says nothing', async ()
   assert.deepEqual({ exit, err }, { exit: 0, err: '' })
 })
 
-test('of a small configuration nothing is kept, and no folder is made', async () => {
+test('the outcome of a small configuration is not kept, and no folder is made', async () => {
   const { cache } = place()
   const env = { XDG_CACHE_HOME: cache }
   assert.equal((await runCliWith(env, 'check', quickstart)).exit, 0)

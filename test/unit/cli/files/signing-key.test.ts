@@ -65,7 +65,7 @@ const query = (gitdir: string, isBare: boolean, env: Readonly<Record<string, str
   env: { PATH: process.env['PATH'], HOME: box.path, ...gitEnvironment, ...env },
 })
 
-test.each(rows)('of git: %s', (_, format, key, found) => {
+test.each(rows)('the key of git: %s', (_, format, key, found) => {
   for (const name of ['gpg.format', 'user.signingkey']) {
     const value = name === 'gpg.format' ? format : key?.()
     const [set, unset] = [

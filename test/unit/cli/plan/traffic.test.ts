@@ -69,7 +69,7 @@ test.each([
   ['{ "countries": { "DE": 1 },\n "of": { "x": [{ "of": 1 }] } }', ':2: there is no field "of"'],
   ['{ "countries": { "DE": -1,\n "DE": 1,\n "DE": -1 } }', ':3: countries: the count of "DE"'],
   ['[]', ': write an object such as'],
-])('of %j it says where', (text, sentence) => {
+])('a fault in %j is reported with its place', (text, sentence) => {
   const path = join(tempDir('traffic'), 'traffic.json')
   writeFileSync(path, text)
   const read = readTraffic(path)

@@ -153,8 +153,8 @@ describe('gslbd status', () => {
   })
 })
 
-describe('what is no node', () => {
-  test('nothing listens there', async () => {
+describe('a server that is no node', () => {
+  test('does not listen', async () => {
     const run = await status({}, '--url', 'http://127.0.0.1:2')
     expect(run).toMatchObject({ exit: 1 })
     expect(run.out).toContain('nothing listens there')
@@ -172,7 +172,7 @@ describe('what is no node', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('what it says moves no cursor', async () => {
+  test('cannot move the cursor', async () => {
     const body = { status: 'ok\u001b[2J', reasons: [{ code: 'x\ny', message: '\u202ex' }] }
     const { url } = await startStandIn(() => ({ status: 200, body }))
     const { out } = await status({}, '--url', url)

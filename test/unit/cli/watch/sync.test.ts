@@ -56,7 +56,7 @@ describe('gslbd sync', () => {
     )
   })
 
-  test('of a repair that is accepted it says to which commit that goes back', async () => {
+  test('names the commit that an accepted repair goes back to', async () => {
     const note = 'Commit aaaaaaaaaa goes back to commit cccccccccc.\u001b[2J'
     const { url } = await node({ ...synced, note, lookedFromMs: 1_000 })
     const run = await sync(url)
@@ -80,7 +80,7 @@ describe('gslbd sync', () => {
     expect(run.err).toContain('the key in GSLB_API_KEY may not do this')
   })
 
-  test('what is no node is told so', async () => {
+  test('says so when the server is no node', async () => {
     const { url } = await startStandIn(() => ({ status: 200, body: {} }))
     expect((await sync(url)).err).toContain('does not say when it was asked')
   })

@@ -75,7 +75,7 @@ test('a node says over its API what its files say', async () => {
   expect(JSON.parse(json.here)).toMatchObject(told)
 })
 
-test('of what a node does not know it says so', async () => {
+test('a node without the knowledge says so', async () => {
   const { exit, err } = await why('--at', '2027-03-01T02:00:00Z', '--url', url)
   expect([exit, err]).toEqual([1, expect.stringContaining('is before the journal')])
 })
@@ -99,7 +99,7 @@ test('a node that nobody knows is told apart from one that must be asked itself'
   expect(known.err).toContain('if fra1 answers DNS and has an API, give --url the address of that')
 })
 
-test('what a server says cannot move the cursor', async () => {
+test('text from a server cannot move the cursor', async () => {
   const body = { text: 'node      a\u001b[2J\nanswer\n', name: 'x.' }
   const standIn = await startStandIn(() => ({ status: 200, body }))
   const { exit, out } = await why('--at', at, '--url', standIn.url)

@@ -67,7 +67,7 @@ describe('words of an agent', () => {
     expect(read.ok ? 'taken' : read.error).toContain(field)
   })
 
-  test('of whatever form are taken or refused, and never thrown at', () => {
+  test('in any form are accepted or refused, and never throw', () => {
     const anything = fc.anything({ maxDepth: 4 })
     const almost = fc.record(
       {
@@ -150,7 +150,7 @@ test('an agent tells the first control node that takes it, in parts', async () =
   expect(first.counts()).toEqual([1, 1_000, 1_000, 1])
 })
 
-test('what nobody takes is a failure that says why, and is not lost', async () => {
+test('a report that no node takes is a failure with a reason, and is kept', async () => {
   let isDown = true
   const { url, counts } = await control(
     () => 'a',
@@ -174,7 +174,7 @@ test('an agent that was heard by two processes tells all of it again', async () 
   expect(counts()).toEqual([0])
 })
 
-test('what does not say which process it is is told all of it each time', async () => {
+test('a receiver that does not name its process gets a full report each time', async () => {
   const { url, counts } = await control(() => '')
   const { publish } = new AgentReportSender({ urls: [url], token: null })
   await publish(update(some(2)))

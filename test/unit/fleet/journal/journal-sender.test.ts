@@ -56,7 +56,7 @@ afterAll(() => app.close())
 const sender = (urls: readonly string[], secret: string | null = token): JournalSender =>
   new JournalSender({ urls, token: secret })
 
-test('what a journal has arrives, and says of each instant what its files say', async () => {
+test('a journal arrives whole, and gives for each instant what its files give', async () => {
   const scene = new JournalScene()
   const { clock } = scene.time
   const copier = new JournalCopier({

@@ -46,7 +46,7 @@ describe('an envelope', () => {
     ).toBeUndefined()
   })
 
-  test('of which one octet is another is refused, whichever it is', () => {
+  test('is refused with any octet changed', () => {
     fc.assert(
       fc.property(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
         const other = Buffer.from(sealed)
@@ -57,7 +57,7 @@ describe('an envelope', () => {
     )
   })
 
-  test('that is any octets is refused, and does not throw', () => {
+  test('of random octets is refused without an exception', () => {
     const head = Buffer.from('gslbenv1')
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.boolean(), (octets, hasHead) => {
@@ -67,7 +67,7 @@ describe('an envelope', () => {
   })
 
   const corpus = 'test/fuzz/corpus/key-envelope'
-  test.each(readdirSync(corpus))('of the corpus is refused: %s', (file) => {
+  test.each(readdirSync(corpus))('from the corpus is refused: %s', (file) => {
     expect(open(Buffer.from(readFileSync(`${corpus}/${file}`, 'utf8').trim(), 'hex')).ok).toBe(
       false,
     )

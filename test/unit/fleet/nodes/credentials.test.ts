@@ -50,7 +50,7 @@ describe('a list of nodes', () => {
     expect(read.ok ? '' : read.error).toMatch(says)
   })
 
-  test('of any other text is read or refused', () => {
+  test('is read or refused, whatever its text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(typeof readNodeList(`${line} ${text}`).ok).toBe('boolean')

@@ -15,12 +15,12 @@ describe('a report', () => {
     expect(readNodeReport(JSON.parse(JSON.stringify(good)))).toEqual({ ok: true, value: good })
   })
 
-  test('of a newer version is taken without what is not known here', () => {
+  test('from a newer version is accepted without unknown fields', () => {
     const newer = { ...good, extra: 1, counters: { ...good.counters, other: 2 } }
     expect(readNodeReport(newer)).toEqual({ ok: true, value: good })
   })
 
-  test('of a version before, which says nothing of another bundle, is taken', () => {
+  test('from an older version, without a shadow bundle, is accepted', () => {
     const { shadow: _none, ...older } = good
     expect(readNodeReport(older)).toEqual({ ok: true, value: good })
     const shadow = { digest: 'f'.repeat(64), compared: 10, changed: 0.25 }
@@ -77,7 +77,7 @@ describe('a report', () => {
     })
   })
 
-  test('of any JSON is taken or refused, never thrown at', () => {
+  test('with any JSON is accepted or refused, and never throws', () => {
     const fields = fc.constantFrom(...Object.keys(good))
     fc.assert(
       fc.property(fields, fc.jsonValue(), (field, value) => {

@@ -95,7 +95,7 @@ test('a directory of more files than the limit is refused in a sentence', () => 
   expect(read(count - 1)).toEqual({ ok: false, error: `${path} ${words}` })
 })
 
-test('what is above the octets of all files is listed unread, and the compiler refuses it', () => {
+test('files beyond the total size are listed unread, and the compiler refuses them', () => {
   const path = example()
   const read = (bytesMax: number) => {
     const files = readConfigDirectory(path, undefined, { filesMax: 1_000, bytesMax })

@@ -120,7 +120,7 @@ test('a history has the same size in whatever steps it came, whatever the clocks
   )
 })
 
-test('of a history that is not all here, what is here is counted', async () => {
+test('the local part of an incomplete history is counted', async () => {
   const { graph, ids, store } = graphOf({ parents: [[], [0], [1], [2]], seconds: [1, 2, 3, 4] })
   store.delete(ids[1]!)
   assert.deepEqual(await historySize({ driver: driverOf(store), graph }, ids[3]!, null, []), ok(2))

@@ -216,7 +216,7 @@ test('git may be killed at any moment: the repository is whole and is packed lat
   expect(counts().loose).toBeLessThan(100)
 })
 
-describe('what cannot be packed is said once, and tried again after a while', () => {
+describe('a repository that cannot be packed is logged once, and tried again later', () => {
   type Box = ReturnType<typeof gitSandbox>
   const rows: readonly [name: string, searchPath: (box: Box) => string, message: string][] = [
     [
@@ -273,7 +273,7 @@ describe('what cannot be packed is said once, and tried again after a while', ()
   }
 })
 
-test('what goes wrong beside git is a failure, too, and nothing that ends the node', async () => {
+test('a fault outside of git is a failure, too, and does not end the node', async () => {
   const { parts, lines } = await scene({})
   const info = (): never => {
     throw new Error('no log')

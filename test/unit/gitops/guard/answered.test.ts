@@ -70,7 +70,7 @@ const broken = { 'gslb.yaml': 'nothing: that: is: known' }
 const held = Array(3).fill('GuardrailReached')
 const synced = Array(3).fill('synced')
 
-describe('of a remote, a commit that was held', () => {
+describe('a held commit of a remote', () => {
   test('is no state to go back to', async () => {
     const { push, allBack, meanwhile } = fleet()
     await push(before)
@@ -134,7 +134,7 @@ describe('of a remote, a commit that was held', () => {
   })
 })
 
-describe('of a remote, a commit that answered', () => {
+describe('an activated commit of a remote', () => {
   test.each<[label: string, ...then: Record<string, string>[]]>([
     ['with an override'],
     ['with an override, and what was built on it', sites({ web: [1, 2, 3, 4, 8], shop: [6] })],

@@ -247,7 +247,7 @@ test('more may go once that was accepted', async () => {
   assert.equal((await bench.check()).sync, 'synced')
 })
 
-test('of a remote, a node that was away judges each commit, as the others did', async () => {
+test('a node that was away judges each commit of a remote, as the others did', async () => {
   const { box, repo, drop, add, commit, open } = scene(12)
   commit()
   const [here, away] = [open('here', false), open('away', false)]
@@ -273,7 +273,7 @@ test('of a remote, a node that was away judges each commit, as the others did', 
   assert.deepEqual([(await here.check()).sync, (await away.check()).sync], ['synced', 'synced'])
 })
 
-test('what comes in one push is one change, however many commits it is', async () => {
+test('commits of one push are one change, however many they are', async () => {
   const { box, repo, drop, write, commit, open } = scene(12)
   const first = commit()
   const bench = open()
@@ -301,7 +301,7 @@ test('what comes in one push is one change, however many commits it is', async (
   assert.equal((await bench.check()).sync, 'synced')
 })
 
-test('of several commits in one push, the one is named that does all of it', async () => {
+test('among several commits of one push, the one that does all of it is named', async () => {
   const { drop, write, commit, open } = scene(6)
   commit()
   const bench = open()
@@ -345,7 +345,7 @@ test('between commits of the API, what comes by Git is judged for itself', async
   assert.match(reason, /^The change from commit \w+ to \w+ removes 2 of 3 names/)
 })
 
-test('what is taken back in the same push was never removed', async () => {
+test('a removal that the same push takes back was never made', async () => {
   const { drop, add, commit, open } = scene(4)
   commit()
   const bench = open()
@@ -375,7 +375,7 @@ test('an override before the removal does not vouch for it; one that is merged d
   assert.equal((await bench.check()).sync, 'synced')
 })
 
-test('of the names, a single one may always go', () => {
+test('a single name can always be removed', () => {
   assert.deepEqual(
     [areTooMany(1, 2, 0), areTooMany(2, 2, 100), areTooMany(2, 100, 0), areTooMany(3, 10, 30)],
     [false, false, true, false],

@@ -100,7 +100,7 @@ test('an override lets it pass, and a revert does not', async () => {
   assert.equal(await judged(settings(''), 'Gslb-Override: nobody validates'), '')
 })
 
-test('what cannot be read is nothing that was seen', () => {
+test('an unreadable file counts as empty', () => {
   const path = join(gitSandbox().path, 'gitops/parent-ds.json')
   assert.deepEqual(readParentDs(path), new Map())
   mkdirSync(dirname(path))

@@ -253,7 +253,7 @@ describe('a name is worth nothing', () => {
     expect((await push(pools(old, 'fresh'))).reason).not.toContain('has the files of commit')
   })
 
-  test('that is no commit below it', async () => {
+  test('of a commit that is not below it', async () => {
     const { push, git } = node()
     const first = await push(before)
     await push(moved, meant)
@@ -263,7 +263,7 @@ describe('a name is worth nothing', () => {
     expect([code, reason]).toEqual([held, expect.stringContaining('that is not below it')])
   })
 
-  test('of many, but for the newest', async () => {
+  test('for all but the newest of many', async () => {
     const { push, commit } = node()
     const first = await push(before)
     await push(moved, meant)
@@ -274,7 +274,7 @@ describe('a name is worth nothing', () => {
     expect((await push(asItWas, backTo(first.commit))).sync).toBe('synced')
   })
 
-  test('of a commit that was held', async () => {
+  test('of a held commit', async () => {
     const { push, git } = node()
     await push(before)
     expect((await push(moved)).code).toBe(held)

@@ -94,7 +94,7 @@ test('files beyond the octets of a commit or a question are not read, which is s
   expect(shown).toEqual([[made[1]], made[1]])
 })
 
-test('what commits changed is remembered up to a sum of commits and files', async () => {
+test('changes of commits are cached up to a sum of commits and files', async () => {
   const { commit, historyWith, readsOf } = repository()
   for (const number of [1, 2, 3]) {
     commit({ [`tenants/default/pools/p${number}.yaml`]: poolText(`p${number}`) })

@@ -39,7 +39,7 @@ test.each(readdirSync(corpus))('odd lines: %s', (name) => {
   else expect(() => packetLines(bytes)).toThrow(/no packet|the end is missing/)
 })
 
-test('whatever octets change, lines come out or an error', () => {
+test('lines with any octets changed give lines or an error', () => {
   const random = new Random(testSeed)
   for (let i = 0; i < laneCount(20_000); i++) {
     const bytes = Buffer.from(answer)

@@ -168,7 +168,7 @@ test('a lock that a killed process left is taken away after a while', async () =
   assert(!existsSync(lock))
 })
 
-test('of two writers from the same commit, one wins and the other is told', async () => {
+test('one of two writers from the same commit wins, and the other gets an error', async () => {
   const { driver, seed } = origin()
   const base = await seed({ a: 'b' })
   assert(base.ok)

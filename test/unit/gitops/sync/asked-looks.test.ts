@@ -23,7 +23,7 @@ test('the first look is at once, those after it share one a second', () => {
   expect([at, time.waiting]).toEqual([[0, 1_000], 0])
 })
 
-test('who asks after a quiet second is not made to wait, nor by a clock that is set back', () => {
+test('a request after a quiet second does not wait, not even if the clock is set back', () => {
   const { time, at, looks } = scene()
   looks.ask()
   time.pass(1_000)

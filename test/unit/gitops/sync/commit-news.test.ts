@@ -16,7 +16,7 @@ function node(count = 1) {
   return { world, news, look, announced }
 }
 
-test('who is behind looks at the repository; who is level or ahead does not', () => {
+test('a node that is behind looks at the repository; one level or ahead does not', () => {
   const { news, look, world, announced } = node(3)
   for (const text of ['3 there', '2 third', '9 here']) news.heard(text)
   expect(look).not.toHaveBeenCalled()
@@ -58,7 +58,7 @@ test('a write waits for those that follow, also when they skip a commit', async 
   await waiting
 })
 
-test('who does not follow is waited for once, and again when it has caught up', async () => {
+test('a node that does not follow is waited for once, and again when it caught up', async () => {
   const { news, world } = node(1)
   news.heard('1 there')
   world.count = 2
@@ -81,7 +81,7 @@ test('who does not follow is waited for once, and again when it has caught up', 
   await again
 })
 
-test('who is not heard of any more has gone', async () => {
+test('a silent node counts as gone', async () => {
   const { news, world } = node(1)
   news.heard('1 there')
   world.nowMs += commitNewsLimits.forgetMs + 1

@@ -57,7 +57,7 @@ test.each([
   expect(diagnostics.find((one) => one.code === code)?.severity).toBe(severity)
 })
 
-test('what to write is said once: as the help, or as what was probably meant', () => {
+test('a remedy is given once: as the help or as a suggestion', () => {
   const files = filesOf('name-not-absolute')
   const { diagnostics } = createCompilePort().compile(files, 'c0ffee')
   const found = diagnostics.find(({ code }) => code === 'name-not-absolute')

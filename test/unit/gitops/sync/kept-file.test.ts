@@ -38,7 +38,7 @@ const readings = texts().flatMap((text, index) => {
   return file.object === undefined ? [] : [{ path: `tenants/t/${index}.yaml`, file }]
 })
 
-test('what is kept of a file is what was read of it', () => {
+test('a file restored from its kept parts equals the file that was read', () => {
   assert(readings.length > 500)
   assert(readings.some(({ file }) => file.findings.length > 0))
   const bytes = Buffer.concat(encodeKept(head, readings, key)!)

@@ -67,7 +67,7 @@ const positions: readonly [
   ['going back is a new seq', at(5, b, a), at(5, b), a, { seq: 6, previous: b, isNews: true }],
 ]
 for (const [title, stored, node, digest, expected] of positions) {
-  test(`of positions, ${title}`, () =>
+  test(`the next position, ${title}`, () =>
     assert.deepEqual(nextPosition(stored, node, digest), expected))
 }
 

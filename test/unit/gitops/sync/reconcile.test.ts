@@ -308,7 +308,7 @@ test('the steps of a run are in the status, up to the one that failed', async ()
   ])
 })
 
-test('what a commit says cannot steer a terminal', async () => {
+test('text of a commit cannot steer a terminal', async () => {
   const { box, open } = scene()
   const env = ['GIT_AUTHOR_NAME=\u001b[31mred', 'git', '-C', box.at('repo')]
   box.run('env', [...env, 'commit', '-q', '--allow-empty', '-m', '\u001b]0;title\u0007'])

@@ -97,7 +97,7 @@ test('where what answered is lost for good, a signed commit says that it is mean
   assert.equal((await bench.check()).code, 'NamesRemoved', 'the next one is compared with that')
 })
 
-test('what comes after the commit that says so is compared with it', async () => {
+test('commits after the one that says so are compared with it', async () => {
   const { commit, drop, open, lose } = await scene()
   drop('a')
   commit('Meant', override)

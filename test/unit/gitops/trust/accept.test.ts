@@ -303,7 +303,7 @@ for (const [title, act, code, says] of cases) {
   })
 }
 
-test('of an unsigned commit, the reason says what is a way out, and what is none', async () => {
+test('the reason for refusing an unsigned commit names ways out that work', async () => {
   const { bench, commit, attest, alice } = await scene()
   const oid = commit(null)
   commit(alice)
@@ -343,7 +343,7 @@ test('a held head is looked at again when the list of signers changes', async ()
   assert.equal((await bench.check()).accepted?.commit, oid)
 })
 
-test('of a first commit, what lies below it is not asked for', async () => {
+test('ancestors of a first commit are not asked for', async () => {
   const { box, commit, alice } = await scene()
   commit(null)
   const head = commit(alice)

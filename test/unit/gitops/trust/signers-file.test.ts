@@ -11,12 +11,12 @@ function reasonOf(path: string): string {
   return signers.error
 }
 
-test('of a missing file, people are told how to make it', () => {
+test('the message for a missing file says how to make it', () => {
   const path = join(tempDir('signers'), 'allowed_signers')
   assert.match(reasonOf(path), /it does not exist\. Make it with "gslbd trust add /)
 })
 
-test('of a file that may not be read, people are told to give the right, not to make it', () => {
+test('the message for an unreadable file says to grant the right, not to make it', () => {
   const path = join(tempDir('signers'), 'allowed_signers')
   // A link to itself: refused to everybody, as a file without rights is to all but root.
   symlinkSync('allowed_signers', path)

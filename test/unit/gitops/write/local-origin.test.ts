@@ -134,7 +134,7 @@ Gslb-Request: request-1`,
   at.box.git(at.gitdir, 'fsck', '--strict')
 })
 
-test('what git packs meanwhile is read and written to as before', async () => {
+test('objects that git packs meanwhile are read and written to as before', async () => {
   const at = await scene()
   for (const name of ['one', 'two']) {
     success(await at.write(createPool(name)))
@@ -267,7 +267,7 @@ test('a deleted tenant leaves its objects', async () => {
   assert.equal(at.view.snapshot().find('Pool', 'acme', 'theirs')?.tenant, 'acme')
 })
 
-test('what is not possible is refused with its code, and the head stays', async () => {
+test('an impossible write is refused with its code, and the head stays', async () => {
   const at = await scene()
   const head = at.head()
   const www = at.view.snapshot().find('Service', tenant, 'www')!
@@ -399,7 +399,7 @@ test('a damaged allowed_signers is why a write is refused; mended, the write is 
   success(await at.write(createPool('x')))
 })
 
-test('what has a plan is a commit of its own, others of the same moment share one', async () => {
+test('a write with a plan is its own commit, others of the same moment share one', async () => {
   const at = await scene()
   const create = (name: string): Operation => {
     const spec = { members: [{ ipAddress: '192.0.2.99', port: 80 }] }

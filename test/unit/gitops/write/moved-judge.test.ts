@@ -51,7 +51,7 @@ const addMember = (name: string, octet: number): Operation => {
 const override = 'a new shop'
 const byPlan = (moved: readonly Moved[]) => ({ judgement: { by: 'plan', moved } }) as const
 
-test('of requests that come together only those that move too many are refused', async () => {
+test('only those of simultaneous requests that move too many clients are refused', async () => {
   const { together, commits, view } = await scene()
   const done = await together([members('web', 9, 2, 3, 4)], [members('shop', 6)])
   expect(done).toEqual(['moved=25%; names=1; later=1', 'guarded'])
@@ -80,7 +80,7 @@ test('each is judged by itself: two that move too many together are two commits'
   expect(commits()).toBe(2)
 })
 
-test('what is meant is made, whatever stands beside it', async () => {
+test('an intended change is made, whatever stands beside it', async () => {
   const { together } = await scene()
   const done = await together(
     [members('shop', 6), { override }],
@@ -90,7 +90,7 @@ test('what is meant is made, whatever stands beside it', async () => {
   expect(done).toEqual(['moved=100%; names=1; later=1', 'guarded', 'moved=20%; names=1; later=1'])
 })
 
-test('what goes back is made and says so; the same once more is refused', async () => {
+test('a change that goes back is made and says so; a repetition is refused', async () => {
   const { send, write, view } = await scene()
   const before = view.snapshot().revision
   expect(wordOf(await send({ override }, members('shop', 6)))).toMatch('moved=100%')
@@ -101,7 +101,7 @@ test('what goes back is made and says so; the same once more is refused', async 
   expect(wordOf(await write(members('shop', 6)))).toBe('guarded')
 })
 
-test('what takes a plan to find out is not judged without one', async () => {
+test('a change that takes a plan to judge is not judged without one', async () => {
   const services = Array.from({ length: quickLimits.namesMax + 1 }, (_, i) => `s${i}`)
   const serviceOf = (name: string): readonly [string, string] => [
     `tenants/default/services/${name}.yaml`,
@@ -132,7 +132,7 @@ test('what takes a plan to find out is not judged without one', async () => {
   expect(wordOf(await send(byPlan([{ ...moved[0]!, share: 0.5 }]), large))).toBe('made')
 })
 
-test('what failed beside a refused one is judged without it', async () => {
+test('a change beside a refused one is judged without it after that one failed', async () => {
   const { together, view, commits } = await scene()
   const { object } = view.snapshot().find('Pool', tenant, 'shop')!
   const patch = { members: object.spec.members, healthCheck: { type: 'tcp' } }
@@ -143,7 +143,7 @@ test('what failed beside a refused one is judged without it', async () => {
   expect(commits()).toBe(1)
 })
 
-test('what was found to go back is judged anew where another commit came first', async () => {
+test('a change found to go back is judged again if another commit came first', async () => {
   const box = gitSandbox()
   const [real, pem, dataDir, origin] = [
     effects(),

@@ -62,7 +62,7 @@ const hostile = {
 }
 
 test.each(['apply', 'print'] as const)(
-  'of six writes one throws at %s: five succeed',
+  'five of six writes succeed when one throws at %s',
   async (place) => {
     const at = await newScene()
     const names = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6']

@@ -37,7 +37,7 @@ async function localScene(): Promise<WriteScene> {
   return scene
 }
 
-test('of many in one batch as many are done as there is room for', async () => {
+test('a batch is carried out as far as there is room', async () => {
   const scene = await localScene()
   const written = await Promise.all([1, 2, 3, 4].map((host) => scene.write(adding(host))))
   assert.deepEqual(outcomes(written), ['done', 'too-many', 'too-many', 'too-many'])
@@ -46,7 +46,7 @@ test('of many in one batch as many are done as there is room for', async () => {
   assert.equal(membersOf(scene).length, partsMax)
 })
 
-test('one that would not be right takes no room', async () => {
+test('an invalid write takes no room', async () => {
   const scene = await localScene()
   const twice = { ...adding(1), spec: { ipAddress: '192.0.2.1', port: 80 } } as Operation
   const written = await Promise.all([twice, adding(1)].map((each) => scene.write(each)))
@@ -65,7 +65,7 @@ test('a request that makes room first is done', async () => {
   assert.equal(membersOf(scene).length, partsMax)
 })
 
-test('it holds after a lost race, with what the other node wrote', async () => {
+test("the limit holds after a lost race, with the other node's writes", async () => {
   const { box, pems, signers, url } = await contestedRemote({ [poolPath]: files[poolPath] })
   const start = async (name: 'one' | 'two'): Promise<WriteScene> => {
     const dataDir = box.at(`data-${name}`)

@@ -45,7 +45,7 @@ function blockedQueue() {
   return { add, batches, freeAt }
 }
 
-test('what came while another had the turn is written together', async () => {
+test("writes that arrive during another's turn are written together", async () => {
   const { add, batches, freeAt } = blockedQueue()
   const results = [add(0), add(1), add(2)]
   await new Promise(setImmediate)
@@ -54,7 +54,7 @@ test('what came while another had the turn is written together', async () => {
   expect(batches).toEqual([3])
 })
 
-test('what waited for too long is refused before anything is written', async () => {
+test('a write that waited for too long is refused before anything is written', async () => {
   const { add, batches, freeAt } = blockedQueue()
   const results = [add(0), add(10), add(20)]
   await new Promise(setImmediate)
@@ -68,7 +68,7 @@ test('what waited for too long is refused before anything is written', async () 
   expect(batches).toEqual([1])
 })
 
-test('what has waited for a plan waits for so much less', async () => {
+test('time spent waiting for a plan shortens the wait in the queue', async () => {
   const { add, batches, freeAt } = blockedQueue()
   const results = [add(0, { waitedMs: writeMs - 10 }), add(0, { waitedMs: writeMs - 20 })]
   await new Promise(setImmediate)

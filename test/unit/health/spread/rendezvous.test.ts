@@ -57,7 +57,7 @@ test.each([
   [2, 1],
   [5, 2],
   [50, 3],
-])('of %i nodes each probes its part of 10,000 members, with %i for each', (nodeCount, count) => {
+])('each of %i nodes probes its part of 10,000 members, with %i for each', (nodeCount, count) => {
   const nodes = Array.from({ length: nodeCount }, (_, i) => rankedNode(`dns-${i}.fra1`))
   const hashes = members(10_000).map(memberHash)
   const fair = (10_000 * count) / nodeCount

@@ -37,7 +37,7 @@ const post = (memberUid: string, source: string, healthy: boolean, ttlSeconds = 
   return signals.post({ memberUid, source, healthy, score: null, postedAtMs, expiresAtMs })
 }
 
-describe('what outside monitors say', () => {
+describe('the verdict of outside monitors', () => {
   test('is nothing for a member of whom nobody speaks', () => {
     expect(live.verdictOf('m1')).toBeUndefined()
     expect([...live.members()]).toEqual([])

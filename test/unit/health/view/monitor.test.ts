@@ -228,7 +228,7 @@ describe('when the worker ends by itself', () => {
     await expect.poll(() => monitor.stats().probes.http.failure, deadline).toBeGreaterThan(failures)
   })
 
-  test('it is replaced more slowly each time', async () => {
+  test('restarts it more slowly each time', async () => {
     const endings: number[] = []
     const spawn = (): Worker => {
       const worker = spawnHealthWorker()

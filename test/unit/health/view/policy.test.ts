@@ -69,7 +69,7 @@ describe('a quorum', () => {
     [100, '++', '+'],
     [1, '+-----------', '+'],
   ]
-  test.each(quorums)('of %i %% over %s: %s', (percent, [own, ...peers], sign) => {
+  test.each(quorums)('at %i %% over %s: %s', (percent, [own, ...peers], sign) => {
     const mine = { ...vote(own!), knowledge: 'known' as const }
     expect(decide('global-quorum', mine, peers.map(vote), percent).healthy).toBe(sign === '+')
   })

@@ -129,7 +129,7 @@ describe('members that few nodes of a site probe', () => {
     }
   })
 
-  test('of a node that dies are taken on by others, and the rest stay where they are', async () => {
+  test('move to other nodes when one dies, and the rest stay where they are', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await join(name)
     await walk(settleMs)
     const before = await probers()
@@ -188,7 +188,7 @@ describe('members that few nodes of a site probe', () => {
     expect(counts(await probers())).toEqual([3])
   })
 
-  test('whom the ones in line do not know, as in a wave, are probed by those that do', async () => {
+  test('move to nodes that know them if the next in line do not, as in a wave', async () => {
     const fewer = targets.slice(1)
     for (const name of ['a', 'b', 'c']) await join(name, { probers: 1, targets: fewer })
     await join('canary', { probers: 1 })
@@ -208,7 +208,7 @@ describe('members that few nodes of a site probe', () => {
   })
 })
 
-describe('what a node believes of a member that it does not probe', () => {
+describe("a node's view of a member that it does not probe", () => {
   const policies = ['local-or-global-fallback', 'prefer-local', 'global-any-healthy'] as const
   test.each([...policies, 'global-quorum'] as const)(
     'is the word of those that do: %s',
@@ -331,7 +331,7 @@ describe('probe agents', () => {
     expect(members.some((uid) => says(node, uid) === true)).toBe(true)
   })
 
-  test('of a permitted number count themselves, and leave nothing to those beyond it', async () => {
+  test('count themselves up to a permitted number, and ignore those beyond it', async () => {
     const first = await join('agent-1', { site: 'far', isAgent: true, probers: 1 })
     await join('agent-2', { site: 'far', isAgent: true, probers: 1 })
     first.view.permitAgents(1)

@@ -40,7 +40,7 @@ const verdict = (memberUid: string, healthy: boolean): StoredVerdict => ({
   atMs: 1,
 })
 
-test('what comes during a write is one write more, the newest per member', async () => {
+test('verdicts that arrive during a write are one more write, the newest per member', async () => {
   const { store, calls } = flakyStore()
   const writer = new VerdictWriter(store, log)
   writer.save([verdict('m1', false)])
@@ -71,7 +71,7 @@ test('a store that is away is asked again, more rarely, then given the newest', 
   await writer.close()
 })
 
-test('what came during a write that failed is newer than what failed', async () => {
+test('verdicts that arrive during a failed write are newer than those in it', async () => {
   const { store, setAway } = flakyStore()
   const writer = new VerdictWriter(store, log)
   setAway(true)

@@ -121,7 +121,7 @@ describe('nodes that see a member differently', () => {
     expect(signs()).toBe(expected)
   })
 
-  test('one that loses its sight falls back on the others, or keeps its own word', async () => {
+  test('fall back on the others without their own probes, or keep their last verdict', async () => {
     for (const [policy, expected] of [
       ['local-or-global-fallback', '+'],
       ['prefer-local', '-'],
@@ -329,7 +329,7 @@ describe('a node that has heard nothing for a while', () => {
   })
 })
 
-describe('what each node says by itself', () => {
+describe('the verdict of each node', () => {
   test('is there beside what routing goes by', async () => {
     const [first] = await clusterOf('global-any-healthy', 'failure', 'success', 'failure')
     await cluster.walk(20_000)
@@ -366,7 +366,7 @@ describe('the round trip time', () => {
     expect(far!.view.healthOf(uid, ip)!.rttMs).toBe(80)
   })
 
-  test('of others serves a node that has measured none', async () => {
+  test('comes from others for a node that has measured none', async () => {
     const [blind] = await clusterOf('local-only', 'local-error', 'success')
     await cluster.walk(60_000)
     expect(blind!.view.healthOf(uid, ip)!.rttMs).toBe(10)

@@ -85,7 +85,7 @@ describe('sent as it is', () => {
     expect([answer.headers['content-encoding'], answer.payload]).toEqual([undefined, long])
   })
 
-  test('what caches may keep by an entity tag', async () => {
+  test('a response with an entity tag for caches', async () => {
     const { app } = scene()
     const kept = { 'cache-control': 'public, max-age=15', etag: '"3f2a"' }
     app.get('/kept', async (_request, reply) => reply.headers(kept).send(long))
@@ -93,7 +93,7 @@ describe('sent as it is', () => {
     expect([headers['content-encoding'], payload]).toEqual([undefined, long])
   })
 
-  test('what is beyond all that is compressed at once, until there is room again', async () => {
+  test('a response beyond the total in progress, until there is room again', async () => {
     const half = 'x'.repeat(bytesInProgressMax / 2)
     const { promise, resolve } = Promise.withResolvers<string>()
     const { ask } = scene(() => promise)

@@ -249,7 +249,7 @@ test('a null is as good as absent', async () => {
   expect(await credentialsOf({ cluster, user })).toEqual({ headers, tls: {} })
 })
 
-test('nothing of a file is told by a warning', async () => {
+test('a warning tells nothing of a file', async () => {
   const told: string[] = []
   const tell = (warning: Error) => void told.push(warning.message)
   process.on('warning', tell)
@@ -261,7 +261,7 @@ test('nothing of a file is told by a warning', async () => {
   expect(told).toEqual([])
 })
 
-test('whatever a file holds, it is taken or refused', async () => {
+test('any file is accepted or refused', async () => {
   const folder = tempDir('kubeconfig')
   const keys = ['current-context', 'contexts', 'clusters', 'users', 'name', 'context', 'cluster']
   const key = fc.constantFrom(...keys, 'user', 'server', 'token', 'exec', 'args')

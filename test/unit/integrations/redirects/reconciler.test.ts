@@ -61,7 +61,7 @@ test('a change is written at once; the server is looked at again after the inter
   })
 })
 
-test('what somebody else did is mended and counted; what we changed is not', async () => {
+test('a foreign change is mended and counted; our own is not', async () => {
   const { there, world, reconciler, tick, lines } = scene()
   world.wanted = many(3)
   await tick()

@@ -101,7 +101,7 @@ describe('HTTPRoutes', () => {
     expect(await round(target, many)).toEqual([])
   })
 
-  test('what no HTTPRoute can be is skipped, and one that is refused stops no other', async () => {
+  test('skip an impossible redirect, and go on after a refused one', async () => {
     const api = await startGatewayApi('routes')
     const target = createGateway({ ...settings, kubeconfig: kubeconfigFor(api.url) }, {})
     const odd = pushedOf([
@@ -192,7 +192,7 @@ describe('rules of a CDN', () => {
     ])
   })
 
-  test('one that is refused stops no other', async () => {
+  test('go on after a refused one', async () => {
     const cdn = await startCdn('hush', ['z1', 'z2'])
     const zones = [{ zoneId: 'z1', domains: ['a.example'] }, { zoneId: 'none' }, { zoneId: 'z2' }]
     const settings = { apiUrl: cdn.url, apiToken: 'hush', zones }

@@ -122,7 +122,7 @@ describe('a change that is within the limits passes, one that is not says by wha
     }
   })
 
-  test('what removes names is told first', () => {
+  test('removed names are reported first', () => {
     const breach = breachBetween(
       outlineOf({ services: 6 }),
       outlineOf({ services: 2, off: [1, 2, 3] }),

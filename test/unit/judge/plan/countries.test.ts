@@ -32,7 +32,7 @@ test('without a database there are none', () => {
   expect(planBetween(smallModel, smallModel).scenarios[0]!.countries).toBeNull()
 })
 
-describe('what a list leaves out is counted', () => {
+describe('countries left out of a list are counted', () => {
   // In no database, on a continent, and 60 countries.
   const all = otherCountries.length + 2
   test('in JSON', () => {
@@ -55,7 +55,7 @@ describe('what a list leaves out is counted', () => {
   })
 })
 
-test('of a thousand movements the places are listed, of all they are counted', () => {
+test('places are listed for some of a thousand movements, and counted for all', () => {
   const listed = planOfMoving(1_002).scenarios[0]!.changes.map(({ movement }) => {
     const { countries, countriesOmitted } = movement!.ipv4
     return [countries!.length, countriesOmitted]

@@ -41,7 +41,7 @@ const planned = (listedEntriesMax: number) => {
   return { moved, plan: planBetween(base, head, { listedEntriesMax, onChange }) }
 }
 
-test('what is left out is what moves least, and is counted as all', () => {
+test('the smallest movements are left out, and counted with all', () => {
   const { plan: all, moved: movedOfAll } = planned(1_000_000)
   const { plan: few, moved: movedOfFew } = planned(300)
   const [whole, short] = [all.scenarios[0]!, few.scenarios[0]!]

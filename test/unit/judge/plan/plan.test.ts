@@ -298,7 +298,7 @@ describe('a client moves when the first address is another one', () => {
   })
 })
 
-describe('what may differ later', () => {
+describe('a later difference', () => {
   const members = (...ports: readonly (readonly [address: string, port: number])[]) =>
     pool(
       1,
@@ -334,7 +334,7 @@ describe('what may differ later', () => {
     expect(words.filter((what) => what !== '')).toEqual(expected)
   })
 
-  test('what happens when all are down, beside an answer that differs', () => {
+  test('when all are down, beside an answer that differs', () => {
     const head = withService(0, { onAllDown: 'all', ttlSeconds: 61 })
     expect(laterOf(model, head)).toContain('onAllDown empty → all')
   })
@@ -353,7 +353,7 @@ describe('with two moments', () => {
   const at = (health: Moment['health']): Moment => ({ atMs: Date.UTC(2026, 0, 1), health })
   const down = new Map([[`pool-1/${a}`, { healthy: false }]])
 
-  test('what nobody sees while all are up is seen when one is down', () => {
+  test('a difference hidden while all are up shows when one is down', () => {
     const plan = planBetween(model, withPool(ranked(a, c)), { moments: [at(null), at(down)] })
     const moved = plan.scenarios.map(
       ({ changes }) => changes.find(({ name }) => name.startsWith('www'))?.movement?.ipv4.moved,
@@ -381,7 +381,7 @@ describe('with two moments', () => {
   })
 })
 
-test('who moves, from where to where', () => {
+test('a movement has its clients, from where to where', () => {
   const { scenarios, summary } = planBetween(model, withPool(ranked(a, b)))
   const turns = scenarios[0]!.changes.find(({ name }) => name.startsWith('turns'))!.movement!.ipv4
   const share = (value: number): number => Math.round(value * 1_000) / 1_000
@@ -458,7 +458,7 @@ describe('a type that goes, at a name that stays, is an answer that is gone', ()
   const ipv6 = rrset(RrType.AAAA, [0x20, 1, 0xd, 0xb8, ...new Array<number>(12).fill(0)])
   const plain = { style: ((_format, words) => words) as Style, answersMax: 50 }
 
-  test('of records', () => {
+  test('for records', () => {
     const base = { ...bareModel, zones, rrsets: [ipv4, ipv6] }
     const head = { ...bareModel, zones, rrsets: [ipv4] }
     expect(told(head, base)).toEqual(['both AAAA removed 100'])
@@ -467,7 +467,7 @@ describe('a type that goes, at a name that stays, is an answer that is gone', ()
     expect(printPlan(plan, plain)).toContain('; 1 answer is gone')
   })
 
-  test('of a service it moves its clients to no address', () => {
+  test('for a service moves its clients to no address', () => {
     const both = ranked(a, '2001:db8::1')
     const services = [service(1, 'www.example.org.', failover)]
     const base = { ...bareModel, zones, services, pools: [both] }

@@ -45,7 +45,7 @@ test.each([
   [12, '… 2 more ways to move'],
   [21, '… 1 more member\n'],
   [22, '… 2 more members\n'],
-])('of %i members that come: %s', (count, words) => {
+])('the line for %i new members: %s', (count, words) => {
   const turns = (addresses: readonly string[]): BundleModel => ({
     ...modelOf(addresses, 1),
     services: [service(1, nameOf(1), { pool: 0 })],

@@ -127,7 +127,7 @@ const change = (of: Partial<ServiceModel> = byCountry) =>
   [modelOf(of), modelOf(of, '192.0.2.9')].map((model) => parts(bundleOf(model)))
 
 describe('on a node with databases', () => {
-  test('nobody knows until they are read; then each write says who moves', () => {
+  test('clients are unknown until they are read; then each write has its effect', () => {
     let databases: object | null = null
     const clock = { ...systemClock, nowMs: () => nowMs }
     const port = { hasDatabases: true, databases: () => databases }
@@ -156,14 +156,14 @@ describe('on a node with databases', () => {
     expect(ranges.deref()).toBeUndefined()
   })
 
-  test('it is not told where browsers have measured', () => {
+  test('measurements of browsers are unknown', () => {
     const effects = createCommitEffects({ hasDatabases: true, databases: () => geo })
     const [before, after] = change({ filterChain: ['geo-ip', 'rum'] })
     expect(effects.between(before!, after!)).toEqual({ moved: 'places' })
   })
 })
 
-describe('of a sticky way behind one that goes by places', () => {
+describe('a sticky way behind one that goes by places', () => {
   const own = new KnownPlaces(geo, (bundle) => link.tablesFor(bundle))
   const planned = (base: Bundle, head: Bundle) => {
     const [before, after] = [base, head].map((bundle) => {

@@ -143,7 +143,7 @@ test('a few of very many names that differ are not looked for', () => {
   expect(found(rows.length - 1)).toEqual({ ok: false, reason: 'names' })
 })
 
-test('what asks too many clients ends before it has', () => {
+test('an effect over too many clients ends unfinished', () => {
   const rows = Array.from({ length: 40 }, (_, i) =>
     service(i + 1, `s${i}.example.org.`, { filterChain: ['sticky'], pool: i }),
   )
@@ -167,7 +167,7 @@ test('a configuration of more names than may be compared is not compared', () =>
   expect(reasonOf(quick(), bundle, large)).toBe('size')
 })
 
-test('whoever shares a commit hears of the own names alone', () => {
+test('an author of a shared commit sees only the own names', () => {
   const tenants = ['acme', 'other'].map((tenant, i) =>
     service(i + 1, `${tenant}.example.org.`, { pool: i, tenant }),
   )

@@ -132,7 +132,7 @@ test('members get queries where names are counted, else a share', () => {
   ])
 })
 
-test('what the counts do not tell is said', () => {
+test('a gap in the counts is a warning', () => {
   const plan = planBy(trafficOf({ countries: { DE: 1, FR: 2 }, networks: { '10.0.0.0/24': 1 } }))
   const all = plan.warnings.join('\n')
   expect(all).toContain('counts clients of FR, which the database does not have')

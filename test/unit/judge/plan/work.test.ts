@@ -48,7 +48,7 @@ test('a plan of many services asks no more than one of few, where as much is cha
 })
 
 // Six times a sixth is not quite one.
-test.each([2, 6])('of a sticky service of %d that goes all move, and nobody is asked', (count) => {
+test.each([2, 6])('a removed sticky service of %d members moves all, unasked', (count) => {
   const members = Array.from({ length: count }, (_, i) => member(`10.0.0.${i + 1}`))
   const model = {
     ...bareModel,

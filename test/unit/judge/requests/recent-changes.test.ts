@@ -67,7 +67,7 @@ test('an edit does not begin the time of a removal that comes later', () => {
   assert.deepEqual(lost(), [])
 })
 
-test('what another judge has seen of a name that stays does not make up for its loss', () => {
+test('a name seen by another judge does not make up for a loss', () => {
   const { recent, lost } = scene()
   recent.record(change('a.', Answers, Empty))
   recent.settle(change('a.', Empty, Empty, [3, 4]))
@@ -96,7 +96,7 @@ test('a pool is what it was before the first change', () => {
   assert.deepEqual(recent.pools.with(none).get('web')?.now?.members, ['1', '2'])
 })
 
-test('what another judge has seen, or somebody vouches for, counts no more', () => {
+test('changes that another judge has seen, or somebody vouches for, do not count', () => {
   const { recent, lost } = scene()
   for (const name of ['a.', 'b.', 'c.']) recent.record(change(name, Answers, Absent))
   recent.settle(change('b.', Absent, Answers))

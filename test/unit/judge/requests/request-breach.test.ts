@@ -353,14 +353,14 @@ test('an override starts anew', async () => {
   assert((await control.write(writeRequest([disable('web', 3)]))).ok, 'one of two that are left')
 })
 
-test('of requests that share a commit those are refused that would take too many', async () => {
+test('the requests of a shared commit that would remove too much are refused', async () => {
   const { control } = await begin()
   const all = [1, 2, 3, 4].map((n) => control.write(writeRequest([disable('web', n)])))
   const done = await Promise.all(all)
   expect(done.map(({ ok }) => ok)).toEqual([true, true, false, false])
 })
 
-test('who does nothing of the kind is not refused for what others did', async () => {
+test('a request that removes nothing is not refused for others', async () => {
   const { control } = await begin({ guardrails: { removedMembers: 0 } })
   assert((await control.write(writeRequest([disable('web', 1), disable('web', 2)], 'meant'))).ok)
   for (const operation of [addMember('web', 9), edit('web', 3, { weight: 5 }), ...turn(0, 1)]) {

@@ -128,7 +128,7 @@ test('many requests may not remove what one may not; an override starts anew', a
   assert.equal(!last.ok && last.error.code, 'guarded')
 })
 
-test('of requests that share a commit those are refused that would remove too much', async () => {
+test('the requests of a shared commit that would remove too much are refused', async () => {
   const { control } = await world({ isOld: true })
   const all = Array.from({ length: count }, (_, i) => control.write(writeRequest([remove(i)])))
   const done = await Promise.all(all)

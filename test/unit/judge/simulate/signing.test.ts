@@ -59,14 +59,14 @@ describe('a simulated answer', () => {
     ['www RRSIG', 'unknown'],
     ['www NSEC', 'records'],
     ['rule.sub A', 'nothing-at-cut'],
-  ])('of %s is proved by %s', (question, proof) => {
+  ])('for %s is proved by %s', (question, proof) => {
     expect(signingOf(question)).toEqual({ zone: signedName, algorithm: 'ecdsap256sha256', proof })
   })
 
   test.each([
     [0, 'no-data'],
     [15, 'unknown'],
-  ])('of the DS of a zone below (algorithm %s) is of the zone above', (algorithm, proof) => {
+  ])('for the DS of a zone below (algorithm %s) is of the zone above', (algorithm, proof) => {
     const { zone, rcode, signing } = simulated('kid DS', modelWithChild(algorithm))
     expect([zone, rcode, signing?.zone, signing?.proof]).toEqual([
       ...[signedName, 'NOERROR', signedName, proof],

@@ -49,7 +49,7 @@ test('a part of a large text does not keep the text', () => {
   expect(parts[31]).toBe('a-name-of-thirty-characters-31')
 })
 
-test('what a hundred thousand objects say alike takes its memory once', () => {
+test('a text in a hundred thousand objects takes its memory once', () => {
   const text = 'weighted-round-robin-of-a-service'
   const objects = Array.from({ length: 100_000 }, () => ({ algorithm: copyOf(text) }))
   const before = used()

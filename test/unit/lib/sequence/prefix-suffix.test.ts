@@ -23,7 +23,7 @@ test.each<[string, string, string, number, number]>([
   expect(commonPrefixSuffix(Buffer.from(a), Buffer.from(b))).toEqual({ prefix, suffix })
 })
 
-test('of many octets, wherever they differ, are those found octet by octet', () => {
+test('prefix and suffix of many octets equal those found octet by octet', () => {
   const size = fc.integer({ min: 0, max: 100_000 })
   const piece = fc.uint8Array({ maxLength: 3, max: 1 })
   fc.assert(

@@ -14,7 +14,7 @@ test.each([
   ['one more', ['a'], ['a', 'b'], false],
   ['one less', ['a', 'b'], ['a'], false],
   ['nothing any more', ['a'], [], false],
-])('of %s the list is the one before: %#', (_, before, now, isSame) => {
+])('the list is the same object only if unchanged: %s: %#', (_, before, now, isSame) => {
   const steady = new SteadyList<string>()
   const first = listOf(steady, before)
   const second = listOf(steady, now)

@@ -31,7 +31,7 @@ test.each(rows)('%s holds none of them', (_, schema, make) => {
   expect(taken).toEqual([])
 })
 
-test('of all signs of one unit, those alone are refused', () => {
+test('hidden characters alone are refused among all of one unit', () => {
   const pattern = new RegExp(textPattern, 'u')
   expect(all.filter((sign) => !pattern.test(sign))).toEqual(signs)
 })

@@ -54,7 +54,7 @@ test.each([
   ['is not signed', undefined, false],
   ['is signed by a key that is here', ['1 13 2 ab'], true],
   ['is signed by a key that is on other nodes', [], true],
-])('of a zone that %s', async (_, ds, dsExpected) => {
+])('the result for a zone that %s', async (_, ds, dsExpected) => {
   const domains = domainsWith((zone) => (zone === shared ? ds : undefined))
   const found = await domains.verify({ uid: shared, domain: shared, tenant: 'default' })
   expect(found).toMatchObject({ ok: true, value: { dsExpected } })
@@ -72,7 +72,7 @@ const rows: readonly [string, Handler, object | null][] = [
   ['does not answer', () => failed, null],
   ['does not answer for DS', (q, isTcp) => (isDs(q) ? failed : hasIt(q, isTcp)), null],
 ]
-test.each(rows)('what the parent has, where its second server %s', async (_, handler, view) => {
+test.each(rows)('the view of the parent, where its second server %s', async (_, handler, view) => {
   await world.serve('127.0.0.2', hasIt)
   await world.serve('127.0.0.5', handler)
   const hints = ['127.0.0.2', '127.0.0.5'].map((at) => ({ name: `${at}.root.`, addresses: [at] }))

@@ -123,7 +123,7 @@ describe('the lock', () => {
     { whose: 'nobody: it is no number', lock: () => 'x y\n', isFree: true },
   ]
   for (const { whose, lock, isFree } of cases) {
-    test(`of ${whose} ${isFree ? 'is taken over' : 'keeps us out, with its number'}`, () => {
+    test(`${isFree ? 'is taken over from' : 'keeps us out, with the number of'} ${whose}`, () => {
       const path = tempDir()
       writeFileSync(join(path, 'lock'), lock())
       const opened = openDataDir(path)
@@ -177,7 +177,7 @@ for (const { lock, found, rounds } of [
   { lock: '', found: 'no lock', rounds: laneCount(100) },
   { lock: '999999999 5\n', found: 'the lock of a process that ended', rounds: laneCount(1_000) },
 ]) {
-  test(`of processes that start together and find ${found}, one gets the directory`, async () => {
+  test(`one of several processes that find ${found} gets the directory`, async () => {
     const takers = Array.from({ length: 6 }, () => fork(taker))
     onTestFinished(() => takers.forEach((one) => one.disconnect()))
     await Promise.all(takers.map(said))

@@ -34,13 +34,13 @@ test.each([
   ['with a remote, whose list is for all nodes', settings.bind(null, { url: 'https://a.test/r' })],
   ['where signatures are not asked for', settings.bind(null, { requireSignature: false })],
   ['where nobody can write by the API', () => settings({}, false)],
-])('nobody %s', (_title, make) => {
+])('no key is believed %s', (_title, make) => {
   const given = make()
   expect(believeOwnKey(given).ok).toBe(true)
   expect(existsSync(given.gitops.allowedSigners)).toBe(false)
 })
 
-test('nobody else than a list that is there says', () => {
+test('an existing list stays as it is', () => {
   const given = settings()
   writeFileSync(given.gitops.allowedSigners, '# nobody\n')
   expect(believeOwnKey(given).ok).toBe(true)

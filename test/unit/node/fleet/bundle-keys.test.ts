@@ -10,7 +10,7 @@ import { tempDir } from '#test/support/temp-dir.ts'
 const pemOf = ({ publicKey }: SigningKey): string =>
   publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
-test('who has the list sees the keys that were read last; a mistake changes nothing', () => {
+test('a reader of the list sees the keys last read; a mistake changes nothing', () => {
   const path = join(tempDir('keys'), 'bundle_keys')
   const [before, after] = [newSigningKey(), newSigningKey()]
   writeFileSync(path, pemOf(before))

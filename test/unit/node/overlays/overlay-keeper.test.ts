@@ -116,7 +116,7 @@ test('a window is written down within two seconds of its begin, a rollout of its
   expect(written).toHaveLength(2)
 })
 
-test('of several nodes one writes, the others see it done', async () => {
+test('one of several nodes writes, the others see it done', async () => {
   commits.commit(pool, ramp())
   answer = () => {
     commits.commit(pool, ramp({ settled: 'promoted', settledAt: at(60) }))
@@ -127,7 +127,7 @@ test('of several nodes one writes, the others see it done', async () => {
   expect(written).toHaveLength(1)
 })
 
-test('who has seen a regression writes it at once, the others when nobody has', async () => {
+test('a node that saw a regression writes at once, the others when none has', async () => {
   const running = ramp({ steps: [{ weightPct: 50, holdSeconds: 0 }] })
   commits.commit(pool, running)
   const shared = trips()
@@ -163,7 +163,7 @@ test('who has seen a regression writes it at once, the others when nobody has', 
   expect(written).toHaveLength(count)
 })
 
-test('what was seen before the configuration is read is written when it is', async () => {
+test('a regression seen before the configuration is read is written then', async () => {
   const { regressions } = startNode(1)
   regressions.saw({
     rollout: { uid: uid(2), name: 'ramp', tenant: 'acme' },

@@ -83,7 +83,7 @@ test('after a part that failed none starts; those before it can be stopped', asy
   expect(lines).toEqual(['start a', 'stop a'])
 })
 
-test('what was stopped is not stopped again', async () => {
+test('a stopped part is not stopped again', async () => {
   lines.length = 0
   const stops = noStops()
   await chainOf(stops).with(part('a')).started
@@ -91,7 +91,7 @@ test('what was stopped is not stopped again', async () => {
   expect(lines).toEqual(['start a', 'stop a'])
 })
 
-test('what answers is kept apart: it is stopped when everything else has been', async () => {
+test('an answering part is stopped after all others', async () => {
   lines.length = 0
   const stops = noStops()
   const answering = (): Outcome =>

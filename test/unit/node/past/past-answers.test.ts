@@ -105,21 +105,18 @@ test.each([
   ['a name of another zone', 'www.example.net.', 'TXT', true, []],
   ['a choice that goes by what browsers measured', 'fast.example.com.', 'A', false, [noTimes]],
   ['a step before it had left one member', 'stays.example.com.', 'A', true, []],
-] as const)(
-  'what is not kept makes no answer certain: %s',
-  async (_, name, type, isCertain, notes) => {
-    const told = await ask(name, { type, at: '03:05' })
-    expect(told).toMatchObject({
-      isCertain,
-      notes: notes.map((note) => expect.stringContaining(note) as string),
-    })
-    const { text } = told as { readonly text: string }
-    const word = isCertain ? 'certain' : 'unsure'
-    expect(text).toMatch(new RegExp(`^${word} `, 'm'))
-  },
-)
+] as const)('missing data makes no answer certain: %s', async (_, name, type, isCertain, notes) => {
+  const told = await ask(name, { type, at: '03:05' })
+  expect(told).toMatchObject({
+    isCertain,
+    notes: notes.map((note) => expect.stringContaining(note) as string),
+  })
+  const { text } = told as { readonly text: string }
+  const word = isCertain ? 'certain' : 'unsure'
+  expect(text).toMatch(new RegExp(`^${word} `, 'm'))
+})
 
-test('of one candidate it does not matter what browsers measured', async () => {
+test('measurements of browsers do not matter with one candidate', async () => {
   const told = await ask('fast.example.com.', { at: '03:15' })
   expect(told).toMatchObject({ isCertain: true, notes: [], mayAnswer: ['192.0.2.2'] })
 })
@@ -148,7 +145,7 @@ test('names that were of others do not exist for a tenant', async () => {
   expect(await ask('theirs.example.com.', {}, 'zenith')).toMatchObject({ isCertain: true })
 })
 
-test('of what is not known a tenant is told no more than that', async () => {
+test('a tenant learns no more about an unknown instant than that', async () => {
   const reason = 'nothing is known of that instant here'
   expect(await ask('www.example.com.', { at: '02:00' }, 'acme')).toEqual({
     code: 'unknown',

@@ -145,7 +145,7 @@ test.each(rows)('$name', async ({ change, more = () => [], has }) => {
   expect(planFaults(plan)).toBe('')
 })
 
-test('what has another form is a fault', () => {
+test('a document of another form is a fault', () => {
   const plan = { format: 2, warnings: [7], more: true }
   for (const fault of ['format must be equal', 'warnings/0', 'additional properties', "'later'"])
     expect(planFaults(plan)).toContain(fault)

@@ -120,7 +120,7 @@ test('other writes are left alone, and so is one that its caller plans', async (
   expect(asked).toEqual([request, own])
 })
 
-test('one that goes back says so with the effect of its commit', async () => {
+test('a write that goes back says so with the effect of its commit', async () => {
   const backTo = 'c0ffee0000'.repeat(4)
   const { write } = scene({ judge: () => ok({ ...told, effect: 'moved=90%', backTo }) })
   expect(await write(request)).toMatchObject(ok({ effect: 'moved=90%; back=c0ffee0000' }))
@@ -132,7 +132,7 @@ test('a bundle that does not load, or a plan that takes long, costs the header a
   }
 })
 
-test('one that is not judged without a plan is planned, and made with what it says', async () => {
+test('a write that needs a plan is planned, and made with its result', async () => {
   const { write, asked, warned } = scene({ judge: needsPlan })
   expect(await write(telling)).toEqual(ok({ ...told, effect: third }))
   expect(asked).toEqual([
@@ -145,7 +145,7 @@ test('one that is not judged without a plan is planned, and made with what it sa
   expect(warned).toEqual([])
 })
 
-test('one that cannot be planned in time is made, and says that nobody has judged it', async () => {
+test('a write that cannot be planned in time is made, and marked as not judged', async () => {
   const { write, asked, warned } = scene({ judge: needsPlan, jobMs: 0 })
   expect(await write(telling)).toEqual(ok({ ...told, effect: 'moved=unknown' }))
   expect(asked.at(-1)).toEqual({ ...request, waitedMs: 0, ...byNobody })
@@ -154,7 +154,7 @@ test('one that cannot be planned in time is made, and says that nobody has judge
   expect(warned).toEqual([{ ...fields, movedClients: 30, text }])
 })
 
-test('they are planned one after the other, but for one whose turn comes too late', async () => {
+test('writes are planned one after the other, unless their turn comes too late', async () => {
   const gate = Promise.withResolvers<undefined>()
   const { write, asked, warned, time } = scene({ judge: needsPlan, gate: gate.promise })
   const [first, late] = ['first', 'late'].map((requestId) => write({ ...telling, requestId }))
@@ -174,7 +174,7 @@ test('they are planned one after the other, but for one whose turn comes too lat
   expect(waited.toSorted()).toEqual([`first ${lateMs}`, 'in time 0', `late ${lateMs}`])
 })
 
-test('what is judged by a plan does not wait behind dry runs, and is judged', async () => {
+test('a write judged by a plan does not wait behind dry runs, and is judged', async () => {
   const { write, warned } = scene({ judge: needsPlan })
   const looks = Array.from({ length: judgingLimits.waitingMax }, () => write(dry))
   expect(await write(telling)).toEqual(ok({ ...told, effect: third }))
@@ -190,7 +190,7 @@ test('a plan from another commit than its own is made once more', async () => {
   expect(await other.write(dry)).toEqual(ok({ ...told, effect: third }))
 })
 
-test('what others have made meanwhile needs no plan', async () => {
+test('a write that others have made meanwhile needs no plan', async () => {
   const { write, asked } = scene({ isSame: true, judge: needsPlan })
   const same = { ...told, isChanged: false }
   expect(await write(telling)).toEqual(ok({ ...same, effect: 'moved=0%; names=0' }))
@@ -213,7 +213,7 @@ test('without a limit it is planned for its effect alone, but not behind four ot
   expect(warned).toEqual([])
 })
 
-test('one that cannot be made is refused as ever', async () => {
+test('an impossible write is refused as ever', async () => {
   const { write, asked } = scene({ judge: () => failure('not-found') })
   expect(await write(request)).toEqual(failure('not-found'))
   expect(asked).toEqual([request])

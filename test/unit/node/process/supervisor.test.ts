@@ -42,7 +42,7 @@ test.each([
   expect(next()).toBe('STOPPING=1\nSTATUS=gslbd is stopping')
 })
 
-test('it is told who takes the place of this one, which hears how to speak to it', () => {
+test('the supervisor is told the successor, which gets the address of its socket', () => {
   const path = join(tempDir('notify'), 'socket')
   const next = socketAt(path)
   const env = { NOTIFY_SOCKET: path, WATCHDOG_USEC: '30000000', WATCHDOG_PID: '7' }

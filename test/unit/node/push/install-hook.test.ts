@@ -20,7 +20,7 @@ function scene() {
   return { gitdir, settings, hook: join(gitdir, 'hooks', 'pre-receive') }
 }
 
-test('it is written with what it has to know, again at each start, and removed when off', () => {
+test('the hook is written with its facts, again at each start, and removed when off', () => {
   const { gitdir, settings, hook } = scene()
   expect(installPushCheck(settings({}), '/usr/lib/gslbd/main.js').ok).toBe(true)
   expect(statSync(hook).mode & 0o111).not.toBe(0)
@@ -52,7 +52,7 @@ test('a node with a remote puts none anywhere', () => {
   expect(existsSync(hook)).toBe(false)
 })
 
-test('what the hook has to know can be damaged or gone: a clause says so', () => {
+test('damaged or missing facts of the hook are reported as a clause', () => {
   const { gitdir, settings, hook } = scene()
   installPushCheck(settings({}), 'x')
   for (const content of ['', '{', 'null', '[]', '{"branch":1}', '{"branch":"main"}']) {

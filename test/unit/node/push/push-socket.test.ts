@@ -99,7 +99,7 @@ describe('a question that is none ends the connection:', () => {
   })
 })
 
-test('whatever a line says, it is read or refused', () => {
+test('any line is read or refused', () => {
   check(
     property(string(), (line) => {
       expect(readPushedHead(line).ok).toBe(false)

@@ -148,7 +148,7 @@ test('turns and health are those of the node now, and stay what they are', async
   expect([...state.memberHealthy]).toEqual([1, 0, 1])
 })
 
-test('it may be asked with what the probes of another node find', async () => {
+test('a simulation can use the probes of another node', async () => {
   const seen = { node: 'n2', service: { picks: ['192.0.2.2'], members: [{ score: 0.5 }, {}] } }
   expect(await ask('www.example.com.', { node: 'n2' })).toMatchObject(seen)
   expect(await ask('www.example.com.', { node: 'n2' }, 'acme')).toMatchObject(seen)
@@ -257,7 +257,7 @@ test('queries beyond those that may wait are refused', async () => {
   expect(await ask('www.example.com.')).toMatchObject({ rcode: 'NOERROR' })
 })
 
-test('one that takes too long is ended, and so is one of a node that answers nothing', async () => {
+test('a slow simulation is ended, and so is one of a node without answers', async () => {
   const hurried = new LiveSimulator({ ...parts, jobMs: 0 })
   expect(await ask('www.example.com.', {}, null, hurried)).toEqual({ code: 'too-slow' })
   const idle = new LiveSimulator({ ...parts, node: () => undefined })

@@ -32,7 +32,7 @@ test('a pool of members that weigh nothing is empty where a service goes by weig
   expect(found.map(({ name }) => name).toSorted()).toEqual(['pool-2', 'pool-3'])
 })
 
-test('of more empty pools than alerts tell of, only so many are put into words', () => {
+test('more empty pools than alerts can have are counted, not all named', () => {
   const { findingsPerNodeMax } = alertLimits
   const count = findingsPerNodeMax + 20
   const pools = Array.from({ length: count }, (_, i) => pool(i, []))

@@ -150,7 +150,7 @@ const rows: readonly { readonly title: string; readonly steps: readonly Step[] }
   },
 ]
 
-describe('of the findings of a configuration', () => {
+describe('findings of a configuration', () => {
   test.each(rows)('$title', ({ steps }) => {
     expect(told(steps)).toEqual(
       steps.map(({ kind, lines }) => [

@@ -72,7 +72,7 @@ test('with none it is unhealthy, for the reason of an address', async () => {
   })
 })
 
-test('one that never resolved says so', async () => {
+test('a host name that never resolved says so', async () => {
   const shown = await shownWith({ v4: [], error: 'there is no such name', resolvedAtMs: 0 })
   expect(shown).toMatchObject({
     healthy: false,
@@ -82,6 +82,6 @@ test('one that never resolved says so', async () => {
   })
 })
 
-test('one that nobody has looked up yet counts as healthy', async () => {
+test('a host name that was not resolved yet counts as healthy', async () => {
   expect(await shownWith({ v4: [], error: '', resolvedAtMs: 0 })).toMatchObject({ healthy: true })
 })

@@ -159,7 +159,7 @@ function blankMonitor(monitor: HealthMonitor): HealthMonitor {
   }
 }
 
-test('whom nobody looks at is not probed, until an outside monitor speaks', async () => {
+test('a member without probes has no verdict until an outside monitor reports one', async () => {
   const { world, monitor } = await simulatedMonitor()
   const signals = new Map<string, boolean>()
   const signalled = Object.assign(monitor, { signalOf: (uid: string) => signals.get(uid) })

@@ -70,7 +70,7 @@ test('no secret and no password of an address is shown', () => {
   expect(shown(load('')).of('database.url')?.value).toBe('')
 })
 
-test('what the file says since SIGHUP is in effect, or waits for the restart', () => {
+test('a setting changed in the file since SIGHUP is in effect, or waits for a restart', () => {
   const before = load('dns: { port: 53 }')
   const after = load('dns: { port: 54 }\ngitops: { poll: 5s }')
   const { list, of } = shown(reloadedSettings(before, after), after)

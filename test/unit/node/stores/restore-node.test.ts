@@ -142,7 +142,7 @@ describe('a directory that is not empty', () => {
     expect(readdirSync(fresh()).toSorted()).toEqual(['allowed', 'keys', 'notes'])
   })
 
-  test('of a node that runs is refused with --force, too', async () => {
+  test('with a running node is refused with --force, too', async () => {
     const holder = process.ppid
     const stat = readFileSync(`/proc/${holder}/stat`, 'utf8')
     const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]

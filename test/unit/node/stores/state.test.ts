@@ -46,7 +46,7 @@ test('a request begins what nobody has begun, and none waits while it is made', 
   await state.close()
 })
 
-test('one that is there is opened for who asks first', async () => {
+test('an existing database is opened for the first caller', async () => {
   const dataDir = tempDir('state')
   await placeDatabase(dataDir)
   const { state } = stateIn(dataDir)

@@ -43,7 +43,7 @@ test.each([
   expect(played(looks)).toMatchObject({ line, reason })
 })
 
-test('what was withdrawn stays so for the hold-down, however well the node is', () => {
+test('withdrawn routes stay so for the hold-down, however well the node is', () => {
   expect(played(`+++--${good(12)}`).line).toBe('..AA..........AAA')
 })
 

@@ -68,7 +68,7 @@ class Scene implements AnycastDriver {
   }
 }
 
-test('it withdraws first, announces when it was answered, and says so once', async () => {
+test('routes are withdrawn first, announced after an answer, and logged once', async () => {
   const scene = await new Scene().started()
   await scene.seconds(20)
   expect(scene.told).toBe('-+')
@@ -133,7 +133,7 @@ test('a daemon that was started again, or told otherwise, is told anew', async (
   expect(scene.anycast.status().counts.overruled).toBe(1)
 })
 
-test('one that cannot be asked is told again every ten seconds', async () => {
+test('a daemon that cannot be asked is instructed again every ten seconds', async () => {
   const scene = new Scene()
   scene.announces = null
   await scene.started()
@@ -174,7 +174,7 @@ test('a drain tries again while the daemon is away, and ends all the same', asyn
   await given
 })
 
-test('what is not announced needs no time to drain', async () => {
+test('routes that are not announced need no time to drain', async () => {
   const scene = new Scene()
   scene.issuedAtMs = null
   await scene.started()

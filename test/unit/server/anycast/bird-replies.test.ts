@@ -49,7 +49,7 @@ test('a line without a code of its own has that of the line before', () => {
   expect(reply!.lines[2]).toEqual({ code: 1_011, text: 'Hostname is vm' })
 })
 
-test('what belongs to no command is left out, in the middle of a reply, too', () => {
+test('lines that belong to no command are left out, also in the middle of a reply', () => {
   expect(read(`+0000 a debug message\n${enabled.replace('0000', '+more\n0000')}`)).toEqual(
     read(enabled),
   )

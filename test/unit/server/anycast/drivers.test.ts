@@ -49,7 +49,7 @@ test('each protocol is told, one line at a time, then looked at', async () => {
   ])
 })
 
-test('one that fails does not keep the others from being told', async () => {
+test('a protocol that fails does not keep the others from their command', async () => {
   const { path, heard } = await standIn(welcome, twoProtocols)
   const driver = createBirdDriver({ socket: path, protocols: ['gslbd6', 'gslbd'] })
   const told = await driver.withdraw()

@@ -53,7 +53,7 @@ test.each([true, false])('memory asked for again, for more, is the same; free: %
   expect(new Uint8Array(larger, 0, 9)).toEqual(new Uint8Array([7, 7, 7, 7, 7, 7, 7, 7, 0]))
 })
 
-test('what was given out while a thread lagged is left to it when another one follows', () => {
+test('memory given out while a thread lagged is not reused for the next one', () => {
   const memory = new GenerationMemory(1)
   const first = serve(memory, 1, false)
   serve(memory, 2, false)

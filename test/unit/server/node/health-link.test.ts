@@ -11,7 +11,7 @@ import { bundleWith, check, LinkedNode } from '../linked-node.ts'
 type Parts = Partial<MemberModel>
 const [a, b] = ['192.0.2.1', '192.0.2.2']
 
-test('of the checks of a bundle, those that the last one had are not read again', async () => {
+test('checks that the last bundle had are not parsed again', async () => {
   const node = new LinkedNode(await simulatedMonitor())
   const parse = vi.spyOn(JSON, 'parse')
   onTestFinished(() => {

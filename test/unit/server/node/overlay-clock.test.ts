@@ -231,7 +231,7 @@ describe('regression signals', () => {
 describe('the life of a window', () => {
   const planned = modelWith({ windows: [maintenance()] })
 
-  test('its begin and its end are logged once each', () => {
+  test('logs its begin and its end once each', () => {
     const time = new FakeTime(at(-30))
     const node = overlayNode(time, planned)
     const said = () => node.logged.filter((message) => message.startsWith('maintenance window'))

@@ -61,7 +61,7 @@ describe('a Host header', () => {
     else expect([formatName(name.slice(0, length)), length]).toEqual([means, means.length + 1])
   })
 
-  test('of any octets leaves a name that fits, or none', () => {
+  test('with any octets leaves a name that fits, or none', () => {
     fc.assert(
       fc.property(anyText({ maxLength: 300 }), (header) => {
         const name = new Uint8Array(256)
@@ -93,7 +93,7 @@ describe('a location', () => {
     [`${base}/only?x=1`, false, '/a?b', `${base}/only?x=1`],
     [`${base}/`, false, '/', `${base}/`],
   ]
-  test.each(rows)('of %s, keeps the path: %s, asked for %s', (target, preservePath, path, is) => {
+  test.each(rows)('for %s, path kept: %s, asked for %s', (target, preservePath, path, is) => {
     const answers = answersOf(
       redirect(1, 'old.example', target, { preservePath }),
       redirect(2, 'other.example', target, { preservePath }),
@@ -147,7 +147,7 @@ test('before there are redirects the answer is 503', () => {
   expect(new RedirectAnswers().answer('a.test', '/').status).toBe(503)
 })
 
-test('whatever is asked, the location has only octets that a header may have', () => {
+test('the location has only octets that a header may have, for any request', () => {
   const answers = answersOf(redirect(1, 'a.test', 'http://n.test/'))
   fc.assert(
     fc.property(anyText({ maxLength: 60 }), (path) => {

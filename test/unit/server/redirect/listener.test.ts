@@ -223,7 +223,7 @@ describe('https', () => {
     expect(text).not.toMatch(/strict-transport/i)
   })
 
-  test('who asks for a name is shown the certificate of it, else the first', async () => {
+  test('shows a client the certificate of its name, else the first', async () => {
     const certificates = { a: pair('addressed'), b: pair('named') }
     const { httpsPort } = await listening({ https: { port: 0, certificates } })
     const shown = async (name: string) => (await ask(httpsPort!, name, name)).fingerprint256

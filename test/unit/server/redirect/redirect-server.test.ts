@@ -23,7 +23,7 @@ const rule = redirect(1, 'old.example', 'https://new.example')
 const bundleWith = (...redirects: readonly (typeof rule)[]) =>
   bundleOf({ ...smallModel, redirects })
 
-test('what was served is answered when it is adopted; hits outlive a swap', async () => {
+test('a table is answered from once adopted; hits outlive a swap', async () => {
   const server = new RedirectServer({ settings, clock: systemClock, log })
   onTestFinished(() => server.stop())
   const started = await server.start()

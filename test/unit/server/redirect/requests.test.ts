@@ -59,7 +59,7 @@ test.each(corpus)('%s', async (name) => {
   await nextIsAnswered()
 })
 
-test('whatever comes, the connection ends and the next one is answered', async () => {
+test('the connection ends after any input, and the next one is answered', async () => {
   const piece = fc.oneof(
     fc.constantFrom(...corpus.map((name) => readFileSync(join(directory, name), 'latin1'))),
     anyText({ maxLength: 40 }),

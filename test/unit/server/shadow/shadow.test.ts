@@ -120,7 +120,7 @@ test('both go by the health that the node has found', () => {
   expect(compare(www), 'now the second one differs').toBe(1)
 })
 
-test('nothing that serves is touched: no turn is taken', () => {
+test('the serving state is not touched: no turn is taken', () => {
   const { shadow, live, compare } = scene()
   const cursors = [...live.state.serviceCursor]
   shadow.begin(signed({ ...now, pools: [pool(1, ['192.0.2.9'])] }))

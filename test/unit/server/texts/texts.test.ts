@@ -106,7 +106,7 @@ const lines = ({ texts }: { readonly texts: TxtRrsets }): string[] =>
 
 const many: readonly Txt[] = Array.from({ length: 150 }, (_, i) => [`n${i}.example.com.`, `${i}`])
 
-describe('what a control node publishes', () => {
+describe('the publication of a control node', () => {
   test.each<[string, readonly (readonly Txt[])[]]>([
     ['nothing', [[]]],
     [

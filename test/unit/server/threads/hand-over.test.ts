@@ -14,7 +14,7 @@ test('a full gate lets one in when one has left', () => {
   expect(fill(gate)).toBe(1)
 })
 
-test('what was on its way to a thread that died makes no more room than there is', () => {
+test('messages on their way to a thread that died make no extra room', () => {
   const gate = new HandOverGate(new SharedArrayBuffer(handOverBytes))
   fill(gate)
   gate.clear()

@@ -91,7 +91,7 @@ describe('the line of progress', () => {
     expect(text).toBe(`${erase}reading: file 1 …${erase}reading: file 9,000 … 2 s`)
   })
 
-  test('what is printed meanwhile takes its place, and no seconds', () => {
+  test('gives way to text printed meanwhile, without taking seconds', () => {
     const { text, timers } = written(true, ({ say, pause, resume, clear }, time) => {
       say('packing')
       time.pass(2_500)
@@ -169,7 +169,7 @@ const compiling = [
 const comparing = 'comparing what clients get'
 const zone = 'test/fixtures/import/octodns/example.com.yaml'
 
-describe('what long commands do', () => {
+describe('long commands', () => {
   let folder = ''
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'gslbd-progress-'))

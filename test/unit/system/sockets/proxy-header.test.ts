@@ -35,7 +35,7 @@ test.each([
   expect(said(octets)).toBe(expected)
 })
 
-test('what follows a header is not part of it', () => {
+test('octets after a header are not part of it', () => {
   const octets = proxyHeader('192.0.2.9', 1)
   const header = new ProxyHeader()
   const more = Buffer.concat([Buffer.from('before'), octets, Buffer.from('behind')])

@@ -119,7 +119,7 @@ test.each(rows)('from %s', (_what, sender, datagram, client, outcome) => {
   expect(counts).toEqual(outcome === undefined ? {} : { [outcome]: 1 })
 })
 
-test('what one packet says of its client is not said of the next one', () => {
+test('the client of one packet is not taken for that of the next one', () => {
   const { send, source } = open()
   for (const datagram of [proxyHeader('2001:db8::9', 7), localHeader()].map(behind)) {
     send(1, datagram)
@@ -139,7 +139,7 @@ test('the reply goes to the proxy, without a header', () => {
   expect(repliesTo(1)).toEqual(['reply'])
 })
 
-test('nothing is allocated', () => {
+test('packets allocate nothing', () => {
   const slots = 16
   const datagrams = [
     behind(proxyHeader('192.0.2.9', 4_242, { checksum: 'right' })),

@@ -163,7 +163,7 @@ test('where joined replies cannot leave, each is sent alone, none is joined agai
   expect(sent).toEqual([1, 1, 1, 1, 3])
 })
 
-test('what a firewall refuses is counted, and replies are joined again', async () => {
+test('replies that a firewall refuses are counted, and replies are joined again', async () => {
   const sent: number[] = []
   const refusing: Libc = {
     ...libc,

@@ -76,7 +76,7 @@ describe('by the length of batches', () => {
     expect(given).toEqual(expected)
   })
 
-  test('one long batch among many short ones changes nothing', () => {
+  test('does not change for one long batch among many short ones', () => {
     const { turns, given } = system(usual)
     for (let batch = 0; batch < 10 * look; batch++) turns.took(batch % 100 === 0 ? 24 : 1)
     expect(given).toEqual([short])

@@ -37,7 +37,7 @@ test('so many start at once, the next ones as those are ready, in their order', 
   expect(starts.begun).toEqual([0, 1, 2, 3, 4])
 })
 
-test('those that wait can be called off, and later ones do not start either', async () => {
+test('waiting starts can be cancelled, and later ones do not begin either', async () => {
   const starts = new Starts()
   const limiter = new StartLimiter(2)
   starts.addTo(limiter, 4)

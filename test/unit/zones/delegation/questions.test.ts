@@ -40,7 +40,7 @@ test.each([...internal, ...local, ...never])('%s is not asked by default', async
   expect(!asked.ok && asked.error.why).toContain(`${address}, which is not asked`)
 })
 
-test('what the settings permit is asked, and nothing else', async () => {
+test('only addresses that the settings permit are asked', async () => {
   for (const address of ['127.0.0.1', '127.9.9.9']) {
     expect(await codeOf(questions({ allowLocal: true }), address)).toBe('no-answer')
     expect(await codeOf(questions({ allowPrivate: true }), address)).toBe('address-refused')

@@ -8,7 +8,7 @@ const update = (timeSeconds: number, mac: number, keyId = 'k') => ({
   ...{ keyId, timeSeconds, mac: Uint8Array.of(mac >> 16, mac >> 8, mac) },
 })
 
-test('one is known by its key, its time and its MAC, as long as it is valid', () => {
+test('an update is known by its key, its time and its MAC, as long as it is valid', () => {
   const updates = new SignedUpdates()
   updates.remember(update(1_000, 1), done, 1_000)
   expect(updates.find(update(1_000, 1))).toBe(done)
@@ -34,7 +34,7 @@ test('a key that has too many forgets those signed first, and what is as old is 
   expect(updates.find(update(1_020, 999, 'other'))).toBe('new')
 })
 
-test('what was forgotten as too old is refused after the clock was set back', () => {
+test('an update forgotten as too old is refused after the clock was set back', () => {
   const updates = new SignedUpdates()
   updates.remember(update(1_000, 1), done, 1_000)
   updates.remember(update(1_001, 2, 'gone'), done, 1_001)

@@ -77,7 +77,7 @@ test('changes of one second are told once, for each zone', async () => {
   expect(own.counts).toEqual({ sent: 2, acknowledged: 0, failed: 0 })
 })
 
-test('what is not answered is told again, ever later, and given up in the end', async () => {
+test('an unanswered NOTIFY is retried with growing delays, and given up in the end', async () => {
   const own = start()
   own.changed()
   time.pass(coalesceMs)
@@ -93,7 +93,7 @@ test('what is not answered is told again, ever later, and given up in the end', 
   await hears(retryMs.length)
 })
 
-test('what is answered is not told again; an error is told in the log', async () => {
+test('an answered NOTIFY is not retried; an error is logged', async () => {
   const own = start()
   own.changed()
   time.pass(coalesceMs)
@@ -140,7 +140,7 @@ test('a change while the one before is told starts anew', async () => {
   expect(own.counts).toEqual({ sent: 3, acknowledged: 1, failed: 0 })
 })
 
-test('of many zones so many are under way at once, the others follow', async () => {
+test('a limited number of many zones is notified at once, the others follow', async () => {
   const zones = Array.from({ length: 100 }, (_, i) => `z${i}.example.`)
   const own = start(zones)
   secondary.on('message', () => reply())

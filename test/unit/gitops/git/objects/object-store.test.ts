@@ -281,7 +281,7 @@ test.each(badIndexes)('an index that %s hides no object of other packs', async (
   }
 })
 
-test('what git has begun to write among its packs is no pack', async () => {
+test('an unfinished pack of git is ignored', async () => {
   const { box, gitdir } = history(3)
   box.git(gitdir, 'repack', '-d', '-q')
   const wanted = byGit(box, gitdir)
