@@ -1,5 +1,5 @@
-// Measures what a query leaves on the heap: in our own code, in the batch calls, and as collections
-// under load.
+// Measures heap allocation per query: in our own code, in the batch calls, and as collections under
+// load.
 import { fileURLToPath } from 'node:url'
 import { loadCore, serverCore } from './servers/duel.ts'
 import { fixed } from './report.ts'
@@ -12,7 +12,7 @@ import type { Counted } from './servers/serve-bundle.ts'
 import { startGslbd, writeQueryFile } from './servers/servers.ts'
 
 const script = fileURLToPath(new URL('./measure/measure-allocation.ts', import.meta.url))
-/** Nothing is collected while less than this is allocated. */
+/** MiB of young generation: no collection happens before this much is allocated. */
 const youngMib = 128
 
 export async function runAllocation(context: BenchContext): Promise<Report> {

@@ -1,5 +1,5 @@
-// CPU time per query, of gslbd and of its peers: each in turn, then gslbd and gdnsd at the same
-// instant.
+// Measures CPU time per query of gslbd and its peers: each in turn, then gslbd and gdnsd at the
+// same instant.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixed } from './report.ts'
@@ -15,9 +15,9 @@ import type { RunningServer, ServerName } from './servers/servers.ts'
 import { range } from './support/statistics.ts'
 
 const names = 10_000
-/** How growth is shown; the last one is what everything else is measured with. */
+/** Numbers of services for the growth table; the last one is used everywhere else. */
 const counts = [1, 10, 100, 1_000, names]
-/** Sockets of a load balancer that has a few for each server. */
+/** Sockets of a load balancer with a few per server. */
 const fewClients = 8
 
 interface Round {
@@ -28,7 +28,9 @@ interface Round {
 }
 
 const [none, edns, ecs] = ednsModes
-/** One client is a forwarder: all queries of a batch have one source. Resolvers are many. */
+/**
+ * One client is a forwarder: all queries of a batch have one source. Many clients are resolvers.
+ */
 const pairModes = [
   { figure: 'none', edns: none, clients: fewClients },
   { figure: 'edns', edns, clients: fewClients },
@@ -75,7 +77,9 @@ async function measureGrowth(context: BenchContext): Promise<Table> {
   ])
 }
 
-/** Every server that this machine has, all on one core; an idle one costs next to nothing. */
+/**
+ * Starts every server installed on this machine, all on one core; idle ones cost next to nothing.
+ */
 export async function startInstalled(
   { directory, say }: BenchContext,
   wanted: readonly ServerName[],
@@ -142,7 +146,7 @@ async function runPairs(
   for (const { figure, ...mode } of pairModes) {
     say(`at the same instant, EDNS ${mode.edns.name}, clients ${mode.clients}`)
     const loadBoth: Load<Sample> = (order, seconds) => load(order, { queryFile, ...mode, seconds })
-    // Code that a mode is the first to need is compiled in a round that does not count.
+    // An uncounted round compiles the code that only this mode needs.
     await loadBoth(pair, run.seconds)
     const taken = await duel(pair, run, loadBoth)
     const found = (figures[`answer.pair.${figure}`] = figureOf(taken))
@@ -163,7 +167,7 @@ async function runPairs(
   return { table, figures }
 }
 
-/** Loads the servers, all at once. @returns a sample for each, in their order */
+/** Loads all servers at once. @returns a sample for each, in their order */
 export async function load(servers: readonly RunningServer[], round: Round): Promise<Sample[]> {
   const before = servers.map(({ pid }) => cpuTime(pid))
   const loads: Promise<DnsperfResult>[] = []

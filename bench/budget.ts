@@ -6,8 +6,8 @@ export interface Budget {
   readonly atMost: number
   readonly unit: string
   /**
-   * True: `--check` fails when it is exceeded. False: it depends too much on the machine; it is
-   * reported.
+   * True: `--check` fails when it is exceeded. False: only reported, since it depends too much on
+   * the machine.
    */
   readonly isChecked: boolean
 }
@@ -24,7 +24,7 @@ export function readBudgets(): Record<string, Budget> {
   return JSON.parse(text) as Record<string, Budget>
 }
 
-/** A verdict for each budget. A figure that is no number is over: nothing has been shown. */
+/** A verdict for each budget. A figure that is not a number counts as exceeded. */
 export function judge(
   figures: Readonly<Record<string, Figure>>,
   budgets: Readonly<Record<string, Budget>>,
@@ -36,7 +36,7 @@ export function judge(
   })
 }
 
-/** A line for each budget of which this run has a figure. */
+/** A line for each budget with a figure in this run. */
 export function budgetLines(verdicts: readonly Verdict[]): string {
   const measured = verdicts.filter(({ figure }) => figure !== undefined)
   if (measured.length === 0) return ''

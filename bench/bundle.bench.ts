@@ -1,5 +1,5 @@
-// Bundles of 10,000 and of a million services: encoding, loading, swapping, and the memory of a
-// node.
+// Measures bundles of 10,000 and of a million services: encoding, loading, swapping, and the memory
+// of a node.
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fixed, mib } from './report.ts'
@@ -29,7 +29,7 @@ const sizes = [
   },
 ] as const
 type Size = (typeof sizes)[number]
-/** Rules: of each pool, in each address family. */
+/** Rules of each pool, in each address family. */
 const sizeNames = ['services', 'pools', 'rules'] as const
 
 interface Served {
@@ -61,7 +61,7 @@ export async function runBundle(context: BenchContext): Promise<Report> {
     const pauses = served.swaps.map(({ pauseMicros }) => pauseMicros / 1_000)
     const figure = (value: number, n: number) => ({ value, unit: 'ms', n })
     figures[`bundle.${size.name}.load`] = figure(median(load), load.length)
-    // Each thread lets an old bundle go only when it collects garbage: this shows whether it does.
+    // Each thread frees an old bundle only when it collects garbage: this shows whether it does.
     const keptBundles = (served.settledBytes - served.firstBytes) / files.fileBytes
     figures[`bundle.${size.name}.kept`] = { value: keptBundles, unit: 'bundles', n: 1 }
     figures[`bundle.${size.name}.pause`] = figure(Math.max(...pauses), pauses.length)

@@ -1,5 +1,5 @@
-// From a signed commit to the changed answer: the real daemon, the real git, small and big
-// repositories.
+// Measures the time from a signed commit to the changed answer: the real daemon, the real git,
+// small and big repositories.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ const sizes = [
   { name: 'ten-thousand', services: 10_000 },
 ] as const
 
-/** Milliseconds to the answer, from each of these moments. */
+/** Milliseconds from each of these moments to the answer. */
 interface Change {
   readonly fromCommit: number
   readonly fromPush: number
@@ -100,7 +100,7 @@ async function measure(
     client = new QueryClient(await portOf(daemon))
     await client.open()
     const origin = join(dataDir, 'config.git')
-    // The daemon makes it in a thread of its own, perhaps after it has said that it runs.
+    // The daemon makes it in a thread, possibly after it reports that it runs.
     await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')))
     await repository.open(origin)
     say(`${services} services: first commit`)
@@ -111,7 +111,7 @@ async function measure(
     const changes: Change[] = []
     for (let i = 0; i < (isQuick ? 3 : 15); i++) {
       say(`${services} services: change ${i + 1}`)
-      // What the last change has left to do is done.
+      // Lets work of the last change finish.
       await sleep(1_000)
       changes.push(await change(repository, client, `192.0.2.${10 + i}`))
     }
@@ -141,7 +141,7 @@ async function change(
   }
 }
 
-/** The daemon's log says, when it runs, which port it was given. */
+/** The port in the daemon's log. */
 async function portOf(daemon: Program): Promise<number> {
   const running = /^\{.*"gslbd is running".*\}$/m
   const timeout = { timeoutMs: 30_000 }

@@ -1,4 +1,4 @@
-// Compiling generated configurations: cold, and after a change of one file.
+// Measures compiling generated configurations: cold, and after a change of one file.
 import { fileURLToPath } from 'node:url'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'

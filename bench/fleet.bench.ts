@@ -1,5 +1,5 @@
-// Measures what nodes tell each other of members through Redis: messages, octets, CPU, and how long
-// a failure takes until every node answers otherwise. With every node probing, and with few.
+// Measures how nodes share members' health through Redis: messages, octets, CPU, and the time from
+// a failure until every node answers differently. With every node probing, and with few.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '#lib/random.ts'
 import { redisCli, startRedis } from '#test/support/redis-server.ts'
@@ -11,10 +11,10 @@ import type { FleetShape } from './servers/simulated-fleet.ts'
 import { percentile } from './support/statistics.ts'
 
 const intervalMs = 10_000
-/** Nodes that keep the words of all others; fifty in one process need its memory fifty times. */
+/** Nodes that keep all verdicts; fifty in one process would need fifty tables. */
 const wholeNodes = 2
 const failures = 20
-/** Share of all words whose round trip time moves each second. */
+/** Share of verdicts whose round trip time changes each second. */
 const jitterShare = 0.01
 const random = new Random(7)
 
@@ -85,7 +85,7 @@ export async function runFleet({ isQuick, say }: BenchContext): Promise<Report> 
   }
 }
 
-/** What Redis and this process did meanwhile, as cells. */
+/** Work of Redis and of this process meanwhile, as cells. */
 async function measured(redis: RedisServer, durationMs: number): Promise<readonly string[]> {
   const before = await redisFacts(redis)
   const cpuBefore = process.cpuUsage()
@@ -111,7 +111,7 @@ async function redisFacts({ port }: RedisServer) {
   const number = (form: RegExp): number => Number(form.exec(info)?.[1] ?? 0)
   const subscribed = await redisCli(port, 'PUBSUB', 'NUMSUB', 'gslbd:peer-health')
   return {
-    // A script has one of them in it.
+    // A script publishes one of them.
     messages: number(/cmdstat_publish:calls=(\d+)/),
     in: number(/total_net_input_bytes:(\d+)/),
     out: number(/total_net_output_bytes:(\d+)/),
@@ -120,7 +120,7 @@ async function redisFacts({ port }: RedisServer) {
   }
 }
 
-/** Members fail at once; each prober finds it within an interval. */
+/** Lets members fail at once; each prober finds out within an interval. */
 async function fail(
   fleet: SimulatedFleet,
   withinMs: number,
@@ -158,7 +158,7 @@ function delaysOf(
       const times = [...first.values(), ...(own === undefined ? [] : [own])].toSorted(
         (a, b) => a - b,
       )
-      // A word that did not arrive would be no short delay.
+      // A missing verdict must not count as a short delay.
       const at = (count: number): number => times[count - 1] ?? Infinity
       anyMs = Math.max(anyMs, at(probers.length) - beganMs)
       quorumMs = Math.max(quorumMs, at(Math.floor(probers.length * 0.49) + 1) - beganMs)

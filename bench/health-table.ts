@@ -1,4 +1,4 @@
-// Runs the health benchmark, a program of its own, and turns its output into a table.
+// Runs the health benchmark, a separate program, and turns its output into a table.
 import { fileURLToPath } from 'node:url'
 import type { BenchContext, Report } from './report.ts'
 import { startProgram } from './servers/program.ts'

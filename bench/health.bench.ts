@@ -46,8 +46,8 @@ interface Row {
 const reply = Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n')
 
 /**
- * In a process of its own, so that its cost is not counted. Three ports: one answers, one hangs,
- * one answers over TLS.
+ * Backends in a process of their own, whose cost is not counted. Three ports: one answers, one
+ * hangs, one answers over TLS.
  */
 async function serveBackends(): Promise<void> {
   const quiet = (socket: Socket): Socket => socket.on('error', () => undefined)

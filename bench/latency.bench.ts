@@ -1,5 +1,5 @@
-// Latency at a fixed rate, of gslbd and of gdnsd: each alone, then both at the same instant on one
-// core.
+// Measures latency at a fixed rate, of gslbd and of gdnsd: each alone, then both at the same
+// instant on one core.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startInstalled } from './answer.bench.ts'
 import { loadCore } from './servers/duel.ts'
@@ -14,7 +14,7 @@ import { median, medianInterval, percentile, range } from './support/statistics.
 
 const names = 10_000
 const rate = 20_000
-/** After a load: its latencies have been read, the garbage of that is collected, cores are idle. */
+/** Pause after a load: latencies are read, their garbage is collected, cores are idle. */
 const settleMs = 500
 const percentiles = [50, 99, 99.9] as const
 
@@ -37,8 +37,7 @@ export async function runLatency(context: BenchContext): Promise<Report> {
     for (const { port } of servers) await dnsperf({ port, queryFile, seconds: 2, core: loadCore })
     for (let round = 0; round < rounds; round++) {
       say(`${rate} queries/s, round ${round + 1} of ${rounds}`)
-      // The one whose load starts first has a moment alone, and what comes before differs: take
-      // turns.
+      // The first load has a moment alone, so servers take turns at being first.
       const order = round % 2 === 0 ? servers : servers.toReversed()
       for (const server of order) note(alone, await load([server], queryFile, seconds))
       if (servers.length > 1) note(together, await load(order, queryFile, seconds))
@@ -127,11 +126,11 @@ function tableOf(how: string, samples: ReadonlyMap<string, readonly Sample[]>): 
 const p99s = (samples: ReadonlyMap<string, readonly Sample[]>, server: string): number[] =>
   (samples.get(server) ?? []).map((sample) => sample.at[99]!)
 
-/** Round by round: what disturbs the machine disturbs both. */
+/** By round, since a disturbance of the machine affects both. */
 const p99Ratios = (ours: readonly number[], theirs: readonly number[]): number[] =>
   ours.map((ms, round) => ms / theirs[round]!)
 
-/** What is left of the noise, in words. */
+/** The remaining noise, in words. */
 function ratioNote(samples: ReadonlyMap<string, readonly Sample[]>): string {
   const ratios = p99Ratios(p99s(samples, 'gslbd'), p99s(samples, 'gdnsd'))
   const [least, most] = medianInterval(ratios)

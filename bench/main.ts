@@ -1,4 +1,4 @@
-// Runs benchmarks by name, prints their tables, keeps the results, checks budgets, fills the
+// Runs benchmarks by name, prints their tables, keeps the results, checks budgets, updates the
 // documentation.
 // node bench/main.ts [NAME…] [--quick] [--check] [--write-docs] [--rate N] [--queries N]
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

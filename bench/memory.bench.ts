@@ -1,4 +1,4 @@
-// Measures a node's resident memory at rest and at its highest, with the program of the packages.
+// Measures a node's resident memory, at rest and at its peak, with the packaged program.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,7 +39,7 @@ export async function runMemory({ isQuick, directory, say }: BenchContext): Prom
   say(`${services} services: the first start`)
   const home = join(directory, 'all')
   await fill(installed, home, manyFiles(services))
-  // Code that a start compiles is in the cache from the second one on.
+  // From the second start on, compiled code is in the cache.
   await measured(installed, settingsOf(home), 5_000)
   say('a node that is everything, at rest')
   const all = await measured(installed, settingsOf(home), isQuick ? 3_000 : 60_000)
@@ -56,7 +56,7 @@ export async function runMemory({ isQuick, directory, say }: BenchContext): Prom
   return reportOf(services, { all, dns, geo })
 }
 
-/** @param asked services that clients of all the world have asked for first */
+/** @param asked services first queried by clients from all over the world */
 async function measuredFar(
   installed: Installed,
   home: string,
@@ -113,7 +113,7 @@ function reportOf(services: number, taken: Readonly<Record<string, Taken>>): Rep
 const dataOf = (home: string): string => join(home, 'data')
 const settingsOf = (home: string): string => join(home, 'gslbd.yaml')
 
-/** A data directory with the commit of many services, its bundle and its database. */
+/** Makes a data directory with the commit of many services, its bundle and its database. */
 async function fill(
   installed: Installed,
   home: string,
@@ -138,7 +138,7 @@ async function fill(
     await client.open()
     await client.waitFor(probeName, answersWith(address), { patienceMs: patience.timeoutMs })
     client.close()
-    // It is made beside the rest, and takes longer.
+    // The database is made in parallel, and takes longer.
     await waitUntil('the database', () => existsSync(join(dataDir, 'database')), patience)
   })
 }
@@ -162,7 +162,7 @@ async function farHome(
   return home
 }
 
-/** @param qnames asked for by clients of all the world before the rest */
+/** @param qnames first queried by clients from all over the world */
 async function measured(
   installed: Installed,
   settings: string,

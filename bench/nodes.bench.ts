@@ -1,5 +1,5 @@
-// From a commit to the answers of five nodes that pull; and what the change of one service among a
-// million costs such a node.
+// Measures the time from a commit to the answers of five pulling nodes, and the cost to such a node
+// of changing one service in a million.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createPublicKey } from 'node:crypto'
 import { join } from 'node:path'
@@ -29,9 +29,9 @@ import { serveTree } from './servers/tree-server.ts'
 const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))
 const nodeCount = 5
 const sizes = [20, 10_000] as const
-/** Five clients on a machine of two cores must not be what is measured. */
+/** Interval of queries: five clients on two cores must not dominate the measurement. */
 const everyMs = 4
-/** What the last change has left to do is done by then, and the nodes wait for news again. */
+/** Pause until the work of the last change is done, and nodes wait for news again. */
 const restMs = 2_000
 
 export async function runNodes(context: BenchContext): Promise<Report> {
@@ -60,7 +60,7 @@ export async function runNodes(context: BenchContext): Promise<Report> {
   return { tables: [spread, await measureMillion(context)], figures }
 }
 
-/** Milliseconds to each node's answer, of each change. */
+/** Milliseconds to each node's answer, for each change. */
 type Times = readonly (readonly number[])[]
 
 async function measureSpread(
@@ -96,7 +96,7 @@ async function measureSpread(
   }
 }
 
-/** A control node that trusts a key of its own and that of a person. */
+/** Makes a control node that trusts its own key and that of a person. */
 async function makeSite(home: string): Promise<{ repository: ConfigRepository; pem: string }> {
   const dataDir = join(home, 'data')
   mkdirSync(join(dataDir, 'keys'), { recursive: true })
@@ -136,7 +136,7 @@ async function writes(
   nodes: readonly PullingNode[],
 ): Promise<Times> {
   const times: number[][] = []
-  // The nodes have the last push a moment before the API does.
+  // Nodes get the last push a moment before the API does.
   await sleep(restMs)
   const path = `/members/${await memberOf(daemon)}`
   for (let i = 0; i < changesOf(context); i++) {
@@ -169,7 +169,7 @@ async function memberOf(daemon: { readonly apiPort: number }): Promise<string> {
 const publicPemOf = (pem: string): string =>
   createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString()
 
-/** A tree of files behind a plain web server, so that no control node's work is in it. */
+/** A tree of files behind a plain web server, so that no control node's work counts. */
 async function measureMillion({ isQuick, directory, say }: BenchContext): Promise<Table> {
   const services = isQuick ? 10_000 : 1_000_000
   say(`${services} services: encoding`)
@@ -202,7 +202,7 @@ async function measureMillion({ isQuick, directory, say }: BenchContext): Promis
       [3, 'back again, from its disk'],
     ] as const) {
       say(`${services} services: change ${seq - 1}`)
-      // Its highest since then is that of the change.
+      // Resets the peak, which then is that of the change.
       writeFileSync(`/proc/${pid}/clear_refs`, '5')
       const publishMs = await publish(seq)
       const sinceMs = performance.now()
@@ -232,7 +232,7 @@ async function measureMillion({ isQuick, directory, say }: BenchContext): Promis
 /** TTL of the only A record in a reply without EDNS. */
 const ttlOf = (reply: Buffer): number => reply.readUInt32BE(reply.length - 10)
 
-/** @returns milliseconds that it took to write the bundle of an odd or even seq */
+/** @returns milliseconds taken to write the bundle of an odd or even seq */
 function publisherTo(
   tree: string,
   paths: readonly [string, string],

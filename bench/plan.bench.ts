@@ -1,5 +1,5 @@
-// Planning a change: `gslbd plan` of two directories and of two bundle files, with the table of the
-// whole world.
+// Measures planning a change: `gslbd plan` of two directories and of two bundle files, with the
+// table of the whole world.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -33,7 +33,7 @@ export async function runPlan({ isQuick, directory, say }: BenchContext): Promis
   cpSync(base, head, { recursive: true })
   write(head, planFiles(services, changed))
   const bundles = [base, head].map((one) => compiled(one)) as [string, string]
-  // As bin/gslbd does: code that was compiled once is not compiled again.
+  // As in bin/gslbd: compiled code is cached.
   const env = { NODE_COMPILE_CACHE: join(directory, 'code') }
   await planned([head, '--base', `${base}/`, '--geoip', geoip], env)
   const rows: string[][] = []
@@ -81,7 +81,7 @@ function write(
   }
 }
 
-/** @returns the file of the bundle */
+/** @returns the path of the bundle */
 function compiled(directory: string): string {
   const file = `${directory}.bundle`
   execFileSync(process.execPath, [...commandFlags, main, 'compile', directory, '--output', file])

@@ -1,5 +1,5 @@
-// Measures what probing does to answers: the latency of a server that probes 30,000 members over
-// HTTP, and of one that probes none.
+// Measures the effect of probing on answers: the latency of a server that probes 30,000 members
+// over HTTP, and of one without probes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ import { median, percentile } from './support/statistics.ts'
 const names = 10_000
 const rate = 20_000
 const targets = 30_000
-/** Longer than an interval: every member has been probed. */
+/** Longer than an interval, so that every member has been probed. */
 const rampMs = 12_000
 const percentiles = [50, 99, 99.9] as const
 
@@ -25,7 +25,7 @@ interface Sample {
   /** Milliseconds, by percentile. */
   readonly at: Readonly<Record<number, number>>
   readonly lost: number
-  /** CPU cores that the whole process used while it was measured. */
+  /** CPU cores used by the whole process during the measurement. */
   readonly cores: number
 }
 
@@ -58,7 +58,7 @@ export async function runProbing({ isQuick, say, directory }: BenchContext): Pro
     return reportOf(samples, servers)
   } finally {
     for (const server of servers.values()) await server.stop()
-    // They end with their input.
+    // They exit when their input ends.
     backends.stdin.end()
   }
 }

@@ -1,5 +1,5 @@
-// Measures what the query log costs: a responder's loop without sockets, and a whole process that
-// writes the log, by how many queries are logged.
+// Measures the cost of the query log by sampling rate: in a responder's loop without sockets, and
+// in a whole process that writes the log.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadCore, serverCore } from './servers/duel.ts'
@@ -15,7 +15,7 @@ import type { Counted } from './servers/serve-bundle.ts'
 import { startGslbd, writeQueryFile } from './servers/servers.ts'
 
 const script = fileURLToPath(new URL('./measure/measure-query-log.ts', import.meta.url))
-/** Nothing is collected while less than this is allocated. */
+/** MiB of young generation: no collection happens before this much is allocated. */
 const youngMib = 128
 
 interface Share {
@@ -123,5 +123,5 @@ async function measureWhole({ isQuick, directory, say }: BenchContext): Promise<
   }
 }
 
-/** Less than what one core can answer and log. */
+/** Less than one core can answer and log. */
 const ratePerSecond = 20_000

@@ -1,4 +1,4 @@
-// Reads over HTTP of one member: the real daemon on one core, a client on another.
+// Measures reads of one member over HTTP: the real daemon on one core, a client on another.
 import { fileURLToPath } from 'node:url'
 import { callApi } from '#test/support/api-client.ts'
 import { fixed } from './report.ts'
@@ -85,7 +85,7 @@ async function measure(
   const load: ReadLoad = { port: apiPort, path, bearer, connections, seconds }
   const runOnce = (settings: ReadLoad) =>
     runForJson<ReadRun>([client, JSON.stringify(settings)], { core: cores.client })
-  // Until the compiler has seen enough.
+  // Warms up the compiler.
   await runOnce({ ...load, seconds: isQuick ? 1 : 5 })
   const runs: MeasuredRun[] = []
   for (let round = 0; round < rounds; round++) {

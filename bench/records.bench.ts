@@ -1,5 +1,5 @@
-// Static records: CPU per query beside NSD at the same instant, what importing and checking up to a
-// million of them costs, and the start of such a zone beside NSD and Knot.
+// Measures static records: CPU per query beside NSD at the same instant, the cost of importing and
+// checking up to a million of them, and the start of such a zone beside NSD and Knot.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ export async function runRecords(context: BenchContext): Promise<Report> {
   return { tables: [table, ...tables], figures: { ...growth.figures, ...figures } }
 }
 
-/** Names of the zone whose cost has a budget; it has four records for each. */
+/** Names of the zone in the budget; each has four records. */
 const budgetNames = 2_500
 
 function runGrowth({ isQuick, directory, say }: BenchContext) {

@@ -1,4 +1,5 @@
-// Redirects per second of CPU time: the listener and nginx with the same map, in turns in one run.
+// Measures redirects per second of CPU time: the listener and nginx with the same map, in turns in
+// one run.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,14 +22,14 @@ interface Server {
   readonly name: string
   readonly port: number
   readonly program: Program
-  /** 0: not known apart from the rest. */
+  /** 0: not known separately. */
   readonly tableBytes: number
 }
 
 interface Run {
   readonly requests: number
   readonly perSecond: number
-  /** Requests in a second of CPU time. */
+  /** Requests per second of CPU time. */
   readonly perCore: number
 }
 
@@ -43,7 +44,7 @@ export async function runRedirects(context: BenchContext): Promise<Report> {
     for (let turn = 0; turn <= turns; turn++) {
       for (const server of servers) {
         const run = await measure(server, script, seconds)
-        // The first is for the compiler to see enough.
+        // The first run warms up the compiler.
         if (turn > 0) runs.get(server)!.push(run)
         say(`${server.name}: ${fixed(run.perCore, 0)} for a second of CPU time`)
       }
@@ -84,7 +85,7 @@ function reportOf(runs: ReadonlyMap<Server, readonly Run[]>, isQuick: boolean): 
   return { tables: [table], figures }
 }
 
-/** Random, but the same for both. */
+/** Random, but the same for both servers. */
 const hostsScript = `math.randomseed(1)
 request = function()
   local host = "h" .. math.random(0, ${rules - 1}) .. ".old.example"
@@ -143,7 +144,7 @@ async function startNginx(directory: string): Promise<Server> {
   return { name: 'nginx', port, program, tableBytes: 0 }
 }
 
-/** Waits until it answers as it should. */
+/** Waits until the redirect is answered. */
 async function redirects(port: number, to: string): Promise<void> {
   const request = 'GET /x HTTP/1.1\r\nHost: h99999.old.example\r\nConnection: close\r\n\r\n'
   await waitUntil('a redirect', async () => (await rawHttp(port, [request])).text.includes(to))

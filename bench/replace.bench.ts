@@ -1,4 +1,4 @@
-// A node that is replaced by another process under load: which queries stay without an answer.
+// Measures queries left unanswered when a node is replaced by another process under load.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,9 +20,9 @@ const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))
 const services = 10_000
 const standard = { rate: 20_000, queries: 1_000_000 } as const
 const quick = { rate: 2_000, queries: 10_000 } as const
-/** From the end of one replacement to the next one. */
+/** Pause between two replacements. */
 const pauseMs = 5_000
-/** Open queries of all clients: so many that waiting ones do not hold up the next. */
+/** Open queries of all clients: enough that waiting ones do not hold up others. */
 const outstandingMax = 60_000
 
 interface Replaced {
@@ -136,7 +136,7 @@ async function giveServices(home: string, port: number): Promise<void> {
   client.close()
 }
 
-/** UDP datagrams dropped for want of a receive buffer since the machine started. */
+/** UDP datagrams dropped for lack of receive buffers since boot. */
 function kernelDrops(): number {
   const [names = '', values = ''] = readFileSync('/proc/net/snmp', 'utf8')
     .split('\n')

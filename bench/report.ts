@@ -1,19 +1,19 @@
-// The types of a benchmark: its input, its tables for people, its figures for budgets.
+// The types of a benchmark: its input, its tables, its figures for budgets.
 
 export interface Table {
   readonly title: string
-  /** Each names its unit. */
+  /** Each includes its unit. */
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
-  /** What a reader must know to read the numbers rightly. */
+  /** Facts needed to interpret the numbers. */
   readonly notes: readonly string[]
 }
 
-/** One number under a name that a budget can refer to, such as `bundle.million.load`. */
+/** A number under a name for budgets, such as `bundle.million.load`. */
 export interface Figure {
   readonly value: number
   readonly unit: string
-  /** Measurements behind the value. */
+  /** Number of measurements behind the value. */
   readonly n: number
 }
 
@@ -27,9 +27,9 @@ export interface BenchContext {
   readonly isQuick: boolean
   /** An empty directory, removed afterwards. */
   readonly directory: string
-  /** What `--rate` and `--queries` ask for; benchmarks that replay a load of that kind heed it. */
+  /** Values of `--rate` and `--queries`, for benchmarks that replay such a load. */
   readonly load: { readonly rate?: number; readonly queries?: number }
-  /** One line about what is being measured. */
+  /** Reports progress in a line. */
   readonly say: (line: string) => void
 }
 

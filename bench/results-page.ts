@@ -23,7 +23,7 @@ export function partOf(name: string, heading: readonly string[], tables: readonl
 }
 
 /**
- * Puts a part in the place of the part of the same name; a new one goes to the end of the section.
+ * Replaces the part of the same name; a new one is appended to the section.
  *
  * @throws when the page has lost its markers
  */

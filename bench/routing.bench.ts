@@ -1,4 +1,4 @@
-// Measures what choosing a member costs: CPU time above round robin and allocations, by algorithm
+// Measures the cost of choosing a member: CPU time above round robin and allocations, by algorithm
 // and filter; then gslbd beside its peers on one map.
 import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
@@ -10,7 +10,7 @@ import type { ScriptResult } from './measure/measure-scripts.ts'
 import { runForJson } from './servers/program.ts'
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
-/** Nothing is collected while less than this is allocated. */
+/** MiB of young generation: no collection happens before this much is allocated. */
 const youngMib = 128
 
 export async function runRouting(context: BenchContext): Promise<Report> {

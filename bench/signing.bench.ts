@@ -1,5 +1,5 @@
-// What signatures cost: answers that were signed before beside unsigned ones, without sockets and
-// with them, and beside Knot and PowerDNS that sign as they answer.
+// Measures the cost of signatures: answers with remembered ones beside unsigned answers, without
+// sockets and with them, and beside Knot and PowerDNS that sign online.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -71,7 +71,7 @@ async function measureBeside(
     for (const question of Object.keys(questions) as Question[]) {
       const queryFile = writeQuestions(directory, question)
       const taken = new Map<SigningServer, Sample[]>()
-      // The first round signs, and lets the compiler see enough.
+      // The first round makes the signatures, and warms up the compiler.
       for (let round = 0; round <= rounds; round++) {
         say(`${question}: round ${round} of ${rounds}`)
         for (const [name, server] of servers) {

@@ -1,5 +1,5 @@
-// A node's first start and its restarts with many files: CPU until nothing runs, memory, and how
-// soon it answers DNS and the API.
+// Measures a node's first start and its restarts with many files: CPU until it is idle, memory, and
+// the time until DNS and the API answer.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +25,7 @@ const sizes = [
 interface Begin {
   readonly gslbd: string
   readonly settings: string
-  /** What V8 has compiled: `bin/gslbd` keeps it as well. */
+  /** V8's compile cache, which `bin/gslbd` also uses. */
   readonly compileCache: string
   readonly restMs: number
 }
@@ -84,7 +84,7 @@ export async function runStart({ isQuick, directory, say }: BenchContext): Promi
   return { tables: [{ title, columns, rows, notes }], figures }
 }
 
-/** @returns the file of settings */
+/** @returns the path of the settings */
 function prepare(home: string): string {
   const dataDir = join(home, 'data')
   mkdirSync(dataDir, { recursive: true })
@@ -111,7 +111,7 @@ async function start(
     await waitUntil('the API', () => hasPools(apiPort), patience)
     const apiMs = performance.now() - startedMs
     await waitUntil('rest', () => isAtRest(node), patience)
-    // Threads that have ended are in no schedstat.
+    // schedstat leaves out threads that have ended.
     const cpu = cpuTime(node.pid)
     await sleep(restMs)
     const { now, peak } = residentBytes(node.pid)

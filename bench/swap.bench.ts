@@ -1,4 +1,5 @@
-// Swaps under load: whether a query is lost or refused while bundles change a hundred times.
+// Tests swaps under load: whether a query is lost or refused during a hundred changes of the
+// bundle.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fixed } from './report.ts'
 import type { BenchContext, Report } from './report.ts'
@@ -20,12 +21,12 @@ export async function runSwap({ isQuick, directory, say }: BenchContext): Promis
   const server = await startGslbd(paths, { threads: 2 })
   try {
     say(`${rate} queries/s for ${seconds} s, ${swaps} swaps meanwhile`)
-    // Many sockets, so that the kernel gives both threads their share.
+    // Many sockets, so that the kernel divides them among both threads.
     const run = { port: server.port, queryFile, seconds, rate, clients: 16 }
     let isLoadOver = false
     const load = dnsperf(run).finally(() => (isLoadOver = true))
     const swapped: Swapped[] = []
-    // The first and the last second are left alone, so that every swap falls into the load.
+    // Leaves out the first and the last second, so that every swap falls into the load.
     await sleep(1_000)
     const everyMs = ((seconds - 2) * 1_000) / swaps
     const startedMs = performance.now()

@@ -1,4 +1,4 @@
-// The table of benchmarks. Adding one means one file and one row here.
+// The table of benchmarks. A new one needs one file and one row here.
 import { runAllocation } from './allocation.bench.ts'
 import { runAnswer } from './answer.bench.ts'
 import { runBundle } from './bundle.bench.ts'

@@ -1,4 +1,4 @@
-// Measures what a second responder thread brings: with sockets, where the load shares the cores,
+// Measures the gain of a second responder thread: with sockets, where the load shares the cores,
 // and without.
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -31,7 +31,7 @@ async function withSockets({ isQuick, directory, say }: BenchContext): Promise<T
   for (const threads of counts) {
     const server = await startGslbd(paths, { threads })
     try {
-      // Many sockets, so that the kernel gives each thread its share.
+      // Many sockets, so that the kernel divides them among the threads.
       const run = { port: server.port, queryFile, clients: 32, threads: 2 }
       await dnsperf({ ...run, seconds: 2 })
       const [rates, cores, perCpuSecond]: number[][] = [[], [], []]
@@ -97,7 +97,7 @@ async function withoutSockets({ isQuick, say }: BenchContext): Promise<{
       'all kinds of questions in turn; the ratio says whether threads stand in each other’s way',
     ],
   }
-  // Budgets are upper bounds: one thread's share of what two do.
+  // Budgets are upper bounds, so the figure is one thread's share of the work of two.
   const value = 1 / median(ratios)
   return { table, figures: { 'threads.share-of-one': { value, unit: 'ratio', n: rounds } } }
 }
@@ -109,7 +109,7 @@ async function answersPerSecond(threads: number, durationMs: number): Promise<nu
     return new Worker(script, { workerData })
   })
   await Promise.all(workers.map((worker) => once(worker, 'message')))
-  // All are warm: they start together.
+  // All are warm, so they start together.
   for (const worker of workers) worker.postMessage('go')
   const done = await Promise.all(workers.map((worker) => once(worker, 'message')))
   await Promise.all(workers.map((worker) => worker.terminate()))

@@ -1,4 +1,4 @@
-// Writes to a big repository: from a typed operation to a commit on disk that answers queries.
+// Measures writes to a big repository: from a typed operation to a commit on disk that is served.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
@@ -12,7 +12,7 @@ import type { WriteLoad, WriteLoadRun, WriteVerb } from './load/write-load.ts'
 const script = fileURLToPath(new URL('./measure/measure-writes.ts', import.meta.url))
 const client = fileURLToPath(new URL('./load/write-load.ts', import.meta.url))
 const pools = 10_000
-/** The renamed pools last: the others are found by their names. */
+/** Renamed pools come last: the other runs find pools by name. */
 const order = '1,1:create,1:delete,16,64,256,1:rename'
 
 const whats: Readonly<Record<string, string>> = {
@@ -87,7 +87,7 @@ async function runTyped({ isQuick, directory, say }: BenchContext): Promise<Repo
   }
 }
 
-/** Writes of one load; more would overwrite what the next load sets. */
+/** Writes of one load; more would overwrite values of the next load. */
 const writesMax = 3_000
 
 const overHttp: readonly (readonly [clients: number, verb: WriteVerb])[] = [
@@ -110,7 +110,7 @@ async function runOverHttp({ isQuick, directory, say }: BenchContext): Promise<R
   const seconds = secondsOf(isQuick)
   const with1 = { apiPort, bearer: systemKey, clients: 1, seconds }
   try {
-    // The first of all compile what runs, and one waits for the database to be made.
+    // The first load compiles the code and waits for the database.
     const warmUp: WriteLoad = { ...with1, verb: 'update', seconds: 5, first: 0 }
     await runForJson([client, JSON.stringify(warmUp)])
     for (const [row, [clients, verb]] of overHttp.entries()) {

@@ -1,35 +1,35 @@
-// Tells queries that were lost because a node was killed from those that it lost while it ran.
+// Separates queries lost because a node was killed from those lost while it ran.
 
-/** A query is lost two seconds after it was sent, and told with the next report. */
+/** A query counts as lost two seconds after it was sent, and is in the next report. */
 const knownMs = 4_000
-/** A node that was killed longer ago than this and still loses queries has another reason. */
+/** Losses longer than this after a kill have another cause. */
 const downMostMs = 60_000
 
 export interface NodeSecond {
   readonly name: string
-  /** When it was killed last; -Infinity: never. */
+  /** Time of the last kill; -Infinity: never. */
   readonly killedMs: number
-  /** Queries that it lost in this second. */
+  /** Queries lost in this second. */
   readonly lost: number
 }
 
-/** All times are of one clock, in milliseconds. */
+/** All times are in milliseconds of one clock. */
 export class Downs {
-  /** When a node answered all again that had been killed. */
+  /** When a killed node answered all queries again. */
   readonly #upMs = new Map<string, number>()
   #sinceMs = 0
 
-  /** Counts nodes that were killed before as up from now on. */
+  /** Treats nodes killed before as up from now on. */
   begin(nowMs: number): void {
     this.#sinceMs = nowMs
     this.#upMs.clear()
   }
 
-  /** From when it is killed until it answers all again, for a minute at most. */
+  /** Down from the kill until it answers all queries again, for at most a minute. */
   isDown({ name, killedMs, lost }: NodeSecond, nowMs: number): boolean {
     if (killedMs < (this.#upMs.get(name) ?? this.#sinceMs)) return false
     if (nowMs > killedMs + downMostMs) return false
-    // Until then nobody knows what is lost.
+    // Losses are not known before then.
     if (lost === 0 && nowMs > killedMs + knownMs) this.#upMs.set(name, nowMs)
     return true
   }

@@ -1,4 +1,4 @@
-// The table of faults. Adding one means one row here.
+// The table of faults. A new one needs one row here.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,14 +16,14 @@ export interface Fleet {
 
 export interface Fault {
   readonly name: string
-  /** Begins, lasts and ends. */
+  /** Begins the fault, keeps it and ends it. */
   readonly run: (fleet: Fleet, holdMs: number) => Promise<void>
 }
 
 const betweenKillsMs = 5_000
 const cutMs = 4_000
 const hourSeconds = 3_600
-/** Small disks: a fault fills them. */
+/** Machines with small disks, which a fault fills. */
 export const smallDisks: readonly Host[] = [controls[1]!, answering[2]!]
 const allNodes: readonly Host[] = [...controls, ...answering]
 const fillBytes = 1_024 * 1_024
@@ -160,7 +160,7 @@ export const faults: readonly Fault[] = Object.freeze([
   },
 ] satisfies readonly Fault[])
 
-/** One round at least, and whole ones. */
+/** Runs whole rounds, at least one. */
 async function inRounds(holdMs: number, round: () => Promise<void>): Promise<void> {
   const endMs = performance.now() + holdMs
   do await round()
@@ -189,7 +189,7 @@ async function impaired(
   for (const host of hosts) await network.repair(host)
 }
 
-/** Until the disk takes no more. */
+/** Writes until the disk is full. */
 function fill(file: string): void {
   const fd = openSync(file, 'w')
   const block = new Uint8Array(fillBytes)

@@ -1,4 +1,4 @@
-// A program on one of the machines, started again when it dies, as systemd would.
+// Runs a program on one of the machines, restarting it when it dies, as systemd would.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ const restartMs = 1_000
 export interface HostedProgram {
   readonly host: Host
   readonly name: string
-  /** With all that puts it on its machine. */
+  /** Includes the prefix that runs it on its machine. */
   readonly command: () => readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly logFile: string
@@ -24,7 +24,7 @@ export class Hosted {
   #child: ChildProcess | undefined
   #isWanted = false
   #isOver = false
-  /** Deaths that nobody ordered. */
+  /** Unexpected deaths. */
   crashes = 0
   /** By `performance.now()`; -Infinity: never. */
   killedMs = -Infinity
@@ -63,7 +63,7 @@ export class Hosted {
     })
   }
 
-  /** It ends at once and stays away. */
+  /** Ends it at once, without a restart. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     this.#isWanted = false
     const child = this.#child
@@ -74,13 +74,13 @@ export class Hosted {
     await ended
   }
 
-  /** The run is over: nobody starts it again. */
+  /** Ends it for good: the run is over. */
   async end(): Promise<void> {
     this.#isOver = true
     await this.kill()
   }
 
-  /** Kills it, and starts it again as its supervisor would. */
+  /** Kills it, and restarts it as a supervisor would. */
   async crash(): Promise<void> {
     await this.kill()
     await sleep(restartMs)

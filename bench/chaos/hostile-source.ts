@@ -1,4 +1,4 @@
-// A source of bundles that is not ours: a newer number and a bundle, signed with a key of its own.
+// A foreign source of bundles: a newer number and a bundle, signed with its own key.
 // node hostile-source.ts HOST PORT
 import { createServer } from 'node:http'
 import { newSigningKey } from '#test/support/bundle-models.ts'

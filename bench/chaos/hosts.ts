@@ -9,16 +9,16 @@ export interface Host {
 const hosts = (names: readonly string[], first: number): readonly Host[] =>
   names.map((name, i) => ({ name, number: first + i }))
 
-/** In the middle: every cable of the control network ends here. */
+/** The hub, where every link of the control network ends. */
 export const hub = 'hub'
-/** Asks all the time, over cables of its own: faults of the control network are not its. */
+/** The clients, which query over links of their own, untouched by faults of the control network. */
 export const clients = 'clients'
 
 export const controls = hosts(['c1', 'c2', 'c3'], 1)
 export const answering = hosts(['d1', 'd2', 'd3', 'd4', 'd5'], 11)
 export const redises = hosts(['r1', 'r2'], 21)
 export const databases = hosts(['p1', 'p2'], 31)
-/** Has the Git remote, the third Sentinel, and a source of bundles that nobody should believe. */
+/** Has the Git remote, the third Sentinel, and a source of bundles that must not be trusted. */
 export const git: Host = { name: 'g', number: 41 }
 export const sentinels: readonly Host[] = [...redises, git]
 export const allHosts: readonly Host[] = [...controls, ...answering, ...redises, ...databases, git]
@@ -33,12 +33,12 @@ export const ports = {
   hostile: 8_001,
 } as const
 
-/** In the control network. */
+/** Address in the control network. */
 export const controlAddress = ({ number }: Host): string => `10.9.${number}.2`
-/** Where the clients ask a node. */
+/** Address for queries of the clients. */
 export const queryAddress = ({ number }: Host): string => `10.8.${number}.2`
 
-/** Pairs of machines that talk to each other in the control network. */
+/** Pairs of machines that communicate in the control network. */
 export function talkingPairs(): readonly (readonly [Host, Host])[] {
   const pairs: (readonly [Host, Host])[] = []
   const join = (some: readonly Host[], others: readonly Host[]): void => {
@@ -49,7 +49,7 @@ export function talkingPairs(): readonly (readonly [Host, Host])[] {
   join(controls, redises)
   join(controls, databases)
   join(controls, [git])
-  // Its Sentinel, and for one of them the source that nobody should believe.
+  // Its Sentinel, and for one machine the untrusted source.
   join(answering, [git])
   join([redises[0]!], [redises[1]!])
   join([databases[0]!], [databases[1]!])

@@ -1,6 +1,6 @@
-// The clients: ask every node at an even rate, and count what was answered wrongly or not at all.
-// Run in their namespace: node load.ts OPTIONS. A line of its input is answered by a line of JSON,
-// the counts since the line before.
+// The clients: query every node at an even rate, and count wrong and missing answers. Run in their
+// namespace: node load.ts OPTIONS. Each line of input is answered by a line of JSON, the counts
+// since the previous line.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { readFileSync } from 'node:fs'
@@ -11,10 +11,12 @@ import { query } from '#test/support/dns/message.ts'
 export interface LoadOptions {
   readonly nodes: readonly { readonly name: string; readonly address: string }[]
   readonly port: number
-  /** Each second, of each node. */
+  /** Queries per second to each node. */
   readonly rate: number
   readonly names: readonly AskedName[]
-  /** Its answer is the number of a commit: 10.200.HIGH.LOW. One query of ten asks for it. */
+  /**
+   * A name that answers with the number of a commit: 10.200.HIGH.LOW. One query in ten asks for it.
+   */
   readonly beat: string
 }
 
@@ -29,26 +31,26 @@ export interface NodeLoad {
   readonly sent: number
   /** Without an answer for as long as clients wait. */
   readonly lost: number
-  /** Lost queries that were answered after all, too late. */
+  /** Lost queries that were answered later. */
   readonly late: number
-  /** Answered, but the clients were too slow to take them: their socket was full. */
+  /** Answers dropped because the clients' socket was full. */
   readonly overrun: number
   readonly wrong: number
-  /** The clients' own longest sleep. */
+  /** The longest pause of the clients themselves. */
   readonly sleptMs: number
-  /** From one answer to the next, the longest. */
+  /** The longest time between two answers. */
   readonly gapMs: number
-  /** Number of the commit that answered last; -1: none yet. */
+  /** Number of the commit in the last answer; -1: none yet. */
   readonly beat: number
-  /** Wrong answers, some, as hexadecimal. */
+  /** Some wrong answers in hexadecimal. */
   readonly samples: readonly string[]
 }
 
 const patienceMs = 2_000
 const tickMs = 10
-/** At once to each node, a part of what is due in a second: queues of the kernel are short. */
+/** Burst to a node, as a part of a second's queries: the kernel's queues are short. */
 const burstOf = 40
-/** A tick that comes later than that: the clients slept, and do not hold it against the nodes. */
+/** After a later tick the clients were asleep, which does not count against the nodes. */
 const awakeMostMs = 100
 const beatOf = 10
 const sampleMax = 3
@@ -61,12 +63,11 @@ class Asked {
   readonly #options: LoadOptions
   readonly #queries: readonly Buffer[]
   /**
-   * By id of the query: when it was sent, on the clients' clock; 0: nothing is expected; below 0:
-   * it was given up.
+   * By query id: time of sending on the clients' clock; 0: nothing is expected; negative: given up.
    */
   readonly #sentMs = new Float64Array(ids)
   #overrun = 0
-  /** By id: the index of the name; that of the beat is the number of names. */
+  /** By id: the index of the name; that of `beat` is the number of names. */
   readonly #asked = new Uint32Array(ids)
   #id = 0
   #oldest = 0
@@ -84,7 +85,7 @@ class Asked {
     )
     this.#socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_024 * 1_024 })
     this.#socket.on('message', (bytes) => this.#take(bytes))
-    // A dead process: the kernel says that nobody listens. The query is lost.
+    // A dead process: the kernel reports a closed port. The query is lost.
     this.#socket.on('error', () => undefined)
     this.#socket.connect(options.port, address)
   }
@@ -117,7 +118,7 @@ class Asked {
     }
   }
 
-  /** @param drops of each socket of the clients, by its port */
+  /** @param drops of each client socket, by port */
   report(drops: ReadonlyMap<number, number>, sleptMs: number): NodeLoad {
     this.#gap(performance.now())
     const dropped = drops.get(this.#socket.address().port) ?? 0
@@ -156,7 +157,7 @@ class Asked {
     if (this.#samples.length < sampleMax) this.#samples.push(bytes.toString('hex'))
   }
 
-  /** One answer, whose address ends the message. */
+  /** Checks the single answer, whose address ends the message. */
   #isRight(bytes: Buffer, index: number): boolean {
     const isAnswered = (bytes[3]! & 0x0f) === 0 && bytes.readUInt16BE(6) === 1
     if (!isAnswered) return false
@@ -172,7 +173,7 @@ class Asked {
   }
 }
 
-/** Datagrams that the kernel had no room for: the last column of its table of sockets, by port. */
+/** Datagrams dropped for want of room: the last column of the kernel's socket table, by port. */
 function droppedByPort(): Map<number, number> {
   const lines = readFileSync('/proc/self/net/udp', 'latin1').trimEnd().split('\n').slice(1)
   return new Map(
@@ -183,7 +184,7 @@ function droppedByPort(): Map<number, number> {
   )
 }
 
-// A node that is down costs an error for each query: a stack each would take the clients' time.
+// A dead node costs an error for each query; stacks would take the clients' time.
 Error.stackTraceLimit = 0
 const options = JSON.parse(process.argv[2] ?? '{}') as LoadOptions
 const nodes = options.nodes.map(({ name, address }) => new Asked(name, address, options))
@@ -193,11 +194,11 @@ createInterface(process.stdin).on('line', () => {
   process.stdout.write(`${JSON.stringify(nodes.map((node) => node.report(drops, sleptMs)))}\n`)
   sleptMs = 0
 })
-// The sockets are connected.
+// Waits until the sockets are connected.
 await sleep(500)
 const startMs = performance.now()
 let sent = 0
-/** A clock that stands still while the clients sleep: what waits in their sockets is not lost. */
+/** A clock that stops while the clients sleep: packets waiting in their sockets are not lost. */
 let awakeMs = 0
 let tickedMs = startMs
 setInterval(() => {
@@ -207,7 +208,7 @@ setInterval(() => {
   tickedMs = nowMs
   for (const node of nodes) node.expire(awakeMs)
   const due = Math.floor(((nowMs - startMs) / 1_000) * options.rate) - sent
-  // What could not be sent in time is not made up for at once.
+  // Missed queries are not made up for at once.
   const count = Math.min(due, options.rate / burstOf)
   sent += due
   for (const node of nodes) node.send(count, awakeMs)

@@ -55,10 +55,10 @@ if (positionals.includes('churn')) {
 const directory = mkdtempSync(join(tmpdir(), 'gslbd-chaos-'))
 chmodSync(directory, 0o755)
 const mounted: string[] = []
-/** Rejects on a signal, so that an early end cleans up as well. */
+/** Rejects on a signal, so that an early end cleans up, too. */
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // In the place of the one that ends a benchmark at once.
+    // Replaces the handler that ends a benchmark at once.
     process.removeAllListeners(signal).once(signal, () => reject(new Error(`ended by ${signal}`)))
   }
 })
@@ -96,7 +96,7 @@ async function runAll(network: Network): Promise<void> {
     }
     await Promise.race([run(), interrupted])
   } finally {
-    // Also where one of them has failed: nothing may stay behind.
+    // Also after a failure, so that nothing stays behind.
     await Promise.allSettled([writer.stop(), monitor.stop()])
     await Promise.all(everyone.map((one) => one.end()))
   }

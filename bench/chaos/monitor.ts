@@ -1,4 +1,4 @@
-// Records what the clients see, second by second, and sums it over a fault.
+// Records the clients' view second by second, and sums it over a fault.
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,29 +13,29 @@ import type { Writer } from './writer.ts'
 export interface Seen {
   sent: number
   lost: number
-  /** Lost queries, also of killed nodes, that were answered after all, too late. */
+  /** Lost queries, also of killed nodes, that were answered later. */
   late: number
-  /** Lost queries whose answers the clients were too slow to take. */
+  /** Lost queries whose answers the clients were too slow to receive. */
   overrun: number
-  /** The clients' own longest sleep; a gap may be theirs. */
+  /** The clients' longest pause, which may explain a gap. */
   sleptMs: number
-  /** What nodes lost from when their process was killed until they answered all again. */
+  /** Queries lost by nodes from a kill until they answered all again. */
   lostOfKilled: number
   wrong: number
-  /** Without an answer of a node that was not killed just then. */
+  /** Longest time without an answer of a node that was not just killed. */
   gapMs: number
   gapOfKilledMs: number
-  /** How long an answer was given after a newer one was pushed. */
+  /** Longest time that an outdated answer was given after a newer push. */
   ageMs: number
   readonly samples: string[]
-  /** Which node lost how many, second by second. */
+  /** Losses of each node, second by second. */
   readonly losses: Loss[]
 }
 
 export interface Loss {
   readonly node: string
   readonly lost: number
-  /** From the start of the fault to when the clients gave up. */
+  /** From the start of the fault until the clients gave up. */
   readonly afterMs: number
   readonly at: string
 }
@@ -75,13 +75,13 @@ export class Monitor {
     this.#downs.begin(this.#sinceMs)
   }
 
-  /** The queries of the last moments are answered by now, or lost; if the clients did not sleep. */
+  /** Waits until the last queries are answered or lost. */
   async end(): Promise<Seen> {
     await sleep(3 * stepMs)
     return this.#seen
   }
 
-  /** @returns milliseconds until every node answers with a commit that is not made yet */
+  /** @returns milliseconds until every node answers with a commit made after the call */
   async recovered(patienceMs: number): Promise<number | undefined> {
     const startMs = performance.now()
     const wanted = this.#writer.last + 1

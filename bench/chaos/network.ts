@@ -1,5 +1,5 @@
-// The network between the machines: a cable from each to the hub, cables from the clients to the
-// nodes that answer, and what goes wrong with them.
+// The network between the machines: links from each to the hub, links from the clients to the
+// answering nodes, and their faults.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { Namespaces } from '#test/support/namespaces.ts'
 import { allHosts, answering, clients, controlAddress, hub } from './hosts.ts'
 import type { Host } from './hosts.ts'
 
-/** Both ways: a round trip takes twice the delay. */
+/** Applies in both directions: a round trip takes twice the delay. */
 export interface Impairment {
   readonly delayMs: number
   /** From 0 to 1. */
@@ -37,7 +37,7 @@ export class Network {
     return network
   }
 
-  /** Neither reaches the other any more; connections hang, as behind a broken switch. */
+  /** Cuts two machines off from each other; connections hang, as behind a broken switch. */
   async cut(one: Host, other: Host): Promise<void> {
     await this.#route('add', one, other)
     await this.#route('add', other, one)
@@ -52,7 +52,7 @@ export class Network {
     await this.spaces.run(from.name, 'ip', 'route', what, 'blackhole', `${controlAddress(to)}/32`)
   }
 
-  /** All that the machine says and hears in the control network goes through a bad wire. */
+  /** Sends all control traffic of a machine through a bad wire. */
   async impair(host: Host, { delayMs, loss }: Impairment): Promise<void> {
     const device = `bad-${host.name}`
     const script = join(import.meta.dirname, 'wire.ts')
@@ -75,7 +75,7 @@ export class Network {
   async repair(host: Host): Promise<void> {
     const device = `bad-${host.name}`
     for (const rule of rules(host, device)) await this.#inHub('ip', 'rule', 'del', ...rule)
-    // The device goes with its process, the route with its device.
+    // The device ends with its process, the route with its device.
     const wire = this.#wires.get(host)
     this.#wires.delete(host)
     wire?.kill('SIGKILL')
@@ -90,7 +90,7 @@ export class Network {
   }
 }
 
-/** What comes out of the wire takes the usual way; all else of the machine takes the wire. */
+/** Packets from the wire take the usual route; all others of the machine take the wire. */
 function rules(host: Host, device: string): readonly (readonly string[])[] {
   const table = String(100 + host.number)
   return [

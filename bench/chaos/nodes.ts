@@ -1,4 +1,4 @@
-// The nodes of the fleet: three that compile and publish, five that only answer.
+// Manages the nodes of the fleet: three that compile and publish, five that only answer.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const program = join(import.meta.dirname, '../../bin/gslbd')
 const secrets = { GSLB_API_KEY: 'ab'.repeat(32), GSLB_BUNDLE_TOKEN: 'cd'.repeat(16) }
 /** Debian's place of the library that moves a program's clock. */
 const clockLibrary = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'
-/** The one that looks first at the source that nobody should believe. */
+/** The node that first looks at the untrusted source. */
 export const misled = answering[3]!
 
 const hostsAt = (hosts: readonly Host[], port: number): string =>

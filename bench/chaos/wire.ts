@@ -1,5 +1,5 @@
-// A bad wire: a network device whose packets come back to the kernel late, or not at all. Run in
-// the hub: node wire.ts DEVICE DELAY_MS LOSS
+// A bad wire: a network device that returns packets late, or not at all. Run in the hub:
+// node wire.ts DEVICE DELAY_MS LOSS
 import { open, read, write } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Koffi from 'koffi'
@@ -12,7 +12,7 @@ const loss = Number(lossText)
 const setInterface = 0x4004_54ca
 const flags = 0x0001 | 0x1000
 const packetMax = 65_536
-/** Beyond it packets are dropped, as a router does. */
+/** Queue length beyond which packets are dropped, as in a router. */
 const queueMax = 10_000
 
 const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi
@@ -41,7 +41,7 @@ open('/dev/net/tun', 'r+', (failed, fd) => {
           write(fd, packet, 0, length, null, () => undefined)
         }, delayMs)
       }
-      // A device that is not up yet says so; it is asked again.
+      // The device may not be up yet: tries again.
       if (error === null) next()
       else setTimeout(next, 10)
     })

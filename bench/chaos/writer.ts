@@ -9,7 +9,7 @@ export { probeName as beatName }
 export class Writer {
   readonly #repository: ConfigRepository
   readonly #everyMs: number
-  /** When each number was pushed, of `performance.now()`. */
+  /** Time of each number's push, by `performance.now()`. */
   readonly #pushedMs: number[] = []
   #isOver = false
   #running: Promise<void> = Promise.resolve()
@@ -38,7 +38,7 @@ export class Writer {
     return this.#pushedMs.length - 1
   }
 
-  /** How long ago the answer with this number stopped being the newest. */
+  /** How long ago the answer with this number was replaced by a newer one. */
   ageMs(beat: number): number {
     const replacedMs = this.#pushedMs[beat + 1]
     return replacedMs === undefined ? 0 : performance.now() - replacedMs

@@ -1,5 +1,5 @@
-// Clients of the APIs: each has objects of its own, of which no acknowledged write may be lost, and
-// writes good and bad requests to objects that all of its tenant write to.
+// Clients of the APIs: each has its own objects, of which no acknowledged write may be lost, and
+// writes valid and invalid requests to shared objects.
 import type { Random } from '#lib/random.ts'
 import { callApi } from '#test/support/api-client.ts'
 import type { ApiReply } from '#test/support/api-client.ts'
@@ -9,7 +9,7 @@ export interface ApiNode {
   readonly apiPort: number
 }
 
-/** Services of a tenant that everybody writes to, Git as well. */
+/** Services of a tenant that all clients write to, Git included. */
 export const sharedCount = 3
 export const sharedName = (tenant: string, i: number): string => `${tenant}-shared${i}`
 /** A name that no other service may take. */
@@ -17,7 +17,7 @@ export const takenDomain = (tenant: string): string => `${sharedName(tenant, 0)}
 
 export class Tally {
   readonly counts = new Map<string, number>()
-  /** What must not be, in words; the first of them are shown. */
+  /** Violations, in words; the first ones are shown. */
   readonly faults: string[] = []
 
   add(what: string): void {
@@ -31,7 +31,7 @@ export class Tally {
 
 interface LaneParts {
   readonly nodes: readonly [ApiNode, ...ApiNode[]]
-  /** Bearers by the name of a node. */
+  /** Credentials by node name. */
   readonly bearers: ReadonlyMap<string, string>
   readonly tenant: string
   readonly name: string
@@ -41,14 +41,14 @@ interface LaneParts {
 
 type Body = { readonly id?: string; readonly error?: string }
 
-/** The client is not told whether the write was done. */
+/** The client cannot know whether the write was done. */
 const isUnsure = ({ status }: ApiReply<Body>): boolean => status === 500
-/** While others are faster, or the head is refused. */
+/** Refused while others are faster, or while the head is refused. */
 const isPut = (status: number): boolean => status === 503 || status === 409
 
 export class ApiLane {
   readonly #parts: LaneParts
-  /** TTL by name of the services that were acknowledged; null: deleted. */
+  /** TTLs of acknowledged services by name; null: deleted. */
   readonly own = new Map<string, number | null>()
   #made = 0
 
@@ -94,7 +94,7 @@ export class ApiLane {
     else this.#expectPut(`DELETE of ${service}`, reply)
   }
 
-  /** Good and bad ones at the same time, to the same object mostly, at both nodes. */
+  /** Sends valid and invalid requests at the same time to both nodes, mostly for one object. */
   async #race(): Promise<void> {
     const count = 2 + this.#below(4)
     await Promise.all(Array.from({ length: count }, () => this.#shared()))
@@ -128,7 +128,7 @@ export class ApiLane {
 
   async #call(what: string, method: string, path: string, body?: object): Promise<ApiReply<Body>> {
     const { nodes, bearers, tally } = this.#parts
-    // What is a client's own is asked of its own node: the other one may not have it yet.
+    // A client's own object is read from its own node: the other one may not have it yet.
     const isOwn = what.startsWith('own')
     const node = isOwn ? nodes[0] : nodes[this.#below(nodes.length)]!
     const call = { bearer: bearers.get(node.name) ?? '', ...(body && { body }) }

@@ -1,4 +1,4 @@
-// Compares what the nodes say of the branch with what a fresh process makes of it.
+// Compares the nodes' view of the branch with that of a fresh process.
 import { join } from 'node:path'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
@@ -86,7 +86,7 @@ export async function differences(
   return found
 }
 
-/** All members in one answer: which of them comes first does not matter. */
+/** Expects all members in one answer, in any order. */
 function answerOf({ domain, ttl, pool }: ObjectOf['Service']['spec'], clean: CleanLook): string[] {
   const members = clean.pools.get(pool ?? '')?.spec.members ?? []
   return members.map(({ ipAddress }) => `${domain} ${ttl} IN A ${ipAddress}`).sort()

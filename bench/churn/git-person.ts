@@ -1,5 +1,5 @@
-// A person who writes to the repository with git: edits by hand, new files, now and then a mistake
-// that is taken back.
+// A person who writes to the repository with git: edits, new files, and sometimes a mistake that is
+// reverted.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ const env = {
 }
 const pushTries = 30
 const restMs = 600
-/** While the head has a mistake, writes by the API are refused. */
+/** How long a mistake stays: while the head has one, writes by the API are refused. */
 const mistakeMs = 1_000
 
 export const pathOf = (tenant: string, folder: string, name: string): string =>
@@ -90,7 +90,7 @@ export class GitPerson {
     await this.#git('push', '-q', 'origin', 'main')
   }
 
-  /** Ends with a head that has no mistake. @param untilMs by `performance.now()` */
+  /** Ends with a head without mistakes. @param untilMs by `performance.now()` */
   async run(untilMs: number): Promise<void> {
     while (performance.now() < untilMs) {
       await sleep(restMs)
@@ -128,7 +128,7 @@ export class GitPerson {
     }
   }
 
-  /** Made anew on what others have pushed meanwhile, as often as they are faster. */
+  /** Repeats the edit on top of foreign pushes as often as needed. */
   async #push(what: string, edit: () => void): Promise<void> {
     for (let tries = 1; tries <= pushTries; tries++) {
       await this.#git('fetch', '-q', 'origin')

@@ -1,5 +1,5 @@
-// Two nodes of one remote under random writes of three tenants, by API and by Git: every few
-// seconds all is held still, and each node is compared with a clean look at the branch.
+// Two nodes of one remote under random writes of three tenants, by API and Git: every few seconds
+// writes pause, and each node is compared with a clean look at the branch.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ import { GitPerson, pathOf, poolText, serviceText } from './git-person.ts'
 export interface ChurnOptions {
   readonly seconds: number
   readonly seed: number
-  /** Logs and repositories stay. */
+  /** Keeps logs and repositories. */
   readonly isKept: boolean
 }
 
@@ -35,7 +35,7 @@ const tenants = ['acme', 'beta', 'gamma'] as const
 const nodeNames = ['one', 'two'] as const
 const roundMs = 10_000
 const startPatienceMs = 300_000
-/** At each node, of each tenant. */
+/** Clients at each node, for each tenant. */
 const lanesEach = 2
 const faultsShown = 10
 const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))
@@ -45,7 +45,7 @@ const account = (tenant: string) => ({
   password: `password of ${tenant}`,
 })
 
-/** @returns whether nothing was wrong */
+/** @returns whether there was no fault */
 export async function runChurn({ seconds, seed, isKept }: ChurnOptions): Promise<boolean> {
   const directory = mkdtempSync(join(tmpdir(), 'gslbd-churn-'))
   const programs: Program[] = []
@@ -138,7 +138,7 @@ function firstFiles(): Readonly<Record<string, string>> {
   return files
 }
 
-/** What is thrown together here would reach any limit of changes. */
+/** The changes here would exceed any guardrail. */
 const settings = `apiVersion: gslb/v1
 kind: Settings
 metadata: { name: settings }

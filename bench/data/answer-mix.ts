@@ -1,5 +1,5 @@
-// The kinds of questions that the answer path is measured with, and a loop that answers them
-// without a socket.
+// The kinds of queries in benchmarks of the answer path, and a loop that answers them without a
+// socket.
 import { loadBundle } from '#bundle/load/load.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { BundleModel, ResponseRuleModel } from '#bundle/format/model.ts'
@@ -45,7 +45,7 @@ export const queryKinds: readonly QueryKind[] = Object.freeze([
   { name: 'half a header', query: Buffer.alloc(7) },
 ])
 
-/** What is asked of `benchGeneration(responseRuleCount)`. */
+/** Queries for `benchGeneration(responseRuleCount)`. */
 export const responseRuleCount = 100_000
 export const ruleQueryKinds: readonly QueryKind[] = Object.freeze([
   { name: 'round robin, beside 100,000 response rules', query: encodeQuery(`svc0.${zone}`) },
@@ -54,7 +54,7 @@ export const ruleQueryKinds: readonly QueryKind[] = Object.freeze([
   { name: 'domain rule: an alias', query: encodeQuery('a.b.h3.feed.example', { edns: 'plain' }) },
 ])
 
-/** What is asked of `staticGeneration()`. */
+/** Queries for `staticGeneration()`. */
 export const staticQueryKinds: readonly QueryKind[] = Object.freeze([
   { name: 'static: MX', query: encodeQuery(`svc0.${zone}`, { type: RrType.MX }) },
   { name: 'static: TXT', query: encodeQuery(`svc0.${zone}`, { type: RrType.TXT, edns: 'plain' }) },
@@ -65,7 +65,7 @@ export const staticQueryKinds: readonly QueryKind[] = Object.freeze([
   { name: 'static: no such name', query: encodeQuery(`none.${zone}`) },
 ])
 
-/** Every other one for a domain, every other one of those an alias. */
+/** Alternates exact and domain rules, with aliases among them. */
 function responseRules(count: number): ResponseRuleModel[] {
   return Array.from({ length: count }, (_, i) => {
     const isAlias = i % 4 === 3
@@ -87,7 +87,10 @@ export function benchGeneration(rules = 0): Generation {
   return generationOf({ ...services, responseRules: responseRules(rules) })
 }
 
-/** The same of a zone of static records, with an alias, a wildcard, a DNAME and a cut. */
+/**
+ * Like `benchGeneration`, for a zone of static records with an alias, a wildcard, a DNAME and a
+ * cut.
+ */
 export function staticGeneration(): Generation {
   return generationOf(
     staticZoneModel(1_000, [
@@ -109,17 +112,19 @@ function generationOf(model: BundleModel): Generation {
 }
 
 const v4Bytes = 4
-/** As many as a batch has under load. */
+/** Queries per batch under load. */
 const batchQueries = 32
 
-/** A limiter as its thread has it, and clients that come in turn. */
+/** A limiter as its thread has it, and clients taking turns. */
 export interface LimitedClients {
   readonly limiter: RateLimiter
-  /** How many networks ask. */
+  /** Number of client networks. */
   readonly networks: number
 }
 
-/** @param networks that ask @param perSecond answers of each class, to each of them */
+/**
+ * @param networks number of client networks @param perSecond answers of each class to each network
+ */
 export function limitedClients(networks: number, perSecond: number, slip = 2): LimitedClients {
   const nowMs = createMachineClock()
   const all = perSecond
@@ -131,12 +136,12 @@ export function limitedClients(networks: number, perSecond: number, slip = 2): L
   return { limiter: new RateLimiter(memory, 0, 1, counters, nowMs), networks }
 }
 
-/** What a responder thread has, but for the socket. */
+/** A responder thread without its socket. */
 export class AnswerLoop {
   readonly #tx: Transaction
   /** Query and reply are the same octets, as in a batch. */
   readonly #slot = new Uint8Array(2_048)
-  /** Addresses of clients, one behind the other. */
+  /** Addresses of clients, concatenated. */
   readonly #clients: Uint8Array
   #client = 0
 

@@ -1,4 +1,4 @@
-// Generates clients all over the address space, as source addresses or client subnets.
+// Generates clients across the address space, as source addresses or client subnets.
 import { Random } from '#lib/random.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 
@@ -19,7 +19,7 @@ export function clients4(): Clients {
   return { count: clientCount, bytes: 4, octets }
 }
 
-/** In any network that the table knows: of all IPv6 addresses nearly none is in use. */
+/** Addresses in networks of the table: nearly no other IPv6 address is in use. */
 export function clients6(table: RangeTable): Clients {
   const random = new Random(12)
   const octets = Buffer.alloc(clientCount * 16)
@@ -27,7 +27,7 @@ export function clients6(table: RangeTable): Clients {
     let row = 0
     while (table.value6(row) === 0) row = random.below(table.count6)
     for (let word = 0; word < 4; word++) {
-      // The first row of a network may be a /32 or a /64: both are met below its first address.
+      // Networks of a /32 and of a /64 are both hit below their first address.
       const start = table.start6(row, word)
       const value = word < 2 ? start : random.next()
       octets.writeUInt32BE(value, i * 16 + word * 4)

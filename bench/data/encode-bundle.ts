@@ -1,5 +1,5 @@
-// A process that writes bundles of many services to files, and says what encoding them took.
-// Run by `bundleFiles`: the model's memory must not count as the node's.
+// A process that encodes bundles of many services to files, and prints its cost. Run by
+// `bundleFiles`, so that the model's memory does not count as the node's.
 import { writeFileSync } from 'node:fs'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { BundleModel, ClientRanges, PoolModel } from '#bundle/format/model.ts'
@@ -13,14 +13,14 @@ export interface BundleSpec {
   readonly pools: number
   /** `mixed`: the three algorithms in turn. */
   readonly algorithm?: string
-  /** Geo rules of each pool, so many in each address family. Default none. */
+  /** Geo rules of each pool in each address family. Default none. */
   readonly rules?: number
-  /** Number of the algorithm by which the zone is signed. Left out: it is not. */
+  /** Number of the signing algorithm of the zone. Left out: unsigned. */
   readonly signing?: number
 }
 
 export interface BundleFiles {
-  /** Two that differ in the TTL of one service, and in a rule if there are any. Not signed. */
+  /** Two unsigned bundles that differ in the TTL of one service, and in a rule if there are any. */
   readonly paths: readonly [string, string]
   readonly fileBytes: number
   readonly encodeMs: number
@@ -60,7 +60,7 @@ export function benchModel({
   }
 }
 
-/** Neighbours of different members, so that each is a row. */
+/** Neighbouring rules name different members, so that each is a row. */
 function rulesOf({ members }: PoolModel, rules: number): ClientRanges {
   const numbers = Array.from({ length: rules }, (_, i) => i)
   const endpoints = numbers.map((i) => [members[i % members.length]!.ipAddress])
@@ -78,7 +78,7 @@ function rulesOf({ members }: PoolModel, rules: number): ClientRanges {
   }
 }
 
-/** The last rule of the first pool names another member. */
+/** Gives the last rule of the first pool another member. */
 function withOtherRule(pools: readonly PoolModel[]): readonly PoolModel[] {
   const [first, ...others] = pools
   if (first === undefined) return pools

@@ -1,5 +1,5 @@
-// Geo tables of about a million ranges each: the real world's countries, and made-up ones that are
-// the same in every run.
+// Geo tables of about a million ranges each: real countries, and made-up data that is the same in
+// every run.
 import { createRequire } from 'node:module'
 import { unitVector } from '#bundle/encode/routing-columns.ts'
 import { Random } from '#lib/random.ts'
@@ -29,13 +29,13 @@ export function worldCountries(): CountryBuffers {
   return loaded.buffers.country!
 }
 
-/** Every range has another country than its neighbours: no merging makes it smaller. */
+/** Neighbouring ranges have different countries, so that none are merged. */
 export function millionCountries(): CountryBuffers {
   const countryCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
   const continentCode = new Uint16Array(new SharedArrayBuffer(geoCountryRows * 2))
   fillCountryColumns(countryCode, continentCode)
   const known = [...countryCode.keys()].filter((row) => continentCode[row] !== 0)
-  // The first ones get most of the addresses, as in the world.
+  // The first countries get most of the addresses, as in reality.
   const first = ['US', 'CN', 'JP', 'DE', 'GB', 'BR', 'KR', 'FR', 'IN', 'AU', 'NL', 'CA', 'IT']
   const rows = [...new Set([...first.map((code) => countryRow(packCode(code))), ...known])]
   const ranges = millionRanges(1, (u) => rows[Math.floor(rows.length ** u) - 1]!)
@@ -48,7 +48,7 @@ export function millionCountries(): CountryBuffers {
   }
 }
 
-/** Values are 1 to `operatorCount`, as are the numbers: the smaller, the more networks it has. */
+/** Values and numbers are 1 to `operatorCount`: smaller ones have more networks. */
 export function millionOperators(): AsnBuffers {
   const rows = operatorCount + 1
   const asnNumber = new Uint32Array(new SharedArrayBuffer(rows * 4))
@@ -63,7 +63,7 @@ export function millionOperators(): AsnBuffers {
 
 const citiesPerCountry = 50
 
-/** The ranges of the world, each halved, each half in one of its country's cities. */
+/** The ranges of the world, halved, each half in a city of its country. */
 export function worldPlaces(world: CountryBuffers): LocationBuffers {
   const table = new CountryTable(world)
   const builder = new RangeTableBuilder()
@@ -91,7 +91,7 @@ export function worldPlaces(world: CountryBuffers): LocationBuffers {
   return { ranges: builder.build(placeKeys(places)), ...places }
 }
 
-/** Where the countries of a continent lie, roughly: latitude, longitude, and how far apart. */
+/** Rough area of each continent's countries: latitude, longitude, and spread. */
 const continents: Readonly<Record<string, readonly [number, number, number]>> = {
   AF: [5, 20, 20],
   AN: [-75, 0, 10],
@@ -121,12 +121,12 @@ function cities({ continentCode }: CountryTable): Omit<LocationBuffers, 'ranges'
   return { x: x.buffer, y: y.buffer, z: z.buffer, countryRow: countryRows }
 }
 
-/** Where a million ranges begin, ascending; each goes on to the next. */
+/** Ascending starts of a million ranges; each range extends to the next start. */
 export function millionStarts(seed: number): { starts4: Uint32Array; starts6: Uint32Array } {
   const random = new Random(seed)
   const count4 = million * share4
   const starts4 = new Uint32Array(count4)
-  // Whole /24 networks, as registries and routes have them.
+  // Whole /24 networks, as in registries and routes.
   const step4 = 2 ** 24 / count4
   for (let i = 0; i < count4; i++) {
     starts4[i] = Math.floor((i + random.below(1_000) / 2_000) * step4) * 256
@@ -136,7 +136,7 @@ export function millionStarts(seed: number): { starts4: Uint32Array; starts6: Ui
   const starts6 = new Uint32Array((million - count4) * 2)
   for (let i = 0; i < million - count4; i++) {
     const registry = Math.floor(i / perRegistry)
-    // A place has the 20 bits behind the registry's and four more: a /32 or a part of one.
+    // A place has the 20 bits after the registry's and four more: a /32 or a part of one.
     const place = Math.floor(((i % perRegistry) + random.below(1_000) / 2_000) * step6)
     starts6[i * 2] = registries6[registry]! + (place >>> 4)
     starts6[i * 2 + 1] = (place & 15) * 2 ** 28
@@ -144,7 +144,7 @@ export function millionStarts(seed: number): { starts4: Uint32Array; starts6: Ui
   return { starts4, starts6 }
 }
 
-/** @param valueOf from a number between 0 and 1 to a value; neighbours come out different */
+/** @param valueOf maps a number between 0 and 1 to a value, different for neighbours */
 function millionRanges(seed: number, valueOf: (u: number) => number): SharedArrayBuffer {
   const { starts4, starts6 } = millionStarts(seed)
   const random = new Random(seed + 100)
@@ -163,7 +163,7 @@ function millionRanges(seed: number, valueOf: (u: number) => number): SharedArra
     from[0] = starts6[i]!
     from[1] = starts6[i + 1]!
     const behind = (starts6[i + 2] ?? 0x3000_0000) * 2 ** 32 + (starts6[i + 3] ?? 0)
-    // Exact: the parts of a /32 are 2^28 apart, far above what a double cannot tell.
+    // Exact: the parts of a /32 are 2^28 apart, far more than the resolution of a double.
     to[0] = Math.floor((behind - 2 ** 28) / 2 ** 32)
     to[1] = ((behind - 2 ** 28) % 2 ** 32) + 0x0fff_ffff
     to[2] = to[3] = 0xffff_ffff

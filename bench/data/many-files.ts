@@ -1,5 +1,4 @@
-// The configuration of many services as people write it: YAML files, one for each service and each
-// pool.
+// A configuration with many services as YAML files, one for each service and each pool.
 import { hash } from 'node:crypto'
 import type { SourceFile } from '#compiler/read/source.ts'
 
@@ -66,7 +65,7 @@ spec:
   return { path: `tenants/default/services/svc${i}.yaml`, text }
 }
 
-/** As Git lists it. */
+/** A source file as Git lists it. */
 export function sourceFile(path: string, text: string): SourceFile {
   const bytes = Buffer.from(text)
   const blobId = hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]))

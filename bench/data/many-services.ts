@@ -1,4 +1,4 @@
-// The configuration that the benchmarks share: many names, four members each.
+// The configuration shared by benchmarks: many names, four members each.
 import { plainRouting } from '#bundle/format/model.ts'
 import type {
   BundleModel,
@@ -8,7 +8,7 @@ import type {
   ZoneModel,
 } from '#bundle/format/model.ts'
 
-/** A UUID that says what it is for: the kind in its first group, the number in its last. */
+/** A readable UUID: the kind in its first group, the number in its last. */
 export function benchUid(kind: number, number: number): string {
   const first = kind.toString(16).padStart(8, '0')
   return `${first}-0000-4000-8000-${number.toString(16).padStart(12, '0')}`

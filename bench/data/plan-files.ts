@@ -1,4 +1,4 @@
-// A configuration of many services that go by different things, and what of it changes.
+// A configuration of many services with different algorithms, and its changed version.
 import type { ConfigFile } from './many-files.ts'
 
 const head = (kind: string, name: string): string =>
@@ -21,7 +21,9 @@ const plannedWays = [
 ]
 const plannedRegions: readonly string[] = ['DE', 'US', 'JP']
 
-/** @param changed so many pools, over all of them, have another first member; 0: all files */
+/**
+ * @param changed number of pools with another first member, spread over all; 0: yields all files
+ */
 export function* planFiles(
   services: number,
   changed: number,

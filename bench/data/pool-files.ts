@@ -1,4 +1,4 @@
-// Many pools of one member as people write them, and the services that have them.
+// Many pools of one member as YAML, and the services that use them.
 import type { ConfigFile } from './many-files.ts'
 
 const head = (kind: string, name: string): string =>
@@ -11,7 +11,7 @@ const settings = `${head('Settings', 'settings')}spec:
       soa: { mname: ns1.example.com., rname: hostmaster.example.com. }
 `
 
-/** Settings, pools `p0`, `p1` … and services `s0`, `s1` …, which have the pools by turns. */
+/** Settings, pools `p0`, `p1` … and services `s0`, `s1` …, which use the pools in turn. */
 export function* poolFiles(pools: number, services = pools): Generator<ConfigFile> {
   yield { path: 'gslb.yaml', text: settings }
   for (let i = 0; i < pools; i++) {

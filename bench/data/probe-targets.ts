@@ -9,7 +9,10 @@ export const intervalMs = 10_000
 export const kinds = ['tcp', 'http', 'https', 'http-hang', 'icmp'] as const
 export type Kind = (typeof kinds)[number]
 
-/** @param ports that answer, hang, and answer over TLS: what `health.bench.ts backends` prints */
+/**
+ * @param ports of servers that answer, hang, and answer over TLS: output of `health.bench.ts
+ * backends`
+ */
 export function targetsOf(kind: Kind, count: number, ports: readonly number[]): MonitoredTarget[] {
   const [answering = 0, hanging = 0, encrypted = 0] = ports
   const port = kind === 'https' ? encrypted : kind === 'http-hang' ? hanging : answering
@@ -27,7 +30,7 @@ export function targetsOf(kind: Kind, count: number, ports: readonly number[]): 
   }
   return Array.from({ length: count }, (_, i) => ({
     memberUid: `00000003-0000-4000-8000-${i.toString(16).padStart(12, '0')}`,
-    // An address each: local ports are then no bound.
+    // One address each, so that local ports are no limit.
     ipAddress: `127.${1 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`,
     check,
     checkKey: kind,

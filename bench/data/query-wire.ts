@@ -7,14 +7,11 @@ export interface QueryOptions {
   readonly type?: number
   /** Default IN. */
   readonly class?: number
-  /**
-   * Adds an OPT record; `ecs` puts a client subnet, 198.51.100.0/24, into it, `do` asks for
-   * signatures.
-   */
+  /** Adds an OPT record; `ecs` adds a client subnet, 198.51.100.0/24, `do` requests signatures. */
   readonly edns?: 'plain' | 'ecs' | 'do'
 }
 
-/** @param qname labels of ASCII, with or without the final dot */
+/** @param qname ASCII labels, with or without the final dot */
 export function encodeQuery(qname: string, options: QueryOptions = {}): Uint8Array {
   const labels = qname.split('.').filter((label) => label !== '')
   const header = Buffer.alloc(12)

@@ -1,5 +1,5 @@
 // A service for each way of choosing a member, all with four members in four countries, and the
-// tables that they look into.
+// tables that they use.
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { plainRouting } from '#bundle/format/model.ts'
@@ -25,7 +25,7 @@ import type { Clients } from './clients.ts'
 import { benchUid, benchZone } from './many-services.ts'
 import { measuredNetworks } from './rum-networks.ts'
 
-/** Which tables a kind looks into: countries of the world, or the made-up million. */
+/** Tables that a kind uses: countries of the world, or the made-up million. */
 export type Tables = 'none' | 'world' | 'million'
 
 export interface RoutingKind {
@@ -37,14 +37,14 @@ export interface RoutingKind {
   readonly regions?: readonly string[]
   /** False: no rule of `mapFile` names a member of its pool. Default true. */
   readonly isInRules?: boolean
-  /** It counts against the budget of algorithms and filters. */
+  /** Name of the budget for algorithms and filters that it counts against. */
   readonly budget?: string
 }
 
 const continents = ['continent:EU', 'continent:NA', 'continent:AS', 'continent:SA']
 const oneCountry = ['DE', 'unknown', 'unknown', 'unknown']
 
-/** The first one is what the others are compared with. */
+/** The first one is the baseline. */
 export const routingKinds: readonly RoutingKind[] = Object.freeze([
   { name: 'round-robin', tables: 'none', algorithm: 'round-robin' },
   {
@@ -147,7 +147,7 @@ function serviceOf(kind: RoutingKind, index: number): ServiceModel {
   }
 }
 
-/** Each range names a member of every pool that has rules: neighbours name different ones. */
+/** Each range names a member of every pool with rules; neighbours name different ones. */
 function mapRules(kinds: readonly RoutingKind[]): ClientRanges {
   const inRules = [...kinds.keys()].filter(
     (i) => uses(kinds[i]!, 'map-file') && kinds[i]!.isInRules !== false,
@@ -187,7 +187,7 @@ function routingOf(kinds: readonly RoutingKind[], hasMap: boolean): RoutingModel
   return {
     ...plainRouting,
     mapRules: hasMap ? mapRules(kinds) : { v4: [], v6: [] },
-    // Ten operators that many networks belong to, each pool's members for some of them.
+    // Ten operators with many networks; each pool has members for some of them.
     asnRules: all.flatMap(([i, k]) =>
       uses(kinds[i]!, 'asn')
         ? Array.from({ length: 10 }, (_, n) => ({
@@ -205,7 +205,7 @@ function routingOf(kinds: readonly RoutingKind[], hasMap: boolean): RoutingModel
   }
 }
 
-/** A bundle with a service for each kind, what it stands beside, and measured round trips. */
+/** A bundle with a service for each kind, its tables, and measured round trips. */
 export function routingGeneration(
   kinds: readonly RoutingKind[],
   geo: GeoBuffers,

@@ -1,12 +1,12 @@
-// Makes tables of what browsers have measured, for the benchmarks.
+// Makes tables of browsers' measurements for benchmarks.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { Clients } from './clients.ts'
 
-/** Networks of each kind of clients; filling the table takes longer than measuring it. */
+/** Networks for each kind of client; filling the table takes longer than measuring it. */
 const networksEach = 10_000
 
-/** Every member of a pool was measured from the networks of the first of these clients. */
+/** Measures every member of a pool from the networks of the first of these clients. */
 export function measuredNetworks(
   { memberUid, poolMemberStart }: Bundle,
   pool: number,

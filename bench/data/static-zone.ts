@@ -1,5 +1,5 @@
-// A zone of static records, as a zone file for the peers and as a bundle for gslbd.
-// Run by `staticBundle` as a process of its own: the model's memory must not count as the node's.
+// A zone of static records, as a zone file for the peers and as a bundle for gslbd. Run by
+// `staticBundle` as a process, so that the model's memory does not count as the node's.
 import { writeFileSync } from 'node:fs'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { BundleModel, RrsetModel } from '#bundle/format/model.ts'
@@ -14,7 +14,7 @@ export const staticZoneName = 'gslb.example.com'
 
 type WrittenRecord = readonly [name: string, type: string, rdata: string]
 
-/** What one of `names` names holds; an alias leads to the address beside it. */
+/** Records of one name; an alias points to the address beside it. */
 const recordsOf = (i: number): readonly WrittenRecord[] => [
   [`svc${i}`, 'A', `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`],
   [`svc${i}`, 'MX', `10 mx${i % 7}.mail.example.net.`],
@@ -24,7 +24,7 @@ const recordsOf = (i: number): readonly WrittenRecord[] => [
 
 export const recordsPerName = 4
 
-/** Questions that can be asked of the zone; each is a line of dnsperf's file. */
+/** Queries for the zone; each is a line of dnsperf's file. */
 export const staticQuestions = Object.freeze({
   MX: (i: number) => `svc${i}.${staticZoneName} MX`,
   TXT: (i: number) => `svc${i}.${staticZoneName} TXT`,
@@ -40,7 +40,7 @@ export function staticZoneText(names: number): string {
   return lines.join('')
 }
 
-/** @param more records beside those of the names */
+/** @param more further records */
 export function staticZoneModel(names: number, more: readonly WrittenRecord[] = []): BundleModel {
   const origin = wireName(`${staticZoneName}.`)
   const rrset = ([name, typeName, text]: WrittenRecord): RrsetModel => {
@@ -55,7 +55,7 @@ export function staticZoneModel(names: number, more: readonly WrittenRecord[] = 
   return { ...benchModel({ services: 0, pools: 0 }), rrsets }
 }
 
-/** A file of questions for dnsperf, one for each name. @returns its path */
+/** Writes a query for each name into a file for dnsperf. @returns its path */
 export function writeQuestions(
   directory: string,
   kind: string,

@@ -1,4 +1,4 @@
-// Runs dnsperf, the load generator, and reads what it prints.
+// Runs dnsperf, the load generator, and parses its output.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { startProgram } from '../servers/program.ts'
@@ -20,14 +20,14 @@ export interface DnsperfRun {
   readonly seconds: number
   readonly core?: number
   readonly edns?: EdnsMode
-  /** Queries per second; absent: as many as the window of 100 outstanding queries lets out. */
+  /** Queries per second; absent: as many as the window of 100 outstanding queries allows. */
   readonly rate?: number
-  /** Queries that may wait for an answer; more are not sent. Default 100. */
+  /** Outstanding queries at which sending pauses. Default 100. */
   readonly outstandingMax?: number
-  /** Sockets that send. Default 1. */
+  /** Number of sending sockets. Default 1. */
   readonly clients?: number
   readonly threads?: number
-  /** The latency of each query, not only their mean. */
+  /** Records the latency of each query, not only the mean. */
   readonly wantsLatencies?: boolean
 }
 
@@ -43,7 +43,7 @@ export interface DnsperfResult {
   readonly latencies: readonly number[]
 }
 
-/** @throws when dnsperf is missing or prints something else than its statistics */
+/** @throws when dnsperf is missing or prints no statistics */
 export async function dnsperf(run: DnsperfRun): Promise<DnsperfResult> {
   const args = [
     ...['-s', '127.0.0.1', '-p', String(run.port), '-d', run.queryFile],
@@ -53,7 +53,7 @@ export async function dnsperf(run: DnsperfRun): Promise<DnsperfResult> {
     ...(run.wantsLatencies === true ? ['-v'] : []),
     ...(run.edns?.flags ?? []),
   ]
-  // A line for each query: through a pipe, they would wake this process all the time.
+  // A line for each query: through a pipe, they would keep waking this process.
   const outputFile = run.wantsLatencies === true ? `${run.queryFile}.${run.port}.out` : undefined
   const program = startProgram('dnsperf', args, { core: run.core, outputFile })
   const code = await program.ended

@@ -1,5 +1,4 @@
-// One UDP socket that asks one question after the other: for seeing that a server is ready, or has
-// changed.
+// A UDP socket that sends one query after the other, to see that a server is ready or has changed.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
@@ -24,7 +23,7 @@ export class QueryClient {
     await once(this.#socket, 'connect')
   }
 
-  /** @returns the reply's octets; undefined when none came in time */
+  /** @returns the reply's octets; undefined when none arrived in time */
   async ask(qname: string): Promise<Buffer | undefined> {
     const id = (this.#id = (this.#id + 1) & 0xffff)
     return new Promise((resolve) => {
@@ -43,7 +42,7 @@ export class QueryClient {
   }
 
   /**
-   * Asks every `everyMs` until a reply satisfies `isIt`. @returns when that reply came, as of
+   * Queries every `everyMs` until a reply satisfies `isIt`. @returns time of that reply by
    * `performance.now()`. @throws after `patienceMs`
    */
   async waitFor(

@@ -1,14 +1,14 @@
-// A client of the API that asks for one thing again and again over connections that stay open: run
-// as a process of its own, so that its work is not the server's.
+// A client of the API that reads one resource repeatedly over kept connections: a separate process,
+// so that its work is not the server's.
 import { connect } from 'node:net'
 import { percentile } from '../support/statistics.ts'
 
 export interface ReadLoad {
   readonly port: number
-  /** With `/api/v1`. */
+  /** Includes `/api/v1`. */
   readonly path: string
   readonly bearer: string
-  /** Each has one request under way. */
+  /** Connections with one request each. */
   readonly connections: number
   readonly seconds: number
 }
@@ -27,7 +27,7 @@ const request = Buffer.from(
 const times: number[] = []
 const endMs = performance.now() + load.seconds * 1_000
 
-/** One connection, and another one after it: the server ends each after some requests. */
+/** Opens one connection after another: the server ends each after some requests. */
 async function lane(): Promise<void> {
   while (performance.now() < endMs) await connection()
 }
@@ -60,7 +60,7 @@ function connection(): Promise<void> {
   })
 }
 
-/** undefined: it is not whole yet. */
+/** undefined: the reply is incomplete. */
 function replyIn(bytes: Buffer): { status: number; length: number; isLast: boolean } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined

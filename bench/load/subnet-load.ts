@@ -1,6 +1,6 @@
-// A load of queries whose client subnets are spread over the address space, which dnsperf cannot
-// send: from one address or many, many packets a call, a window of outstanding queries.
-// Run by `subnetLoad`: prints what came back as JSON.
+// A load of queries with client subnets spread over the address space, which dnsperf cannot send:
+// from one address or many, many packets a call, a window of outstanding queries. Run by
+// `subnetLoad`: prints the results as JSON.
 import { loadLibc, Sys } from '#system/sockets/libc.ts'
 import type { Libc } from '#system/sockets/libc.ts'
 import { ecsBytes, subnetQuery } from '../measure/client-loop.ts'
@@ -10,12 +10,12 @@ import { runForJson } from '../servers/program.ts'
 
 export interface SubnetLoad {
   readonly port: number
-  /** Names that are asked for, in an order that looks like none. */
+  /** Names to query, in a seemingly random order. */
   readonly qnames: readonly string[]
   readonly seconds: number
   /**
-   * Addresses that queries come from, as those of resolvers; they share the window. A socket for
-   * each would cost two calls a query with many of them: the load would set the pace. Default 1.
+   * Number of source addresses, as of resolvers; they share the window. With a socket for each,
+   * calls per query would make the load the bottleneck. Default 1.
    */
   readonly senders?: number
 }
@@ -31,25 +31,25 @@ export interface SubnetLoadResult {
   readonly scopes: number
 }
 
-/** Queries without a reply: as dnsperf is told to have. */
+/** Outstanding queries, as with dnsperf. */
 const window = 100
 const batchMax = 32
 const slotBytes = 512
 const sendersMax = 128
 /** MSG_DONTWAIT of Linux. */
 const dontWait = 0x40
-/** CMSG_SPACE of in_pktinfo, and where the address to send from stands in it. */
+/** CMSG_SPACE of in_pktinfo, and the offset of the source address in it. */
 const controlBytes = 32
 const senderAt = 20
 
-/** @param core the only one that the load runs on */
+/** @param core the only core of the load */
 export async function subnetLoad(run: SubnetLoad, core: number): Promise<SubnetLoadResult> {
-  // Linux takes 128 KiB in one argument: ten thousand names are more.
+  // Linux allows 128 KiB in one argument; ten thousand names are more.
   const parts = JSON.stringify(run).match(/.{1,100000}/gs) ?? []
   return runForJson<SubnetLoadResult>([import.meta.filename, ...parts], { core })
 }
 
-/** A socket that sends from many addresses, and receives for all of them. */
+/** A socket that sends from many addresses and receives for all of them. */
 class Socket {
   readonly slots = new Uint8Array(new ArrayBuffer(batchMax * slotBytes))
   /** Octets received, by slot. */
@@ -91,7 +91,7 @@ class Socket {
     this.#lengths[slot * 4 + 2] = query.length
   }
 
-  /** @param sender a number from 0; any address of 127.0.0.0/8 is of this machine */
+  /** @param sender a number from 0; all addresses of 127.0.0.0/8 belong to this machine */
   setSender(slot: number, sender: number): void {
     this.#control.set([127, 0, 1, sender + 1], slot * controlBytes + senderAt)
   }
@@ -100,7 +100,7 @@ class Socket {
     return Math.max(0, this.#libc.sendmmsg(this.#fd, this.#out.address, count, 0))
   }
 
-  /** @param isPatient waits a tenth of a second for the first one */
+  /** @param isPatient waits up to a tenth of a second for the first one */
   receive(isPatient: boolean): number {
     const { address } = this.#in
     const flags = isPatient ? Sys.MSG_WAITFORONE : dontWait
@@ -108,14 +108,14 @@ class Socket {
   }
 }
 
-/** An array of struct mmsghdr, and what it points to. */
+/** An array of struct mmsghdr, and the memory it points to. */
 interface Messages {
   readonly headers: BigUint64Array<ArrayBuffer>
   readonly iovecs: BigUint64Array<ArrayBuffer>
   readonly address: bigint
 }
 
-/** @param around left out: nobody asks from where, or says it */
+/** @param around left out: without source addresses */
 function messagesIn(
   libc: Libc,
   slots: Uint8Array,
@@ -135,7 +135,7 @@ function messagesIn(
   return { headers, iovecs, address: libc.addressOf(headers) }
 }
 
-/** What is outstanding, by sender. The low seven bits of the ID of a query say who sent it. */
+/** Outstanding queries by sender, whose number is in the low seven bits of a query's ID. */
 class Window {
   readonly #share: number
   readonly #outstanding: Uint16Array
@@ -216,9 +216,9 @@ function run({ port, qnames, seconds, senders = 1 }: SubnetLoad): SubnetLoadResu
     }
     flush()
     let got = 0
-    // With many senders all answers are taken at once, so that no sender waits for one answer.
+    // With many senders all answers are taken at once, so that no sender waits.
     if (senders > 1) for (let more = batchMax; more === batchMax; got += more) more = receive(false)
-    // Nothing for a tenth of a second: what is missing is lost.
+    // A tenth of a second without packets: missing ones are lost.
     if (got === 0 && receive(true) === 0) waiting.forget()
     nowMs = performance.now()
   }

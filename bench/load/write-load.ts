@@ -1,5 +1,5 @@
-// Clients of the API that change its configuration for a while: run as a process of its own, so
-// that its work is not the server's.
+// Clients of the API that change its configuration for a while: a separate process, so that their
+// work is not the server's.
 import { callApi } from '#test/support/api-client.ts'
 import type { ApiCall } from '#test/support/api-client.ts'
 import { listed } from '../servers/api-daemon.ts'
@@ -10,10 +10,10 @@ export interface WriteLoad {
   readonly apiPort: number
   readonly bearer: string
   readonly verb: WriteVerb
-  /** Each has one request under way. */
+  /** Clients with one request each. */
   readonly clients: number
   readonly seconds: number
-  /** The number of the first write: no two loads of a daemon set the same. */
+  /** Number of the first write: no two loads of a daemon set the same values. */
   readonly first: number
 }
 
@@ -27,13 +27,13 @@ export interface WriteLoadRun {
 
 type Call = readonly [method: string, path: string, body?: object]
 interface Verb {
-  /** Where those are listed that are changed, or that what is made belongs to. */
+  /** List of the objects to change, or to which new ones belong. */
   readonly subjects: '/pools' | '/services'
   readonly call: (subject: Listed, n: number) => Call
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Addresses and names that no other write has taken. */
+/** Addresses and names that no other write uses. */
 const verbs = {
   update: {
     subjects: '/pools',
@@ -81,7 +81,7 @@ let next = load.first
 async function lane(): Promise<void> {
   while (performance.now() < startedMs + load.seconds * 1_000) {
     const n = next++
-    // Each is about another object than those before it: 7,919 is a prime.
+    // Consecutive writes are about different objects: 7,919 is a prime.
     const subject = subjects[(n * 7_919) % subjects.length]!
     const [method, path, body] = callOf(subject, n)
     const call: ApiCall = { bearer, headers, ...(body === undefined ? {} : { body }) }

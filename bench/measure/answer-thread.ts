@@ -1,5 +1,5 @@
-// A thread that answers all kinds of questions for a while, and tells how many a second it made.
-// Started by the benchmark `threads`: says `warm`, waits for a message, answers with the rate.
+// A thread that answers all kinds of queries for a while, and reports its rate. Started by the
+// benchmark `threads`: sends `warm`, waits for a message, replies with the rate per second.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Generation } from '#answer/serving-view.ts'
 import { AnswerLoop, queryKinds } from '../data/answer-mix.ts'

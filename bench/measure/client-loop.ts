@@ -9,11 +9,11 @@ import type { Generation } from '#answer/serving-view.ts'
 import type { Clients } from '../data/clients.ts'
 import { encodeQuery } from '../data/query-wire.ts'
 
-/** How the server learns who asks. */
+/** How the server learns the client's address. */
 export type ClientMode = 'source4' | 'source6' | 'ecs4' | 'ecs6'
 export const clientModes: readonly ClientMode[] = ['source4', 'source6', 'ecs4', 'ecs6']
 
-/** What a resolver tells of a client: /24 and /56, the most that RFC 7871 section 11.1 advises. */
+/** Prefixes of /24 and /56, the longest that RFC 7871 section 11.1 recommends, in octets. */
 export const ecsBytes = { ecs4: 3, ecs6: 7 } as const
 
 export class ClientLoop {
@@ -29,7 +29,7 @@ export class ClientLoop {
     this.#tx.adopt(createServingView(generation, { scripts }))
   }
 
-  /** Asks for a name as the next clients. @returns octets of all replies */
+  /** Queries a name as the next clients. @returns octets of all replies */
   run(qname: string, mode: ClientMode, clients: Clients, times: number): number {
     return mode === 'ecs4' || mode === 'ecs6'
       ? this.#runSubnets(subnetQuery(qname, mode), ecsBytes[mode], clients, times)

@@ -1,5 +1,5 @@
-// Counts the octets that a function puts on the heap, and its CPU time: in a process with a young
-// generation so big that no collection hides what was allocated.
+// Counts the octets that a function allocates, and its CPU time: in a process with a young
+// generation so large that no collection hides allocations.
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
@@ -10,7 +10,7 @@ export interface Allocated {
   readonly operations: number
   readonly bytes: number
   readonly nanosEach: number
-  /** Collections of the young generation meanwhile. */
+  /** Collections of the young generation during the measurement. */
   readonly collections: number
 }
 
@@ -26,10 +26,12 @@ new PerformanceObserver((list) => {
   }
 }).observe({ entryTypes: ['gc'] })
 
-/** Passes of each measurement; the least counts: only the others can hold work of the compiler. */
+/** Passes of each measurement; the least counts, since the others may include the compiler. */
 const passes = 3
 
-/** Once as often, then twice: the difference has nothing of what measuring allocates by itself. */
+/**
+ * Runs once and then twice as often: the difference excludes what the measurement itself allocates.
+ */
 export async function measure(
   name: string,
   operations: number,
@@ -63,10 +65,10 @@ async function leastOf(times: number, run: (times: number) => void): Promise<Pas
   }
 }
 
-/** While nothing is collected the heap grows by exactly what is allocated. */
+/** Without a collection the heap grows by exactly what is allocated. */
 async function runOnce(times: number, run: (times: number) => void): Promise<Pass> {
   collectYoung()
-  // The compiler's threads finish; the observer hears of the collection.
+  // Lets the compiler's threads finish and the observer see collections.
   await sleep(30)
   const collectionsBefore = collections
   const before = heapBytes()

@@ -1,6 +1,5 @@
-// A process that counts the octets which the answer path and the batch calls put on the heap.
-// Run by the benchmark `allocation`, with a young generation so big that no collection hides what
-// was allocated.
+// A process that counts the octets which the answer path and the batch calls allocate. Run by the
+// benchmark `allocation`, with a young generation so large that no collection hides allocations.
 import { loadLibc } from '#system/sockets/libc.ts'
 import type { Libc } from '#system/sockets/libc.ts'
 import { UdpBatch } from '#system/sockets/udp-batch.ts'
@@ -19,14 +18,14 @@ import { measure } from './count-allocation.ts'
 import type { Allocated } from './count-allocation.ts'
 
 export interface AllocationResult {
-  /** A loop that allocates one small object each time: what the method sees of it. */
+  /** A control: a loop that allocates one small object each time. */
   readonly control: Allocated
   readonly answers: readonly Allocated[]
   /** Operations are pairs of one receive and one send. */
   readonly batches: readonly (Allocated & { readonly size: number })[]
 }
 
-/** Two sockets that play the same packets to and fro: each batch is received and sent back. */
+/** Two sockets that exchange the same packets: each received batch is sent back. */
 class PingPong {
   readonly #sides: readonly [UdpBatch, UdpBatch]
   #turn = 0
@@ -58,7 +57,7 @@ function open(libc: Libc): UdpEndpoint {
   return endpoint.value
 }
 
-/** Sends the first ball: 40 octets from a socket to a port of 127.0.0.1. */
+/** Sends the first packet: 40 octets from a socket to a port of 127.0.0.1. */
 function serve(libc: Libc, fd: number, port: number): void {
   const name = Buffer.from([2, 0, port >> 8, port & 255, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
   const ball = new Uint8Array(new ArrayBuffer(40))
@@ -72,7 +71,7 @@ function serve(libc: Libc, fd: number, port: number): void {
 async function measureAll(isQuick: boolean): Promise<AllocationResult> {
   const times = isQuick ? 200_000 : 2_000_000
   let kept: object = {}
-  // Not so often that the young generation fills.
+  // Few enough to fit into the young generation.
   const control = await measure('an object of 40 bytes', 200_000, (n) => {
     for (let i = 0; i < n; i++) kept = { i, kept: i }
   })
@@ -85,7 +84,7 @@ async function measureAll(isQuick: boolean): Promise<AllocationResult> {
     ...ruleQueryKinds.map((kind) => ({ ...kind, loop: ruleLoop })),
     ...staticQueryKinds.map((kind) => ({ ...kind, loop: staticLoop })),
   ]
-  // All kinds before the first measurement: one that comes later would send optimised code back.
+  // All kinds run before the first measurement: a later one would deoptimise the code.
   for (let i = 0; i < 3; i++) for (const kind of kinds) kind.loop.run(kind.query, 20_000)
   const answers: Allocated[] = []
   await measure('measuring', 100_000, (n) => void loop.run(queryKinds[0]!.query, n))

@@ -1,6 +1,5 @@
-// A process that takes a bundle from a file to a state that can answer, and says what each step
-// took.
-// Run by the benchmark `bundle`, so that nothing else counts as its memory.
+// A process that turns a bundle file into a state that can answer, and reports the cost of each
+// step. Run by the benchmark `bundle`, so that nothing else counts as its memory.
 import { generateKeyPairSync } from 'node:crypto'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { loadBundle } from '#bundle/load/load.ts'
@@ -14,7 +13,7 @@ export interface BundleResult {
   /** Signature, digests and every check of the columns. */
   readonly loadMs: number
   readonly stateMs: number
-  /** The same from a bundle that serves to the same again. */
+  /** From a serving bundle to the same bundle again. */
   readonly carryMs: number
   readonly stateBytes: number
   /** Memory of the process with one bundle and one state. */

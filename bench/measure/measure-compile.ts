@@ -1,6 +1,5 @@
-// A process that compiles a generated configuration, cold and after changes of one file, and says
-// what it took.
-// Run by the benchmark `compile`: a fresh process for each cold compilation.
+// A process that compiles a generated configuration, cold and after changes of one file, and
+// reports the cost. Run by the benchmark `compile`: a fresh process for each cold compilation.
 import { createCompiler } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { manyFiles, sourceFile, withPool } from '../data/many-files.ts'

@@ -1,5 +1,5 @@
-// A process that measures the loop of a responder over a source of packets in memory: with no tap,
-// or with one that logs one query in so many. Run by the benchmark `query-log`, once for each.
+// A process that measures a responder's loop over a packet source in memory, without a tap or with
+// a sampling one. Run by the benchmark `query-log`, once for each.
 import { noLimit } from '#answer/counters/query-bucket.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import { Transaction } from '#answer/transaction.ts'
@@ -15,7 +15,7 @@ import { measure } from './count-allocation.ts'
 const batch = 24
 const slotBytes = 2_048
 
-/** Full batches of the same query, and a reader of the ring that is always there in time. */
+/** Full batches of the same query, and a reader of the ring that keeps up. */
 class MemorySource implements PacketSource {
   readonly buffer = new Uint8Array(batch * slotBytes)
   readonly slotBytes = slotBytes
@@ -71,7 +71,7 @@ class MemorySource implements PacketSource {
   }
 
   setReply(): void {
-    // Nobody is sent anything.
+    // Replies go nowhere.
   }
 
   send(): number {
@@ -79,7 +79,7 @@ class MemorySource implements PacketSource {
   }
 }
 
-/** @param sampleEvery of so many queries one is logged; 0: there is no tap */
+/** @param sampleEvery one query in this many is logged; 0: no tap */
 async function measureLoop(sampleEvery: number, queries: number) {
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }

@@ -1,5 +1,5 @@
 // A process that measures every algorithm and filter on the answer path: CPU time above round
-// robin, and octets allocated. Run by the benchmark `routing`, with a big young generation.
+// robin, and octets allocated. Run by the benchmark `routing`, with a large young generation.
 import { GeoTables, noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { clients4, clients6 } from '../data/clients.ts'
 import type { Clients } from '../data/clients.ts'
@@ -24,7 +24,7 @@ export interface MeasuredKind {
 
 export interface MeasuredMode {
   readonly nanos: number
-  /** Medians of differences between neighbours in time. */
+  /** Medians of differences between adjacent measurements. */
   readonly nanosAbove: number
   readonly bytesEach: number
 }
@@ -72,7 +72,7 @@ function nanosOf(kind: number, mode: ClientMode): number {
   return ((user + system) * 1_000) / times
 }
 
-/** Round by round, so that what disturbs the machine disturbs a kind and its base alike. */
+/** By rounds, so that a disturbance affects a kind and its baseline alike. */
 function measureNanos(mode: ClientMode): { nanos: number; nanosAbove: number }[] {
   const taken = routingKinds.map(() => ({ each: [] as number[], above: [] as number[] }))
   for (let round = 0; round < rounds; round++) {
@@ -92,7 +92,7 @@ async function measureAll(): Promise<RoutingResult> {
     budget: budget ?? null,
     modes: {} as Record<ClientMode, MeasuredMode>,
   }))
-  // All before the first measurement: one that comes later would send optimised code back.
+  // All kinds run before the first measurement: a later one would deoptimise the code.
   for (let i = 0; i < 3; i++) {
     for (const mode of clientModes) for (const kind of kinds.keys()) run(kind, mode, 20_000)
   }

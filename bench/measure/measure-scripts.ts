@@ -1,5 +1,5 @@
-// A process that measures script steps: what a query costs in time and CPU that a script decides,
-// with its answering thread and its helper. Run by the benchmark `routing`.
+// A process that measures script steps: time and CPU of a query decided by a script, in the
+// answering thread and its helper. Run by the benchmark `routing`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -16,7 +16,7 @@ import { median } from '../support/statistics.ts'
 
 export interface MeasuredScript {
   readonly name: string
-  /** From the query to its reply, as the answering thread sees it. */
+  /** From the query to its reply, as seen by the answering thread. */
   readonly wallMicros: number
   readonly ownMicros: number
   readonly helperMicros: number
@@ -33,10 +33,10 @@ export interface ScriptResult {
 const isQuick = process.argv.includes('--quick')
 const times = isQuick ? 500 : 5_000
 const rounds = isQuick ? 3 : 9
-/** Queries in a row; on a busy machine, chunks with a run that was cut off are not counted. */
+/** Consecutive queries; chunks with an interrupted run, as on a busy machine, are not counted. */
 const chunk = 20
 const triesMax = (times / chunk) * 20
-/** Until the helper has its engine and the bundle. */
+/** Time for the helper to have its engine and the bundle. */
 const patienceMs = 30_000
 
 const scriptKind = (name: string, body: string): RoutingKind => ({
@@ -44,7 +44,7 @@ const scriptKind = (name: string, body: string): RoutingKind => ({
   tables: 'world',
   filterChain: [`script:${body}`, 'failover'],
 })
-/** The second one is that of docs/operations/scripts.md. */
+/** The second script is that of docs/operations/scripts.md. */
 const kinds: readonly RoutingKind[] = [
   scriptKind('[script, failover] one address', `result = ['10.20.0.1']`),
   scriptKind(
@@ -102,7 +102,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-/** Adds up the cost of chunks in which every run came through. */
+/** Sums the cost of chunks in which every run succeeded. */
 async function costOf({ run, done }: Runner, kind: number): Promise<Cost & { done: number }> {
   const sum = { wall: 0, own: 0, all: 0 }
   let counted = 0
@@ -115,7 +115,7 @@ async function costOf({ run, done }: Runner, kind: number): Promise<Cost & { don
     const after = nowOf()
     asked += chunk
     came += done() - doneBefore
-    // The host of scripts, which lets back in what was left out, lives on this thread.
+    // Lets the script host, on this thread, resume suspended scripts.
     await pause(1)
     if (done() - doneBefore < chunk) {
       await runsAgain({ run, done }, kind, 1)
@@ -141,7 +141,7 @@ async function measureScripts(): Promise<ScriptResult> {
     run: (kind, count) => loop.run(domainOf(kind), 'source4', clients, count),
     done,
   }
-  // All before the first measurement, until their code is compiled.
+  // All kinds run before the first measurement, until their code is compiled.
   for (const kind of kinds.keys()) await runsAgain(runner, kind, 500)
   const taken = kinds.map(() => [] as (Cost & { done: number })[])
   for (let round = 0; round < rounds; round++) {

@@ -1,6 +1,5 @@
-// Measures what an answer of a signed zone costs that was signed before, beside the same answer of
-// the same zone unsigned: without a socket, in turns.
-// Run by the benchmark `signing`; prints JSON.
+// Measures an answer of a signed zone with a remembered signature, beside the same answer of an
+// unsigned zone: without a socket, in turns. Run by the benchmark `signing`; prints JSON.
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'

@@ -1,4 +1,5 @@
-// A process that writes to its own repository for a while, and says how fast: run by the benchmark.
+// A process that writes to its own repository for a while, and reports its rate. Run by the
+// benchmark `writes`.
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
@@ -26,7 +27,7 @@ export interface WriteRun {
   readonly cpuMsPerWrite: number
 }
 
-/** Runs: a number of clients, after a colon what they do; without it they update pools. */
+/** Runs: number of clients, and after a colon the operation; by default they update pools. */
 const [dataDir = '', poolCount = '10000', seconds = '10', runsText = '1,16,64,256'] =
   process.argv.slice(2)
 const pools = Number(poolCount)
@@ -51,7 +52,7 @@ async function seed(): Promise<void> {
   if (!moved.ok) throw new Error(moved.error.reason)
 }
 
-/** Each is about another object than those before it: 7,919 is a prime. */
+/** Consecutive writes are about different objects: 7,919 is a prime. */
 const operations: Readonly<Record<string, (n: number, run: number) => Operation>> = {
   update: (n, run) => ({
     verb: 'update',
@@ -66,7 +67,7 @@ const operations: Readonly<Record<string, (n: number, run: number) => Operation>
     name: `new${n}`,
     spec: { domain: `new${n}.example.com.`, pool: `p${(n * 7_919) % pools}` },
   }),
-  // The service of the pool follows: two files.
+  // The service of the pool changes, too: two files.
   rename: (n) => {
     const name = `p${(n * 7_919) % pools}`
     return { verb: 'rename', kind: 'Pool', target: { tenant, name }, name: `renamed-${name}` }

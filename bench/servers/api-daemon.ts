@@ -1,4 +1,4 @@
-// The real daemon with its API, and a configuration of many pools that was pushed to it.
+// Runs the real daemon with its API, and pushes a configuration of many pools to it.
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,11 +21,11 @@ export interface ApiDaemon {
 
 export interface ApiDaemonOptions {
   readonly pools: number
-  /** The only core it may run on; absent: all. */
+  /** The only core that it may use; absent: all. */
   readonly core?: number
 }
 
-/** @param home an empty directory. @returns when the API shows the pools. */
+/** @param home an empty directory. @returns when the API lists the pools */
 export async function startApiDaemon(
   home: string,
   { pools, core }: ApiDaemonOptions,
@@ -63,7 +63,7 @@ export async function pushPools(
   const key = await repository.makeKey()
   const origin = join(dataDir, 'config.git')
   await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
-  // It believes its own key first: writes are commits of its own.
+  // Trusts its own key first: API writes are its own commits.
   const signers = join(dataDir, 'allowed_signers')
   await waitUntil('its own key', () => existsSync(signers), patience)
   appendFileSync(signers, key)
@@ -77,13 +77,13 @@ export interface Listed {
   readonly name: string
 }
 
-/** What a list route gives the system. */
+/** Reads a list route with the system key. */
 export async function listed(daemon: { apiPort: number }, path: string): Promise<Listed[]> {
   const reply = await callApi<Listed[]>(daemon, 'GET', path, { bearer: systemKey })
   return Array.isArray(reply.body) ? reply.body : []
 }
 
-/** Why something failed, with what the daemon has to say about it. */
+/** An error with the daemon's output. */
 export function whatItSaid(program: Program, error: unknown): Error {
   const said = `${program.output()}${program.errors()}`
   return new Error(`${String(error)}\nthe daemon said:\n${said}`, { cause: error })

@@ -13,7 +13,7 @@ export interface Pushed {
   readonly pushedMs: number
 }
 
-/** One service with one member, so that its answer says which commit serves. */
+/** A service with one member, whose address identifies the serving commit. */
 export const probeName = 'probe.gslb.example.com'
 
 const gitEnvironment = {
@@ -30,7 +30,7 @@ export class ConfigRepository {
   readonly #path: string
   readonly #keyPath: string
 
-  /** @param directory where the clone and the key are put */
+  /** @param directory for the clone and the key */
   constructor(directory: string) {
     this.#path = join(directory, 'clone')
     this.#keyPath = join(directory, 'key')
@@ -51,12 +51,12 @@ export class ConfigRepository {
     await this.#git('remote', 'add', 'origin', originPath)
   }
 
-  /** Writes the configuration of `services` services and of the probe. */
+  /** Writes the configuration of `services` services and the probe. */
   writeMany(services: number, probeAddress: string): void {
     this.writeWithProbe(manyFiles(services), probeAddress)
   }
 
-  /** Writes a configuration and the service of the probe. */
+  /** Writes a configuration and the probe's service. */
   writeWithProbe(files: Iterable<ConfigFile>, probeAddress: string): void {
     this.write(files)
     this.#write({
@@ -74,7 +74,7 @@ spec: { domain: ${probeName}., algorithm: round-robin, ttl: 1, pool: probe }
     for (const file of files) this.#write(file)
   }
 
-  /** The change of one file. */
+  /** Changes one file. */
   writeProbe(address: string): void {
     this.#write({
       path: 'tenants/default/pools/probe.yaml',

@@ -1,5 +1,5 @@
-// Loads servers at the same instant on one core and compares what a query costs them; and shows how
-// that and memory grow with the number of services.
+// Loads servers at the same instant on one core and compares their cost per query; shows how cost
+// and memory grow with the number of services.
 import { fixed, mib } from '../report.ts'
 import type { BenchContext, Figure, Table } from '../report.ts'
 import { residentBytes } from '../support/process-cpu.ts'
@@ -14,20 +14,20 @@ export interface Sample extends CpuPerQuery {
   readonly queriesPerSecond: number
 }
 
-/** By round: our sample, and where there is a peer, its own and the ratio of ours to it. */
+/** By round: our sample, and with a peer, its sample and the ratio of ours to it. */
 export interface Duel<S extends Sample = Sample> {
   readonly ours: S[]
   readonly theirs: S[]
   readonly ratios: number[]
 }
 
-/** Loads servers, all at once. @returns a sample for each, in their order */
+/** Loads all servers at once. @returns a sample for each, in their order */
 export type Load<S extends Sample> = (
   servers: readonly RunningServer[],
   seconds: number,
 ) => Promise<S[]>
 
-/** @param servers ours, then its peer, if there is one */
+/** @param servers ours, then its peer, if any */
 export async function duel<S extends Sample>(
   servers: readonly RunningServer[],
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
@@ -35,7 +35,7 @@ export async function duel<S extends Sample>(
 ): Promise<Duel<S>> {
   const taken: Duel<S> = { ours: [], theirs: [], ratios: [] }
   for (let round = 0; round < rounds; round++) {
-    // The one whose load starts first has a moment alone: take turns.
+    // The first load has a moment alone, so servers take turns.
     const isFirst = round % 2 === 0
     const samples = await load(isFirst ? servers : servers.toReversed(), seconds)
     const [ours, theirs] = isFirst ? samples : samples.toReversed()
@@ -74,16 +74,16 @@ export const figureOf = ({ ratios }: Duel): Figure => ({
   n: ratios.length,
 })
 
-/** A server with so many services, from its first query on. */
+/** Samples of a server with a number of services, from its first query on. */
 export interface Growth {
   readonly services: number
-  /** The first seconds; ours and the peer have just started. */
+  /** The first seconds after a start. */
   readonly cold: Duel
   readonly rest: Duel
   readonly residentBytes: readonly number[]
 }
 
-/** @param servers have just started: ours, then its peer, if there is one */
+/** @param servers freshly started: ours, then its peer, if any */
 export async function grow<S extends Sample>(
   services: number,
   servers: readonly RunningServer[],

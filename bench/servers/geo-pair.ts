@@ -1,5 +1,5 @@
-// gslbd beside its peers on one map of half a million networks, with client subnets all over the
-// address space: each alone, then gslbd and gdnsd at the same instant.
+// Compares gslbd with its peers on one map of half a million networks, with client subnets across
+// the address space: each alone, then gslbd and gdnsd at the same instant.
 import { fixed } from '../report.ts'
 import type { BenchContext, Figure, Table } from '../report.ts'
 import { cells, duel, figureOf, grow, growthTable, loadCore } from './duel.ts'
@@ -24,11 +24,11 @@ interface GeoSample extends Sample {
 interface Measured {
   readonly kind: GeoKind
   readonly services: number
-  /** Besides growth: each server alone, and with each number of senders. */
+  /** Besides growth: measures each server alone, and with each number of senders. */
   readonly isWhole?: boolean
 }
 
-/** Many services first: what most operators have. */
+/** Starts with many services, as most operators have. */
 const maps: readonly Measured[] = [
   { kind: 'chain', services: 1_000, isWhole: true },
   { kind: 'chain', services: 1 },
@@ -43,7 +43,7 @@ const peerServicesMax = 1_000
 const nameOf = ({ kind, services }: GeoMap): string =>
   services === 1 ? kind : `${kind}-${services}`
 
-/** One is a forwarder; resolvers are many. */
+/** One sender is a forwarder; resolvers are many. */
 const senderCounts = [1, 8, 100]
 
 export async function measureGeoPair(context: BenchContext): Promise<GeoPair> {
@@ -61,7 +61,7 @@ export async function measureGeoPair(context: BenchContext): Promise<GeoPair> {
         const server = await start(context.directory, serverCore, map)
         if (server !== undefined) servers.push(server)
       }
-      // The compiler of V8 is done after some hundred thousand queries: these begin with them.
+      // The growth run comes first, since V8 needs some hundred thousand queries to warm up.
       const growth = await grow(services, servers.slice(0, 2), context, loadOf(map, 8))
       if (kind === 'chain') grown.push(growth)
       if (isWhole === true) tables.push(await measure(servers, map, context, figures))

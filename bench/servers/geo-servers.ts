@@ -1,5 +1,5 @@
-// The servers that can choose by the client's network, each with the same map of half a million
-// networks and the same addresses.
+// Servers that choose by the client's network, each with the same map of half a million networks
+// and the same addresses.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeBundle } from '#bundle/encode/encode.ts'
@@ -17,9 +17,9 @@ import type { RunningServer } from './servers.ts'
 /** The IPv4 networks of the world by country, each in one of the data centres. */
 export interface GeoMap {
   readonly kind: GeoKind
-  /** `svc0` to `svc<services - 1>`, each with members of its own in `chain`. */
+  /** `svc0` to `svc<services - 1>`, each with its own members in `chain`. */
   readonly services: number
-  /** Countries that have a data centre of their own; in `map-file` all take turns instead. */
+  /** Countries with a data centre of their own; in `map-file` all countries share four in turn. */
   readonly countries: readonly string[]
   /** Addresses of the members of `svc0`, by data centre; see `addressOf` for the others. */
   readonly addresses: readonly string[]
@@ -36,7 +36,7 @@ export type GeoKind = 'map-file' | 'chain'
 const chainCodes =
   'US CN JP DE GB BR KR FR IN AU NL CA IT RU ES MX SE CH PL ZA TR ID AR NO BE DK FI AT SG IE NZ'
 
-/** Countries take turns, so that neighbours seldom come out alike. */
+/** Countries take turns, so that neighbours rarely get equal values. */
 export function worldMap(kind: GeoKind, services = 1): GeoMap {
   const { ranges: table } = new CountryTable(worldCountries())
   const countries = kind === 'chain' ? chainCodes.split(' ') : []
@@ -46,7 +46,7 @@ export function worldMap(kind: GeoKind, services = 1): GeoMap {
   for (let row = 0; row < table.count4; row++) {
     const country = table.value4(row)
     if (country === 0) continue
-    // The first one is where failover sends the others.
+    // Failover sends other clients to the first one.
     const dc = kind === 'chain' ? (dcOf.get(country) ?? 0) : country % 4
     const start = table.start4(row)
     const end = row + 1 < table.count4 ? table.start4(row + 1) - 1 : 0xffff_ffff
@@ -61,7 +61,7 @@ export function worldMap(kind: GeoKind, services = 1): GeoMap {
 const addressOf = (service: number, dc: number): string =>
   `10.${service >> 8}.${service & 255}.${dc + 1}`
 
-/** The fewest networks that make up a range. */
+/** The smallest set of networks that covers a range. */
 export function* cidrsOf(first: number, last: number): Generator<string> {
   const octets = Buffer.alloc(4)
   let start = first
@@ -116,7 +116,7 @@ export async function startGeoGdnsd(
 ): Promise<RunningServer | undefined> {
   if (!isServerInstalled('gdnsd')) return undefined
   const dcs = addresses.map((_, dc) => `dc${dc}`)
-  // The data centre, then the first one when that is down.
+  // The data centre, then the first one as its fallback.
   const listOf = (dc: number): string => (dc === 0 ? 'dc0' : `dc${dc}, dc0`)
   const nets = networks.map(({ cidr, dc }) => `${cidr} => [ ${listOf(dc)} ]\n`).join('')
   const numbers = Array.from({ length: services }, (_, i) => i)
@@ -146,7 +146,7 @@ export async function startGeoGdnsd(
 const geoModule = (home: string): string =>
   `mod-geoip:\n  - id: map\n    ttl: 60\n    mode: subnet\n    config-file: ${home}/etc/map\n`
 
-/** Where the packages of Debian and Ubuntu put it. */
+/** Path in the packages of Debian and Ubuntu. */
 const knotModule = '/usr/lib/x86_64-linux-gnu/knot/modules-3.2/geoip.so'
 
 export async function startGeoKnot(

@@ -1,4 +1,4 @@
-// The program as packages have it, in a folder of its own, with a cache that nobody else fills.
+// The packaged program in its own folder, with its own compile cache.
 import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleProgram } from '#bin/bundle-program.ts'
@@ -6,7 +6,7 @@ import { writeDatabaseTemplate } from '#bin/database-template.ts'
 
 export interface Installed {
   readonly gslbd: string
-  /** Where V8 keeps what it has compiled. */
+  /** Folder of V8's compile cache. */
   readonly env: Readonly<Record<string, string>>
 }
 

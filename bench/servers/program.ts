@@ -1,4 +1,5 @@
-// Programs that a benchmark starts: pinned to a core, their output kept, ended with the benchmark.
+// Starts programs for a benchmark: pinned to a core, with their output kept, ended with the
+// benchmark.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess, Serializable } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,13 +8,13 @@ import { cpus } from 'node:os'
 import { processTree } from '../support/process-cpu.ts'
 
 export interface ProgramOptions {
-  /** The only core it may run on; absent: all. */
+  /** The only core that it may use; absent: all. */
   readonly core?: number | undefined
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** For programs of ours: a channel for `ask`. */
+  /** Opens a channel for `ask`, for programs of ours. */
   readonly hasChannel?: boolean
-  /** Takes standard output, so that reading it does not disturb what is measured. */
+  /** File for standard output, since reading a pipe would disturb the measurement. */
   readonly outputFile?: string | undefined
 }
 
@@ -32,13 +33,13 @@ const flagsWith = (semiSpaceMb: number): readonly string[] => [
   `--v8-pool-size=${Math.min(Math.max(Math.floor(cpus().length / 2), 1), 4)}`,
   `--max-semi-space-size=${semiSpaceMb}`,
 ]
-/** What `bin/gslbd` starts Node with, for what serves and for what ends. */
+/** The flags of `bin/gslbd` for Node, for serving processes and for commands. */
 export const nodeFlags = flagsWith(2)
 export const commandFlags = flagsWith(16)
 
 const stopPatienceMs = 10_000
 const running = new Set<ChildProcess>()
-// Whatever ends this process, nothing that it has started stays.
+// However this process ends, its children end with it.
 process.on('exit', () => {
   for (const { pid } of running) if (pid !== undefined) killTree(pid)
 })
@@ -48,7 +49,7 @@ function killTree(pid: number): void {
   try {
     for (const one of processTree(pid).reverse()) process.kill(one, 'SIGKILL')
   } catch {
-    // It has ended by itself meanwhile.
+    // It has ended already.
   }
 }
 
@@ -58,7 +59,7 @@ export function startProgram(
   options: ProgramOptions = {},
 ): Program {
   const { core, cwd, env, hasChannel = false, outputFile } = options
-  // taskset becomes the program: the process id is the program's.
+  // taskset execs the program, so the process id is the program's.
   const [file, argv] =
     core === undefined ? [name, args] : ['taskset', ['-c', String(core), name, ...args]]
   const outputFd = outputFile === undefined ? undefined : openSync(outputFile, 'w')
@@ -103,7 +104,7 @@ export async function ask<T>(program: Program, message?: Serializable): Promise<
   return value as T
 }
 
-/** Runs a program to its end. @throws what it said when it failed */
+/** Runs a program to its end. @throws its output when it failed */
 export async function runToEnd(
   name: string,
   args: readonly string[],
@@ -126,7 +127,7 @@ export function isInstalled(program: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 }
 
-/** First line that matches, of both outputs; `not installed` without the program. */
+/** First matching line of either output; `not installed` without the program. */
 export function versionOf(program: string, args: readonly string[], line: RegExp): string {
   if (!isInstalled(program)) return 'not installed'
   const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' })

@@ -1,5 +1,4 @@
-// Nodes of the role dns that pull from one source, each a process of its own that is asked over
-// UDP.
+// Runs pulling nodes of the role dns from one source, each as a process that is queried over UDP.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +23,7 @@ export interface PullingOptions {
   readonly poll?: string
 }
 
-/** @param home an empty directory. @returns when it listens, perhaps without a bundle */
+/** @param home an empty directory. @returns when it listens, possibly without a bundle */
 export async function startPullingNode(
   home: string,
   { url, publicPem, poll = '1s' }: PullingOptions,
@@ -56,7 +55,7 @@ export async function startPullingNode(
   }
 }
 
-/** What the log of a daemon says when it runs. */
+/** Ports in the log of a running daemon. */
 export async function runningPorts(
   program: Program,
   timeoutMs = 60_000,

@@ -1,6 +1,5 @@
-// A process that serves bundles from files as a node does, and swaps them when told: the server
-// under test.
-// Run by `startGslbd`; speaks over the channel of its parent and ends with it.
+// The server under test: a process that serves bundles from files as a node does, and swaps them on
+// request. Run by `startGslbd`; uses the channel of its parent and ends with it.
 import { generateKeyPairSync } from 'node:crypto'
 import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { loadBundle } from '#bundle/load/load.ts'
@@ -25,13 +24,13 @@ export interface ServeOptions {
   /** Served in turn: the first at the start, the next at each swap. */
   readonly paths: readonly string[]
   readonly threads: number
-  /** The countries of the world's networks are known. */
+  /** Loads the countries of the world's networks. */
   readonly hasCountries?: boolean
   /** Left out: no query is logged. */
   readonly queryLog?: { readonly file: string; readonly sampleEvery: number } | undefined
-  /** Where the keys of signed zones are, or are to be made. */
+  /** Folder of the keys of signed zones, made if missing. */
   readonly keyDirectory?: string | undefined
-  /** Members that this process probes besides: how many, and the ports of their servers. */
+  /** Members probed in parallel: their number, and the ports of their servers. */
   readonly probing?: { readonly targets: number; readonly ports: readonly number[] }
 }
 
@@ -42,17 +41,17 @@ export interface Ready {
   readonly residentBytes: number
 }
 export interface Swapped {
-  /** From the publication in memory to the last thread that has taken it over. */
+  /** From the publication in memory until the last thread has adopted it. */
   readonly activateMs: number
-  /** The longest that a responder did not answer for it. */
+  /** The longest pause of a responder for it, in microseconds. */
   readonly pauseMicros: number
   readonly residentBytes: number
 }
 export interface Counted {
-  /** Queries of the responders since the start. */
+  /** Queries answered by the responders since the start. */
   readonly queries: number
   readonly batches: number
-  /** Records that were written to the query log. */
+  /** Records written to the query log. */
   readonly logged: number
 }
 

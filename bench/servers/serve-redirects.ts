@@ -32,7 +32,7 @@ const table = serve(count)
 process.send?.({ port: started.value.port, tableBytes: table, restBytes: before })
 process.on('SIGTERM', () => void server.stop().then(() => process.exit()))
 
-/** @returns octets of what the listener answers from */
+/** @returns octets of the listener's table */
 function serve(rules: number): number {
   const redirects = Array.from({ length: rules }, (_, i) =>
     redirect(i, `h${i}.old.example`, `https://new.example/${i}`),

@@ -1,5 +1,4 @@
-// The servers that are compared, each on the same names: how each is configured, started and
-// stopped.
+// The compared servers, each with the same names: how each is configured, started and stopped.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +20,7 @@ export interface RunningServer {
 }
 
 export interface StartOptions {
-  /** Empty directories are made below it. */
+  /** Folder for new empty directories. */
   readonly directory: string
   /**
    * `svc0` to `svc<names - 1>.gslb.example.com.`, four members each where the server knows members.
@@ -71,7 +70,7 @@ export interface Peer {
 const lines = (names: number, line: (i: number) => string): string =>
   Array.from({ length: names }, (_, i) => line(i)).join('\n')
 
-/** One address for each name, so that the replies have as many octets as those of the others. */
+/** One address for each name, so that replies have the same size as the others'. */
 export const staticZone = (names: number): string =>
   `$ORIGIN ${zone}.\n$TTL 60\n${soaAndNs}${lines(names, (i) => `svc${i} 60 A ${member(i, 1)}`)}\n`
 
@@ -152,7 +151,7 @@ export function isServerInstalled(name: ServerName): boolean {
   return name === 'gslbd' || isInstalled(peers[name].binary)
 }
 
-/** Resolves when the server answers. @throws with the server's own words when it does not */
+/** Resolves when the server answers. @throws with the server's output when it does not */
 export async function startServer(name: ServerName, options: StartOptions): Promise<RunningServer> {
   const { directory, names, core } = options
   if (name === 'gslbd') {
@@ -167,9 +166,9 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
 }
 
 /**
- * Starts a peer on files of its own; `svc0` must be answered.
+ * Starts a peer with its own files; `svc0` must be answered.
  *
- * @throws with the server's own words when it does not answer
+ * @throws with the server's output when it does not answer
  */
 export async function startPeer(
   name: ServerName,
@@ -204,7 +203,7 @@ export async function startPeer(
   return { name, port, pid: program.pid, stop: program.stop }
 }
 
-/** A file of questions for dnsperf, one for each name. */
+/** Writes queries for dnsperf, one for each name. */
 export function writeQueryFile(directory: string, names: number): string {
   const path = join(directory, `queries-${names}.txt`)
   writeFileSync(path, `${lines(names, (i) => `svc${i}.${zone} A`)}\n`)

@@ -1,4 +1,4 @@
-// Servers that sign as they answer: how each is configured for the zone of the benchmarks.
+// Servers that sign online: how each is configured for the benchmark's zone.
 import { join } from 'node:path'
 import { bundleFiles } from '../data/encode-bundle.ts'
 import { isInstalled } from './program.ts'
@@ -10,7 +10,7 @@ export type SigningServer = (typeof signingServers)[number]
 
 const algorithm = 13
 
-/** Both sign by P-256, and deny by one record that is made for the question. */
+/** Both sign with P-256, and deny by one record made for the query. */
 const signers: Readonly<Record<'knot' | 'pdns', Peer>> = {
   knot: {
     ...peers.knot,
@@ -54,7 +54,7 @@ export function isSignerInstalled(name: SigningServer): boolean {
   return programs.every(isInstalled)
 }
 
-/** @param names services of gslbd with four members each, addresses of the others */
+/** @param names services of gslbd with four members each, addresses on other servers */
 export async function startSigner(
   name: SigningServer,
   options: { readonly directory: string; readonly names: number; readonly core: number },

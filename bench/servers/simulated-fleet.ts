@@ -1,5 +1,5 @@
-// Nodes in one process that tell each other of members through a real Redis, with the adapters and
-// the publisher of a node. Their probes are simulated: what each finds is set from outside.
+// Nodes in one process that share members' health through a real Redis, with a node's adapters and
+// publisher. Their probes are simulated: results are set from outside.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
@@ -18,11 +18,11 @@ export interface FleetShape {
   readonly nodes: number
   readonly sites: number
   readonly members: number
-  /** 0: all. */
+  /** 0: all nodes probe. */
   readonly probers: number
 }
 
-/** Another node says of a member that it is down. */
+/** A report of another node that a member is down. */
 export interface Heard {
   readonly key: string
   readonly node: string
@@ -39,7 +39,7 @@ interface Probed {
 const prefix = 'gslbd:'
 const ipAddress = '192.0.2.1'
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-/** The machine has others to run. */
+/** Long, since the machine is busy. */
 const commandTimeoutMs = 30_000
 const startMs = 60_000
 
@@ -51,9 +51,9 @@ export class SimulatedNode {
   readonly #redis: Redis
   readonly #publisher: PeerPublisher
   readonly #bus: ReturnType<typeof createRedisPeerHealth>
-  /** What was heard here, in order. */
+  /** Reports received here, in order. */
   readonly heardDown: Heard[] = []
-  /** null: it only reads what it hears. A table of all would need the memory of all nodes. */
+  /** null: it only receives. Tables of all nodes would need the memory of all nodes. */
   table: PeerTable | null = null
   #timer: NodeJS.Timeout | undefined
 
@@ -85,7 +85,7 @@ export class SimulatedNode {
     this.#publisher.note([probed.owner])
   }
 
-  /** Tells all that it has found so far, before anybody listens. */
+  /** Publishes all of its verdicts, before the nodes listen. */
   async tellAll(): Promise<void> {
     const deadlineMs = performance.now() + startMs
     while (this.#redis.status().state !== 'up') {
@@ -108,7 +108,7 @@ export class SimulatedNode {
     })
   }
 
-  /** As the view does, each at another moment of the second. */
+  /** Ticks as the view does, each node at another moment of the second. */
   tickFrom(delayMs: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = setInterval(() => void this.#publisher.tick(), healthLimits.peerTickMs)
@@ -134,7 +134,7 @@ export class SimulatedNode {
 
 export class SimulatedFleet {
   readonly nodes: readonly SimulatedNode[]
-  /** By key: the nodes that probe it. */
+  /** By key: the nodes that probe the member. */
   readonly probersOf = new Map<string, readonly SimulatedNode[]>()
   readonly words: number
 
@@ -161,7 +161,7 @@ export class SimulatedFleet {
     this.words = this.nodes.reduce((sum, { probed }) => sum + probed.size, 0)
   }
 
-  /** All words are in Redis, and all nodes listen and tell what is new. */
+  /** Resolves when all verdicts are in Redis, and all nodes listen and publish. */
   async start(wholeNodes: number): Promise<void> {
     for (const node of this.nodes) await node.tellAll()
     for (const [i, node] of this.nodes.entries()) {
@@ -172,7 +172,7 @@ export class SimulatedFleet {
     await sleep(1_000)
   }
 
-  /** `share` of all words have another round trip time each second. */
+  /** Changes the round trip time of `share` of all verdicts each second. */
   async jitter(share: number, durationMs: number, seed: number): Promise<void> {
     const random = new Random(seed)
     const words = this.nodes.flatMap((node) =>

@@ -1,4 +1,4 @@
-// A plain web server over a directory that `gslbd publish` writes, which counts what it sends.
+// A plain web server over a directory written by `gslbd publish`, which counts the octets it sends.
 import { createReadStream, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 export interface TreeServer {
   readonly url: string
-  /** Octets of bodies by kind, since they were last asked for. */
+  /** Octets of bodies by kind, since the last call. */
   readonly sent: () => { readonly deltas: number; readonly bundles: number }
   readonly close: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-// The machine and the programs that a result was measured on and with.
+// Describes the machine and the programs of a result.
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { versionOf } from '../servers/program.ts'
 
@@ -13,7 +13,7 @@ export interface Machine {
   readonly knot: string
   readonly nsd: string
   readonly dnsperf: string
-  /** Load average of the minute before the run: above 0.5 the numbers are not worth much. */
+  /** Load average of the minute before the run: above 0.5 the numbers are unreliable. */
   readonly loadBefore: number
 }
 
@@ -34,7 +34,7 @@ export function describeMachine(): Machine {
   }
 }
 
-/** One line for each fact. */
+/** One line per fact. */
 export function machineLines(machine: Machine): string[] {
   const { cpu, cores, memoryGib, kernel, node, v8, gdnsd, knot, nsd, dnsperf } = machine
   return [

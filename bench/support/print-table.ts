@@ -1,5 +1,4 @@
-// A table as aligned text, for a terminal and for Markdown (in the form that the formatter leaves
-// alone).
+// Prints a table as aligned text, for a terminal and for Markdown (as the formatter leaves it).
 import type { Table } from '../report.ts'
 
 const numeric = /^(?:[-+]?\d[\d.,]*(?:\.\.[-+]?\d[\d.,]*)?|-)$/

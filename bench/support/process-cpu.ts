@@ -1,11 +1,10 @@
-// CPU time from the kernel's accounting: all threads of a process and of the processes it has
-// started.
+// Reads CPU time from the kernel's accounting: all threads of a process and of its children.
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface CpuTime {
   /** Nanoseconds on a core, from schedstat: exact. */
   readonly totalNs: number
-  /** Clock ticks (usually 10 ms): good for the proportion only. */
+  /** Clock ticks (usually 10 ms): only good for the ratio. */
   readonly userTicks: number
   readonly systemTicks: number
 }
@@ -24,7 +23,7 @@ export function cpuTime(pid: number): CpuTime {
         readFileSync(`/proc/${one}/task/${thread}/schedstat`, 'utf8').split(' ')[0],
       )
     }
-    // After the name, which may hold anything: state is field 3, utime 14, stime 15.
+    // Fields after the name, which may contain anything: state is field 3, utime 14, stime 15.
     const fields = readFileSync(`/proc/${one}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -34,7 +33,7 @@ export function cpuTime(pid: number): CpuTime {
   return sum
 }
 
-/** The process and all below it: a server may answer from a child. */
+/** The process and its descendants: a server may answer from a child. */
 export function processTree(pid: number): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),

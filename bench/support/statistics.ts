@@ -1,6 +1,6 @@
-// The few statistics that the benchmarks quote: median, nearest-rank percentile, range.
+// The statistics in benchmarks: median, nearest-rank percentile, range.
 
-/** The middle value; the mean of the two middle ones when there are as many; NaN of nothing. */
+/** The middle value; the mean of the two middle ones for an even count; NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -9,14 +9,16 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Where the median of all that could be measured lies, with 95 % confidence, whatever their
- * distribution: between two of the values (sign test). Five values or fewer give their range.
+ * A 95 % confidence interval of the median for any distribution: between two of the values (sign
+ * test). Five values or fewer give their range.
  */
 export function medianInterval(values: readonly number[]): readonly [least: number, most: number] {
   const sorted = values.toSorted((a, b) => a - b)
   const n = sorted.length
   if (n === 0) return [Number.NaN, Number.NaN]
-  /** How probable it is that just `rank` of n values lie below the median; those up to it. */
+  /**
+   * Probability that exactly `rank` of n values are below the median; and that at most so many are.
+   */
   let exactly = 0.5 ** n
   let upTo = exactly
   let rank = 0

@@ -8,7 +8,7 @@ export interface HealthSignal {
   readonly healthy: boolean
   /** 0 to 1, for display only; null: not given. */
   readonly score: number | null
-  /** Unix epoch. Of two signals of one source the newer wins, whatever the order of arrival. */
+  /** Unix epoch. The newer of two signals of one source wins, whatever their order. */
   readonly postedAtMs: number
   /** Validity of the signal. */
   readonly expiresAtMs: number

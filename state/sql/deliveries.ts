@@ -13,7 +13,7 @@ export function createSqlDeliveries(database: Sql): Deliveries {
           .executeTakeFirst()
         return row === undefined ? null : { ...row, revision: Number(row.revision) }
       }),
-    // Of two nodes that have seen the same revision, only one changes a row.
+    // Only one of two nodes that have seen the same revision changes a row.
     replace: (channel, seen, { decider, state }) =>
       database.once(async (db) => {
         const values = { decider, state, revision: seen + 1 }

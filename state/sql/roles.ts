@@ -33,7 +33,7 @@ class SqlRoles implements Roles {
   readonly create = async (role: NewRole): StoreCall<Role, 'name-taken' | 'too-many-roles'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // Of two simultaneous calls, the second waits here and then counts the first one's role.
+        // The second of two simultaneous calls waits here and then counts the first one's role.
         await sql`lock table roles in share row exclusive mode`.execute(transaction)
         const named = await selectNamed(transaction, role.tenantId, role.name).executeTakeFirst()
         if (named !== undefined) return 'name-taken'

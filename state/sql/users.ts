@@ -33,7 +33,7 @@ class SqlUsers implements Users {
   readonly create = async (user: NewUser): StoreCall<User, 'email-taken' | 'too-many-users'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // Of two simultaneous calls, the second waits here and then counts the first one's account.
+        // The second of two simultaneous calls waits here and then counts the first one's account.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         const { count } = await transaction
           .selectFrom('users')
@@ -58,7 +58,7 @@ class SqlUsers implements Users {
   readonly createFirst = async (user: NewUser, firstOf: FirstOf): StoreCall<User, 'not-first'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // Of two simultaneous calls, the second waits here and then sees the first one's account.
+        // The second of two simultaneous calls waits here and then sees the first one's account.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         const isTaken = firstOf === 'those-left' ? hasAny(transaction) : hadAny(transaction)
         return (await isTaken) ? undefined : await insert(transaction, user)
@@ -177,7 +177,7 @@ class SqlUsers implements Users {
   ): StoreCall<T, 'last-of-role'> {
     const done = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // Of two simultaneous calls, the second waits here and then sees the first one's effect.
+        // The second of two simultaneous calls waits here and then sees the first one's effect.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         if (await isLast(transaction, scope, id, kept)) return 'last-of-role'
         return { value: await work(transaction) }

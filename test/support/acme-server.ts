@@ -1,5 +1,5 @@
-// Pebble, a certificate authority for tests: it proves domains as a real one does, by asking a DNS
-// server.
+// Runs Pebble, a certificate authority for tests, which proves domains by asking a DNS server as a
+// real one does.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ export interface AcmeServer {
   readonly directoryUrl: string
   /** Its certificate, which clients must trust. */
   readonly certificate: string
-  /** For files of its clients; it goes with the server. */
+  /** Folder for files of its clients; removed with the server. */
   readonly path: string
   readonly output: () => string
   readonly stop: () => Promise<void>
@@ -34,7 +34,7 @@ export async function startAcmeServer(dnsPort: number): Promise<AcmeServer> {
   const config = join(path, 'pebble.json')
   writeFileSync(config, JSON.stringify({ pebble }))
   const child = spawn('pebble', ['-config', config, '-dnsserver', `127.0.0.1:${dnsPort}`], {
-    // Neither waits nor refuses now and then, to try its clients.
+    // Without its random pauses and refusals, which test clients.
     env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

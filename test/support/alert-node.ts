@@ -1,6 +1,6 @@
-// A node of a cluster as far as alerts go, as a process of its own that a test can kill: argument 1
-// is the address of the database, 2 its name. The pool of the file in argument 3 has no members
-// while that file is there.
+// A node of a cluster with alerts only, as a process that a test can kill. Argument 1 is the
+// address of the database, 2 its name. The pool of the file in argument 3 has no members while that
+// file exists.
 import { existsSync } from 'node:fs'
 import { AlertKeeper } from '#alerts/cluster/alert-keeper.ts'
 import { createSender } from '#alerts/send-by-channel.ts'

@@ -27,7 +27,7 @@ export const newSilence = (id: string, parts: Partial<StoredSilence> = {}): Stor
   ...parts,
 })
 
-/** Facts of a node on which all is well. */
+/** Facts of a node where all is well. */
 export const healthyFacts: AlertFacts = {
   regressions: () => [],
   emptyPools: () => [],

@@ -1,5 +1,5 @@
-// Any text of code points. The unit `binary` of fast-check does the same, and takes two seconds of
-// a processor to begin with.
+// Generates any text of code points. The unit `binary` of fast-check does the same, but takes two
+// seconds of CPU time to start.
 import fc from 'fast-check'
 
 const codePoint = fc

@@ -1,5 +1,5 @@
-// Two nodes with one address and a router between them, each with a BIRD as the page for operators
-// has it: docs/operations/anycast.md.
+// Two nodes with one address and a router between them, each with a BIRD configured as in
+// docs/operations/anycast.md.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -15,7 +15,7 @@ export const nodeNames = ['one', 'two'] as const
 export type NodeName = (typeof nodeNames)[number]
 
 const page = join(import.meta.dirname, '../../docs/operations/anycast.md')
-/** The second node has the network of its own in the place of the first one's. */
+/** The second node's own network, in place of the first one's. */
 const ownNetwork: Readonly<Record<NodeName, (text: string) => string>> = {
   one: (text) => text,
   two: (text) => text.replaceAll('10.0.1.', '10.0.2.').replaceAll('2001:db8:1::', '2001:db8:2::'),
@@ -43,7 +43,7 @@ export class AnycastNetwork {
     this.#directory = directory
   }
 
-  /** Cables, addresses, and a BIRD in each; nothing is announced yet. */
+  /** Makes links, addresses, and a BIRD in each; nothing is announced yet. */
   static async make(directory: string): Promise<AnycastNetwork> {
     const spaces = await Namespaces.make('router', ...nodeNames)
     const network = new AnycastNetwork(spaces, directory)
@@ -101,22 +101,22 @@ export class AnycastNetwork {
 
   /** Lines of the router about an address, one for each node that announces it. */
   async routes(address = `${serviceAddress}/32`): Promise<readonly string[]> {
-    // BIRD says that the network is not there, and fails.
+    // BIRD fails when there is no such route.
     const said = await this.birdc('router', 'show', 'route', 'for', address).catch(() => '')
     return said.split('\n').filter((line) => / unicast \[/.test(line))
   }
 
-  /** Nodes whose route the router has. */
+  /** Nodes with a route at the router. */
   async announcing(address?: string): Promise<readonly NodeName[]> {
     return nodesIn(await this.routes(address))
   }
 
-  /** The node whose route it uses. */
+  /** The node whose route the router uses. */
   async best(): Promise<readonly NodeName[]> {
     return nodesIn((await this.routes()).filter((line) => line.includes('] * (')))
   }
 
-  /** A client beside the router, which asks the address all the time. */
+  /** A client beside the router, which queries the address all the time. */
   client(question: string): QueryStream {
     const script = join(import.meta.dirname, 'query-stream.ts')
     const args = [process.execPath, script, serviceAddress, question]
@@ -142,12 +142,12 @@ export class QueryStream {
     this.#lines = createInterface(child.stdout!)[Symbol.asyncIterator]()
   }
 
-  /** What became of the queries since the last call: all are answered by now, or lost. */
+  /** The outcome of the queries since the last call: each was answered or lost. */
   async report(): Promise<StreamReport> {
     return (await this.#ask('report')) as StreamReport
   }
 
-  /** What the last answer said; empty: there was none. */
+  /** The last answer; empty: none. */
   async last(): Promise<string> {
     return (await this.#ask('last')) as string
   }

@@ -1,5 +1,5 @@
-// HTTP to the API of a running daemon, a connection for each call: one that is kept open may be
-// closed at the moment in which a request leaves.
+// HTTP calls to the API of a running daemon, each over its own connection: a kept one may be closed
+// just when a request leaves.
 import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'

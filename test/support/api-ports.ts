@@ -1,4 +1,4 @@
-// Ports for tests of the API: what a test does not bring fails loudly when it is asked.
+// Ports for tests of the API: a call that a test did not provide fails loudly.
 import { Identities } from '#access/auth/identities.ts'
 import { Passwords } from '#access/auth/passwords.ts'
 import type { AuthPolicy } from '#access/auth/policy.ts'
@@ -28,7 +28,7 @@ import type { Session, Sessions } from '#state/ports/sessions.ts'
 import type { User } from '#state/ports/users.ts'
 import { newUser } from './store-values.ts'
 
-/** Dev mode, with the defaults. */
+/** Dev mode with defaults. */
 export const devMode: AuthPolicy = {
   systemKey: null,
   secretKey: null,
@@ -40,7 +40,7 @@ export const devMode: AuthPolicy = {
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** An operator of acme, whose session is not over. */
+/** An operator of acme, with a valid session. */
 export const anyUser: User = {
   ...newUser('u1', { displayName: 'Ann', tenantId: 'acme', role: 'operator' }),
   ...{ totp: null, oidcIdentity: null, updatedAtMs: 1_000 },
@@ -50,7 +50,7 @@ export const anySession: Session = {
   ...{ createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER },
 }
 
-/** Nobody is logged in. */
+/** No sessions. */
 export const noSessions: Sessions = portOf('sessions', { find: async () => ok(null) })
 
 export const plainView: OperatorView = {
@@ -144,7 +144,7 @@ const noBundles: ServerPorts['bundles'] = {
   delta: async () => undefined,
 }
 
-/** Nobody has seen a regression. */
+/** No regressions. */
 export const unseenOverlays: OverlayView = {
   trip: () => null,
   baselineRttMs: () => null,

@@ -1,5 +1,5 @@
-// An API with accounts, roles, tenants and keys, on the embedded database and in memory, and the
-// people that call it.
+// An API with accounts, roles, tenants and keys, on the embedded database and in memory, and its
+// callers.
 import type { AuthPolicy } from '#access/auth/policy.ts'
 import { systemKey, tokenHash } from '#access/auth/policy.ts'
 import { Passwords } from '#access/auth/passwords.ts'
@@ -101,7 +101,7 @@ export async function createWorld(
   return { app, ports, time, audit, call }
 }
 
-/** Tenants without a repository behind them. */
+/** Tenants without a repository. */
 export function memoryTenants(): Tenants {
   const all = new Map<string, TenantRecord>()
   const add = (id: string, rpsLimit: number): TenantRecord => {
@@ -121,7 +121,7 @@ export function memoryTenants(): Tenants {
   }
 }
 
-/** The system key, for what a test has before it begins. */
+/** The system key, for the state before a test. */
 export const setupOrigin: WriteOrigin = {
   caller: {
     ...{ kind: 'system', tenant: 'default', userId: null, role: null, isSystemAdmin: true },
@@ -130,7 +130,7 @@ export const setupOrigin: WriteOrigin = {
   ...{ isDryRun: false, requestId: 'setup' },
 }
 
-/** A session of a user with that role, without a login; the tenant is there then. */
+/** Makes a session of a user with that role, without a login; makes the tenant if needed. */
 export async function sessionOf(
   { ports }: World,
   tenantId: string,

@@ -1,4 +1,4 @@
-// Backends that do what a test tells them: real TCP, HTTP and HTTPS servers on free ports.
+// Backends controlled by tests: real TCP, HTTP and HTTPS servers on free ports.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -23,7 +23,7 @@ export interface Certificate {
   readonly cert: string
 }
 
-/** One of test/fixtures/tls, whose README says for which name it is. */
+/** A certificate of test/fixtures/tls, whose README lists the names. */
 export function testCertificate(name: 'named' | 'addressed' | 'unknown'): Certificate {
   const read = (part: string): string =>
     readFileSync(new URL(`../fixtures/tls/${name}.${part}.pem`, import.meta.url), 'utf8')
@@ -39,7 +39,7 @@ export function startTcpBackend(
   return listen(createTcpServer(onConnection), port, address)
 }
 
-/** A TCP server that answers the first bytes of a client with `write`'s, whatever they are. */
+/** A TCP server that answers the first bytes of any client by `write`. */
 export function startRawBackend(write: (socket: Socket) => void): Promise<Backend> {
   return startTcpBackend((socket) =>
     socket.once('data', () => {
@@ -58,11 +58,11 @@ export interface SeenRequest {
 
 export interface HttpBackend extends Backend {
   readonly requests: readonly SeenRequest[]
-  /** Replaces what it answers from now on. */
+  /** Replaces the listener. */
   readonly answer: (listener: RequestListener) => void
 }
 
-/** Answers 200 `ok` until told otherwise; HTTPS when a certificate is given. */
+/** Answers 200 `ok` at first; HTTPS when a certificate is given. */
 export async function startHttpBackend(
   options: { certificate?: Certificate; port?: number; address?: string } = {},
 ): Promise<HttpBackend> {
@@ -107,7 +107,7 @@ async function listen(server: Server, port: number, address: string): Promise<Ba
   server.on('connection', (socket: Socket) => {
     connectionCount++
     open.add(socket)
-    // Probes leave without a word; that is no fault of the backend.
+    // Probes disconnect abruptly; that is no fault of the backend.
     socket.on('error', () => undefined)
     socket.once('close', () => open.delete(socket))
   })

@@ -1,4 +1,4 @@
-// This machine's own files, booted by systemd as another machine: what it writes stays in memory.
+// Boots this machine's own files by systemd as another machine, whose writes stay in memory.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ const nspawnEnv = { ...env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' }
 /** Bit of CAP_SYS_ADMIN: capability.h of Linux. */
 const mayMount = 1n << 21n
 
-/** What is lacking to boot a system and to build an image; `undefined` where nothing is. */
+/** Missing requirements to boot a system and to build an image; `undefined`: none. */
 export function lackedHere(): string | undefined {
   const [, rights = '0'] = /^CapEff:\s*(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
   if (process.getuid?.() !== 0) return 'this needs root'
@@ -23,7 +23,7 @@ export function lackedHere(): string | undefined {
   return lackedByMachine()
 }
 
-/** A kernel without overlays or control groups, or a container that hides them. */
+/** Reports a kernel without overlays or control groups, or a container that hides them. */
 function lackedByMachine(): string | undefined {
   const slash = mkdtempSync(join(tmpdir(), 'gslbd-slash-'))
   const [program = '', ...args] = machineWords(slash, ['--', '/bin/true'])
@@ -38,7 +38,10 @@ function lackedByMachine(): string | undefined {
   }
 }
 
-/** Words that run a program in a machine of this one's files. @param slash an empty directory */
+/**
+ * Command prefix that runs a program in a machine of this one's files. @param slash an empty
+ * directory
+ */
 function machineWords(slash: string, rest: readonly string[]): readonly string[] {
   const nspawn = [
     ...['systemd-nspawn', '--quiet', `--directory=${slash}`, '--volatile=overlay'],
@@ -58,13 +61,16 @@ export class BootedSystem {
     this.#leader = leader
   }
 
-  /** @param work it is /mnt there, to read; a new name below the directory for temporary files */
+  /**
+   * @param work mounted there at /mnt, read-only; a new name below the directory for temporary
+   * files
+   */
   static async boot(work: string): Promise<BootedSystem> {
     const slash = join(work, 'slash')
     mkdirSync(slash)
     const [program = '', ...args] = machineWords(slash, [
       ...['--boot', `--machine=${basename(work)}`, `--bind-ro=${work}:/mnt`],
-      // Nothing of what this machine would start.
+      // Boots without this machine's services.
       ...['--', '--unit=sysinit.target'],
     ])
     const child = spawn(program, args, { env: nspawnEnv, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -86,12 +92,12 @@ export class BootedSystem {
     }
   }
 
-  /** Words that start a program of this machine in the network of that one. */
+  /** Command prefix that runs a program of this machine in the other one's network. */
   get beforeInNetwork(): readonly string[] {
     return ['nsenter', `--net=/proc/${this.#leader}/ns/net`]
   }
 
-  /** @returns its output. @throws when it fails, with what it said */
+  /** @returns its output. @throws when it fails, with its output */
   async run(...command: readonly string[]): Promise<string> {
     const enter = ['--target', String(this.#leader), '--all', ...command]
     const { stdout } = await promisify(execFile)('nsenter', enter, { env })
@@ -118,7 +124,7 @@ export class BootedSystem {
   }
 }
 
-/** systemd itself, not the helpers that nspawn has before it. */
+/** The process of systemd itself, below nspawn's helpers. */
 function childOf(pid = 0): number | undefined {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   return children.map(Number).find((child) => {

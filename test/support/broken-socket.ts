@@ -1,4 +1,4 @@
-// Takes a node's UDP socket away and gives it back: the way to make a responder fail from outside.
+// Takes a node's UDP socket away and gives it back: makes a responder fail from outside.
 import { closeSync, openSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import koffi from 'koffi'
 
@@ -27,8 +27,8 @@ function linkOf(fd: number): string {
 }
 
 /**
- * Puts a file in the place of the socket `fd`: each receive fails, and what is sent to the port
- * waits in the socket until `mend`.
+ * Replaces the socket `fd` by a file: each receive fails, and packets to the port wait in the
+ * socket until `mend`.
  */
 export function breakSocket(fd: number): { readonly mend: () => void } {
   const kept = dup(fd)

@@ -1,4 +1,4 @@
-// Does what a browser does in a login: follows redirects and keeps cookies, by host and port.
+// Acts like a browser in a login: follows redirects and keeps cookies, by host and port.
 
 export interface Visit {
   readonly url: string
@@ -12,13 +12,15 @@ export interface Browser {
   readonly cookies: (origin: string) => ReadonlyMap<string, string>
   /** One request. */
   readonly get: (url: string) => Promise<Visit>
-  /** @param onto may change where a redirect leads @returns the first answer that is none */
+  /**
+   * @param onto may change the target of a redirect @returns the first response that is no redirect
+   */
   readonly follow: (url: string, onto?: (next: URL) => URL) => Promise<Visit>
 }
 
 const redirectsMax = 20
 
-/** @param hosts where a site that has no address of its own is really served: origin to origin */
+/** @param hosts real origins of sites without an address of their own */
 export function openBrowser(hosts: Readonly<Record<string, string>>): Browser {
   const jars = new Map<string, Map<string, string>>()
   const jarOf = (origin: string): Map<string, string> => {

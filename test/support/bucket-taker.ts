@@ -4,9 +4,9 @@ import { QueryBucket } from '#answer/counters/query-bucket.ts'
 
 export interface TakerData {
   readonly bucket: SharedArrayBuffer
-  /** One double: the time that all takers see. */
+  /** One double: the common time of all takers. */
   readonly time: SharedArrayBuffer
-  /** Cells: tokens granted to all takers; 1 = end; takers that have begun. */
+  /** Cells: tokens granted to all takers; 1 to end; number of takers that have begun. */
   readonly counts: SharedArrayBuffer
   readonly batch: number
 }

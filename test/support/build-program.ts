@@ -1,4 +1,5 @@
-// Bundles the program for the tests that start it: `node build-program.ts FOLDER`. See program.ts.
+// Bundles the program for tests that start it as a process: `node build-program.ts FOLDER`. See
+// program.ts.
 import { globSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,13 +8,13 @@ import type { Plugin } from 'rolldown'
 
 const root = join(import.meta.dirname, '../..')
 const dayMs = 24 * 60 * 60_000
-/** Packages that load machine code, or files from beside their own. */
+/** Packages with native code, or that load files beside their own. */
 const external = [/^(bcrypt|koffi|quickjs-emscripten-core)$/, /^@(electric-sql|jitl)\//]
 
 /** Reference in the bundle of each file that a thread starts with. */
 const threads = new Map<string, string>()
 
-/** A file of ours finds its neighbours where it was; a thread starts with a file of the bundle. */
+/** Keeps our relative file references valid; a thread starts from a file of the bundle. */
 const places: Plugin = {
   name: 'places',
   transform(code, path) {
@@ -35,7 +36,7 @@ const places: Plugin = {
     const names = [...threads].map(([path, reference]) => [path, this.getFileName(reference)])
     const source = JSON.stringify(Object.fromEntries(names))
     this.emitFile({ type: 'asset', fileName: 'threads.json', source })
-    // Without it Node reads each file twice, to find out what kind of module it is.
+    // Without it Node parses each file twice to find its module format.
     const format = JSON.stringify({ type: 'module' })
     this.emitFile({ type: 'asset', fileName: 'package.json', source: format })
   },
@@ -49,7 +50,7 @@ async function build(folder: string): Promise<void> {
     external,
     plugins: [places],
   })
-  // Two processes may build at the same time: the first one is as good as the second.
+  // Another process may have built it meanwhile; both results are equal.
   const draft = `${folder}.${process.pid}`
   await parts.write({ dir: draft, format: 'esm', entryFileNames: '[name].js' })
   try {

@@ -1,4 +1,4 @@
-// The image, built with buildah on files of this machine: no registry, no mirror, no daemon.
+// Builds the image with buildah from files of this machine: no registry, mirror or daemon.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 
 const source = join(import.meta.dirname, '../..')
 const name = 'localhost/gslbd:test'
-/** What the last stage of the Dockerfile runs, bin/gslbd, and what an image is to have. */
+/** Programs needed by the last stage of the Dockerfile, by bin/gslbd, and in an image. */
 const programs = [
   ...['sh', 'id', 'git', 'groupadd', 'useradd', 'install', 'readlink', 'dirname', 'getconf'],
 ]
-/** What starts a container, and how it is judged: as a registry keeps it. */
+/** Start command and health check of a container, as a registry keeps them. */
 export interface ImageConfig {
   readonly User: string
   readonly Entrypoint: readonly string[]
@@ -24,11 +24,11 @@ export class BuiltImage {
   readonly #container: string
   readonly config: ImageConfig
 
-  /** @param work all of buildah's files are below it. @param deb the program is taken from it */
+  /** @param work folder for all of buildah's files @param deb package with the program */
   constructor(work: string, deb: string) {
     const settings = join(work, 'storage.conf')
     const places = `graphroot = "${work}/graph"\nrunroot = "${work}/run"\n`
-    // Copies, which work on any file system, also inside a container.
+    // The driver copies files, which works on any file system, also in a container.
     writeFileSync(settings, `[storage]\ndriver = "vfs"\n${places}`)
     this.#env = { ...process.env, CONTAINERS_STORAGE_CONF: settings }
     const rootfs = baseOf(join(work, 'base'))
@@ -40,14 +40,14 @@ export class BuiltImage {
     this.#container = this.#exec('buildah', 'from', '--pull-never', name)
   }
 
-  /** In a container of it. @param before words that change the network */
+  /** Runs a command in a container. @param before prefix that changes the network */
   async run(before: readonly string[], ...command: readonly string[]): Promise<string> {
     const [program = '', ...args] = [...before, ...this.#words([]), ...command]
     const { stdout } = await promisify(execFile)(program, args, { env: this.#env })
     return stdout.trim()
   }
 
-  /** What it does when it is started, with a directory as its volume. */
+  /** Starts a container with a directory as its volume. */
   start(before: readonly string[], volume: string): ChildProcess {
     const words = this.#words(['--volume', `${volume}:/var/lib/gslbd`])
     const { Entrypoint, Cmd } = this.config
@@ -64,7 +64,7 @@ export class BuiltImage {
   }
 }
 
-/** A tar of the programs, and of the libraries that they and Node are linked with. */
+/** Makes a tar of the programs and of the libraries that they and Node are linked with. */
 function baseOf(folder: string): string {
   const paths = programs.map((program) => {
     return execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8', env }).trim()

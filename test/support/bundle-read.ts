@@ -25,7 +25,7 @@ export function nameOfZone(bundle: Bundle, zone: number): string {
   return nameOfNode(bundle, bundle.zoneNode[zone]!)
 }
 
-/** What the columns say of a service, names and uid apart. */
+/** The columns of a service, without names and uid. */
 export function serviceAt(bundle: Bundle, service: number) {
   return {
     domain: nameOfNode(bundle, bundle.serviceNode[service]!),

@@ -1,4 +1,4 @@
-// A source of bundles that tests let misbehave: a real HTTP server with a tree in memory.
+// A source of bundles with faults that tests choose: a real HTTP server with a tree in memory.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -47,7 +47,7 @@ export async function openSource(): Promise<BundleSource> {
 export const recordPath = '/bundles/channels/main'
 export const pathOf = (digest: string): string => `/bundles/${digest}`
 
-/** A signed bundle; others with other numbers. */
+/** A signed bundle; it differs with the number. */
 export function signedBundle(key: SigningKey, number = 1): { bytes: Uint8Array; digest: string } {
   const { bytes } = encode({ ...smallModel, commit: number.toString(16).padStart(40, '0') })
   signBundle(bytes, key)

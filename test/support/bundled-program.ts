@@ -1,4 +1,4 @@
-// The program in few files: what the short lane starts as processes and as threads.
+// Builds the program in few files, which the short lane starts as processes and threads.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { layers } from '../layers.ts'
 const root = join(import.meta.dirname, '../..')
 const builder = join(import.meta.dirname, 'build-program.ts')
 
-/** Changes with whatever the bundle is made of. */
+/** Digest of everything that the bundle is made from. */
 function fingerprint(): string {
   const hash = createHash('sha256').update(readFileSync(builder))
   const sources = layers.map(({ folder }) => `${folder}/**/*.ts`)
@@ -21,7 +21,7 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** @returns the folder of the bundle, which is made where there is none of these sources */
+/** @returns the folder of the bundle, built if missing for these sources */
 export function bundledProgram(): string {
   const folder = join(root, 'node_modules/.cache/gslbd-program', fingerprint())
   if (!existsSync(join(folder, 'main.js'))) {
@@ -35,15 +35,15 @@ function startsThreads(code: string, id: string): boolean {
 }
 
 /**
- * Threads that our code starts in the process of a test begin with a file of the bundle: a thread
- * loads everything anew, and 300 files of source take four times as long.
+ * Makes threads that our code starts in a test's process begin from the bundle: a thread loads
+ * everything anew, and 300 source files take four times as long.
  */
 export function bundledThreads(): Plugin {
   let folder: string | undefined
   let threads: Readonly<Record<string, string>> = {}
   return {
     name: 'bundled-threads',
-    // Vitest keeps what it has transformed: a file that is as before may name an older bundle.
+    // Vitest caches transformed files, which may refer to an older bundle.
     configureVitest({ defineCacheKeyGenerator }) {
       const print = fingerprint()
       defineCacheKeyGenerator(({ id, sourceCode }) =>

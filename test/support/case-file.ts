@@ -22,7 +22,7 @@ import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 
 export interface CaseFile {
-  /** The octets by path, without `expected`. */
+  /** Octets by path, without `expected`. */
   readonly files: ReadonlyMap<string, Uint8Array>
   readonly expected: string
 }
@@ -37,7 +37,7 @@ export function diagnosticCase(code: string): CaseFile {
 const marker = /^-- (.+?)( \(escaped\))? --\n/mu
 const invisible = /[^\P{C}\n]|[^\P{Z} ]| $/mu
 
-/** @throws what breaks the format */
+/** @throws the fault in the format */
 export function parseCase(octets: Uint8Array): CaseFile {
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets)
   const found = invisible.exec(text)
@@ -70,7 +70,7 @@ function unescaped(path: string, content: string): Uint8Array {
   return Buffer.concat(octets)
 }
 
-/** What a compiler gets of it; contents are left out as where a directory is read. */
+/** The compiler's input; contents that a directory reader would not read are left out. */
 export function sourcesOf({ files }: CaseFile): SourceFile[] {
   return [...files].map(([path, bytes]) => {
     const about = { path, kind: 'file', sizeBytes: bytes.length } as const
@@ -80,7 +80,7 @@ export function sourcesOf({ files }: CaseFile): SourceFile[] {
   })
 }
 
-/** Writes its files below a directory. @returns the directory, for a command */
+/** Writes the files below a directory. @returns the directory, for a command */
 export function unpackCase({ files }: CaseFile, directory: string): string {
   for (const [path, bytes] of files) {
     mkdirSync(dirname(join(directory, path)), { recursive: true })

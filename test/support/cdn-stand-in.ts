@@ -1,4 +1,4 @@
-// A CDN with redirect rules in its zones: takes nothing that the real one would refuse.
+// A stand-in for a CDN with redirect rules in its zones: refuses what the real one refuses.
 import { startStandIn } from './http-stand-in.ts'
 import type { AskedOf, Given } from './http-stand-in.ts'
 

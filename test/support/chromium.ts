@@ -1,10 +1,11 @@
-// A real browser, as Debian ships it, driven by playwright-core: one a file, a profile a test.
+// A real browser, as Debian packages it, driven by playwright-core: one per file, one profile per
+// test.
 import { execFileSync } from 'node:child_process'
 import { chromium } from 'playwright-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
-/** What a browser does by itself would be traffic to others. */
+/** Switches off the browser's own traffic. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,20 +15,20 @@ const quiet = [
   '--disable-component-update',
   '--disable-sync',
   '--disable-dev-shm-usage',
-  // Whatever asks for another host gets no address.
+  // No other host gets an address.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
 export interface Visited {
   readonly page: Page
-  /** Addresses that the page has asked for, in order. */
+  /** Addresses requested by the page, in order. */
   readonly requests: readonly string[]
   /** Errors of the page and of its policy. */
   readonly faults: readonly string[]
 }
 
 /**
- * For a file of tests: the browser starts before the first and ends after the last.
+ * Call it in a file of tests: the browser starts before the first and ends after the last.
  *
  * @param patienceMs of each step on a page
  * @returns opens a page that shares nothing with those of other tests

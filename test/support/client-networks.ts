@@ -1,5 +1,5 @@
-// Clients and networks as 128 bits, IPv4 mapped into IPv6, and what holds whom by comparing bits:
-// written apart from routing/, to compare with it.
+// Clients and networks as 128 bits, IPv4 mapped into IPv6, with containment by comparing bits:
+// independent of routing/, to compare with it.
 import type { Random } from '#lib/random.ts'
 
 /** Four words, the most significant first. IPv4 is ::ffff:0:0/96. */
@@ -32,7 +32,7 @@ export function isIn({ bits }: Client, { first, mask }: Network): boolean {
   )
 }
 
-/** The network of the longest prefix that holds the client; of equals the last. */
+/** The network with the longest prefix that contains the client; among equals the last. */
 export function longest<T extends { readonly network: Network }>(
   client: Client,
   all: readonly T[],
@@ -67,7 +67,7 @@ export function randomNetwork(random: Random): Network {
   return { cidr: `${addressText(first, isIpv4)}/${own}`, first, mask: maskOf(length), length }
 }
 
-/** One in eight is outside of the universes. */
+/** One client in eight is outside of the universes. */
 export function randomClient(random: Random): Client {
   const isIpv4 = (random.next() & 1) === 0
   const isStrange = (random.next() & 7) === 0
@@ -76,7 +76,7 @@ export function randomClient(random: Random): Client {
     const address = isStrange ? a : (universe4 | (a & 0x00ff_ffff)) >> 0
     return { bits: [0, 0, mapped, address], isIpv4 }
   }
-  // No other network is in ::/8, where IPv4 stands in databases.
+  // No other network is in ::/8, where databases have IPv4.
   return { bits: [isStrange ? a | 0x4000_0000 : universe6, b, c, a], isIpv4 }
 }
 

@@ -1,4 +1,4 @@
-// Configurations that readers see, without a repository behind them.
+// Views of configurations without a repository.
 import { checkObject } from '#config/check-object.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { ConfigIndex } from '#config/object-index.ts'
@@ -7,7 +7,7 @@ import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 
-/** It has these objects, and never changes. */
+/** A view with these objects that never changes. */
 export function viewOf(...changed: readonly ConfigEntry[]): ConfigView {
   const snapshot = ConfigIndex.empty.with({ revision: '', changed, removed: [] })
   return { isReady: () => true, snapshot: () => snapshot, onChange: () => () => undefined }

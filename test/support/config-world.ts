@@ -1,4 +1,4 @@
-// The API over a real repository on this machine, with a few tenants: what is written is a commit.
+// The API over a real repository on this machine, with a few tenants; writes are commits.
 import { generateKeyPairSync } from 'node:crypto'
 import { systemKey, tokenHash } from '#access/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
@@ -26,7 +26,7 @@ export const rootKey = 'a'.repeat(64)
 /** API key of a tenant: permissions of an operator. */
 export const keyOf = (tenant: string): string => tokenHash(`key of ${tenant}`)
 
-/** Fields that tests look at; each answer has some of them. */
+/** Fields that tests read; each answer has some of them. */
 export interface AnsweredBody {
   readonly id: string
   readonly name: string
@@ -174,7 +174,7 @@ function commitSettings(gitdir: string, settings: string): void {
   git('', 'update-ref', 'refs/heads/main', git('', ...person, 'commit-tree', '-m', 'x', tree))
 }
 
-/** As a writer for what asks for no effect: nothing needs a plan. */
+/** The writer for requests that ask for no effect: nothing needs a plan. */
 export function writerOf(control: CommitWriter): ConfigWriter {
   return {
     write: async (request) => {

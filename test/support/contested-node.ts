@@ -1,4 +1,4 @@
-// A node of a contested remote, as its operator sets it up: settings, key, data directory.
+// A node of a contested remote, set up as by its operator: settings, key, data directory.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { ContestedRemote } from './contested-remote.ts'
 

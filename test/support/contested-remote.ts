@@ -1,4 +1,5 @@
-// A remote over HTTP that two nodes and a person may write to, and what its history must be like.
+// A remote over HTTP that two nodes and a person may write to, and the required shape of its
+// history.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { gitHttpServer } from './git-http-server.ts'
@@ -39,7 +40,7 @@ export async function contestedRemote(
 }
 
 /**
- * No merge, no empty commit, and each signed by somebody of the list.
+ * Asserts no merge, no empty commit, and a listed signer for each.
  *
  * @returns the number of commits
  */

@@ -39,7 +39,7 @@ const modelOf = (moving: string, more: BundleModel['services']): BundleModel => 
   ],
 })
 
-/** Germans move at one name, everybody else at another; a third one is new. */
+/** Germans move at one name, all others at another; a third name is new. */
 export function planOfCountries(): Plan {
   return planBetweenModels(
     modelOf(was, []),
@@ -47,7 +47,7 @@ export function planOfCountries(): Plan {
   )
 }
 
-/** At each name everybody moves elsewhere than at the others. */
+/** At each name everybody moves to a different target. */
 export function planOfMoving(names: number): Plan {
   const rows = Array.from({ length: names }, (_, i) => i)
   const modelWith = (octet: number): BundleModel => ({

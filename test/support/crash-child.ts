@@ -1,4 +1,4 @@
-// A node that activates one generation after another until it is killed, and says each step.
+// A node that activates one generation after another until it is killed, and prints each step.
 import { readFileSync } from 'node:fs'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { buildNode, generation, publish } from './node-under-test.ts'
@@ -11,7 +11,7 @@ if (!started.ok) throw new Error(started.error)
 const errors = log.filter(({ level }) => level === 'error').map(({ message }) => message)
 const seq = node.status().active?.seq ?? 0
 say({ step: 'booted', seq, port: started.value.port, errors })
-// The parent asks what is served, then says: go on.
+// The parent queries the serving generation, then lets it go on.
 process.stdin.once('data', () => void activateForEver())
 
 async function activateForEver(): Promise<void> {

@@ -1,4 +1,4 @@
-// gslbd as its operator meets it: a process, spoken to by signals, DNS, HTTP and its log.
+// Runs gslbd as its operator does: a process, accessed by signals, DNS, HTTP and its log.
 import { spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { waitUntil } from './wait-until.ts'
 
 export const mainPath = programPath()
 const host = '127.0.0.1'
-/** As `bin/gslbd` sets it: without, each start would compile everything again. */
+/** As in `bin/gslbd`: without it each start would compile everything again. */
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/gslbd')
 /** A second on a machine at rest. */
 const startPatience = { timeoutMs: 180_000 } as const
@@ -44,12 +44,12 @@ export interface Daemons {
   readonly spawnBehind: (words: readonly string[], ...args: string[]) => DaemonProcess
   /** Starts the program and waits until it runs. @throws with its output when it ends before */
   readonly start: (...args: string[]) => Promise<DaemonProcess>
-  /** For `afterEach` of tests that share no process: one that fails leaves none to the next. */
+  /** For `afterEach` of tests that share no process: a failed test leaves none to the next. */
   readonly killAll: () => Promise<void>
 }
 
 /**
- * Call it at the top of a test file. What a test leaves running is killed after the last test.
+ * Call it at the top of a test file. Processes left by a test are killed after the last test.
  *
  * @param env variables of every daemon, beside the few that all have
  * @param program the file that Node starts
@@ -102,7 +102,7 @@ export class DaemonProcess {
   ) {
     const [command = '', ...args] = [...words, process.execPath, ...nodeArgs]
     this.#child = spawn(command, args, {
-      // Settings of the machine that runs the tests must not count.
+      // The settings of the test machine must not count.
       env: { PATH: process.env['PATH'], LC_ALL: 'C', NODE_COMPILE_CACHE: compileCache, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -124,7 +124,7 @@ export class DaemonProcess {
     return this.#isOver
   }
 
-  /** Both streams; for messages of failed tests and for "is said nowhere". */
+  /** Both streams; for messages of failed tests, and to check that a text was not printed. */
   get output(): string {
     return this.stdout + this.stderr
   }
@@ -181,7 +181,7 @@ export class DaemonProcess {
     return text(response)
   }
 
-  /** A first start makes its database while it answers already. */
+  /** A first start makes its database after it answers already. */
   async hasDatabase(): Promise<void> {
     const isMissing = async () => (await this.get('/api/v1/ready')).includes('database-away')
     await waitUntil('the database', async () => !(await isMissing()), startPatience)

@@ -1,4 +1,4 @@
-// Bundles with one fault each and digests that fit: what a careless or hostile compiler signs.
+// Bundles with one fault each and matching digests, as a careless or hostile compiler signs them.
 import { hash } from 'node:crypto'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
@@ -16,7 +16,7 @@ export function manifestOf(bytes: Uint8Array): Manifest {
   return JSON.parse(text.toString('utf8')) as Manifest
 }
 
-/** A copy in which element `index` of a section is `value`, with the section's digest set right. */
+/** Copies a bundle with element `index` of a section set to `value`, and corrects the digest. */
 export function withElement(
   original: Uint8Array,
   name: keyof BundleColumns,
@@ -28,7 +28,7 @@ export function withElement(
   )
 }
 
-/** The same with each element what `change` makes of it. */
+/** Copies a bundle with each element changed by `change`. */
 export function withElements(
   original: Uint8Array,
   name: keyof BundleColumns,
@@ -51,7 +51,7 @@ export function withElements(
   return bytes
 }
 
-/** A copy with another manifest text; the sections move where the loader will look for them. */
+/** Copies a bundle with another manifest text; sections move to where the loader will look. */
 export function withManifest(original: Uint8Array, text: string): Uint8Array {
   const length = new DataView(original.buffer).getUint32(12, true)
   const sections = original.subarray(alignUp(layout.headerBytes + length))

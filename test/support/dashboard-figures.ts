@@ -1,4 +1,4 @@
-// Measures the dashboard by the browser's own clocks, and keeps the figures for people.
+// Measures the dashboard by the browser's own clocks and keeps the figures.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -6,7 +6,7 @@ import { pictures } from './screens.ts'
 
 const figures: Record<string, number> = {}
 
-/** For people: beside the pictures. */
+/** Written beside the pictures. */
 export function noteFigures(found: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(found)) figures[name] = Math.round(value * 10) / 10
   mkdirSync(pictures, { recursive: true })
@@ -22,7 +22,7 @@ export const shownIn = (page: Page, act: string, sign: string): Promise<number> 
     requestAnimationFrame(look)
   })`)
 
-/** From the time that the browser gives a key to the task after the next frame is painted. */
+/** From the key event to the task after the next painted frame. */
 const meter = `
   globalThis.keyMs = []
   addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() => {
@@ -40,7 +40,7 @@ const meter = `
     })
   undefined`
 
-/** Types the keys one after the other, each after the frame of the one before. */
+/** Types the keys one by one, each after the frame of the previous one. */
 export async function keysToPaint(page: Page, keys: readonly string[]): Promise<number[]> {
   await page.evaluate(meter)
   for (const [i, key] of keys.entries()) {

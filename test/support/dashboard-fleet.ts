@@ -1,5 +1,5 @@
-// Prepares what the dashboard shows of other machines: nodes of a fleet, a BGP daemon, and earlier
-// checks of delegated domains.
+// Prepares what the dashboard shows about other machines: nodes of a fleet, a BGP daemon, and
+// earlier checks of delegated domains.
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
@@ -30,7 +30,7 @@ const domains: readonly (readonly [string, string, readonly Check[]])[] = [
 ]
 const uidOf = (i: number): string => `019a0000-0000-7000-8000-00000000000${i}`
 
-/** By path: one domain is well, of the other a name server is lame. */
+/** By path: one domain is well, the other has a lame name server. */
 export const domainFiles: readonly (readonly [string, string])[] = domains.map(([domain], i) => {
   const name = domain.slice(0, -1)
   const head = `apiVersion: gslb/v1\nkind: DelegatedDomain\nmetadata: { name: ${name}, uid: `
@@ -39,8 +39,8 @@ export const domainFiles: readonly (readonly [string, string])[] = domains.map((
 })
 
 /**
- * What their last checks found, before the node opens its database. Another node makes the next
- * ones, as it seems: a check of this one would ask servers that are not on this machine.
+ * Stores results of their last checks before the node opens its database. The next checks are
+ * claimed for another node, since this one would query servers outside of this machine.
  */
 export async function fillDomains(dataDir: string): Promise<void> {
   const atMs = Date.now() - 120_000
@@ -62,7 +62,7 @@ export async function fillDomains(dataDir: string): Promise<void> {
 
 const nodes = ['fra1', 'iad1', 'sin1', 'gru1'] as const
 
-/** Four nodes that pull; of a change that is on its way, the first one has it. */
+/** Reports four pulling nodes, of which the first has the change under way. */
 export async function tellOfNodes({ call, origin, bearer }: DashboardNode): Promise<void> {
   const shown = (await call<readonly ShownDelivery[]>('GET', '/deliveries')).body
   const { good, target } = shown.find(({ channel }) => channel === 'main')!

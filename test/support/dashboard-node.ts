@@ -1,4 +1,4 @@
-// A node with the dashboard, built for the file, and what people do with it in a browser.
+// A node with the dashboard, built for the file, and browser actions on it.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync } from 'node:fs'
@@ -27,7 +27,7 @@ export interface Account {
   readonly password: string
 }
 
-/** What `fetch` of a page of another origin could not: the system's own key. */
+/** A call with the system's own key, which a page of another origin could not make. */
 export type SystemCall = <T = Named>(
   method: string,
   path: string,
@@ -39,7 +39,7 @@ export interface DashboardNode {
   /** The folder of the files that the node serves. */
   readonly built: string
   readonly home: string
-  /** Where the node's own address is; a file may say another one. */
+  /** The node's own address, unless a file replaces it. */
   origin: string
   readonly call: SystemCall
   /** The system's own key. */
@@ -53,7 +53,7 @@ export interface DashboardNode {
 /**
  * Call it at the top of a file: one node, one browser, one build.
  *
- * @param moreOf the settings beside those that all have; asked when the node starts
+ * @param moreOf settings beside the common ones; called when the node starts
  */
 export function useDashboard(moreOf: () => object | Promise<object> = () => ({})): DashboardNode {
   const home = makeTempDir('dashboard')
@@ -110,11 +110,11 @@ export function useDashboard(moreOf: () => object | Promise<object> = () => ({})
 
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-/** Nobody was signed in yet, or a pool has no health check: browsers write both down as errors. */
+/** Leaves out the errors that browsers log for a missing session or health check. */
 export const unexpected = (faults: readonly string[]): string[] =>
   faults.filter((fault) => !/the server responded with a status of 40[14]/.test(fault))
 
-/** Named after what it is made of, so that files of tests share it. */
+/** Named by a digest of its inputs, so that test files share it. */
 function builtFolder(): string {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
   hash.update(readFileSync(join(root, 'bin/dashboard.ts')))
@@ -135,7 +135,7 @@ function build(folder: string): void {
     renameSync(own, folder)
   } catch (error) {
     rmSync(own, { recursive: true })
-    // Another process may have been faster.
+    // Another process may have built it first.
     if (!existsSync(folder)) throw error
   }
 }

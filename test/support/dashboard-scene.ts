@@ -11,7 +11,7 @@ export interface Named {
 type Call = <T = Named>(method: string, path: string, body?: object) => Promise<ApiReply<T>>
 
 export const markup = '<img src=x onerror=document.title=1>'
-/** Stored where the API takes any text; on every screen they are text, and nothing runs. */
+/** Texts that the API accepts; every screen must show them as text, and run nothing. */
 const payloads = [
   markup,
   '"><svg onload=document.title=1>',
@@ -48,13 +48,16 @@ const recordOf = (label: string, text: string) => ({
 interface Extremes {
   /** A name of 255 octets. */
   readonly longest: string
-  /** One that runs from right to left. */
+  /** Right-to-left text. */
   readonly name: string
   /** The id of a pool. */
   readonly pool: string
 }
 
-/** As long as the API takes it, of each kind beside pools, members, services and records. */
+/**
+ * Makes objects as long as the API allows, of each kind beside pools, members, services and
+ * records.
+ */
 export async function storeExtremes(
   make: (path: string, body: object) => Promise<string>,
   { longest, name, pool }: Extremes,
@@ -77,11 +80,11 @@ export async function storeExtremes(
   await make('/maintenance-windows', { ...window, resourceId: pool })
 }
 
-/** What a payload would leave behind, were it more than text. */
+/** Traces of a payload that was more than text. */
 export const injected =
   "document.querySelectorAll('main img[src=x], main svg[onload], main script').length"
 
-/** Links of a system administrator, who sees all, also those in groups that are folded. */
+/** Links for a system administrator, who sees all, including those in folded groups. */
 export async function pathsInNavigation(page: Page): Promise<string[]> {
   const links = page.getByRole('navigation', { name: 'Screens' }).locator('a')
   await links.filter({ hasText: 'Tenants' }).waitFor({ state: 'attached' })
@@ -90,7 +93,7 @@ export async function pathsInNavigation(page: Page): Promise<string[]> {
   )
 }
 
-/** In the navigation, and a page of each kind of thing below. */
+/** Screens in the navigation, and a page of each kind of object below. */
 export async function pathsOfScreens(page: Page, call: Call): Promise<string[]> {
   const paths = await pathsInNavigation(page)
   const [service] = (await call<Named[]>('GET', '/services')).body
@@ -119,15 +122,15 @@ export const pictureOf = (path: string): string =>
         .replaceAll(/[^a-z]+/g, '-')
         .slice(0, 40)
 
-/** The name of the field that has the focus; undefined: none has it. */
+/** The name of the focused field; undefined: none. */
 export const fieldWithFocus = (page: Page): Promise<string | undefined> =>
   page.evaluate<string | undefined>('document.activeElement.name')
 
-/** What has the focus. A browser that is busy may lose a key: the next look presses it again. */
+/** The focused element. A busy browser may lose a key: the next call presses it again. */
 export async function focusOfSlash(page: Page): Promise<string> {
   const focus = await page.evaluate<string>('document.activeElement.outerHTML.slice(0, 200)')
   if (focus.includes('data-search')) return focus
-  // Wherever an early key has led to.
+  // Leaves whatever an earlier key opened.
   await page.keyboard.press('Escape')
   await page.keyboard.press('/')
   return focus

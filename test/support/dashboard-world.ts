@@ -1,4 +1,4 @@
-// A node that has been at work for a while: something of each kind that has a screen.
+// A node after a while of work: something of each kind that has a screen.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
-/** What an address in a list leads to. */
+/** The targets of addresses in lists. */
 export interface World {
   readonly admin: { readonly email: string; readonly password: string }
   readonly pool: string
@@ -61,10 +61,10 @@ export async function fillDatabase(
   }
 }
 
-/** Makes one and says its id. */
+/** Makes an object and returns its id. */
 type Make = (path: string, body: object) => Promise<string>
 
-/** Over the API, as people do; what it has no call for is pushed. */
+/** Uses the API; kinds without a call are pushed. */
 export async function fillNode(node: DashboardNode, backend: Backend): Promise<World> {
   const make: Make = async (path, body) => {
     const answer = await node.call<Named & { readonly error?: string }>('POST', path, body)
@@ -87,7 +87,7 @@ export async function fillNode(node: DashboardNode, backend: Backend): Promise<W
     { name: 'example.net.', nameservers, soa, dnssec: { enabled: true } },
   ]
   await put('/settings', { zones })
-  // While nothing else commits: a rollout does by itself.
+  // Pushed while nothing else commits, as a rollout does by itself.
   pushFiles(node)
   const pools = await fillPools(make, backend)
   const check = { type: 'tcp', port: backend.port, intervalMs: 500, timeoutMs: 400 }
@@ -114,7 +114,7 @@ interface Pools {
   readonly members: readonly string[]
 }
 
-/** The first member is up: nothing listens at the address of the second. */
+/** The first member is up: nothing listens at the second one's address. */
 const members = [
   ['fra1', 'DE', '127.0.0.1'],
   ['iad1', 'US', '127.0.0.2'],
@@ -224,7 +224,7 @@ async function fillAccess(make: Make): Promise<void> {
   await make('/tenants', { name: 'Partner & Sons', rpsLimit: 500 })
 }
 
-/** As the script in people's pages, from three networks. */
+/** Reports like the script in people's pages, from three networks. */
 async function measure({ origin }: DashboardNode): Promise<void> {
   for (const network of ['10.2.0', '10.2.1', '198.51.100']) {
     const samples = ['127.0.0.1', '127.0.0.2'].map((ip, i) => ({ ip, latencyMs: 20 + 30 * i }))
@@ -247,7 +247,7 @@ spec:
     - { percent: 100 }
 `
 
-/** Waves are declared in Git alone; of the domains the ids are known before. */
+/** Waves exist only in Git; ids of the domains must be known before. */
 function pushFiles({ home }: DashboardNode): void {
   const checkout = join(home, 'checkout')
   const env = { PATH: process.env['PATH'], ...gitEnvironment }

@@ -8,7 +8,7 @@ import { removeTempDir } from './temp-dir.ts'
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/gslbd-test')
 
-/** Puts a database that nobody has opened into the data directory. */
+/** Puts an unopened database into the data directory. */
 export async function placeDatabase(dataDir: string): Promise<void> {
   const { signal } = new AbortController()
   const path = await databaseTemplate()
@@ -24,7 +24,7 @@ export async function databaseTemplate(): Promise<string> {
   return path
 }
 
-/** When two processes make it at the same time, the last one's stays: they are alike. */
+/** Among simultaneous makers the last one wins: the files are equal. */
 async function makeTemplate(path: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'making-'))

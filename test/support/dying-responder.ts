@@ -1,4 +1,4 @@
-// Loaded first by every thread of a daemon: each responder dies as it starts.
+// Preloaded into every thread of a daemon: each responder dies as it starts.
 import { workerData } from 'node:worker_threads'
 import { isResponderStart } from '#server/threads/responder-control.ts'
 

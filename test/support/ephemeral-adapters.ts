@@ -1,4 +1,4 @@
-// The stores on which the contracts of ephemeral state are tested.
+// The stores that the contracts of ephemeral state are tested on.
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest'
 import type { Clock } from '#lib/clock.ts'
@@ -15,12 +15,12 @@ import { waitUntil } from './wait-until.ts'
 export interface EphemeralUnderTest {
   readonly ports: EphemeralPorts
   readonly clock: Clock
-  /** Lets so much time pass for what is stored. */
+  /** Ages everything stored by this time. */
   readonly pass: (durationMs: number) => Promise<void>
   readonly close: () => void
 }
 
-/** A store for one test, empty; and what ends the server below it. */
+/** Makes an empty store for one test, with its server. */
 export interface EphemeralAdapter {
   readonly open: () => Promise<EphemeralUnderTest>
   readonly stop: () => Promise<void>
@@ -29,7 +29,7 @@ export interface EphemeralAdapter {
 export const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 export const prefix = 'test:'
 
-/** The contracts are about what is stored, not about a machine that has others to run. */
+/** The contracts test the store, not the load of the machine. */
 const commandTimeoutMs = 10_000
 
 interface Connected {
@@ -81,7 +81,7 @@ const alone: Connect = async (url, clock) => {
   return { ports: redisPorts(redis, clock), close: () => redis.close() }
 }
 
-/** One node that has all slots: it takes no script whose keys lie in two of them. */
+/** A node with all slots: it refuses scripts with keys in two of them. */
 const inCluster = (product?: RedisProduct) => async (): Promise<EphemeralAdapter> => {
   const server = await startRedis('everysec', () => ({ 'cluster-enabled': 'yes' }), product)
   await redisCli(server.port, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
@@ -110,13 +110,13 @@ const withFallback = onRedis(async (url, clock) => {
   return { ports: created.value, close: created.value.close }
 })
 
-/** Nobody listens on the port of the second row. */
+/** In the second row the port has no server. */
 const withoutServers: readonly [string, () => Promise<EphemeralAdapter>][] = [
   ['memory', inMemory('')],
   ['memory, since Redis is away', inMemory('redis://127.0.0.1:1/0')],
 ]
 
-/** Stores that several nodes have together. */
+/** Stores shared by several nodes. */
 const withServers: typeof withoutServers = [
   ['Redis', onRedis(alone)],
   ['Redis with the fallback', withFallback],
@@ -168,7 +168,7 @@ export async function flushRedis(server: RedisServer): Promise<void> {
   await withClient(server, (send) => send('FLUSHALL'))
 }
 
-/** Shortens every life, as if time had passed: no test has to wait. */
+/** Shortens all lives, so that no test has to wait. */
 async function age(server: RedisServer, durationMs: number): Promise<void> {
   await withClient(server, async (send) => {
     for (const key of (await send('KEYS', '*')) as string[]) {

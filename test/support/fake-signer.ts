@@ -1,4 +1,4 @@
-// A signer without keys, whose signatures are checksums, and a cache in which it keeps them.
+// A signer without keys, whose signatures are checksums, with a cache for them.
 import type { OpenReply, Signer } from '#answer/signing/signer.ts'
 
 const rrsigType = 46
@@ -6,13 +6,13 @@ const rrsigType = 46
 const headerBytes = 12
 const signedBytesMax = 4_096
 const rdataBytesMax = 512
-/** Before the signer's name (RFC 4034 section 3.1); a checksum is behind it. */
+/** Octets before the signer's name (RFC 4034 section 3.1); a checksum follows it. */
 const fixedBytes = 18
 const checksumBytes = 4
 /** RFC 4034 appendix A.1: private use, by name. */
 const privateAlgorithm = 253
 
-/** Remembers as many signatures as it has slots; one more takes the slot of another. */
+/** Remembers as many signatures as it has slots; one more replaces another. */
 export class SlotCache {
   readonly octets: Uint8Array
   readonly #slots: number
@@ -68,7 +68,7 @@ export class FakeSigner implements Signer {
     this.#cache = cache
   }
 
-  /** Denials stay as they are: what is proved is another matter. */
+  /** Leaves denials unsigned: proofs are tested elsewhere. */
   signs(): boolean {
     return false
   }
@@ -102,7 +102,7 @@ export class FakeSigner implements Signer {
     return 1
   }
 
-  /** The owner's name, then the records as they stand. @returns octets in `#signed` */
+  /** Copies the owner's name, then the records. @returns octets in `#signed` */
   #cover(
     { reply, replyView, replyStart, at: end }: OpenReply,
     owner: number,

@@ -1,4 +1,4 @@
-// Time that a test moves by hand: a clock, and timers that fire when it is their turn.
+// Time moved by hand: a clock, and timers that fire in order.
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 
@@ -34,7 +34,7 @@ export class FakeTime {
     }
   }
 
-  /** Lets time pass; what is due runs in the order of time. */
+  /** Advances time; due timers run in order. */
   pass(durationMs: number): void {
     const endMs = this.#monotonicMs + durationMs
     for (;;) {
@@ -47,7 +47,7 @@ export class FakeTime {
     this.#monotonicMs = endMs
   }
 
-  /** Time passes while work holds the thread: no timer runs. */
+  /** Advances time without running timers, as if the thread were busy. */
   block(durationMs: number): void {
     this.#monotonicMs += durationMs
   }
@@ -57,7 +57,7 @@ export class FakeTime {
     this.pass(nowMs - this.clock.nowMs())
   }
 
-  /** Somebody sets the wall clock; no timer notices. */
+  /** Sets the wall clock without affecting timers. */
   jump(byMs: number): void {
     this.#offsetMs += byMs
   }

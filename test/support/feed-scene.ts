@@ -1,4 +1,4 @@
-// Makes what most tests of the feed begin with: two tenants with a pool each, and listeners.
+// The starting point of most tests of the feed: two tenants with a pool each, and listeners.
 import { keyOf } from './config-world.ts'
 import { FeedWorld, member, objectOf } from './feed-world.ts'
 import type { FeedWorldOptions, Heard, Listener } from './feed-world.ts'
@@ -26,7 +26,7 @@ export function secret(...addresses: string[]) {
 
 const worlds: FeedWorld[] = []
 
-/** With the first commit. */
+/** Starts the feed with the first commit. */
 export async function startFeed(options: FeedWorldOptions = {}): Promise<FeedWorld> {
   const world = await startUnreadFeed(options)
   world.commits.commit(web(), secret('198.51.100.1'))
@@ -53,13 +53,13 @@ export const has = (type: string) => (heard: readonly Heard[]) =>
 export const ofType = ({ heard }: Listener, type: string) =>
   heard.filter((one) => one.type === type).map(({ payload }) => payload)
 
-/** Everything up to that commit. */
+/** Everything heard up to that commit. */
 export const told = (listener: Listener, revision: string) =>
   listener.until(`the commit ${revision}`, (heard) =>
     heard.some(({ type, payload }) => type === 'revision' && payload['revision'] === revision),
   )
 
-/** Somebody who has their snapshot. */
+/** A listener that has its snapshot. */
 export async function ready(world: FeedWorld, by: string): Promise<Listener> {
   const listener = await world.connect(by)
   await listener.until('the end of the snapshot', has('revision'))

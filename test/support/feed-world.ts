@@ -1,4 +1,4 @@
-// The feed behind a real server, over a configuration, health and time that a test moves by hand.
+// The feed behind a real server, over a configuration, health and time that tests control.
 import { request } from 'node:http'
 import { WebSocket } from 'ws'
 import { systemKey, tokenHash } from '#access/auth/policy.ts'
@@ -52,7 +52,7 @@ export function objectOf<K extends 'Pool' | 'Service' | 'Rollout' | 'Maintenance
 
 export const member = (ipAddress: string, more: object = {}) => ({ ipAddress, port: 80, ...more })
 
-/** A view whose commits have all objects. */
+/** A view in which each commit gives all objects. */
 export function createCommits() {
   const view = new LiveConfigView()
   let count = 0
@@ -61,7 +61,7 @@ export function createCommits() {
     view.apply({ isWhole: true, revision, changed: entries, removed: [] })
     return revision
   }
-  /** A first start. */
+  /** The state of a first start. */
   const none = (): void => {
     view.apply(noConfig)
   }
@@ -73,11 +73,11 @@ export interface Heard {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** A client of the feed, and all that it heard. */
+/** A client of the feed, and all events that it received. */
 export interface Listener {
   readonly socket: WebSocket
   readonly heard: Heard[]
-  /** Types and what tells them apart, in order; without statistics. */
+  /** Types and identifying fields in order, without statistics. */
   readonly said: () => string[]
   readonly until: (what: string, probe: (heard: readonly Heard[]) => boolean) => Promise<void>
   /** Code and reason, once it is closed. */
@@ -97,12 +97,12 @@ export class FeedWorld {
   readonly feed: Feed
   readonly ports: ServerPorts
   readonly server: ApiServer
-  /** By address; of the rest nothing is known. */
+  /** By address; health of other members is unknown. */
   readonly health = new Map<string, KnownHealth>()
   readonly #healthHandlers = new Set<(uids: readonly string[]) => void>()
   readonly #roles = new Map<string, { tenantId: string; role: string }>()
   readonly tenantOfKey = new Map(['acme', 'zenith'].map((id) => [tokenHash(keyOf(id)), id]))
-  /** How often the statistics were. */
+  /** Number of times the statistics were computed. */
   statsCounted = 0
   #port = 0
 
@@ -180,7 +180,7 @@ export class FeedWorld {
     this.ports.identities.forget()
   }
 
-  /** News of members. */
+  /** Reports changed health of members. */
   tellHealth(...uids: string[]): void {
     for (const handler of this.#healthHandlers) handler(uids)
   }
@@ -216,7 +216,7 @@ export class FeedWorld {
     }
   }
 
-  /** The answer to a handshake that is refused. */
+  /** The response to a refused handshake. */
   async refusal(
     path: string,
     headers: Readonly<Record<string, string>> = {},
@@ -251,7 +251,7 @@ export class FeedWorld {
   }
 }
 
-/** What a test looks at first: `member_update snapshot 192.0.2.1`. */
+/** Short form of an event: `member_update snapshot 192.0.2.1`. */
 export function inShort({ type, payload }: Heard): string {
   const { action, member, pool, service, ipAddress, healthy, revision } = payload as {
     action?: string

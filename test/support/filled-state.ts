@@ -1,4 +1,4 @@
-// Something in every table, and all of it read back, to compare databases.
+// Fills every table and reads everything back, to compare databases.
 import type { Result } from '#lib/result.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import { writeBackup } from '#state/backup/write-backup.ts'
@@ -95,7 +95,7 @@ export async function restoreFrom(
   return checked.ok ? restoreBackup(to, checked.value, onRows) : checked
 }
 
-/** @throws with the sentence when one of the two fails */
+/** @throws with the sentence of the step that failed */
 export async function copyThrough(
   path: string,
   from: PersistentState,

@@ -1,4 +1,4 @@
-// Names each test that passed only when it was run again: a second try must not hide a defect.
+// Lists tests that passed only in a second run: retries must not hide a defect.
 import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 
@@ -7,7 +7,7 @@ export type FlakyModule = Pick<TestModule, 'moduleId'> & {
   readonly children: { readonly allTests: () => Iterable<FlakyCase> }
 }
 export interface FlakyCase {
-  /** With the titles of the groups that it is in. */
+  /** Includes the titles of its groups. */
   readonly fullName: string
   readonly diagnostic: () => { readonly flaky: boolean } | undefined
 }

@@ -1,17 +1,17 @@
-// A port that nobody has, over UDP and TCP, and that the system gives nobody by itself.
+// Finds a port that is free over UDP and TCP, and outside of the ephemeral range.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { randomInt } from 'node:crypto'
 
-/** Below the ports that Linux, BSD and Windows hand out: no other program gets it meanwhile. */
+/** Below the ephemeral ports of Linux, BSD and Windows: no other program gets it meanwhile. */
 const lowest = 12_000
 const highest = 32_000
 
-/** For programs that cannot be given port 0, or that start again on the port that they had. */
+/** For programs that cannot use port 0, or that restart on the same port. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    // Tests of other processes look at the same time: not the same seed for all of them.
+    // Random, since other test processes search at the same time.
     const port = randomInt(lowest, highest)
     if ((await isFreeOverTcp(port)) && (await isFreeOverUdp(port))) return port
   }

@@ -1,11 +1,11 @@
-// A copy of the repository as a clone has it, with what is not committed yet; packages are shared.
+// Copies the repository like a clone, with uncommitted changes; packages are shared.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
-/** @param copy the folder that it is put into */
+/** @param copy target folder */
 export function freshCopy(copy: string): void {
   const args = ['ls-files', '-co', '--exclude-standard', '-z', '--deduplicate']
   const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 })

@@ -1,4 +1,5 @@
-// The Kubernetes API of HTTPRoutes: checks each against the schema of the Gateway API, v1.
+// A stand-in for the Kubernetes API of HTTPRoutes: checks each against the schema of the Gateway
+// API, v1.
 import { Ajv } from 'ajv'
 import { startStandIn } from './http-stand-in.ts'
 import type { AskedOf, Given } from './http-stand-in.ts'
@@ -27,7 +28,7 @@ const pathModifier = object(
   },
   ['type', 'replaceFullPath'],
 )
-/** The part of the CRD that redirects use; whatever else is refused. */
+/** The part of the CRD used by redirects; anything else is refused. */
 const schema = object(
   {
     apiVersion: { const: 'gateway.networking.k8s.io/v1' },

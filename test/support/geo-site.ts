@@ -1,4 +1,4 @@
-// A configuration that routes by client, the databases that go with it, and clients that ask it.
+// A configuration that routes by client, the matching databases, and clients that query it.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const cityNetworks: readonly (readonly [string, City])[] = [
   ['2001:db8:2::/48', 'paris'],
 ]
 
-/** A City database; `moved` says where 10.1.0.0/16 is instead of in Frankfurt. */
+/** A City database; `moved` is the place of 10.1.0.0/16 in place of Frankfurt. */
 export function cityDatabase(moved: City = 'frankfurt'): Buffer {
   return writeMmdb({
     type: 'Test-City',
@@ -118,7 +118,7 @@ function member(name: string, ipAddress: string, region: string, priority: numbe
   return { name, ipAddress, port: 443, region, priority }
 }
 
-/** tcpmux, which nobody runs: whatever is probed there is down. */
+/** The tcpmux port, which nobody uses: members probed there are down. */
 const closedPort = 1
 
 const pools: Readonly<Record<string, object>> = {
@@ -176,15 +176,15 @@ const services: Readonly<Record<string, object>> = {
 
 export interface GeoSite {
   readonly site: Site
-  /** Where the City database lies. */
+  /** Path of the City database. */
   readonly cityFile: string
 }
 
 /**
- * Databases, settings that name them, and a pushed commit: `SERVICE.example.com.` for each service
- * above.
+ * Makes databases, settings that name them, and a pushed commit: `SERVICE.example.com.` for each
+ * service above.
  *
- * @param cityPath from the site's own folder; nothing is written to another one than `city.mmdb`
+ * @param cityPath relative to the site's folder; only `city.mmdb` is written
  */
 export async function makeGeoSite(
   label: string,
@@ -269,7 +269,7 @@ function expectEcho(reply: Message, client: string): void {
   }
 }
 
-/** A query without client subnet that comes from an address of this machine. */
+/** A query without client subnet from an address of this machine. */
 export async function askFrom(
   { host, port }: Endpoint,
   source: string,

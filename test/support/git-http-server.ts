@@ -14,7 +14,7 @@ export interface GitHttpServer {
   readonly url: (name: string) => string
   /** Paths asked for, with the query, in order. */
   readonly requests: string[]
-  /** What the server does from now on. */
+  /** The behaviour of the server. */
   behave:
     | 'serve'
     | 'hang'
@@ -23,23 +23,23 @@ export interface GitHttpServer {
     | 'cut'
     | { readonly status: number; readonly location?: string }
     | UnansweredPush
-  /** Called when a request is counted, before it is looked how to behave. */
+  /** Called when a request was counted, before the behaviour applies. */
   onRequest: () => void
-  /** `Basic …` that is required; '' for none. */
+  /** Required `Basic …` header; '' for none. */
   authorization: string
-  /** Speaks version 2 of the protocol to those that ask for it. */
+  /** Speaks version 2 of the protocol to clients that ask for it. */
   isModern: boolean
   readonly close: () => Promise<void>
 }
 
-/** All else is served. */
+/** Leaves a push without an answer; serves everything else. */
 export interface UnansweredPush {
-  /** Whether git gets the push, of which nothing is answered. */
+  /** Whether git receives the unanswered push. */
   readonly push: 'dropped' | 'done'
   readonly onPush: () => void
 }
 
-/** What a node needs for it: the program git. */
+/** Access data of a node for the program git. */
 export const httpAccess = {
   keyPath: '',
   knownHostsPath: '',

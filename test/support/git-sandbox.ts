@@ -1,5 +1,4 @@
-// A temporary directory with the real git and ssh-keygen in it, deaf to the machine's own git
-// settings.
+// A temporary directory with the real git and ssh-keygen, isolated from the machine's git settings.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -36,7 +35,7 @@ export const gitEnvironment: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
 }
 
-/** @param atEnd takes what removes it; without one the end of the test does */
+/** @param atEnd registers the removal; by default it runs at the end of the test */
 export function gitSandbox(atEnd: (remove: () => void) => void = onTestFinished): GitSandbox {
   const path = mkdtempSync(join(tmpdir(), 'gslbd-git-'))
   atEnd(() => rmSync(path, { recursive: true, force: true }))

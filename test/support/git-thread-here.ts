@@ -1,12 +1,11 @@
-// The Git thread of a test in the test's own thread: starting one costs more than what most tests
-// ask of it.
+// Runs the Git thread in a test's own thread: starting one costs more than most tests.
 import { EventEmitter } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import type { GitThread } from '#gitops/thread/control.ts'
 import { runGitThread } from '#gitops/thread/git-thread.ts'
 import type { WorkerStart } from '#gitops/thread/git-thread.ts'
 
-/** Messages are copied, as between threads. */
+/** Copies messages, as between threads. */
 export function gitThreadHere(start: WorkerStart): GitThread {
   const { port1: ours, port2: port } = new MessageChannel()
   const events = new EventEmitter()

@@ -1,4 +1,4 @@
-// A process of its own that looks at a branch once, and kills itself at a named moment.
+// A process that looks at a branch once, and kills itself at a named moment.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Position } from '#gitops/sync/publication.ts'
@@ -9,7 +9,7 @@ const dieAt = (moment: string): void => {
   if (killAt === moment) process.kill(process.pid, 'SIGKILL')
 }
 
-/** What the node activated, one line each; the last is where it resumes. */
+/** Activated positions, one line each; the last is the resume point. */
 const activated = join(dataDir, 'activated')
 const lines = existsSync(activated) ? readFileSync(activated, 'utf8').trim().split('\n') : []
 const hashing = new HashingCompiler()

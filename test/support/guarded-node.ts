@@ -1,4 +1,4 @@
-// A repository, and nodes with guardrails that answer from it, as their own and as a remote.
+// A repository, and nodes with guardrails that serve it, as their own and as a remote.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
@@ -13,7 +13,7 @@ const head = (kind: string, name: string): string =>
 
 export type Pools = Readonly<Record<string, readonly number[]>>
 
-/** One service each for the pools of a tenant; members by their last octet. */
+/** One service for each pool of a tenant; members by their last octet. */
 export function filesOf(
   tenants: Readonly<Record<string, Pools>>,
   limits = '',
@@ -38,11 +38,11 @@ export function filesOf(
 
 const movedBetween = createMovedBetween({})
 
-/** A repository, and the node that answers from it. */
+/** A repository and a node that serves it. */
 export function guardedNode(clock: Clock = systemClock, requireSignature = true) {
   const box = gitSandbox()
   const alice = box.sshKey('alice')
-  /** What alice's key may sign. */
+  /** Sets the namespaces of alice's key. */
   const permit = (namespaces: string): void => {
     const line = `alice@example.com namespaces="${namespaces}" ${alice.publicLine}\n`
     box.write('allowed_signers', line)
@@ -73,19 +73,19 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
     const { sync, code, note, reason, accepted } = await bench.check()
     return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
   }
-  /** Pushed, and looked at. */
+  /** Commits, pushes, and looks. */
   const push = async (...change: Parameters<typeof commit>) => {
     commit(...change)
     return await look()
   }
-  /** Where nobody has to sign, `node@gslbd` is believed. */
+  /** Without required signatures, `node@gslbd` is trusted. */
   const byApi = async (...change: Parameters<typeof commit>) => {
     commit(...change)
     const who = ['GIT_COMMITTER_NAME=gslbd', 'GIT_COMMITTER_EMAIL=node@gslbd']
     box.run('env', [...who, 'git', '-C', repo, 'commit', '-q', '--amend', '--no-edit'])
     return (await bench.check()).sync
   }
-  /** One that was made so long ago, as its committer says. */
+  /** Makes a commit with a committer date that long ago. */
   const commitOf = (agoMs: number, ...change: Parameters<typeof commit>) => {
     commit(...change)
     const date = `GIT_COMMITTER_DATE=${new Date(Date.now() - agoMs).toISOString()}`
@@ -94,7 +94,7 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
   }
   const restart = (): void => void (bench = started())
   const upgrade = (): void => asOfOldRelease(box.at('data/gitops/state.json'))
-  /** Another one, that has the same repository as its remote. */
+  /** Another node, with the same repository as its remote. */
   const beside = (dataDir: string, itsClock: Clock) =>
     reconcileBench({
       source: { ...createLocalSource(box.at('repo/.git'), 'main'), isLocal: false },
@@ -108,7 +108,7 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
   return { push, commit, commitOf, beside, byApi, restart, upgrade, permit, git, look }
 }
 
-/** As an earlier release has left its state. */
+/** Rewrites the state as an earlier release left it. */
 function asOfOldRelease(path: string): void {
   const state = JSON.parse(readFileSync(path, 'utf8')) as object
   writeFileSync(path, JSON.stringify({ ...state, tree: undefined, earlier: undefined }))

@@ -1,4 +1,4 @@
-// Bundles that do harm to a careless loader, as files; test/fuzz/corpus/bundle keeps them.
+// Bundles that harm a careless loader, as files; test/fuzz/corpus/bundle keeps them.
 import { hash } from 'node:crypto'
 import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
@@ -13,7 +13,7 @@ export interface HostileBundle {
   /** `<what-is-wrong-with-it>.<the code it is refused with>` */
   readonly file: string
   readonly code: BundleErrorCode
-  /** Words of the message: a file of an older layout is refused, too, but not for this. */
+  /** Words of the message: files of an older layout are refused for another reason. */
   readonly reason: string
   readonly make: (good: Uint8Array) => Uint8Array
 }
@@ -67,7 +67,7 @@ const rows: readonly (readonly [string, BundleErrorCode, string, HostileBundle['
     (good) => withElement(good, 'rrsetRow', RrsetCell.Data, 2 ** 32 - 1),
   ],
 ]
-/** Behind the others, of no octets. */
+/** Adds an empty section after the others. */
 export function withStrangeSection(mustUnderstand: boolean): HostileBundle['make'] {
   return edited((manifest) => {
     const { offset, bytes } = manifest.sections.at(-1)!
@@ -88,7 +88,7 @@ export const hostileBundles: readonly HostileBundle[] = rows.map(([name, code, r
   make,
 }))
 
-/** The octets of every file, in today's layout. */
+/** The octets of every file in the current layout. */
 export function makeHostileBundles(): { file: string; bytes: Uint8Array }[] {
   const good = encode(smallModel).bytes
   return hostileBundles.map(({ file, make }) => ({ file, bytes: make(new Uint8Array(good)) }))
@@ -110,7 +110,7 @@ function edited(edit: (manifest: Manifest) => Manifest): HostileBundle['make'] {
   return (good) => withManifest(good, canonicalJson(edit(manifestOf(good)) as unknown as Json))
 }
 
-/** The lowest bit of the first octet of the first section that has any. */
+/** Flips the lowest bit in the first octet of the first section that has any. */
 function flipped(good: Uint8Array): Uint8Array {
   const length = new DataView(good.buffer).getUint32(12, true)
   const section = manifestOf(good).sections.find(({ bytes }) => bytes > 0)!

@@ -1,4 +1,4 @@
-// Geo databases that do harm to a careless reader, as octets; test/fuzz/corpus/mmdb keeps them.
+// Geo databases that harm a careless reader, as octets; test/fuzz/corpus/mmdb keeps them.
 import { control, pointer, writeMmdb } from '#test/support/mmdb-writer.ts'
 import type { Field } from '#test/support/mmdb-writer.ts'
 
@@ -36,7 +36,7 @@ export function hostileMmdbs(): { name: string; bytes: Buffer }[] {
   ].map(([name, bytes]) => ({ name: name as string, bytes: bytes as Buffer }))
 }
 
-/** One node whose records both lead to the first octet of `data`. */
+/** One node whose records both point to the first octet of `data`. */
 function replaceData(data: Buffer): Buffer {
   const whole = writeMmdb({ networks: [], ipVersion: 4 })
   const tree = Buffer.from('000011000011', 'hex')

@@ -1,4 +1,4 @@
-// Makes requests of a client that means harm: paths, headers, bytes and credentials.
+// Generates requests of a malicious client: paths, headers, bytes and credentials.
 import fc from 'fast-check'
 import { tokenHash } from '#access/auth/policy.ts'
 import { keyOf } from './config-world.ts'
@@ -79,7 +79,7 @@ export function damaged(text: string): fc.Arbitrary<Buffer> {
     )
 }
 
-/** Credentials that look like good ones; none of them may open anything. */
+/** Credentials that resemble valid ones; none may grant access. */
 export async function forgedBearers({ world, bearerOf }: WholeWorld): Promise<Map<string, string>> {
   const session = await bearerOf('zenith tenant_admin')
   const key = keyOf('zenith')

@@ -1,4 +1,4 @@
-// An HTTP server of a test that answers each request as a function says, and remembers it.
+// An HTTP server that answers each request by a test's function, and records it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -14,7 +14,7 @@ export interface AskedOf {
 
 export interface Given {
   readonly status: number
-  /** Text goes out as it is, all else as JSON; undefined: nothing. */
+  /** Text is sent as it is, other values as JSON; undefined: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -24,7 +24,7 @@ export interface StandIn {
   readonly asked: AskedOf[]
 }
 
-/** @param answer 'hang': it never answers */
+/** @param answer 'hang': never answers */
 export async function startStandIn(answer: (asked: AskedOf) => Given | 'hang'): Promise<StandIn> {
   const asked: AskedOf[] = []
   const server = createServer((request, response) => {

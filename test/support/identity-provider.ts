@@ -1,4 +1,4 @@
-// An OpenID provider on this machine: the certified one of npm, with people who log in at once.
+// An OpenID provider on this machine: the certified one of npm, with automatic logins.
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -11,7 +11,7 @@ interface Grant {
   readonly addOIDCScope: (scope: string) => void
   readonly save: () => Promise<string>
 }
-/** The part that is used here. */
+/** The used part of its interface. */
 interface Provider {
   readonly Grant: new (about: { accountId: string; clientId: string }) => Grant
   readonly callback: () => (request: IncomingMessage, response: ServerResponse) => void
@@ -33,15 +33,15 @@ export type ProviderClaims = Readonly<Record<string, unknown>>
 
 export interface IdentityProvider {
   readonly issuer: string
-  /** The person who logs in next, by the claims of userinfo. */
+  /** Claims of the person who logs in next. */
   person: ProviderClaims
-  /** Changes the claims of ID tokens, which are then signed anew by `signer`. */
+  /** Changes the claims of ID tokens, which are then signed by `signer`. */
   tamper: ((claims: Record<string, unknown>) => Record<string, unknown>) | null
-  /** The provider's own key, or that of a stranger. */
+  /** The provider's own key, or a foreign one. */
   signer: SigningKey
-  /** Changes any answer of a path. */
+  /** Overrides responses by path. */
   readonly answers: Map<string, (response: ServerResponse) => void>
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[]
   readonly stop: () => Promise<void>
 }
@@ -52,7 +52,7 @@ export function newSigningKey(): SigningKey {
   return { ...(privateKey.export({ format: 'jwk' }) as SigningKey), kid, alg: 'ES256', use: 'sig' }
 }
 
-/** @param port 0: a free one; that of another one that stopped: its successor, with other keys */
+/** @param port 0: a free one; the port of a stopped provider: its successor, with other keys */
 export async function startIdentityProvider(
   redirectUri: string,
   { port = 0, method = 'client_secret_basic' } = {},
@@ -118,7 +118,7 @@ function providerOf(
       accountId: sub,
       claims: () => ({ ...person(), sub }),
     }),
-    // Nobody is asked whether they consent.
+    // Grants consent without asking.
     loadExistingGrant: async (context: { oidc: { session: { accountId?: string } } }) => {
       const { accountId } = context.oidc.session
       if (accountId === undefined) return undefined
@@ -139,7 +139,7 @@ function providerOf(
   return provider
 }
 
-/** The answer of the token endpoint, with an ID token that says something else. */
+/** Changes the ID token in a response of the token endpoint. */
 function tamperWith(response: ServerResponse, { tamper, signer }: IdentityProvider): void {
   const end = response.end.bind(response) as (text: string) => ServerResponse
   response.end = ((text: Buffer | string) => {

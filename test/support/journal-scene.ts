@@ -1,4 +1,4 @@
-// A journal under a clock moved by hand: a state that is changed, and what it was at each look.
+// A journal under a clock moved by hand, with a changing state and its value at each look.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { FakeTime } from './fake-time.ts'
 
 export const journalEpochMs = Date.UTC(2027, 2, 1)
 
-/** Two pools of three members each; `commit` tells bundles apart. */
+/** Two pools of three members each; `commit` distinguishes bundles. */
 export function journalModel(commit: string, parts: Partial<BundleModel> = {}): BundleModel {
   return {
     ...bareModel,
@@ -32,7 +32,7 @@ export function journalModel(commit: string, parts: Partial<BundleModel> = {}): 
   }
 }
 
-/** What answers depend on, in a form that can be compared. */
+/** The state that answers depend on, in a comparable form. */
 export interface StateCopy {
   readonly digest: string
   readonly serial: number
@@ -83,7 +83,7 @@ export class JournalScene {
     this.journal = this.open()
   }
 
-  /** As a process that starts. */
+  /** Opens the journal as a starting process does. */
   open(): Journal {
     const note = (_fields: object, message: string): void => void this.lines.push(message)
     return (this.journal = new Journal({
@@ -99,7 +99,7 @@ export class JournalScene {
     }))
   }
 
-  /** As a node does that swaps to a bundle; all threads have adopted it at once. */
+  /** Swaps to a bundle as a node does, at once in all threads. */
   swap(model: BundleModel): void {
     const bundle = bundleOf(model)
     const serial = ++this.#seq
@@ -137,7 +137,7 @@ export class JournalScene {
     return findMoment(segmentsIn(this.directory), atMs)
   }
 
-  /** The state that the journal has for an instant; or why it has none. */
+  /** The state for an instant according to the journal; or the reason why there is none. */
   async at(atMs: number): Promise<StateCopy | string> {
     const found = await this.find(atMs)
     return found.kind === 'gap' ? found.why : this.replayed(found)

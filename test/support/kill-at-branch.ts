@@ -1,4 +1,4 @@
-// A preload for a process that writes: kills it at one moment of the move of its branch.
+// A preload for a writing process: kills it at one moment of moving its branch.
 import fs, { existsSync, linkSync, renameSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
@@ -9,7 +9,7 @@ const armed = searchParams.get('armed') ?? ''
 function dieAt(now: string): void {
   if (now !== moment || !existsSync(armed)) return
   process.kill(process.pid, 'SIGKILL')
-  // The signal may take a moment; nothing more is to be written meanwhile.
+  // Blocks until the signal arrives, so that nothing more is written.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
 

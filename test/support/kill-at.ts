@@ -5,9 +5,8 @@ import { syncBuiltinESMExports } from 'node:module'
 export type KillMoment = 'half written' | 'after the rename'
 
 /**
- * @param file end of the name that is written
- * @param armed path of a file; while it is missing nothing is killed
- * @returns what `--import` takes
+ * @param file end of the written name @param armed path of a file; without it nothing is killed
+ * @returns the value for `--import`
  */
 export function killAt(file: string, moment: KillMoment, armed: string): string {
   const url = new URL(import.meta.url)
@@ -26,7 +25,7 @@ function wrap(file: string, moment: string, armed: string): void {
   const dieAt = (now: KillMoment): void => {
     if (now !== moment || !existsSync(armed)) return
     process.kill(process.pid, 'SIGKILL')
-    // The signal may take a moment; nothing more is to be written meanwhile.
+    // Blocks until the signal arrives, so that nothing more is written.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   }
   const wrapped = {

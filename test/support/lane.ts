@@ -1,4 +1,4 @@
-// Decides how much a test does: a tenth in the short lane (`npm test`), everything in the long one.
+// Scales tests by lane: a tenth in the short lane (`npm test`), everything in the long one.
 import { inject } from 'vitest'
 
 export type Lane = 'short' | 'long'
@@ -11,21 +11,21 @@ declare module 'vitest' {
 }
 
 /**
- * How many random inputs, writes, kills or queries. A file that imports this runs in both lanes.
+ * Number of random inputs, writes, kills or queries. A file that imports this runs in both lanes.
  *
- * @param full the count of the long lane
- * @param short the count of the short lane, where a tenth would show too little
+ * @param full count in the long lane
+ * @param short count in the short lane, where a tenth would show too little
  */
 export const laneCount = (full: number, short = Math.ceil(full / 10)): number =>
   inject('lane') === 'long' ? full : short
 
-/** Rows of a table that costs seconds a row: all in the long lane, some in the short one. */
+/** Rows of a table with seconds per row: all in the long lane, some in the short one. */
 export const laneRows = <Row>(
   rows: readonly Row[],
   isShort: (row: Row, index: number) => boolean,
 ): readonly Row[] => (inject('lane') === 'long' ? rows : rows.filter(isShort))
 
-/** Tests of the long lane alone, in a file that has others as well. */
+/** Defines tests of the long lane only, in a file that has others as well. */
 export function onlyLong(define: () => void): void {
   if (inject('lane') === 'long') define()
 }

@@ -1,5 +1,5 @@
-// A vendor's licence server on this machine, which says what a test wants and remembers what it was
-// asked.
+// A vendor's licence server on this machine, which answers as a test wants and records its
+// requests.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,9 +13,9 @@ export interface Asked {
 export interface LicenceServerStub {
   readonly url: string
   readonly asked: readonly Asked[]
-  /** How it answers from now on. */
+  /** Sets the answer. */
   readonly answers: (status: number, body?: string) => void
-  /** It takes requests and never answers. */
+  /** Accepts requests without answering. */
   readonly hangs: () => void
   readonly stop: () => Promise<void>
 }

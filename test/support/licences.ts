@@ -40,7 +40,7 @@ export interface MemoryLicences {
   isStarting: boolean
 }
 
-/** What a database keeps, for as long as the object lives. */
+/** A database that lasts as long as the object. */
 export function memoryLicences(): MemoryLicences {
   let record: LicenceRecord | null = null
   const values = new Map<string, JsonValue>()
@@ -71,12 +71,12 @@ export interface KeeperScene {
   readonly keeper: LicenceService
   readonly time: FakeTime
   readonly memory: MemoryLicences
-  /** What the responders were told, in order; 0: no limit. */
+  /** Limits passed to the responders, in order; 0: no limit. */
   readonly told: number[]
   readonly options: LicenceServiceParts['options']
 }
 
-/** A busy machine may need longer than half a second for an answer that does come. */
+/** A busy machine may take longer than half a second to answer. */
 const patient = { trialMs: 45_000, verifyMs: 45_000 }
 
 export interface KeeperChoices {

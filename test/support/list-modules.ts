@@ -1,5 +1,5 @@
-// Preloaded by a process whose modules a test wants to know: writes the address of each to a file.
-// Threads that get no environment write nothing.
+// Preloaded into a process: writes the address of each loaded module to a file. Threads without an
+// environment write nothing.
 import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 

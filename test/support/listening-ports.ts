@@ -13,7 +13,7 @@ export function listeningPorts(pid: number): number[] {
   })
 }
 
-/** Undefined for what is no socket, and for what the process has closed since it was listed. */
+/** Undefined for anything but a socket, and for descriptors closed since the listing. */
 function socketInode(pid: number, fd: string): string | undefined {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]

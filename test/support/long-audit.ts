@@ -1,4 +1,4 @@
-// A long audit log in the database: as many calls as one likes, three in each millisecond.
+// Fills the database with a long audit log: any number of calls, three in each millisecond.
 import { sql } from 'kysely'
 import type { Sql } from '#state/sql/database/sql.ts'
 import { valueOf } from './store-values.ts'
@@ -10,7 +10,7 @@ export const longPast = {
 
 const rowsPerStatement = 100_000
 
-/** Numbers 0 to `count` - 1, of the tenant `default`; the seventh is of the actor `rare`. */
+/** Numbers 0 to `count` - 1, of the tenant `default`; every seventh is of the actor `rare`. */
 export async function fillAudit(database: Sql, count: number): Promise<void> {
   for (let from = 0; from < count; from += rowsPerStatement) {
     const to = Math.min(count, from + rowsPerStatement) - 1

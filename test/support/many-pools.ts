@@ -29,7 +29,7 @@ const memberOf = (i: number, part: number) => ({
   ...{ externalSignalMode: 'and', declaredWeight: 10, declaredEnabled: true, heldBy: null },
 })
 
-/** In place of the feed of the node: so many changes of health, of members in turn. */
+/** Replaces the node's feed: sends health changes of members in turn. */
 const feed = (count: number): string => `
   globalThis.WebSocket = class {
     constructor() {
@@ -56,7 +56,7 @@ const feed = (count: number): string => `
     close() {}
   }`
 
-/** Before the page is loaded. The page asks the node for the rest. */
+/** Call it before the page is loaded. The page asks the node for the rest. */
 export async function feedMany(page: Page, count: number): Promise<void> {
   const body = snapshotOf(count)
   await page.route('**/api/v1/snapshot', (route) =>

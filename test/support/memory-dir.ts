@@ -1,4 +1,4 @@
-// Puts the files of tests into memory where the machine has room, since a disk journals each.
+// Puts the files of tests into memory where the machine has room, since disks journal each.
 import {
   chmodSync,
   mkdtempSync,
@@ -10,16 +10,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-/** In memory on Linux; in a container it often has 64 MiB, and no programs run there. */
+/** In memory on Linux; containers often limit it to 64 MiB, and forbid programs there. */
 const shared = '/dev/shm'
 const prefix = 'gslbd-tests-'
-/** Far more than two test files leave there at a time. */
+/** Far more than two test files use there at a time. */
 const freeBytesMin = 2 * 1024 ** 3
 const dayMs = 24 * 60 * 60_000
 
 /**
- * Lets this process and those that it starts make their temporary files in memory. A test that
- * starts a node, with 500 files in its database, saves a quarter of its CPU time.
+ * Makes this process and its children put their temporary files into memory. A test that starts a
+ * node, with 500 files in its database, saves a quarter of its CPU time.
  */
 export function useMemoryForTempDirs(): void {
   if (process.env['TMPDIR'] !== undefined || !canHoldTests(shared)) return
@@ -49,7 +49,7 @@ function canHoldTests(directory: string): boolean {
   }
 }
 
-/** What a run left that was killed. */
+/** Removes files of killed runs. */
 function removeOld(): void {
   for (const name of readdirSync(shared).filter((each) => each.startsWith(prefix))) {
     const path = join(shared, name)

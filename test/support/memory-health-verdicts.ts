@@ -1,4 +1,4 @@
-// Health verdicts for the life of the process.
+// Health verdicts in memory.
 import { storedForm } from '#state/file/verdict-lines.ts'
 import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
 

@@ -1,4 +1,4 @@
-// Journals of nodes in memory, for tests of who uses them: the contract is tested on databases.
+// Journals of nodes in memory, for tests of their users: the contract is tested on databases.
 import { ok } from '#lib/result.ts'
 import type { Journals, SegmentPart, StoredSegment } from '#state/ports/journals.ts'
 
@@ -12,7 +12,7 @@ export class MemoryJournals implements Pick<
   'append' | 'segmentsOf' | 'octetsOf' | 'nodes'
 > {
   readonly #kept = new Map<string, Kept>()
-  /** Parts with octets that were added. */
+  /** Number of added parts with octets. */
   added = 0
   asked = 0
 
@@ -47,7 +47,7 @@ export class MemoryJournals implements Pick<
       })),
     )
 
-  /** Removes the segments of this number from all nodes. */
+  /** Removes the segments with this number from all nodes. */
   remove(number: number): void {
     for (const [key, one] of this.#kept) if (one.number === number) this.#kept.delete(key)
   }

@@ -1,13 +1,13 @@
-// A control group with a memory limit, where this machine lets us make one: as a container has it.
+// A control group with a memory limit, like that of a container, where this machine permits it.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface MemoryLimit {
-  /** Write a process id into it to put that process under the limit. */
+  /** File that takes the ids of processes to limit. */
   readonly procs: string
-  /** The most that its processes had at one time. */
+  /** Peak memory of its processes. */
   readonly peakBytes: () => number
-  /** Once its processes have ended. */
+  /** Call it after its processes have ended. */
   readonly remove: () => void
 }
 

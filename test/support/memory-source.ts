@@ -1,4 +1,4 @@
-// A source of packets that is no socket: places of a port in memory, and clients beside them.
+// A packet source without sockets: places of a port in memory, and clients beside them.
 import { err, ok } from '#lib/result.ts'
 import type { PacketSource, PacketSourceRow } from '#system/sockets/packet-source.ts'
 
@@ -15,7 +15,7 @@ interface Packet {
   readonly client: number
 }
 
-/** What waits at one place, a batch each, and what was sent from there. */
+/** Packets waiting at a place, in batches, and packets sent from there. */
 class PacketQueue {
   readonly batches: Packet[][] = []
   readonly sent: Packet[] = []
@@ -23,7 +23,7 @@ class PacketQueue {
   holders = 1
 }
 
-/** Batches of queries, one after the other. @param atEnd called when there are no more */
+/** Yields batches of queries. @param atEnd called after the last one */
 export function listSource(
   batches: readonly (readonly Buffer[])[],
   atEnd: () => void = () => undefined,
@@ -101,7 +101,9 @@ export interface MemoryPlace {
   readonly descriptor: number
 }
 
-/** The ports of one machine. A descriptor is the number of a queue; a closed one has no holder. */
+/**
+ * The ports of one machine. A descriptor is the number of a queue; a closed queue has no holder.
+ */
 export class MemoryMachine {
   readonly #queues: PacketQueue[] = []
   #turn = 0
@@ -151,13 +153,13 @@ export class MemoryMachine {
     return this.#queues.filter((queue) => queue.port === port && queue.holders > 0)
   }
 
-  /** As dup(2). */
+  /** Acts like dup(2). */
   copy(descriptor: number): number {
     this.#queues[descriptor]!.holders++
     return descriptor
   }
 
-  /** Packets go round among the queues that are bound. */
+  /** Distributes packets among the bound queues in turn. */
   deliver(port: number, client: number, octets: Buffer): void {
     const queues = this.#at(port)
     queues[this.#turn++ % queues.length]!.batches.push([{ octets, client }])

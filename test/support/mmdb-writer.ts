@@ -6,13 +6,13 @@ export type Field =
   string | number | bigint | boolean | readonly Field[] | { readonly [key: string]: Field }
 
 export interface MmdbPlan {
-  /** In CIDR notation; IPv4 stands at ::/96 in a database of IPv6. Later ones overwrite. */
+  /** In CIDR notation; IPv4 is at ::/96 in a database of IPv6. Later ones overwrite. */
   readonly networks: readonly (readonly [cidr: string, record: Field])[]
   readonly type?: string
   readonly ipVersion?: 4 | 6
   readonly recordSize?: 24 | 28 | 32
   readonly buildEpoch?: number
-  /** Leads ::ffff:0:0/96 and 2002::/16 to the IPv4 tree, as MaxMind does. */
+  /** Points ::ffff:0:0/96 and 2002::/16 to the IPv4 tree, as MaxMind does. */
   readonly aliases?: boolean
   /** Writes each text and map once and points to it, as MaxMind does. Default true. */
   readonly pointers?: boolean
@@ -80,7 +80,7 @@ function put(root: Node, path: readonly number[], target: Node | number): void {
   for (const bit of path.slice(0, -1)) {
     const side = node.sides[bit]
     if (side === undefined || typeof side === 'number') {
-      // A network inside a known one: the rest of that one stays.
+      // A network inside a known one: the rest keeps its record.
       const split = newNode()
       split.sides.fill(side)
       node.sides[bit] = split
@@ -142,7 +142,7 @@ export class DataWriter {
     this.#isPointing = isPointing
   }
 
-  /** @returns where it begins */
+  /** @returns its offset */
   record(value: Field): number {
     const key = recordKey(value)
     const known = this.#known.get(key)
@@ -158,7 +158,7 @@ export class DataWriter {
     return Buffer.concat(this.#parts)
   }
 
-  /** Texts and maps below come before the record, so that it can point to them. */
+  /** Writes nested texts and maps before the record, so that it can point to them. */
   #prepare(value: Field): void {
     if (typeof value !== 'object') return
     const below = Array.isArray(value) ? value : [...Object.keys(value), ...Object.values(value)]

@@ -1,9 +1,9 @@
-// A named pipe with a reader, as ExaBGP has one.
+// A named pipe with a reader, as ExaBGP has.
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 
 export interface NamedPipe {
-  /** All that was written until now. */
+  /** Everything written so far. */
   readonly told: () => string
   readonly close: () => void
 }
@@ -26,7 +26,7 @@ function readWaiting(reader: number): string {
   try {
     return buffer.toString('utf8', 0, readSync(reader, buffer))
   } catch (error) {
-    // A writer has it open, and has written nothing.
+    // A writer has it open but has written nothing.
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return ''
     throw error
   }

@@ -1,5 +1,5 @@
-// Machines of a test: network namespaces with their own links, addresses and processes, in a user
-// namespace of their own. The kernel takes them away when their last process has ended.
+// Machines of a test: network namespaces with links, addresses and processes, in a user namespace.
+// The kernel removes them when their last process ends.
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const path = `${process.env['PATH']}:/usr/sbin:/sbin`
 const env = { PATH: path, LC_ALL: 'C' }
-/** Says that the namespace is there, then keeps it. */
+/** Prints a line when the namespace exists, then keeps it. */
 const keep = ['sh', '-c', 'echo made; exec sleep infinity']
 
 export class Namespaces {
@@ -18,7 +18,7 @@ export class Namespaces {
     this.#keepers = keepers
   }
 
-  /** @throws where this user may not make them: a test of them must not be left out in silence */
+  /** @throws where the user may not make them, so that such tests are never skipped silently */
   static async make(...names: readonly string[]): Promise<Namespaces> {
     const keepers = new Map<string, ChildProcess>()
     const made = new Namespaces(keepers)
@@ -38,12 +38,12 @@ export class Namespaces {
     return made
   }
 
-  /** What starts a program there: words to put before it. */
+  /** Command prefix that runs a program there. */
   before(name: string): readonly string[] {
     return enter(this.#keeper(name), '--user', '--net')
   }
 
-  /** What starts a program in its network alone, with the account of the caller. */
+  /** Command prefix that runs a program in its network only, as the calling user. */
   beforeAsSelf(name: string): readonly string[] {
     return ['nsenter', `--net=/proc/${this.#keeper(name).pid}/ns/net`]
   }
@@ -64,7 +64,7 @@ export class Namespaces {
     return child
   }
 
-  /** A cable between two of them. @param ends a namespace and its addresses, with their lengths */
+  /** Links two of them. @param ends a namespace and its addresses, with prefix lengths */
   async link(...ends: readonly (readonly [name: string, ...addresses: string[]])[]): Promise<void> {
     const [[here] = [''], [there] = ['']] = ends
     const names = [`to-${there}`, `to-${here}`]
@@ -77,12 +77,12 @@ export class Namespaces {
   }
 
   async addAddress(name: string, address: string, device: string): Promise<void> {
-    // IPv6 would look for a while whether somebody else has it.
+    // Skips duplicate address detection, which delays IPv6.
     const options = address.includes(':') ? ['nodad'] : []
     await this.run(name, 'ip', 'address', 'add', address, 'dev', device, ...options)
   }
 
-  /** Whatever was started there is killed, and the namespaces are gone with it. */
+  /** Kills everything started there, and with it the namespaces. */
   remove(): void {
     for (const child of [...this.#spawned, ...this.#keepers.values()]) child.kill('SIGKILL')
   }

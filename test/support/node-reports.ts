@@ -1,4 +1,4 @@
-// Reports of nodes, as they tell control nodes of themselves.
+// Reports of nodes, as they send them to control nodes.
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 
 export const reportOf = (name: string, parts: Partial<NodeReport> = {}): NodeReport => ({

@@ -40,7 +40,7 @@ export interface NodeOptions {
   readonly rateLimit?: RateMemory
 }
 
-/** A node that is not started yet, with what it logs. */
+/** An unstarted node and its log. */
 export function buildNode(options: NodeOptions): { node: DnsNode; log: LogLine[] } {
   const log: LogLine[] = []
   const note = (level: LogLine['level']) => (fields: object, message: string) =>
@@ -70,13 +70,13 @@ export function buildNode(options: NodeOptions): { node: DnsNode; log: LogLine[]
   return { node, log }
 }
 
-/** What a message says of the generation it was written from: see `generation`. */
+/** The address that encodes a generation: see `generation`. */
 export const addressOf = (number: number, serviceNumber = 0): string =>
   `10.${serviceNumber}.${number >> 8}.${number & 255}`
 
 /**
- * A configuration in which everything that can be asked names `number`: the address and the TTL of
- * each service, the SOA's minimum, the address of the name server.
+ * A configuration in which every answer encodes `number`: the address and the TTL of each service,
+ * the SOA's minimum, the address of the name server.
  */
 export function generation(number: number, services = 2): BundleModel {
   const numbers = Array.from({ length: services }, (_, i) => i)
@@ -95,7 +95,7 @@ export function generation(number: number, services = 2): BundleModel {
   }
 }
 
-/** A model as a publisher hands it over: encoded, signed, named by a record. */
+/** Publishes a model as a publisher does: encoded, signed, named by a record. */
 export function publish(
   key: SigningKey,
   model: BundleModel,
@@ -115,7 +115,7 @@ export function publish(
   return { signedRecord: signChannelRecord(record, key), bundle: bytes }
 }
 
-/** The generation that a node answers from, by address and TTL; the rcode as text otherwise. */
+/** The generation that a node serves, by address and TTL; the rcode as text otherwise. */
 export async function askGeneration(
   port: number,
   host = '127.0.0.1',
@@ -126,5 +126,5 @@ export async function askGeneration(
   return `${reply.answer[0]?.rdataText} ${reply.answer[0]?.ttl}`
 }
 
-/** What `askGeneration` gives for a generation. */
+/** The result of `askGeneration` for a generation. */
 export const answerOf = (number: number): string => `${addressOf(number)} ${number}`

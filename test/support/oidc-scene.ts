@@ -11,11 +11,11 @@ import { clientId, clientSecret, startIdentityProvider } from './identity-provid
 import type { IdentityProvider } from './identity-provider.ts'
 import { persistentAdapters, useState } from './persistent-adapters.ts'
 
-/** Where the API is to the browser and to the provider. */
+/** The API's origin for the browser and the provider. */
 export const site = 'http://gslb.test'
 export const redirectUri = `${site}/api/v1/auth/oidc/callback`
 export const start = `${site}/api/v1/auth/oidc/authorize`
-/** Where a browser is after a login: / leads there. */
+/** Page of a browser after a login, to which / redirects. */
 export const home = `${site}/api/v1/docs`
 export const ann = {
   sub: 'ann',
@@ -89,7 +89,7 @@ const plain = (issuer: string): OidcSettings => ({
 export const sessionOf = ({ browser }: Scene): string | undefined =>
   browser.cookies(site).get('gslb_session')
 
-/** What /auth/me says to the browser's session. */
+/** The answer of /auth/me to the browser's session. */
 export async function whoIs(scene: Scene): Promise<unknown> {
   const cookie = sessionOf(scene) ?? ''
   return (await scene.world.call('GET', '/api/v1/auth/me', { cookie })).body

@@ -19,7 +19,7 @@ import {
 } from './bundle-models.ts'
 import type { FakeTime } from './fake-time.ts'
 
-/** When the times of `rollout` and `window` begin. */
+/** Start of the times of `rollout` and `window`. */
 export const noonMs = Date.UTC(2027, 0, 31, 12)
 
 /** Two members of weight 40, 192.0.2.1 and 192.0.2.2, in a pool that is probed. */
@@ -78,7 +78,7 @@ export interface OverlayNode {
   readonly overlays: OverlayClock
   readonly events: readonly RegressionEvent[]
   readonly logged: readonly string[]
-  /** A new bundle is published; health comes along. */
+  /** Publishes a new bundle; health is carried over. */
   readonly publish: (model: BundleModel) => void
   /** The last state of a bundle, for writing health into. */
   readonly state: () => RoutingState
@@ -138,7 +138,7 @@ export function overlayNode(time: FakeTime, model: BundleModel, isProbed = true)
   }
 }
 
-/** What the lists of a pool say, both families; weights are read from the sums beside them. */
+/** The candidate lists of a pool, both families, with weights from the sums beside them. */
 export function rotationOf(bundle: Bundle, state: RoutingState, poolIndex: number): string {
   const copy = state.pools[poolIndex * PoolCell.Words + PoolCell.Version]! & 1
   const found: string[] = []

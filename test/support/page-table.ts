@@ -1,4 +1,4 @@
-// Compares a table of a page with the rows of the code; GSLBD_UPDATE=1 writes it instead.
+// Compares a table of a page with the rows of the code; with GSLBD_UPDATE=1 writes it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -6,7 +6,7 @@ import { withoutPadding } from '#test/tidy/layer-table.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** As the formatter leaves it, but for the padding. */
+/** Formatted as prettier does, except for the padding. */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, head.map(() => '-'), ...rows]
   return lines.map((cells) => `| ${cells.map((cell) => cell || ' ').join(' | ')} |`).join('\n')
@@ -19,7 +19,7 @@ export function expectTable(page: string, table: string): void {
   expect(withoutPadding(readFileSync(file, 'utf8'))).toContain(withoutPadding(table))
 }
 
-/** Puts a table in the place of the one with the same first column. */
+/** Replaces the table with the same first column. */
 function updateTable(file: string, table: string): void {
   const lines = readFileSync(file, 'utf8').split('\n')
   const [first = ''] = /^\| \S+/.exec(table) ?? []

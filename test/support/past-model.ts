@@ -1,4 +1,4 @@
-// The configuration of nodes whose past is asked about: services of two tenants.
+// The configuration of nodes whose past is queried: services of two tenants.
 import type { BundleModel } from '#bundle/format/model.ts'
 import { bareModel, healthCheck, member, pool, service, zone } from './bundle-models.ts'
 

@@ -1,4 +1,4 @@
-// The databases on which the contracts of persistent state are tested.
+// The databases that the contracts of persistent state are tested on.
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest'
@@ -11,7 +11,7 @@ import { emptyTables } from './sql-tables.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whether real servers are tested, or what needs nothing installed. */
+    /** Whether real servers are tested, or the embedded database. */
     readonly stateServers: boolean
   }
 }
@@ -21,14 +21,14 @@ export type PersistentAdapter = () => Promise<{
   readonly stop: () => Promise<void>
 }>
 
-/** Opened before, and free: opening one costs more than what most files do with it. */
+/** Opened databases for reuse: opening one costs more than most files of tests. */
 const free: PersistentState[] = []
 
 const embedded: PersistentAdapter = async () => {
   const known = free.pop()
   if (known !== undefined) await emptyTables(known.sql)
   const state = known ?? (await openEmbedded())
-  // It is never closed, since the next test gets it. It ends with the process.
+  // Stays open for the next test, and ends with the process.
   return {
     state: { ...state, close: async () => undefined },
     stop: async () => void free.push(state),
@@ -46,7 +46,7 @@ const postgres: PersistentAdapter = async () => {
   return { state: await open(server.url, ''), stop: server.stop }
 }
 
-/** `npm test` takes the embedded one, `npm run test:peers` PostgreSQL. */
+/** `npm test` uses the embedded one, `npm run test:peers` PostgreSQL. */
 export const persistentAdapters: readonly [string, PersistentAdapter][] = inject('stateServers')
   ? [['PostgreSQL', postgres]]
   : [['the embedded database', embedded]]

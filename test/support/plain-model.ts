@@ -1,4 +1,4 @@
-// What a bundle is made of, without what the compiler knows besides.
+// A bundle's model, without the compiler's other data.
 import type { BundleModel, RrsetModel } from '#bundle/format/model.ts'
 
 export function plainModel(model: BundleModel): BundleModel {

@@ -1,4 +1,4 @@
-// The JSON Schema of a plan as JSON: what the API promises, and `gslbd plan --format json` prints.
+// The JSON Schema of a plan: the contract of the API and of `gslbd plan --format json`.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Static } from '#lib/schema/type.ts'
 import { Plan as ApiPlan } from '#api/resources/answers/plan.ts'
@@ -6,14 +6,14 @@ import type { Plan } from '#judge/document/model.ts'
 
 export const planSchemaPath = 'schemas/json/gslbd-plan.schema.json'
 
-/** Fields that only the API gives. */
+/** Fields of the API only. */
 const ofApi = ['diagnostics', 'files', 'guardrail'] as const
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 type Promised = Frozen<Static<typeof ApiPlan>>
 type Printed = Omit<Promised, (typeof ofApi)[number]>
 
-/** Both ways, for the type checker: a field of one is a field of the other. */
+/** Assignments in both directions, for the type checker: both types must have the same fields. */
 export const asPrinted = (plan: Plan): Printed => plan
 export const asPlan = (plan: Printed): Plan => plan
 
@@ -38,10 +38,7 @@ export function planJsonSchema(): JsonSchema {
 
 const isOfApi = (name: string): boolean => ofApi.some((one) => one === name)
 
-/**
- * What is wrong with a plan as JSON; fields that the schema does not name are, too, so that none
- * comes without a word in it.
- */
+/** Faults of a plan as JSON; unknown fields are faults, so that each must be in the schema. */
 export function planFaults(value: unknown): string {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   return ajv.validate(closed(planJsonSchema()), value) ? '' : ajv.errorsText()

@@ -40,7 +40,7 @@ export function planBetween(
   return makePlan({ ...requestBetween(base, head), ...more })
 }
 
-/** What it takes to compare two: names that are looked at, and clients that are asked for. */
+/** The work of a comparison: names looked at, and clients asked for. */
 export function workBetween(
   base: BundleModel,
   head: BundleModel,

@@ -1,4 +1,4 @@
-// Resolvers of others that follow a response policy zone, started for a test.
+// Third-party resolvers with a response policy zone, started for a test.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -11,20 +11,20 @@ import { waitUntil } from './wait-until.ts'
 export interface ReaderParts {
   /** A folder of its own. */
   readonly directory: string
-  /** On 127.0.0.1, where it is to answer. */
+  /** Port on 127.0.0.1 to answer at. */
   readonly port: number
   /** The policy zone `rpz.test.`. */
   readonly policy: string
-  /** On 127.0.0.1: who answers for names below `example.`. */
+  /** Port on 127.0.0.1 of the server for names below `example.`. */
   readonly upstreamPort: number
 }
 
-/** One of the programs, with how it is told of a policy and of a server. */
+/** A program, and how to configure its policy and its server. */
 export interface PolicyReader {
   readonly name: string
-  /** False: a rule that makes a name an alias is not followed. */
+  /** False: alias rules are not followed. */
   readonly takesAliases: boolean
-  /** @returns the command; what it needs has been written to the folder */
+  /** Writes the program's files. @returns the command */
   readonly prepare: (parts: ReaderParts) => readonly string[]
 }
 

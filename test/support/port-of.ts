@@ -1,4 +1,4 @@
-// Makes a port of the calls that a test needs: another call is a fault of the test, and says so.
+// Makes a port from the calls that a test needs: any other call fails with a message.
 export function portOf<Port extends object>(
   name: string,
   calls: Partial<NoInfer<Port>> = {},

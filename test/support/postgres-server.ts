@@ -13,7 +13,7 @@ import { waitUntil } from './wait-until.ts'
 export interface PostgresServer {
   readonly url: string
   readonly port: number
-  /** What a statement gives, as `psql` prints it without a head. */
+  /** Output of a statement, as `psql` prints it without headers. */
   readonly sql: (statement: string) => Promise<string>
   /** SIGKILL; returns when the process is gone. */
   readonly kill: () => Promise<void>
@@ -28,7 +28,7 @@ const host = '127.0.0.1'
 export const account = process.getuid?.() === 0 ? accountOf('postgres') : {}
 
 export interface PostgresKind {
-  /** It copies this one, and takes no writes. */
+  /** The server to replicate; a standby takes no writes. */
   readonly standbyOf?: PostgresServer
   /** PEM. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer }
@@ -52,7 +52,7 @@ export async function startPostgres({
   let child: ChildProcess | undefined
   const start = async (): Promise<void> => {
     await waitUntil('PostgreSQL to start', async () => {
-      // After SIGKILL it does not start before the last of its old processes is gone.
+      // After SIGKILL it cannot start before the last of its old processes is gone.
       if (child === undefined || child.exitCode !== null || child.signalCode !== null) {
         child = spawn(program('postgres'), [...argumentsOf(data, directory, port), ...more], {
           ...account,
@@ -87,7 +87,7 @@ export async function startPostgres({
   }
 }
 
-/** Its key belongs to the account that it runs as. */
+/** Its key must belong to the account that it runs as. */
 function tlsArguments(
   directory: string,
   { cert, key }: NonNullable<PostgresKind['tls']>,
@@ -111,7 +111,7 @@ function argumentsOf(data: string, directory: string, port: number): string[] {
 async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, host)
   try {
-    // A start-up message for SSL; a server that is ready answers with one letter.
+    // An SSL request; a ready server answers with one letter.
     socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))
     await once(socket, 'data', { signal: AbortSignal.timeout(1_000) })
     const isReady = program('pg_isready')

@@ -1,5 +1,5 @@
 // The process that runs programs for a test's process: see run-program.ts. It reads one request a
-// line from a pipe and writes one answer a line to another, until nobody writes any more.
+// line from a pipe and writes one answer a line to another, until the pipe is closed.
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
@@ -42,7 +42,7 @@ export function* linesOf(fd: number): Generator<string> {
   }
 }
 
-/** Blocks until all of it is taken. */
+/** Blocks until everything is written. */
 export function writeLine(fd: number, value: RunRequest | RunAnswer): void {
   const line = Buffer.from(`${JSON.stringify(value)}\n`)
   for (let sent = 0; sent < line.length;) sent += writeSync(fd, line, sent)
@@ -58,7 +58,7 @@ function answerTo({ program, args, cwd, env, input }: RunRequest): RunAnswer {
   return {
     status: ran.status,
     signal: ran.signal,
-    // Both are missing where the program could not be started.
+    // Both are missing if the program could not be started.
     stdout: (ran.stdout as Buffer | null)?.toString('base64') ?? '',
     stderr: (ran.stderr as Buffer | null)?.toString('base64') ?? '',
     error: ran.error?.message ?? '',

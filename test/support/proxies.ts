@@ -1,4 +1,4 @@
-// A caddy and an nginx of a test: private ports, stopped and started again on the same.
+// A caddy and an nginx for a test: private ports, restarted on the same ones.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -58,7 +58,7 @@ class Program {
   }
 }
 
-/** @param foreign routes of somebody else */
+/** @param foreign routes that are not ours */
 export async function makeCaddy(directory: string, foreign: readonly object[]): Promise<Proxy> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const admin = `127.0.0.1:${adminPort}`

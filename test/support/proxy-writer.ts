@@ -1,5 +1,4 @@
-// Writes headers of the PROXY protocol, version 2, as load balancers send them. Apart from the
-// reader.
+// Writes PROXY protocol headers, version 2, as load balancers send them. Independent of the reader.
 import { parseAddress } from '#dns/address.ts'
 
 export interface ProxyHeaderParts {
@@ -10,7 +9,7 @@ export interface ProxyHeaderParts {
   readonly tlvs?: readonly (readonly [type: number, value: Buffer])[]
   /** Adds a checksum, right or wrong. */
   readonly checksum?: 'right' | 'wrong'
-  /** What the length says, where it is not the truth. */
+  /** A length that differs from the true one. */
   readonly length?: number
 }
 
@@ -28,7 +27,7 @@ export function proxyHeader(
   ports.writeUInt16BE(53, 2)
   const sums = checksum === undefined ? [] : [tlv(3, Buffer.alloc(4))]
   const values = tlvs.map(([type, value]) => tlv(type, value))
-  // Own address: of no interest to anybody.
+  // The proxy's own address, which nobody reads.
   const own = Buffer.alloc(address.length, 1)
   const block = Buffer.concat([address, own, ports, ...values, ...sums])
   const header = Buffer.concat([head(command, family ?? familyOf(address), block, length), block])
@@ -38,7 +37,7 @@ export function proxyHeader(
   return header
 }
 
-/** As a load balancer that asks for its own sake. */
+/** The header of a load balancer's own health check. */
 export function localHeader(): Buffer {
   return head(0x20, 0, Buffer.alloc(0))
 }

@@ -1,4 +1,4 @@
-// Asks the same question again and again over UDP: none may stay without an answer.
+// Sends the same query repeatedly over UDP: each must be answered.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
@@ -6,17 +6,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { decodeMessage, query } from './dns/message.ts'
 import type { QueryParts } from './dns/message.ts'
 
-/** Each with one query on its way; sockets, since one talks to one responder. */
+/** Sockets with one query each; several, since each is served by one responder. */
 const sockets = 8
-/** Between an answer and the next query: the machine has others to run. */
+/** Pause between an answer and the next query, which leaves CPU to others. */
 const pauseMs = 10
-/** A query that has no answer by then is lost. */
+/** Time after which a query counts as lost. */
 const patienceMs = 15_000
 
 export interface LoadResult {
   readonly asked: number
   readonly lost: number
-  /** The different answers, addresses only, in the order in which each came first. */
+  /** Distinct answers, addresses only, in the order of first appearance. */
   readonly answers: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// A node whose queries are logged, and what a test asks it.
+// A node with a query log, and the queries of a test.
 import { onTestFinished } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import type { Log } from '#lib/log.ts'
@@ -12,7 +12,7 @@ import type { StartedNode } from './started-node.ts'
 
 export const loggedCommit = '0123456789abcdef0123456789abcdef01234567'
 
-/** Services that take turns, draw, chain, fall back and have nobody. */
+/** Services that take turns, draw, chain, fall back, and have no members. */
 export const loggedModel: BundleModel = {
   ...bareModel,
   commit: loggedCommit,

@@ -1,6 +1,6 @@
-// A client in a process of its own, for a namespace: asks an address for the same name again and
-// again. A line of its input is answered by a line of JSON: to `last` the address that was answered
-// last, to any other what became of the queries since the line before.
+// A client as a process for a namespace: queries an address for one name repeatedly. Each line of
+// input is answered by a line of JSON: `last` by the last address answered, any other line by the
+// outcome of the queries since the previous line.
 import { createSocket } from 'node:dgram'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,14 +9,14 @@ import { decodeMessage, query } from './dns/message.ts'
 export interface StreamReport {
   readonly asked: number
   readonly lost: number
-  /** Each change of the address that was answered, in the order of time. */
+  /** Changes of the answered address, in order of time. */
   readonly answers: readonly { readonly address: string; readonly atMs: number }[]
-  /** Answers that came from another address than was asked. */
+  /** Answers from another address than the one queried. */
   readonly strangers: number
 }
 
 const pauseMs = 10
-/** A query that has no answer by then is lost. */
+/** Time after which a query counts as lost. */
 const patienceMs = 15_000
 
 const [address = '', question = ''] = process.argv.slice(2)
@@ -33,7 +33,7 @@ socket.on('message', (bytes, from) => {
   const answered = first === undefined ? `rcode ${message.rcode}` : first.rdataText
   if (answers.at(-1)?.address !== answered) answers.push({ address: answered, atMs: Date.now() })
 })
-// No route for a moment: the query is lost.
+// Without a route the query is lost.
 socket.on('error', () => undefined)
 
 createInterface(process.stdin).on('line', (line) => {

@@ -1,4 +1,4 @@
-// The one source of chance in tests: the same seed makes the same run, on any machine.
+// The only source of randomness in tests: the same seed gives the same run on any machine.
 
 /** A whole number of the environment; `fallback` without one. */
 function numberFrom(name: string, fallback: number): number {
@@ -11,5 +11,5 @@ function numberFrom(name: string, fallback: number): number {
 /** Seed of everything random: GSLB_SEED, or always the same. */
 export const testSeed = numberFrom('GSLB_SEED', 1)
 
-/** How many random inputs a test makes: what `name` in the environment says, or `usual`. */
+/** Number of random inputs: the variable `name` of the environment, or `usual`. */
 export const countFrom = (name: string, usual: number): number => numberFrom(name, usual)

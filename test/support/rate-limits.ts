@@ -19,7 +19,7 @@ import { bundleOf } from './bundle-models.ts'
 import { decodeMessage, query } from './dns/message.ts'
 import type { Message, QueryParts } from './dns/message.ts'
 
-/** The same for each class, but for those that are named; `all` is off. */
+/** Equal rates for all classes except the named ones; `all` is off. */
 export function rates(
   perSecond: number,
   { classes = {}, ...parts }: Partial<RateLimitRates> & { classes?: Classes } = {},
@@ -43,9 +43,9 @@ export interface LimitedPath {
   readonly pass: (ms: number) => void
   /** undefined: no reply is sent. */
   readonly ask: (question: string, client?: string, parts?: QueryParts) => Message | undefined
-  /** How many of `times` questions get a whole reply. */
+  /** Number of queries, out of `times`, with a whole reply. */
   readonly count: (times: number, question: string, client?: string, parts?: QueryParts) => number
-  /** `class action: count` of what was limited. */
+  /** `class action: count` of limited answers. */
   readonly limited: () => string[]
 }
 

@@ -1,4 +1,4 @@
-// A thread that takes answers from one bucket as fast as it can, beside another one.
+// A thread that takes answers from one bucket as fast as it can, in competition with another.
 import { workerData } from 'node:worker_threads'
 import { BucketTable, Taken } from '#answer/rate-limit/bucket-table.ts'
 
@@ -8,14 +8,14 @@ export interface RateTakerData {
   readonly costMicros: number
   readonly windowMicros: number
   readonly tries: number
-  /** How many were granted to all threads, and how many threads have begun. */
+  /** Answers granted to all threads, and number of threads that have begun. */
   readonly counts: SharedArrayBuffer
 }
 
 const { shared, buckets, costMicros, windowMicros, tries, counts } = workerData as RateTakerData
 const table = new BucketTable(shared, 0, buckets)
 const cells = new Int32Array(counts)
-// Both have the key in place before one of them takes from it in earnest.
+// Both threads create the key before either takes from it.
 Atomics.add(cells, 1, 1)
 while (Atomics.load(cells, 1) < 2);
 let granted = 0

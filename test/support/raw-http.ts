@@ -1,4 +1,4 @@
-// Sends octets to a port of this machine and gives back what comes, until the other side closes.
+// Sends octets to a port of this machine and returns the response, until the other side closes.
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly statuses: readonly number[]
 }
 
-/** @param parts sent one after the other, each as soon as the one before has been sent */
+/** @param parts sent one after the other, each as soon as the previous one was sent */
 export function rawHttp(
   port: number,
   parts: readonly string[],
@@ -27,7 +27,7 @@ export function rawHttp(
   })
 }
 
-/** A connection that is open and says nothing. */
+/** An open connection that sends nothing. */
 export function openSocket(port: number, host = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, host, () => resolve(socket))

@@ -1,4 +1,4 @@
-// A successor that says what a test wants to the process it would replace, and takes no sockets.
+// A successor that sends a test's greeting to the process it would replace, and takes no sockets.
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
@@ -20,7 +20,7 @@ export class RawSuccessor {
 
   static async connect(dataDir: string): Promise<RawSuccessor> {
     const place = openControlPath(dataDir)
-    // A node that goes on after another one has failed listens there again after a moment.
+    // A node listens there again a moment after a failed takeover.
     const socket = await waitUntil('a node to take over from', () => connected(place.path))
     place.close()
     return new RawSuccessor(socket)
@@ -34,7 +34,7 @@ export class RawSuccessor {
     this.#socket.write(typeof line === 'string' ? line : lineOf(line))
   }
 
-  /** @returns the answer to it */
+  /** @returns the response */
   greet(other: Partial<Hello> = {}): Promise<unknown> {
     const uid = process.getuid?.() ?? -1
     return this.ask({ protocol, pid: process.pid, uid, cgroup: '', ...other })
@@ -52,7 +52,7 @@ export class RawSuccessor {
   }
 }
 
-/** @throws where nobody listens */
+/** @throws if nothing listens */
 async function connected(path: string): Promise<Socket> {
   const socket = createConnection(path)
   await once(socket, 'connect')

@@ -1,5 +1,5 @@
-// Receivers of alerts on this machine: an HTTP server that answers as it is told, and an SMTP
-// server with STARTTLS.
+// Receivers of alerts on this machine: an HTTP server with chosen answers, and an SMTP server with
+// STARTTLS.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
@@ -48,14 +48,14 @@ export async function startReceiver(
 const tls = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../fixtures/tls', name), 'utf8')
 
-/** Certificate of www.example.com, signed by itself. */
+/** Self-signed certificate of www.example.com. */
 export const receiverCertificate = tls('named.cert.pem')
 
 export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
   readonly text: string
-  /** How it logged in; '': it did not. */
+  /** User of the login; '': none. */
   readonly user: string
   readonly isSecure: boolean
 }

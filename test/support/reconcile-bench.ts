@@ -1,5 +1,5 @@
-// A reconciler over a real repository, with a compiler that only hashes, and a list of what it
-// published.
+// A reconciler over a real repository, with a compiler that only hashes, and a list of its
+// publications.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import type { SigningKey } from '#bundle/signature/channel.ts'
@@ -37,7 +37,7 @@ export interface Bench {
   readonly changes: string[]
   readonly compiler: HashingCompiler
   readonly check: () => Promise<GitopsStatus>
-  /** What a push of that head is told. */
+  /** The verdict that a push of that head gets. */
   readonly judge: (head: string) => Promise<Stop>
 }
 
@@ -87,7 +87,7 @@ export function reconcileBench(options: BenchOptions): Bench {
 /** "Compiles" a tree to a list of its files; a file with the word `broken` is an error. */
 export class HashingCompiler implements CompilePort {
   readonly #known = new Set<string>()
-  /** Files whose bytes were handed over, in order. */
+  /** Files whose bytes were given, in order. */
   readonly read: string[] = []
   runs = 0
 

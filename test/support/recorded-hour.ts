@@ -1,5 +1,5 @@
-// A node's control thread for an hour, under a clock moved by hand: probes, windows, swaps, and
-// answers of the server's own answer path, with a journal beside it.
+// An hour of a node's control thread under a clock moved by hand: probes, windows, swaps, and
+// answers of the real answer path, with a journal.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ const silent = (): void => undefined
 const log = { info: silent, warn: silent, error: silent }
 const check = { ...healthCheck, type: 'tcp' as const, intervalMs: 10_000, timeoutMs: 1_000 }
 
-/** Where clients are. */
+/** Places of clients. */
 const geo = geoBuffersOf({
   countries: [
     ['10.0.0.0/9', 'DE'],
@@ -61,7 +61,7 @@ const geo = geoBuffersOf({
   ],
 })
 
-/** Weights, priorities, windows and rollouts differ from one to the next. */
+/** Weights, priorities, windows and rollouts vary between models. */
 function modelOf(number: number, nowMs: number): BundleModel {
   const members = (first: number, regions: readonly string[]) =>
     regions.map((region, i) =>
@@ -171,14 +171,14 @@ export class RecordedHour {
     this.journal.settled()
   }
 
-  /** What probes find of some member is the opposite from now on. */
+  /** Inverts the probe result of some member. */
   flip(): void {
     const first = this.#random.below(8)
     const address = first < 5 ? `192.0.2.${1 + first}` : `192.0.2.${101 + first - 5}`
     if (!this.#down.delete(address)) this.#down.add(address)
   }
 
-  /** A browser somewhere reports how fast it reaches some members. */
+  /** A browser reports its latency to some members. */
   measure(): void {
     const { bundle } = this.#serving!
     const client = Uint8Array.of(10, this.#random.below(8) * 32, 0, 9)
@@ -188,7 +188,7 @@ export class RecordedHour {
     }
   }
 
-  /** A client writes a TXT record, or deletes it where it is there. */
+  /** A client writes a TXT record, or deletes it if it exists. */
   write(): void {
     const name = ['_a.', '_b.', 'failover.', 'x.'][this.#random.below(4)]!
     const record = storedTxt([`${name}test.`, `${this.#random.below(3)}`, 30])
@@ -213,7 +213,7 @@ export class RecordedHour {
     return { ...tablesOf(geo)(bundle), rum: this.#rum.buffer }
   }
 
-  /** A query of a client somewhere, with dice and turns as they fall. */
+  /** A query of some client, with the current random numbers and turns. */
   ask(): SentAnswer {
     const { bundle, state } = this.#serving!
     const name = recordedNames[this.#random.below(recordedNames.length)]!
@@ -227,7 +227,7 @@ export class RecordedHour {
     return { atMs: this.#node.world.clock.nowMs(), name, client, given }
   }
 
-  /** A query as a thread with a query log answers it, each of a service its next turn. */
+  /** Answers a query as a thread with a query log does, each with its service's next turn. */
   askLogged(question: LoggedQuestion): void {
     const { bundle, state } = this.#serving!
     this.#log.serve(bundle, state, this.#tables(bundle), this.#handed)
@@ -241,7 +241,7 @@ export class RecordedHour {
     return path
   }
 
-  /** Answers records of it once more, from the journal. */
+  /** Replays records of the log from the journal. */
   replay(): Replay {
     const moments = new JournalMoments(this.#directory)
     return new Replay({
@@ -255,7 +255,7 @@ export class RecordedHour {
     })
   }
 
-  /** What the journal says of an answer. */
+  /** The journal's explanation of an answer. */
   async why({ atMs, name, client }: SentAnswer): Promise<PastAnswer | string> {
     const moment = findMoment(segmentsIn(this.#directory), atMs)
     if (moment.kind === 'gap') return moment.why

@@ -1,4 +1,4 @@
-// A query log as an answering thread and its writer make one, under a clock moved by hand.
+// Makes a query log as an answering thread and its writer do, under a clock moved by hand.
 import { writeFileSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -48,7 +48,7 @@ export class RecordedLog {
     this.#logged = new LoggedQueries([this.#ring], { nowMs, machineMs: nowMs })
   }
 
-  /** What a thread does that takes over this bundle, where it has not. */
+  /** Adopts a bundle as a thread does, if it has not. */
   serve(
     bundle: Bundle,
     state: RoutingState,

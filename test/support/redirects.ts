@@ -1,4 +1,4 @@
-// Redirects as the encoder takes them.
+// Redirects as input of the encoder.
 import fc from 'fast-check'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import { uid } from './bundle-models.ts'

@@ -1,4 +1,4 @@
-// A server of one test file, Redis or Valkey: a free port, no files, killed by its process id.
+// A Redis or Valkey server for one test file: a free port, no files, killed by its process id.
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,24 +11,24 @@ import { waitUntil } from './wait-until.ts'
 export interface RedisServer {
   readonly url: string
   readonly port: number
-  /** Files of the server are here. */
+  /** Directory of its files. */
   readonly directory: string
   /** SIGKILL; returns when the process is gone. */
   readonly kill: () => Promise<void>
-  /** On the same port, with what it knew. */
+  /** Restarts on the same port, with its data. */
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
-  /** SIGSTOP: it takes connections and answers nothing, until `resume`. */
+  /** SIGSTOP: accepts connections but answers nothing, until `resume`. */
   readonly pause: () => void
   readonly resume: () => void
 }
 
 const host = '127.0.0.1'
 
-/** Both speak the same protocol, and take the same options. */
+/** Both speak the same protocol and take the same options. */
 export type RedisProduct = 'redis' | 'valkey'
 
-/** Debian 12 has Valkey in its backports; a machine that cannot get it says so. */
+/** Debian 12 has Valkey in backports; machines without it set the variable. */
 export const isValkeyTested = process.env['GSLB_WITHOUT_VALKEY'] === undefined
 export const redisProducts: readonly RedisProduct[] = isValkeyTested
   ? ['redis', 'valkey']
@@ -38,8 +38,8 @@ export const redisProducts: readonly RedisProduct[] = isValkeyTested
 export type RedisOptionList = Readonly<Record<string, string | number>>
 
 /**
- * @param appendfsync  `always`: SIGKILL loses nothing that was acknowledged
- * @param more further options; made of the directory of the server
+ * @param appendfsync `always`: SIGKILL loses nothing that was acknowledged @param more further
+ * options, from the directory of the server
  */
 export async function startRedis(
   appendfsync: 'everysec' | 'always' = 'everysec',
@@ -49,7 +49,7 @@ export async function startRedis(
   const directory = makeTempDir(product)
   const port = await freePort()
   let child: ChildProcess | undefined
-  // A Cluster's bus has `port` + 10000 by default, which another program may have.
+  // A Cluster's bus uses `port` + 10000 by default, which may be taken.
   const busPort = await freePort()
   const start = async (): Promise<void> => {
     const settings: RedisOptionList = {
@@ -89,7 +89,7 @@ export async function startRedis(
   }
 }
 
-/** What `redis-cli` prints. @throws when it says that it failed */
+/** Output of `redis-cli`. @throws when it reports a failure */
 export async function redisCli(port: number, ...words: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('redis-cli', ['-p', `${port}`, ...words])
   return stdout.trim()

@@ -1,4 +1,4 @@
-// A door before a node that gives its pages a policy which only reports, and keeps the reports.
+// A proxy before a node that gives its pages a report-only policy, and keeps the reports.
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
@@ -7,20 +7,20 @@ import type { AddressInfo, Socket } from 'node:net'
 
 export interface ReportingDoor {
   readonly origin: string
-  /** What browsers have reported: a directive and what it was about. */
+  /** Reports of browsers: a directive and its subject. */
   readonly reports: readonly string[]
   readonly close: () => Promise<void>
 }
 
 const reportPath = '/policy-reports'
 
-/** What the page itself demands, and that nobody frames it. */
+/** The page's own policy, without framing. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
   `report-uri ${reportPath}`
 
-/** WebSockets go through, too. */
+/** Passes WebSockets, too. */
 export async function startReportingDoor(port: number): Promise<ReportingDoor> {
   const reports: string[] = []
   const server = createServer((asked, answer) => {
@@ -36,7 +36,7 @@ export async function startReportingDoor(port: number): Promise<ReportingDoor> {
       answer.writeHead(given.statusCode ?? 502, { ...given.headers, ...more })
       given.pipe(answer)
     })
-    // As a node that is gone: no answer at all.
+    // Like a node that is gone: no answer.
     inside.on('error', () => answer.destroy())
     asked.pipe(inside)
   })

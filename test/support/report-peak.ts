@@ -1,4 +1,4 @@
-// Loaded before a process's own modules: at its end it says what it took: memory and CPU time.
+// Preloaded into a process: prints its peak memory and CPU time at the end.
 import { isMainThread } from 'node:worker_threads'
 import { peakResidentBytes } from './memory-limit.ts'
 
@@ -6,7 +6,7 @@ if (isMainThread) {
   process.on('exit', () => {
     const { userCPUTime, systemCPUTime } = process.resourceUsage()
     const cpuMs = Math.round((userCPUTime + systemCPUTime) / 1000)
-    // Not maxRSS: that begins with what the parent had when it started this process.
+    // Not maxRSS, which starts with the parent's memory at the fork.
     const peakMb = Math.round(peakResidentBytes(process.pid) / 2 ** 20)
     process.stderr.write(`peak ${peakMb} cpu ${cpuMs}\n`)
   })

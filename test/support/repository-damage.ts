@@ -17,7 +17,7 @@ export function damageObject(gitdir: string, oid: string, how: 'lost' | 'flipped
   return { oid, repair: () => renameSync(aside, path) }
 }
 
-/** One octet of a file. */
+/** Flips one octet of a file. */
 export function flipOctet(path: string, at: number): void {
   chmodSync(path, 0o644)
   writeFileSync(path, flipped(readFileSync(path), at))

@@ -1,5 +1,4 @@
-// Response rules as tests need them: one with defaults, random ones, and what they mean, in the
-// plainest words.
+// Response rules for tests: one with defaults, random ones, and a naive matcher.
 import fc from 'fast-check'
 import type { BundleModel, ResponseRuleModel } from '#bundle/format/model.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
@@ -31,7 +30,7 @@ export function rule(
   }
 }
 
-/** Few labels, so that rules for a name, what is above it and what is below it meet often. */
+/** Few labels, so that rules for a name, its ancestors and its descendants meet often. */
 const label = fc.constantFrom('a', 'b', 'c', 'www', 'x'.repeat(63))
 export const arbitraryName = fc
   .tuple(
@@ -63,7 +62,7 @@ export const arbitraryRules: fc.Arbitrary<readonly ResponseRuleModel[]> = fc
     ),
   )
 
-/** Word by word: exact rules, then label by label toward the root. */
+/** Naive: exact rules first, then label by label toward the root. */
 export function naiveMatch(
   rules: readonly ResponseRuleModel[],
   name: string,
@@ -79,13 +78,13 @@ export function naiveMatch(
   return undefined
 }
 
-/** The answer path over a model, without sockets; as control thread, too, what it counted. */
+/** The answer path over a model without sockets, with its hit counts. */
 export interface RuleAnswerer {
   readonly ask: (question: string, parts?: QueryParts) => Message
-  /** Answers a packet again and again, and looks at no reply. */
+  /** Answers a packet repeatedly, ignoring replies. */
   readonly repeat: (packet: Uint8Array, times: number) => void
   readonly hits: ResponseHits
-  /** Cells that the answer path counts in. */
+  /** Cells in which the answer path counts. */
   readonly cells: Int32Array
 }
 

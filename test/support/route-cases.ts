@@ -1,4 +1,4 @@
-// One example for each route: who may call it, on what, with which body.
+// One example for each route: its callers, its object and its body.
 import { newChannel, newSilence } from './alerts.ts'
 import type { ConfigWorld } from './config-world.ts'
 import { keyOf, recordsZone, rootKey } from './config-world.ts'
@@ -9,9 +9,9 @@ export type Params = Readonly<Record<string, string>>
 export interface RouteCase {
   /** See docs/operations/access.md. */
   readonly needs: string
-  /** Only the tenant `default` may call it, whatever roles others have. */
+  /** Only the tenant `default` may call it, whatever the roles of others. */
   readonly ofPlatform?: true
-  /** An object of this tenant that the route is about; none: the route is about no object. */
+  /** Makes the object that the route is about, for this tenant; left out: none. */
   readonly make?: (world: ConfigWorld, tenant: string) => Promise<Params>
   readonly body?: () => unknown
   /** Statuses of an allowed call; default: the statuses of success in the table. */
@@ -297,7 +297,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRollouts: { needs: 'rollout:read' },
   postRollouts: { needs: 'rollout:write', body: () => newRollout('nobody'), statuses: [400] },
   getRolloutsById: { needs: 'rollout:read', make: rollout },
-  // It is pending: nothing to pause or to promote yet.
+  // Pending: nothing to pause or to promote yet.
   postRolloutsByIdPause: { needs: 'rollout:write', make: rollout, statuses: [409] },
   postRolloutsByIdPromote: { needs: 'rollout:write', make: rollout, statuses: [409] },
   postRolloutsByIdAbort: { needs: 'rollout:write', make: rollout },

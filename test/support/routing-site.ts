@@ -1,5 +1,5 @@
-// A small world to route in: client networks with country, operator and place, pools, and the
-// scratch objects of a thread to choose with.
+// A small world for routing: client networks with country, operator and place, pools, and a
+// thread's scratch objects.
 import type { AsnRuleModel, BundleModel } from '#bundle/format/model.ts'
 import { unitVector } from '#bundle/encode/routing-columns.ts'
 import { firstPolicyCode, placeCode } from '#bundle/format/routing-cells.ts'
@@ -32,7 +32,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { bundleOf } from './bundle-models.ts'
 
-/** What the databases say; of nested networks the longest prefix counts. */
+/** Content of the databases; of nested networks the longest prefix counts. */
 export interface World {
   /** `US`, or with its subdivision `US-CA`. */
   readonly countries?: readonly (readonly [cidr: string, code: string])[]
@@ -131,7 +131,7 @@ export function asnRule(endpoint: string, parts: Partial<AsnRuleModel>): AsnRule
   return { asn: null, org: '', endpoint, ...parts }
 }
 
-/** What came of one choice. */
+/** The result of one choice. */
 export interface Chosen {
   readonly addresses: readonly number[]
   readonly scope: number
@@ -142,16 +142,16 @@ export interface RoutingSite {
   readonly state: RoutingState
   readonly chain: Chain
   /**
-   * Chooses for a client as a server that has just started would.
+   * Chooses for a client from the state of a fresh start.
    *
    * @param turn answers that the service has given, and the seed
    */
   readonly choose: (client: string, parts?: { turn?: number; family?: Family }) => Chosen
-  /** As `choose`, with the random numbers and cursors as the last choice left them. */
+  /** Like `choose`, but continues random numbers and cursors. */
   readonly chooseNext: (client: string, service?: number, family?: Family) => Chosen
-  /** The last choice once more, without the work around it. @returns how many were chosen */
+  /** Repeats the last choice without the work around it. @returns the number chosen */
   readonly runAgain: () => number
-  /** The same, step by step. */
+  /** Repeats the last choice step by step. */
   readonly traceAgain: () => Trace
 }
 

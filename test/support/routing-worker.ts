@@ -1,4 +1,4 @@
-// A second thread over a routing state: it draws members, or rebuilds a pool again and again.
+// A second thread over a routing state: draws members, or rebuilds a pool repeatedly.
 import { parentPort, workerData } from 'node:worker_threads'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { Random } from '#lib/random.ts'
@@ -12,7 +12,7 @@ export interface RoutingWork {
   readonly bundle: Uint8Array
   readonly digest: string
   readonly buffers: RoutingBuffers
-  /** Two cells: 0 wait, 1 work, 2 end; and how many rebuilds there were so far. */
+  /** Two cells: 0 wait, 1 work, 2 end; and the number of rebuilds so far. */
   readonly signal: SharedArrayBuffer
   readonly task:
     | {
@@ -36,7 +36,7 @@ parentPort?.postMessage('ready')
 Atomics.wait(signal, 0, 0)
 parentPort?.postMessage(work.task.kind === 'draw' ? draw(work.task) : rebuild(work.task))
 
-/** @returns how often each member was picked */
+/** @returns picks of each member */
 function draw(task: Extract<RoutingWork['task'], { kind: 'draw' }>): number[] {
   const { plain } = algorithmNamed(task.algorithm)!
   const random = new Random(2)
@@ -48,7 +48,7 @@ function draw(task: Extract<RoutingWork['task'], { kind: 'draw' }>): number[] {
   return picks
 }
 
-/** @returns how many rebuilds there were */
+/** @returns the number of rebuilds */
 function rebuild(task: Extract<RoutingWork['task'], { kind: 'rebuild' }>): number {
   const start = bundle.poolMemberStart[task.pool]!
   const size = bundle.poolCount4[task.pool]! + bundle.poolCount6[task.pool]!

@@ -42,7 +42,7 @@ export interface Post {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** @param trustedProxies as the setting of that name */
+/** @param trustedProxies the setting of that name */
 export function rumScene(trustedProxies: readonly string[] = []) {
   const time = new FakeTime(Date.UTC(2026, 0, 15))
   const store = new RumStore(time.clock)
@@ -54,7 +54,7 @@ export function rumScene(trustedProxies: readonly string[] = []) {
     audit: { write: (entry) => audit.push(entry) },
   })
   const app = createApp(ports, trustedProxies)
-  /** As `sendBeacon` does it, unless told otherwise. */
+  /** Posts like `sendBeacon` by default. */
   const post = (payload: string | Buffer, { remoteAddress, headers = {} }: Post = {}) =>
     app.inject({
       method: 'POST',

@@ -1,4 +1,4 @@
-// A thread that measures 256 networks again and again and forgets them: one member from each.
+// A thread that repeatedly measures 256 networks and forgets them: one member from each.
 import { parentPort, workerData } from 'node:worker_threads'
 import { rumLimits, RumStore } from '#inputs/rum/rum-store.ts'
 
@@ -8,6 +8,6 @@ const store = new RumStore({ nowMs: () => time.ms, monotonicMs: () => time.ms })
 parentPort?.postMessage(store.buffer)
 for (let i = 0; ; i = (i * 5 + 1) & 255) {
   store.record(Uint8Array.of(10, 0, i, 1), uids[i & 3]!, 10)
-  // Forgets about half of them each time around, so that entries move up.
+  // Forgets about half of them each round, so that entries move up.
   time.ms += rumLimits.expiryMs / 128
 }

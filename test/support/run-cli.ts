@@ -1,4 +1,4 @@
-// gslbd as a script calls it: what it printed and its exit code.
+// Runs gslbd as a script does: gives its output and exit code.
 import { main } from '#cli/main.ts'
 
 export interface CliRun {
@@ -10,7 +10,7 @@ export interface CliRun {
 /** @param argv command and options, as in a shell */
 export const runCli = (...argv: string[]): Promise<CliRun> => runCliWith({}, ...argv)
 
-/** @param env what the process would have in its environment */
+/** @param env environment of the process */
 export async function runCliWith(
   env: Readonly<Record<string, string>>,
   ...argv: string[]

@@ -1,4 +1,4 @@
-// Configures the runs of the tests: what they have in common, and which files are in which.
+// Configures the test runs: common options, and the files of each.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config'
@@ -12,19 +12,19 @@ const root = join(import.meta.dirname, '../..')
 const isCi = (process.env['CI'] ?? '') !== ''
 const isOnGithub = process.env['GITHUB_ACTIONS'] === 'true'
 
-// What one process has compiled, the next need not: threads that tests start in their own process,
-// and the processes that they start. `bin/gslbd` does the same.
+// Shares compiled code between processes: threads that tests start, and processes that they start.
+// `bin/gslbd` does the same.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/gslbd')
 
 const perFile = {
   pool: 'forks',
   globalSetup: ['test/support/run-directory.ts'],
   setupFiles: ['test/support/setup.ts'],
-  // A busy machine is no reason to fail; what hangs is found all the same.
+  // Long, since a busy machine is no failure; a hang is still found.
   testTimeout: 240_000,
   hookTimeout: 240_000,
   expect: { poll: { timeout: 120_000, interval: 10 } },
-  // A test that passes at its second try loses nobody's work, and is named at the end.
+  // A retry on CI saves work, and is listed at the end.
   retry: isCi ? 1 : 0,
 } satisfies ViteUserConfig['test']
 
@@ -38,7 +38,7 @@ export const shared = {
   ],
 } satisfies ViteUserConfig['test']
 
-/** They measure or fill their own process, start threads in it, or replace what others use. */
+/** Files that measure or fill their own process, start threads in it, or replace shared things. */
 export const apart = [
   'test/e2e/**/*.test.ts',
   'test/unit/{answer,health,inputs,journal,server,system,zones}/**/*.test.ts',
@@ -49,23 +49,23 @@ export const apart = [
   'test/unit/compiler/hostile-files.test.ts',
   'test/unit/state/sql.test.ts',
 ]
-/** They need other DNS servers: `npm run test:peers`. */
+/** Need other DNS servers: `npm run test:peers`. */
 const peers = 'test/peers/**'
 const everything = ['test/**/*.test.ts']
 
 /**
- * Whole files of the long lane: rare events that cost many starts, and promises that a file of the
- * short lane shows with less.
+ * Whole files of the long lane: rare events that cost many starts, and promises that a short file
+ * shows with less.
  */
 export const longOnly = [
-  // What dies, is damaged, is full or is slow.
+  // Deaths, damage, full disks and slowness.
   'test/e2e/{crash,damaged-objects,node-disk,oversized-file,geo-memory,geo-reload}.test.ts',
   'test/e2e/{health-restart,update-crash}.test.ts',
   'test/e2e/{api-write-crash,gitops-crash,gitops-write-crash}.test.ts',
   'test/e2e/{api-write-races,gitops-write-races}.test.ts',
   'test/e2e/daemon-{clock,crash,disk,memory,output,threads,unread}.test.ts',
   'test/e2e/{replace,replace-roles}.test.ts',
-  // Whole programs of others, and walks through everything.
+  // Third-party programs, and walks through everything.
   'test/e2e/{alias-records,api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
   'test/e2e/dashboard{,-commits,-people,-screens,-yaml}.test.ts',
   'test/e2e/{node-key-rotation,plan-page,readme,reference-page}.test.ts',
@@ -82,14 +82,14 @@ export const longOnly = [
   'test/e2e/{dynamic-records,fleet,geo,member-status,overlays,policy-tests}.test.ts',
   'test/e2e/{query-log,redirects,rum,scripts-start,write-effect}.test.ts',
   'test/unit/gitops/write/refused-by-disk.test.ts',
-  // A build of everything, and the steps of a CI job.
+  // A full build, and the steps of a CI job.
   'test/unit/{bin/build,compiler/workflow}.test.ts',
   'test/e2e/release.test.ts',
 ]
 
 const filesOf = (patterns: readonly string[]): string[] => globSync(patterns, { cwd: root })
 
-/** A file that asks for its lane, or has properties: `setup.ts` says how often those run. */
+/** Files that ask for their lane, or have properties: `setup.ts` sets how often those run. */
 const hasCounts = (path: string): boolean =>
   /\/support\/lane\.ts'|from 'fast-check'/.test(readFileSync(join(root, path), 'utf8'))
 
@@ -100,9 +100,9 @@ export const filesOfLongLane = (): string[] => {
 }
 
 /**
- * Three processes at a time on two cores, for many tests wait. Loading the program costs most files
- * more than their tests: those that disturb nobody follow each other in one process, which loads
- * it once.
+ * Three processes at a time on two cores, since many tests wait. Loading the program costs most
+ * files more than their tests, so files that do not disturb others share a process, which loads it
+ * once.
  */
 export function runOf(lane: Lane): ViteUserConfig {
   if (lane === 'short') useMemoryForTempDirs()

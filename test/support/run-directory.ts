@@ -1,4 +1,4 @@
-// A directory of the whole run, for what the files of one process share; removed when all have run.
+// A directory of the whole run, shared by the files of one process; removed at the end.
 import type { TestProject } from 'vitest/node'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 

@@ -1,6 +1,6 @@
-// Runs a program and waits for its end, as `execFileSync` does, but from a small process of its
-// own: to start a program the system copies the page table of the one that asks, and the process
-// that most tests share has 700 MB. That is 20 ms of CPU time against 1.
+// Runs a program and waits for its end, like `execFileSync`, but from a small helper process:
+// starting a program copies the page table of the caller, and the process that most tests share has
+// 700 MB. That is 20 ms of CPU time against 1.
 import { execFileSync, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly input?: string | Uint8Array
 }
 
-/** What is thrown where the program ends with another code than 0. */
+/** Thrown when the program ends with a code other than 0. */
 export class ProgramFailed extends Error {
   readonly status: number | null
   readonly signal: string | null
@@ -56,7 +56,7 @@ export function runProgram(
   throw new ProgramFailed([program, ...args].join(' '), answer)
 }
 
-/** It ends when this process does: then nobody writes to its pipe any more. */
+/** It ends with this process, when the pipe closes. */
 function startRunner(): Runner {
   const directory = makeTempDir('runner')
   const paths = [join(directory, 'requests'), join(directory, 'answers')] as const

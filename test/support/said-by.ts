@@ -1,21 +1,21 @@
-// Runs a program to its end without blocking this process, which the program may ask.
+// Runs a program to its end without blocking this process, which the program may call.
 import { spawn } from 'node:child_process'
 
 export interface SaidOptions {
   /** Default: no standard input. */
   readonly input?: string
-  /** Beside the environment of this process. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Said {
-  /** What it printed, on both outputs. */
+  /** Its output on both streams. */
   readonly text: string
   /** Null where a signal ended it. */
   readonly code: number | null
 }
 
-/** @throws where the program cannot be started */
+/** @throws when the program cannot be started */
 export async function saidBy(
   program: string,
   args: readonly string[],
@@ -30,7 +30,7 @@ export async function saidBy(
   for (const output of [child.stdout, child.stderr]) {
     output?.on('data', (octets: Buffer) => (text += octets.toString()))
   }
-  // One that ends before it has read all: its text says why.
+  // A program may end before it has read its input: its text says why.
   child.stdin?.on('error', () => {}).end(input)
   const code = await new Promise<number | null>((resolve, reject) =>
     child.on('error', reject).on('close', resolve),

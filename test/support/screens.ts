@@ -1,17 +1,17 @@
-// Looks at each screen of the dashboard: accessibility, narrow pages, a picture in both themes.
+// Checks each screen of the dashboard: accessibility, narrow pages, a picture in both themes.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** Git does not see it; CI keeps it; people who change a screen look at it. */
+/** Ignored by Git, kept by CI, for people who change a screen. */
 export const pictures = join(import.meta.dirname, '../../.artifacts/screens')
-/** Pictures are for people, and cost CPU. */
+/** Pictures are for review, and cost CPU. */
 const hasPictures = process.env['GSLB_PICTURES'] === '1'
 
 const everyRule = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']"
-/** In the other theme nothing else differs. */
+/** The themes differ only in colours. */
 const runOnly = { light: everyRule, dark: "{ type: 'rule', values: ['color-contrast'] }" } as const
 
 const rules = (theme: 'light' | 'dark'): string => `axe
@@ -37,7 +37,7 @@ async function takePicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
 }
 
-/** @returns what is wrong, by screen; with GSLB_PICTURES=1, pictures are in .artifacts/screens */
+/** @returns faults by screen; with GSLBD_PICTURES=1, pictures are in .artifacts/screens */
 export async function lookAt(page: Page, name: string): Promise<string[]> {
   await page.evaluate(axe)
   const found: string[] = []
@@ -52,7 +52,7 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
   return found
 }
 
-/** At a phone's width and at 200 % zoom nothing is cut off, and the page scrolls one way. */
+/** Finds content cut off, or scrolling in two directions, at a phone's width and at 200 % zoom. */
 export async function lookAtNarrow(page: Page, name: string): Promise<string[]> {
   const found: string[] = []
   for (const [kind, size] of Object.entries(narrow)) {

@@ -1,4 +1,4 @@
-// A thread with the stack that it is given: checks bodies, and once more when engines were made.
+// A thread with a given stack: checks bodies, and again after engines were replaced.
 import { parentPort, workerData } from 'node:worker_threads'
 import { checkScript, loadScriptCheck } from '#routing/script/check.ts'
 import { waitUntil } from './wait-until.ts'

@@ -1,4 +1,4 @@
-// A thread as a script helper's: runs what nests without end, and says what broke the engine.
+// A thread like a script helper's: runs endless nesting, and reports what broke the engine.
 import { parentPort } from 'node:worker_threads'
 import { loadScriptEngine } from '#routing/script/engine.ts'
 import { scriptQuestion } from './script-question.ts'

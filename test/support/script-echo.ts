@@ -1,4 +1,4 @@
-// A stand-in for a helper thread that answers at once, with what it was told to answer.
+// A stand-in for a helper thread that gives a fixed answer at once.
 import { parentPort, workerData } from 'node:worker_threads'
 import { MailCell, Mailbox } from '#answer/script-mailbox.ts'
 

@@ -1,4 +1,4 @@
-// Prints the slowest test files at the end of a run: where to look when a run has become long.
+// Prints the slowest test files at the end of a run.
 import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 
@@ -33,7 +33,7 @@ export class SlowReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TimedModule[]): void {
-    // A run by hand of a few files shows by itself which one took long.
+    // A run of a few files shows by itself which one took long.
     if (modules.length <= 20) return
     const lines = slowLines(modules, this.#root)
     this.#print(`\nThe slowest ${lines.length} of ${modules.length} files:\n${lines.join('\n')}\n`)

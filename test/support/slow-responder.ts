@@ -1,5 +1,5 @@
-// Loaded first by every thread of a daemon. A responder then takes `SLOW_RESPONDER_MS` of a core to
-// start, nearly all of it while it loads native code, as where there is much else to do.
+// Preloaded into every thread of a daemon. A responder then takes `SLOW_RESPONDER_MS` of CPU to
+// start, nearly all of it while it loads native code, as on a busy machine.
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { workerData } from 'node:worker_threads'

@@ -1,5 +1,5 @@
-// Loaded before a process's own modules: has it believe in a container of TEST_MEMORY octets, and
-// puts it into the control group TEST_CGROUP, where there is one.
+// Preloaded into a process: makes it believe in a container of TEST_MEMORY octets, and puts it into
+// the control group TEST_CGROUP, if there is one.
 import { writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 

@@ -1,10 +1,10 @@
-// Empty tables for the next test.
+// Empties the tables for the next test.
 import { sql } from 'kysely'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Tables } from '#state/sql/database/tables.ts'
 import { valueOf } from './store-values.ts'
 
-/** All but the one that knows the schema's version. */
+/** All tables but the one with the schema's version. */
 const names: readonly (keyof Tables)[] = [
   'users',
   'roles',

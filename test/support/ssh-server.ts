@@ -1,4 +1,4 @@
-// A real sshd of this test alone, on a free port of this machine: its own host key, one user's key.
+// A real sshd for one test, on a free port of this machine: its own host key, one user's key.
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
@@ -13,7 +13,7 @@ const program = '/usr/sbin/sshd'
 export interface SshServer {
   readonly url: (gitdir: string) => string
   readonly port: number
-  /** Private key that it lets in. */
+  /** The accepted private key. */
   readonly keyPath: string
   /** A file with its host key. */
   readonly knownHostsPath: string
@@ -26,7 +26,7 @@ export interface SshServer {
  */
 export async function sshServer(folder: string, clientFolder: string): Promise<SshServer> {
   for (const path of [folder, clientFolder]) mkdirSync(path, { mode: 0o700 })
-  // Where sshd shuts its helper in; the package's own service makes it, and only root needs it.
+  // The chroot of sshd's helper, which the package's service makes; only root needs it.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const at = (name: string): string => join(folder, name)
   const keyPath = join(clientFolder, 'key')

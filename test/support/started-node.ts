@@ -8,7 +8,7 @@ export interface StartedNode {
   readonly node: DnsNode
   readonly port: number
   readonly log: readonly LogLine[]
-  /** For tests that stop it before they end. */
+  /** For tests that stop it earlier. */
   readonly stop: () => Promise<void>
 }
 

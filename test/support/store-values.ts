@@ -1,10 +1,10 @@
-// Values for tests of stores, and the value of a call that must succeed.
+// Values for tests of stores, and the results of their calls.
 import { expect } from 'vitest'
 import type { Result } from '#lib/result.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import type { NewUser } from '#state/ports/users.ts'
 
-/** @throws when the call came to an error, with its sentence */
+/** @throws with the sentence of a failed call */
 export async function valueOf<T>(
   call: Promise<Result<T, { readonly code: string; readonly message: string }>>,
 ): Promise<T> {
@@ -13,7 +13,7 @@ export async function valueOf<T>(
   return result.value
 }
 
-/** The code of a call that must not succeed. */
+/** The code of a call that must fail. */
 export async function codeOf<Code extends string>(
   call: Promise<Result<unknown, { readonly code: Code; readonly message: string }>>,
 ): Promise<Code> {
@@ -52,7 +52,7 @@ export function auditEntry(id: string, parts: Partial<AuditEntry> = {}): AuditEn
   }
 }
 
-/** Text that a statement put together from strings would take for a part of itself. */
+/** Text that an SQL statement built from strings would execute. */
 export const hostileTexts: readonly string[] = [
   `'; drop table users; --`,
   `" or ""="`,

@@ -1,4 +1,4 @@
-// A process that hands a socket over and then lets go of nothing: `node stubborn-process.ts DIR`.
+// A process that hands a socket over and then releases nothing: `node stubborn-process.ts DIR`.
 import { createServer } from 'node:net'
 import { openControlSocket } from '#node/replace/control-socket.ts'
 import { lineOf, readLines } from '#node/replace/messages.ts'

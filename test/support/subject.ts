@@ -1,4 +1,4 @@
-// The server that conformance tests speak to: a whole node of ours, on real sockets.
+// The server under conformance test: a whole node on real sockets.
 import { afterAll, beforeAll } from 'vitest'
 import { ask } from './dns/client.ts'
 import type { AskParts, Endpoint } from './dns/client.ts'
@@ -11,9 +11,9 @@ import { referenceServers } from './dns/reference.ts'
 import type { RunningServer } from './dns/reference.ts'
 
 /**
- * Starts a node that serves `config`, single-member pools throughout, so that answers are known.
- * With GSLBD_SUBJECT=knot or =nsd in the environment that server is started instead: it shows which
- * tests ask for what servers agree on, and which for a choice of ours.
+ * Starts a node that serves `config`, with single-member pools, so that answers are known. With
+ * GSLBD_SUBJECT=knot or =nsd in the environment that server is started instead: it shows which
+ * tests cover common behaviour, and which a choice of ours.
  */
 export async function startSubject(
   config: Served,

@@ -1,4 +1,5 @@
-// A thread that asks without a pause: each answer is of one generation, none of an older one.
+// A thread that queries without a pause: each answer must be of one generation, never older than
+// the last.
 import { createSocket } from 'node:dgram'
 import { parentPort, workerData } from 'node:worker_threads'
 import { decodeMessage, query } from './dns/message.ts'
@@ -8,7 +9,7 @@ import { addressOf } from './node-under-test.ts'
 export interface SwapLoad {
   readonly port: number
   readonly sockets: number
-  /** Queries on their way at a time, per socket. */
+  /** Outstanding queries per socket. */
   readonly window: number
   /** One cell: 1 ends the load. */
   readonly stop: SharedArrayBuffer
@@ -18,7 +19,7 @@ export interface SwapLoadResult {
   readonly asked: number
   readonly answered: number
   readonly generations: number
-  /** What was wrong with answers, at most ten. */
+  /** Faults of answers, at most ten. */
   readonly faults: readonly string[]
 }
 
@@ -34,7 +35,7 @@ const questions = [
   'test. NS',
   'ns.test. A',
 ]
-/** A lost query is one that has no answer when the load has been over for this long. */
+/** Time after the end of the load at which an unanswered query counts as lost. */
 const patienceMs = 15_000
 let asked = 0
 let answered = 0
@@ -43,7 +44,7 @@ await Promise.all(Array.from({ length: load.sockets }, oneSocket))
 const result: SwapLoadResult = { asked, answered, generations: seen.size, faults }
 parentPort?.postMessage(result)
 
-/** A socket's queries go to one responder, so its answers may never go back. */
+/** One responder serves a socket's queries, so its answers may never go back. */
 async function oneSocket(): Promise<void> {
   const socket = createSocket('udp4')
   let newest = 0
@@ -90,7 +91,9 @@ function check(reply: Message, newest: number): number {
   return newest
 }
 
-/** Every number in the reply that names its generation. See `generation` in node-under-test.ts. */
+/**
+ * Every number in the reply that encodes its generation. See `generation` in node-under-test.ts.
+ */
 function generationsOf(reply: Message): number[] {
   if (reply.rcode !== 0 && reply.rcode !== 3) return []
   const numbers: number[] = []
@@ -102,7 +105,7 @@ function generationsOf(reply: Message): number[] {
     if (type === 1) {
       const number = (rdata[2]! << 8) | rdata[3]!
       numbers.push(number)
-      // Services have it in the TTL, too; the name server's address has the zone's TTL.
+      // Services also have it in the TTL; the name server's address has the zone's TTL.
       if (ttl !== 1_000_000) numbers.push(ttl)
       if (!rdataText.startsWith('10.') || addressOf(number, rdata[1]) !== rdataText)
         numbers.push(-1)

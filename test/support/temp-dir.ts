@@ -1,4 +1,4 @@
-// A directory of its own for one test, removed when the test ends.
+// Makes a temporary directory for one test, removed when the test ends.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// TXT records as they are written at run time, short, and their snapshot.
+// TXT records written at run time, in short form, and their snapshot.
 import { txtSnapshot } from '#zones/dynamic/txt-snapshot.ts'
 import type { TxtRrset } from '#zones/dynamic/txt-snapshot.ts'
 import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'

@@ -1,4 +1,4 @@
-// A private unbound that answers from the records of a test, and resolves nothing else.
+// A private unbound that answers from a test's records, and resolves nothing else.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -16,9 +16,8 @@ export interface Stub {
 }
 
 /**
- * @param records as in `lb.example.net. 5 IN A 192.0.2.1`, all of `example.net.`
- * @param stubs zones that are asked of these servers
- * @returns what ends it
+ * @param records as in `lb.example.net. 5 IN A 192.0.2.1`, all of `example.net.` @param stubs zones
+ * resolved at these servers @returns a function that ends it
  */
 export async function startUnbound(
   port: number,

@@ -1,18 +1,18 @@
-// Waiting for something that will happen: a condition with a deadline, never a fixed sleep.
+// Waits for a condition with a deadline, never for a fixed time.
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** Default 120 000: what takes a second takes a minute on a machine that has others to run. */
+  /** Default 120 000: a second's work takes a minute on a busy machine. */
   readonly timeoutMs?: number
-  /** Time between two looks. Default 10. */
+  /** Interval between two checks. Default 10. */
   readonly intervalMs?: number
 }
 
 /**
- * Looks again and again until `probe` gives something other than false, null or undefined.
+ * Calls `probe` until it gives something other than false, null or undefined.
  *
- * @param what  completes the sentence "waited in vain for …"
- * @returns what `probe` gave
+ * @param what completes the sentence "waited in vain for …"
+ * @returns the value of `probe`
  * @throws Error after the deadline; the last error of `probe` is its cause
  */
 export async function waitUntil<T>(

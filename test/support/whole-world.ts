@@ -21,8 +21,8 @@ export interface WholeWorld {
   readonly state: PersistentState
   readonly world: ConfigWorld
   /**
-   * The credential of `nobody`, `junk`, `root`, `acme key`, or a tenant and a role; a session is
-   * there again if it was ended.
+   * The credential of `nobody`, `junk`, `root`, `acme key`, or a tenant and a role; an ended
+   * session is made again.
    */
   readonly bearerOf: (actor: string) => Promise<string>
   readonly stop: () => Promise<void>
@@ -63,7 +63,7 @@ const people = [
   { tenant: 'default', role: 'tenant_admin' },
 ] as const
 
-/** @param brought in place of what it would have */
+/** @param brought ports that replace its own */
 export async function startWholeWorld(brought: Partial<ServerPorts> = {}): Promise<WholeWorld> {
   const [, adapter] = persistentAdapters[0]!
   const running = await adapter()

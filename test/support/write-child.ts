@@ -1,4 +1,4 @@
-// A process of its own that writes pools one after the other, and says which were acknowledged.
+// A process that writes pools one after the other, and prints which were acknowledged.
 import { readFileSync } from 'node:fs'
 import { startWriteScene } from './write-scene.ts'
 

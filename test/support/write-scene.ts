@@ -1,4 +1,4 @@
-// A node's Git side without its threads: an origin with a first commit, writes, what readers see.
+// A node's Git side without threads: an origin with a first commit, writes, and what readers see.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
@@ -58,9 +58,9 @@ export interface SceneOptions {
   readonly url?: string
   readonly allowedSignersPath?: string
   readonly pollMs?: number
-  /** Left out: no write tells its effect. */
+  /** Left out: writes have no effect text. */
   readonly effects?: CommitEffects | Promise<CommitEffects>
-  /** Whether writes do not say otherwise; left out: with `effects`. */
+  /** Default of writes that do not set it; left out: true with `effects`. */
   readonly asksForEffect?: boolean
   /** Left out: the system's. */
   readonly clock?: Clock
@@ -68,7 +68,7 @@ export interface SceneOptions {
   readonly compiler?: RememberingCompiler
   /** Left out: the node serves nothing yet. */
   readonly resume?: ServedPosition
-  /** What the main thread hears. */
+  /** Receives messages to the main thread. */
   readonly onTold?: (what: 'publication' | 'config') => void
 }
 
@@ -97,7 +97,7 @@ export async function seedOrigin(
 
 export interface WriteScene {
   readonly view: LiveConfigView
-  /** Bundles whose commits were being flushed. */
+  /** Bundles of commits that were being flushed. */
   readonly prepared: Uint8Array[]
   readonly published: CommitPublication[]
   readonly status: () => GitopsStatus
@@ -106,12 +106,12 @@ export interface WriteScene {
   readonly write: (...operations: Operation[]) => Promise<CommitResult>
   readonly send: (more: Partial<WriteRequest>, ...operations: Operation[]) => Promise<CommitResult>
   readonly poke: () => void
-  /** As when the thread has been quiet for a moment. */
+  /** Runs the work of a thread that has been quiet for a moment. */
   readonly keep: () => Promise<Keeping>
   readonly stop: () => Promise<void>
 }
 
-/** Started when the first commit is accepted. */
+/** Resolves when the first commit is accepted. */
 export async function startWriteScene(options: SceneOptions): Promise<WriteScene> {
   const { dataDir, pem } = options
   const view = new LiveConfigView()

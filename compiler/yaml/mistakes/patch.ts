@@ -49,7 +49,7 @@ class Layer {
     let end = 0
     let shift = 0
     for (const edit of edits.toSorted((a, b) => a.at - b.at)) {
-      // Of two overlapping edits the first is kept.
+      // Only the first of two overlapping edits is kept.
       if (edit.at < end) continue
       kept.push(edit)
       starts.push(edit.at + shift)

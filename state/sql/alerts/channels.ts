@@ -62,7 +62,7 @@ async function create(
   channel: StoredChannel,
 ): Promise<'created' | 'name-taken' | 'too-many-channels'> {
   return await db.transaction().execute(async (transaction) => {
-    // Of two simultaneous calls, the second waits here and then counts the first one's channel.
+    // The second of two simultaneous calls waits here and then counts the first one's channel.
     await sql`lock table alert_channels in share row exclusive mode`.execute(transaction)
     if (await isNamed(transaction, channel.tenantId, channel.name)) return 'name-taken'
     const counts = await transaction

@@ -49,7 +49,7 @@ export function leaseCalls(database: Sql): Pick<AlertStore, LeaseCall> {
         const row = await db.selectFrom('alert_lease').selectAll().executeTakeFirst()
         return row === undefined ? null : leaseOf(row)
       }),
-    // Of two nodes that have seen the same lease, only one changes a row.
+    // Only one of two nodes that have seen the same lease changes a row.
     takeLease: (seen, holder) =>
       database.once(async (db) => {
         const row = await (seen === null

@@ -1,4 +1,4 @@
-// The answer path without sockets, for tests that ask it a great many things.
+// The answer path without sockets, for tests with many queries.
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { assert } from '#lib/assert.ts'

@@ -1,4 +1,4 @@
-// Generators of well-formed rdata for each type, made from octets and not by the product.
+// Generators of well-formed rdata for each type, independent of the product.
 import fc from 'fast-check'
 
 type Octets = fc.Arbitrary<Buffer>
@@ -34,7 +34,7 @@ const word = (maxLength: number, minLength: number): Octets =>
     .array(fc.constantFrom(...'abcXYZ019'), { minLength, maxLength })
     .map((all) => Buffer.from([all.length, ...Buffer.from(all.join(''))]))
 
-/** A kind of digest and as many octets as it has; any other kind has any number. */
+/** A digest type and its number of octets; any number for other types. */
 const digest = (lengths: readonly (readonly [kind: number, octets: number])[]): Octets =>
   fc.oneof(
     joined(fc.constant(Buffer.of(200)), bytes(1, 70)),
@@ -124,7 +124,7 @@ const hostIdentity: Octets = fc
   .map(([tag, key, servers]) =>
     Buffer.concat([Buffer.of(tag.length, 2), octets16(key.length), tag, key, ...servers]),
   )
-/** Two windows of types, without that of the number zero. */
+/** Two windows of types, without type zero. */
 const bitmap: Octets = fc
   .tuple(fc.integer({ min: 1, max: 127 }), fc.boolean(), fc.integer({ min: 1, max: 255 }))
   .map(([first, isLong, last]) =>

@@ -22,8 +22,8 @@ export async function exchangeUdp(server: Endpoint, bytes: Buffer): Promise<Buff
 }
 
 /**
- * Sends one datagram and, from the same socket, a good query behind it: a server that answers the
- * second one first has dropped the first. The two must have different ids.
+ * Sends a datagram and, from the same socket, a good query: a server that answers only the second
+ * has dropped the first. Their ids must differ.
  *
  * @returns undefined when the datagram was not answered
  */

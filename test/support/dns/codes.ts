@@ -72,7 +72,7 @@ export const OptionCode = Object.freeze({
   EDE: 15,
 })
 
-/** `A`, or `TYPE65280` as RFC 3597 section 5 writes what has no name. */
+/** `A`, or `TYPE65280`, the form of RFC 3597 section 5 for unnamed types. */
 export function typeNumber(text: string): number {
   const known = typeNumbers[text]
   if (known !== undefined) return known

@@ -1,8 +1,8 @@
-// Two servers' replies to one query, field by field, without what may differ: ids, order, serials.
+// Compares two servers' replies field by field, without what may differ: ids, order, serials.
 import type { Message } from './message.ts'
 import { said } from './said.ts'
 
-/** What a client can tell two replies apart by. */
+/** The observable parts of a reply. */
 export interface Reply {
   readonly rcode: string
   /** Flags that are set: `aa tc rd ra z ad cd`. */

@@ -19,7 +19,7 @@ import type { ResourceRecord } from './record.ts'
 /** undefined: no answer. Octets are sent as they are. */
 export type Handler = (query: Message, isTcp: boolean) => QueryParts | Buffer | undefined
 
-/** `shop.test. NS ns1.shop.test.` or `ns1.shop.test. A 127.0.0.4` */
+/** Parses `shop.test. NS ns1.shop.test.` or `ns1.shop.test. A 127.0.0.4`. */
 export function record(text: string): ResourceRecord {
   const [name = '', type = '', ...data] = text.split(' ')
   const rdata =
@@ -62,7 +62,7 @@ export function childOf(zone: string, ...ns: readonly string[]): Handler {
 export class DelegationWorld {
   readonly port: number
   readonly asked: string[] = []
-  /** How long a question waits: longer than a busy machine ever stalls this process. */
+  /** Time for a question: longer than a busy machine stalls this process. */
   askMs = 10_000
   readonly #closers: (() => void)[] = []
   readonly #handlers = new Map<string, Handler>()
@@ -114,7 +114,7 @@ export class DelegationWorld {
     return encodeMessage({ id, qr: true, questions, ...said })
   }
 
-  /** A server of this world is to stay silent: nothing waits long for it. */
+  /** Call it when a server of this world stays silent: nothing waits long then. */
   expectSilence(): void {
     this.askMs = 500
   }

@@ -1,4 +1,4 @@
-// The zones that conformance tests ask about, as data for our node and as zone files for others.
+// The zones of conformance tests, as data for our node and as zone files for other servers.
 import { isIPv6 } from 'node:net'
 
 export interface StaticConfig {
@@ -18,7 +18,7 @@ export interface StaticZone {
   readonly nameservers: readonly { readonly name: string; readonly addresses: readonly string[] }[]
 }
 
-/** At most one address per family, so that every answer is known beforehand. */
+/** At most one address per family, so that every answer is known in advance. */
 export interface StaticService {
   readonly domain: string
   readonly ttlSeconds: number
@@ -104,7 +104,7 @@ export function zoneFileOf(config: StaticConfig, zone: StaticZone): string {
       ...nameserver.addresses.map((address) => addressLine(nameserver.name, ttlSeconds, address)),
     )
   }
-  // What is below another apex is the other zone's; here stands the delegation.
+  // Names below another apex belong to that zone; here is its delegation.
   for (const inner of config.zones) {
     if (parentZone(config, inner) !== zone) continue
     for (const nameserver of inner.nameservers) {
@@ -116,7 +116,7 @@ export function zoneFileOf(config: StaticConfig, zone: StaticZone): string {
     if (closestZone(config, domain) !== zone) continue
     const addresses = service.isDisabled === true ? [] : service.addresses
     lines.push(...addresses.map((address) => addressLine(domain, ttlSeconds, address)))
-    // A type that no test asks for, so that the name exists.
+    // A type that no test queries, so that the name exists.
     if (addresses.length === 0) lines.push(`${domain} ${ttlSeconds} IN TYPE65280 \\# 0`)
   }
   return `${lines.join('\n')}\n`
@@ -127,7 +127,7 @@ function parentZone(config: StaticConfig, { name }: StaticZone): StaticZone | un
   return parent === '' ? undefined : closestZone(config, parent)
 }
 
-/** The zone with the longest name that `domain` is in. */
+/** The zone with the longest name that contains `domain`. */
 export function closestZone(config: StaticConfig, domain: string): StaticZone | undefined {
   const enclosing = config.zones.filter(
     ({ name }) => domain === name || domain.endsWith(`.${name}`),

@@ -41,7 +41,7 @@ test('we read the compressed messages of dns-packet', () => {
     questions: [{ name, type: 'A' }],
     answers: [{ name, type: 'A', data: '192.0.2.9' }],
   })
-  // The second owner by hand as a pointer to the first.
+  // Replaces the second owner by a pointer to the first.
   const owner = bytes.subarray(12, 27)
   const at = bytes.indexOf(owner, 31)
   const compressed = Buffer.concat([

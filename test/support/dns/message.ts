@@ -49,7 +49,7 @@ export interface Message {
   readonly bytes: Buffer
 }
 
-/** What a query says besides its question; everything absent is zero, empty or missing. */
+/** The parts of a query besides its question; absent ones are zero, empty or missing. */
 export interface QueryParts {
   readonly id?: number
   readonly qr?: boolean
@@ -131,7 +131,7 @@ export function encodeOpt(opt: Partial<Opt>, owner = '.'): Buffer {
   ])
 }
 
-/** @throws on anything that is not exactly one well-formed message, octets behind it included */
+/** @throws unless the octets are exactly one well-formed message */
 export function decodeMessage(bytes: Buffer): Message {
   if (bytes.length < 12) throw new Error(`a message of ${bytes.length} octets has no header`)
   const first = bytes.readUInt8(2)

@@ -1,4 +1,4 @@
-// The zones of fixture.ts as the model that the compiler would hand to the encoder.
+// Converts the zones of fixture.ts to the model that the compiler would give the encoder.
 import { hash } from 'node:crypto'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel, PoolModel, ServiceModel } from '#bundle/format/model.ts'
@@ -7,7 +7,7 @@ import type { StaticConfig, StaticService } from './fixture.ts'
 import { modelOfWritten } from './written-zone.ts'
 import type { WrittenZone } from './written-zone.ts'
 
-/** What servers are started with. */
+/** The configuration that a server is started with. */
 export type Served = StaticConfig | WrittenZone
 
 export function modelOf(config: Served | BundleModel): BundleModel {
@@ -41,7 +41,7 @@ export function modelOf(config: Served | BundleModel): BundleModel {
   }
 }
 
-/** Every service has a pool of its own with one member per address: every answer is known. */
+/** Every service has its own pool with one member per address, so every answer is known. */
 function poolOf(service: StaticService): PoolModel {
   return {
     uid: uidOf('pool', service.domain),
@@ -86,7 +86,7 @@ function serviceOf(config: StaticConfig, service: StaticService, index: number):
   }
 }
 
-/** Unlike what the compiler gives, but unique and the same every time. */
+/** Not as the compiler derives it, but unique and reproducible. */
 function uidOf(kind: string, name: string): string {
   const hex = hash('sha256', `${kind} ${name}`).slice(0, 32)
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

@@ -1,4 +1,4 @@
-// A whole node of ours, threads and sockets included, that serves a static configuration.
+// Runs a whole node, threads and sockets included, with a static configuration.
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
@@ -21,13 +21,13 @@ import type { Served } from './model.ts'
 import type { RunningServer } from './reference.ts'
 import { newSigningKey } from '../bundle-models.ts'
 
-/** What an operator sets and a client can see. */
+/** Settings of the operator that clients can observe. */
 export interface NodeSettings {
   readonly nsid?: string
   readonly versionBind?: string
   readonly zoneVersion?: boolean
   readonly tellsCommit?: boolean
-  /** See cookies.ts beside this file. Left out: cookies are not looked at. */
+  /** See cookies.ts beside this file. Left out: cookies are ignored. */
   readonly cookies?: SharedArrayBuffer
   /** Default 127.0.0.1. */
   readonly listenAddr?: string
@@ -42,7 +42,7 @@ export interface NodeSettings {
   readonly onUpdate?: ThreadGroupParts['onUpdate']
   /** TXT records that are written at run time. */
   readonly dynamic?: DynamicFeed
-  /** Keys of zones that are signed. */
+  /** Keys of signed zones. */
   readonly signing?: DnsNodeParts['signing']
   /** Default 1,232. */
   readonly udpPayloadSize?: number
@@ -108,7 +108,7 @@ export async function startNode(
     port: started.value.port,
     stop: async () => {
       await node.stop()
-      // A thread that died and came back has hidden a fault from its clients, not from us.
+      // A restarted thread hides a fault from clients, but the log shows it.
       if (errors.length > 0) throw new Error(`the node logged errors: ${errors.join('; ')}`)
     },
   }

@@ -5,7 +5,7 @@ import { encodeOpt, query } from './message.ts'
 import type { QueryParts } from './message.ts'
 
 export interface ListedQuery {
-  /** Unique: question, then how it is asked. */
+  /** Unique: the question and how it is sent. */
   readonly title: string
   readonly bytes: Buffer
   readonly tcp: boolean

@@ -1,11 +1,12 @@
-// RDATA for tests, between zone-file text and octets. Types without a row are RFC 3597 `\# n hex`.
+// Converts RDATA for tests between zone-file text and octets. Types without a row are RFC 3597 `\#
+// n hex`.
 import { isIPv6 } from 'node:net'
 import { typeName } from './codes.ts'
 import { decodeName, encodeName } from './name.ts'
 
 interface RdataForm {
   readonly encode: (fields: readonly string[]) => Buffer
-  /** `end` is exclusive; names inside may point anywhere before in `bytes`. */
+  /** `end` is exclusive; names may point to any earlier octet of `bytes`. */
   readonly decode: (bytes: Buffer, start: number, end: number) => string
 }
 

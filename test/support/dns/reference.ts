@@ -1,4 +1,4 @@
-// Knot DNS and NSD with the same static zones, to compare our answers with theirs.
+// Runs Knot DNS and NSD with the same static zones, to compare their answers with ours.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

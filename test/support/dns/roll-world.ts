@@ -1,5 +1,5 @@
-// A world of caches around a zone whose keys roll: what was shown when, and whether a resolver that
-// has any of it finds a way from the DS record to the records.
+// Simulates caches around a zone whose keys roll: which records were shown when, and whether a
+// resolver with any mix of them can validate.
 import { keyUses, KeyUse } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { isDsOf } from '#dns/dnssec/rollover.ts'
@@ -7,7 +7,7 @@ import { isDsOf } from '#dns/dnssec/rollover.ts'
 interface Seen<T> {
   readonly value: T
   readonly fromMs: number
-  /** When the next one came; Infinity: it is there. */
+  /** When it was replaced; Infinity: still shown. */
   toMs: number
   readonly keptMs: number
 }
@@ -18,7 +18,7 @@ interface Shown {
   readonly signsRecords: readonly KeyRecord[]
 }
 
-/** What caches may have: everything that was there less than so long ago. */
+/** Values that caches may have: all that were shown less than that time ago. */
 class History<T> {
   #seen: Seen<T>[] = []
   #keptMs: number
@@ -33,7 +33,7 @@ class History<T> {
     this.#seen.push({ value, fromMs: atMs, toMs: Infinity, keptMs: this.#keptMs })
   }
 
-  /** The same goes on with another TTL. */
+  /** The same value continues with another TTL. */
   keep(keptMs: number, atMs: number): void {
     this.#keptMs = keptMs
     const last = this.#seen.at(-1)
@@ -93,7 +93,7 @@ export class RollWorld {
     this.#ds.add(ds, atMs)
   }
 
-  /** @returns what a resolver would call bogus; undefined: nothing, whatever it has cached */
+  /** @returns a mix that a resolver would call bogus; undefined: none */
   bogus(atMs: number): string | undefined {
     const records = this.#records.cached(atMs)
     const ds = this.#ds.cached(atMs)
@@ -113,7 +113,7 @@ export class RollWorld {
 
 const named = (records: readonly KeyRecord[]): string => records.map(({ tag }) => tag).join(' ')
 
-/** Also for validators that want a signature of each algorithm. RFC 4035 section 2.2. */
+/** Includes validators that require a signature of each algorithm. RFC 4035 section 2.2. */
 function bogusKeys(ds: readonly string[], keys: Shown): string | undefined {
   if (ds.length === 0) return undefined
   const signing = keys.signsKeys.filter((one) => keys.published.some(({ tag }) => tag === one.tag))

@@ -1,4 +1,4 @@
-// Turns a reply into plain data that a test can write down: no ids, no serials, no order.
+// Converts a reply to plain data for expectations: no ids, no serials, no order.
 import { rcodeName } from './codes.ts'
 import type { Message } from './message.ts'
 import { linesOf } from './record.ts'
@@ -25,7 +25,7 @@ function withoutSerial(line: string): string {
   return line.replace(/( IN SOA \S+ \S+) \d+ /, '$1 SERIAL ')
 }
 
-/** Sections besides the answer are empty: minimal responses. */
+/** An answer with other sections empty: minimal responses. */
 export function answered(...lines: string[]): Said {
   return { rcode: 'NOERROR', aa: true, answer: lines.sort(), authority: [], additional: [] }
 }
@@ -40,7 +40,7 @@ export function nxdomain(soa: string): Said {
   return { ...nodata(soa), rcode: 'NXDOMAIN' }
 }
 
-/** Nothing but the code: no answer of ours stands behind it. */
+/** Only a code: a refusal or an error. */
 export function bare(rcode: string): Said {
   return { rcode, aa: false, answer: [], authority: [], additional: [] }
 }

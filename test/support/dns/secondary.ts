@@ -1,4 +1,5 @@
-// Knot DNS, NSD, BIND and yadifad as secondary servers, with a TSIG key for transfers and NOTIFY.
+// Runs Knot DNS, NSD, BIND and yadifad as secondary servers, with a TSIG key for transfers and
+// NOTIFY.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -22,7 +23,7 @@ export interface SecondaryKey {
 
 interface SecondaryParts {
   readonly zone: string
-  /** Knot DNS and BIND: a catalog zone, whose members it serves besides `zone`. */
+  /** Knot DNS and BIND: a catalog zone, whose members are served besides `zone`. */
   readonly catalog?: string
   /** On 127.0.0.1. */
   readonly port: number
@@ -170,7 +171,7 @@ ${zones.map(secondary).join('')}`
   },
 } as const
 export type SecondaryName = keyof typeof programs
-/** Programs that take each of many quick changes. */
+/** Programs that accept each of many quick changes. */
 export const secondaryNames = ['knot', 'nsd'] as const satisfies readonly SecondaryName[]
 
 export interface Secondary extends Endpoint {
@@ -200,7 +201,7 @@ export function startSecondary(name: SecondaryName, parts: SecondaryParts): Seco
   }
 }
 
-/** Tells a secondary of zones by NOTIFY. @param warned what it does not take, as the log says it */
+/** Notifies a secondary of zones. @param warned receives failures, as logged */
 export function notifierOf(
   port: number,
   zones: readonly string[],

@@ -1,5 +1,5 @@
-// Answers of a signed zone without a socket: the bundle of signed-zone.ts, and the keys and the
-// time that a test gives.
+// Answers of a signed zone without a socket: the bundle of signed-zone.ts, with given keys and
+// time.
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { answer } from '#answer/answer.ts'
@@ -22,15 +22,15 @@ export interface Answering {
   readonly ask: (question: string, parts?: QueryParts & { tcp?: boolean }) => Message
   readonly repeat: (packet: Uint8Array, times: number) => void
   readonly at: (seconds: number) => void
-  /** Other keys from now on. */
+  /** Switches to other keys. */
   readonly take: (keys: SharedArrayBuffer) => void
-  /** Another bundle from now on. */
+  /** Switches to another bundle. */
   readonly serve: (bundle: Bundle) => void
-  /** What the node adds to SOA serials from now on. */
+  /** Sets the part that the node adds to SOA serials. */
   readonly addSerial: (serial: number) => void
 }
 
-/** @param keys what `packKeys` gives; none: no zone can be signed */
+/** @param keys result of `packKeys`; left out: no zone can be signed */
 export function answering(
   first: Bundle,
   firstKeys: SharedArrayBuffer = packKeys([]),

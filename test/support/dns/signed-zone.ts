@@ -1,4 +1,4 @@
-// A zone that is signed, with names of all kinds, and the node that answers it.
+// A signed zone with names of all kinds, and a node that answers it.
 import type { BundleModel } from '#bundle/format/model.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
@@ -51,9 +51,9 @@ ns1.safe 300 A 127.0.0.1
 const loopbackServers = 'ns1 300 A 127.0.0.1\nns2 300 A 127.0.0.2\n'
 
 /**
- * @param up members of the balanced services that are answered; the others are off
- * @param more addresses of the name servers, and other records besides those above
- * @param negativeSeconds how long a denial may be kept
+ * @param up enabled members of the balanced services; the others are disabled
+ * @param more addresses of the name servers, and further records
+ * @param negativeSeconds TTL of denials
  */
 export function signedModel(
   algorithm: number,
@@ -88,7 +88,7 @@ export function signedModel(
   }
 }
 
-/** Below the signed zone, and signed as well. */
+/** A zone below the signed one, signed as well. */
 export const childName = `kid.${signedName}`
 
 const childText = `$ORIGIN ${childName}
@@ -97,7 +97,7 @@ const childText = `$ORIGIN ${childName}
 www 300 A 192.0.2.99
 `
 
-/** The signed zone, and a zone below it. @param algorithm of that; 0: it is not signed */
+/** The signed zone and a zone below it. @param algorithm of the child; 0: unsigned */
 export function modelWithChild(algorithm: number): BundleModel {
   const model = signedModel(13, ['192.0.2.10'])
   const child = modelOfWritten({ name: childName, text: childText })
@@ -114,7 +114,7 @@ export interface SignedNode extends RunningNode {
   readonly keys: ZoneKeys
 }
 
-/** @param directory for its key @param log of the keys */
+/** @param directory for its key @param log receives messages about keys */
 export async function startSignedNode(
   directory: string,
   algorithm: number,

@@ -1,4 +1,4 @@
-// Messages that are signed with TSIG, and updates.
+// Makes messages signed with TSIG, and updates.
 import { MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'

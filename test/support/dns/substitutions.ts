@@ -1,5 +1,4 @@
-// Substitutions of NAPTR records: those that every reader takes, and those that BIND refuses, which
-// then takes nothing of the zone.
+// Substitutions of NAPTR records: valid ones, and those for which BIND refuses the whole zone.
 export const rightSubstitutions: readonly string[] = [
   '',
   '!^.*$!sip:info@example.com!',

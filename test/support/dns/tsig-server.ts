@@ -1,4 +1,4 @@
-// A small DNS server whose answers are signed with TSIG, for programs that sign their questions.
+// A small DNS server that signs its answers with TSIG, for programs that sign their queries.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -18,7 +18,7 @@ import type { ResourceRecord } from './record.ts'
 
 export interface TsigServer {
   readonly port: number
-  /** What the checks of the requests said, oldest first. */
+  /** Results of checking the requests, oldest first. */
   readonly checks: readonly TsigCheck<TsigKey>['is'][]
   readonly close: () => void
 }
@@ -27,7 +27,7 @@ export interface TsigServerParts {
   readonly find: FindKey<TsigKey>
   /** In whole seconds. */
   readonly now: () => number
-  /** One in so many messages of a transfer is signed, besides the first and the last. */
+  /** Every n-th message of a transfer is signed, besides the first and the last. */
   readonly signEvery: number
 }
 

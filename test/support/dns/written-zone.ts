@@ -1,4 +1,4 @@
-// A zone as a zone file: served by others as it is, and by us as the model that comes of it.
+// A zone as a zone file: served by other servers as it is, and by ours from the resulting model.
 import type { BundleModel, RrsetModel } from '#bundle/format/model.ts'
 import { formatName, foldName } from '#dns/name.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
@@ -21,7 +21,10 @@ export function recordsOf({ name, text }: WrittenZone): readonly ZoneRecord[] {
   return Array.from(records, (record) => ({ ...record, owner: foldName(record.owner) }))
 }
 
-/** What the compiler makes of such records; SOA and the NS records of the apex have one TTL. */
+/**
+ * The model that the compiler makes of such records; SOA and the NS records of the apex have one
+ * TTL.
+ */
 export function rrsetsOf(records: readonly ZoneRecord[], zone = 0): RrsetModel[] {
   const groups = new Map<string, ZoneRecord[]>()
   for (const record of records) {

@@ -1,4 +1,4 @@
-// An API over the keys of a signed zone, with a vault and what rolls them, as a node has them.
+// An API over the keys of a signed zone, with a vault and a keeper as a node has them.
 import { join } from 'node:path'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
@@ -26,15 +26,15 @@ const policy = {
 export interface ZoneKeysWorld {
   readonly world: ConfigWorld
   readonly keeper: KeyKeeper
-  /** The key that the zone has from the beginning. */
+  /** The first key of the zone. */
   readonly first: KeyRecord
   readonly clock: { nowMs: () => number }
-  /** What its servers say; null: none answers. */
+  /** Records at the parent's servers; null: none answers. */
   readonly parent: { view: ParentView | null }
   readonly stop: () => Promise<void>
 }
 
-/** @param zone has a key; `other` is to be signed as well */
+/** @param zone has a key @param other should be signed as well */
 export async function startZoneKeysWorld(zone: string, other: string): Promise<ZoneKeysWorld> {
   const directory = makeTempDir('zone-keys')
   const clock = { nowMs: () => 5_000_000 }

@@ -1,4 +1,4 @@
-// A zone file that has every record type in many forms, as people write them.
+// A zone file with every record type in many forms, as people write them.
 const head = `$TTL 1h
 $ORIGIN example.com.
 @ IN SOA ns1 host\\.master ( 2026010101 ; serial

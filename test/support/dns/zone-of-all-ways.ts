@@ -1,5 +1,5 @@
-// What a zone may do besides holding data: aliases, subtrees that moved, cuts, wildcards, empty
-// names; to be added to the zone of all types.
+// Zone features besides data: aliases, moved subtrees, cuts, wildcards, empty names; appended to
+// the zone of all types.
 const long = (letter: string): string => letter.repeat(60)
 
 const bigCut = Array.from({ length: 13 }, (_, i) => {

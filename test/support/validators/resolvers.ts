@@ -1,4 +1,4 @@
-// Resolvers that validate, each as its own process in the network of a test.
+// Validating resolvers, each as a process in the network of a test.
 
 export interface RootOfTest {
   /** The root server. */
@@ -10,9 +10,9 @@ export interface RootOfTest {
 }
 
 export interface ResolverRow {
-  /** As the page calls it. */
+  /** As the documentation calls it. */
   readonly name: string
-  /** Prints what `versionOf` finds. */
+  /** Command that prints the text for `versionOf`. */
   readonly version: readonly string[]
   readonly address: string
   /** Files of its folder. */
@@ -21,7 +21,7 @@ export interface ResolverRow {
   readonly command: readonly string[]
 }
 
-/** A resolver that does not validate: forwarders ask it. */
+/** A resolver without validation, for forwarders. */
 const plainAddress = '11.1.1.100'
 
 const hints = ({ address }: RootOfTest): string =>
@@ -165,7 +165,7 @@ LLMNR=no
 MulticastDNS=no
 DNSStubListenerExtra=${address}
 `,
-      // It gives up the rights of root, which a user namespace does not let it.
+      // Drops the rights of root, which a user namespace does not allow.
       'run.sh': `set -e
 mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd/resolved.conf.d /run/systemd/resolve /run/dnssec-trust-anchors.d

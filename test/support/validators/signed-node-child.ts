@@ -1,5 +1,5 @@
-// A node with the signed zone, as a process in a network of a test: it says the DS record of the
-// zone when it answers. Arguments: folder, algorithm, address, and a file with more records.
+// A node with the signed zone, as a process in a test's network: prints the DS record of the zone
+// when it answers. Arguments: folder, algorithm, address, and a file with more records.
 import { readFileSync } from 'node:fs'
 import { DigestType, dsRdata } from '#dns/dnssec/zone-key.ts'
 import { signedModel, signedName, startSignedNode } from '../dns/signed-zone.ts'

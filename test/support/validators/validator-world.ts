@@ -1,5 +1,5 @@
-// A small internet in a network of its own: a signed root, a node of ours with a signed zone below
-// it, zones below that one on another server, and resolvers that validate.
+// A small internet in its own network: a signed root, a node of ours with a signed zone below it,
+// zones below that one on another server, and validating resolvers.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,7 +38,7 @@ old.${name} DNAME new.${name}
 host.new.${name} A 192.0.2.67
 `
 
-/** Below the zone: one with keys, and one without. */
+/** Zones below: one with keys, and one without. */
 export const securedChild = `real.${signedName}`
 const openChild = `open.${signedName}`
 
@@ -113,7 +113,7 @@ export class ValidatorWorld {
     for (const address of [rootAddress, nodeAddress, childAddress, ...all]) {
       await this.#spaces.addAddress(place, `${address}/32`, 'lo')
     }
-    // systemd-resolved asks nobody on a machine whose only link is a loopback.
+    // systemd-resolved sends no queries on a machine with only a loopback link.
     await this.#spaces.run(place, 'ip', 'link', 'add', 'one', 'type', 'veth', 'peer', 'name', 'two')
     await this.#spaces.addAddress(place, '11.2.2.1/24', 'one')
     for (const end of ['one', 'two']) {
@@ -165,7 +165,7 @@ export class ValidatorWorld {
     })
   }
 
-  /** The node hears nothing until it goes on. */
+  /** Pauses the node with SIGSTOP until it is continued. */
   pauseNode(isPaused: boolean): void {
     this.#node?.kill(isPaused ? 'SIGSTOP' : 'SIGCONT')
   }
@@ -184,7 +184,7 @@ export class ValidatorWorld {
     })
   }
 
-  /** @returns what it prints, however it ends */
+  /** @returns its output, however it ends */
   async run(...command: readonly string[]): Promise<string> {
     const [program = '', ...args] = [...this.#spaces.before(place), ...command]
     const child = spawn(program, args, { cwd: this.#folder, env })
@@ -225,7 +225,7 @@ function signZone(folder: string, name: string, text: string): { ds: string; dns
   return { ds: ds.trim(), dnskey }
 }
 
-/** @param text what dig says of one question */
+/** @param text output of dig for one question */
 function replyOf(question: string, text: string): Reply {
   const [, rcode = 'no reply'] = /status: (\w+)/.exec(text) ?? []
   const [, flags = ''] = /flags: ([a-z ]*);/.exec(text) ?? []
