@@ -61,6 +61,8 @@ export interface ZoneKeysAdmin {
   /** Signed zones, and those that have keys, by name. */
   readonly list: () => readonly SignedZoneView[]
   readonly roll: (zone: string, roll: NewRoll) => Done<SignedZoneView>
+  /** A person says that the parent has the DS of a key. */
+  readonly dsSeen: (zone: string, tag: number) => Done<SignedZoneView>
   /** The two files of BIND, as text. */
   readonly importKey: (
     zone: string,

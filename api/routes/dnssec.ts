@@ -34,6 +34,7 @@ const Key = Type.Object(
     activeAt: nullable(UnixSeconds),
     dsSubmittedAt: nullable(UnixSeconds),
     dsSeenAt: nullable(UnixSeconds),
+    dsSaidAt: nullable(UnixSeconds),
     retiredAt: nullable(UnixSeconds),
     removedAt: nullable(UnixSeconds),
   },
@@ -70,6 +71,7 @@ function showKey({ isInCds, times, ...key }: ZoneKeyView) {
     activeAt: seconds(times['activeMs']),
     dsSubmittedAt: seconds(times['dsSubmittedMs']),
     dsSeenAt: seconds(times['dsSeenMs']),
+    dsSaidAt: seconds(times['dsSaidMs']),
     retiredAt: seconds(times['retiredMs']),
     removedAt: seconds(times['removedMs']),
   }
@@ -150,6 +152,24 @@ const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
   },
 })
 
+const dsSeen = route('POST /api/v1/dnssec/zones/{zone}/ds-seen', {
+  needs: 'dnssec:write',
+  summary: 'Say that the parent has the DS of a key, where this node cannot ask it',
+  details:
+    'All servers of the parent have it, and no DS of another algorithm: the wait for the parent ' +
+    'ends, as if it was seen now. The parent is asked first: where it says otherwise, this is 409.',
+  body: body({ tag: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Of the key' }) }),
+  responses: { 200: { description: 'The zone, with what it waits for now', schema: Zone } },
+  refusals: [409],
+  ports: ['config', 'zoneKeys'],
+  handle: async (context) => {
+    const zone = zoneOf(context)
+    if (zone === undefined) return missing('signed zone')
+    const done = await context.ports.zoneKeys.dsSeen(zone.zone, context.body.tag)
+    return done.ok ? success(showZone(done.value)) : refusalOf(done.error)
+  },
+})
+
 const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
   needs: 'dnssec:write',
   summary: 'Import a key of another server: it signs from now on, or takes over by a roll',
@@ -206,4 +226,4 @@ function refusalOf({ code, message }: ZoneKeysFault): Reply {
   }
 }
 
-export const dnssecRoutes = Object.freeze([list, one, roll, importKey, removeKey])
+export const dnssecRoutes = Object.freeze([list, one, roll, dsSeen, importKey, removeKey])

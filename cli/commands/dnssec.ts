@@ -10,7 +10,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
 import { keyUses, KeyUse, signsAll } from '#dns/dnssec/key-record.ts'
 import { dsText } from '#dns/dnssec/rollover.ts'
-import { askForRoll } from '#cli/dnssec/ask-node.ts'
+import { askForRoll, tellOfDs } from '#cli/dnssec/ask-node.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { copyKeyOf } from '#node/signing/pull-keys.ts'
@@ -27,6 +27,7 @@ const usage = `Usage: gslbd dnssec keygen ZONE [--algorithm NAME] [--settings FI
        gslbd dnssec ds ZONE [--settings FILE]
        gslbd dnssec status [--settings FILE]
        gslbd dnssec roll ZONE [--key ROLE] [--emergency] [--url URL]
+       gslbd dnssec seen ZONE TAG [--url URL]
 
 Keys of signed zones stand in the folder "${keyFolder}" of the data directory, as files of BIND;
 with GSLB_SECRET_KEY set, private keys are sealed by it, and a control node takes them into its
@@ -36,7 +37,9 @@ K*.private beside), or with --zone and --dnskey PEM files of Knot, where --dnske
 the DNSKEY records of the zone. ds prints the DS records that go to the parent of the zone. status
 says what each key does, what the zone waits for, and what is wrong.
 roll asks a running control node to make new keys, which take over step by step, as caches and the
-parent permit. GSLB_API_KEY is the key, with the permission dnssec:write.
+parent permit. seen says that all servers of the parent have the DS record of the key TAG, and none
+of another algorithm, where that node cannot ask them. GSLB_API_KEY is the key for both, with the
+permission dnssec:write.
 
   --algorithm NAME  ${signingAlgorithms.map(({ name }) => name).join(' or ')} (default the first)
   --dnskey FILE     what "keymgr ZONE dnskey" or "dig ZONE DNSKEY" prints
@@ -67,9 +70,9 @@ export const dnssec: Command = {
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)
     const [verb, ...names] = positionals
-    if (verb === 'roll') return await askToRoll(names, values, io)
+    if (verb === 'roll' || verb === 'seen') return await askNode(verb, names, values, io)
     if (verb !== 'keygen' && verb !== 'ds' && verb !== 'status' && verb !== 'import') {
-      throw new UsageError('write keygen, import, ds, status or roll')
+      throw new UsageError('write keygen, import, ds, status, roll or seen')
     }
     for (const other of ['key', 'emergency', 'url'] as const) {
       if (values[other] !== undefined) throw new UsageError(`${verb} has no --${other}`)
@@ -106,16 +109,27 @@ interface Asked {
   readonly zone?: string | undefined
 }
 
-async function askToRoll(names: readonly string[], values: Asked, io: Io): Promise<Exit> {
-  for (const other of ['settings', 'algorithm', 'dnskey', 'zone'] as const) {
-    if (values[other] !== undefined) throw new UsageError(`roll has no --${other}`)
+async function askNode(
+  verb: 'roll' | 'seen',
+  given: readonly string[],
+  values: Asked,
+  io: Io,
+): Promise<Exit> {
+  const ofRolls = verb === 'roll' ? [] : (['key', 'emergency'] as const)
+  for (const other of ['settings', 'algorithm', 'dnskey', 'zone', ...ofRolls] as const) {
+    if (values[other] !== undefined) throw new UsageError(`${verb} has no --${other}`)
   }
+  const [tag, names] = verb === 'seen' ? [given[1], given.toSpliced(1, 1)] : [undefined, given]
+  if (verb === 'seen' && tag === undefined) throw new UsageError('name a zone and a key tag')
   checkNames(names, false)
   const zone = formatName(zoneOf(names[0]!))
   const api = openNodeApi(values.url, io.env)
   if (!api.ok) throw new UsageError(api.error)
   const what = { role: values.key, isEmergency: values.emergency ?? false }
-  const told = await askForRoll(api.value, zone, what)
+  const told =
+    tag === undefined
+      ? await askForRoll(api.value, zone, what)
+      : await tellOfDs(api.value, zone, tag)
   if (!told.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${told.error}`)
   io.out(told.value)
   return Exit.Ok

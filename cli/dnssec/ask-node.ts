@@ -31,6 +31,24 @@ export async function askForRoll(
   return ok(`${zone}: the roll has begun, and goes on by itself.\n${waitsIn(told.value)}`)
 }
 
+/**
+ * Says that the parent has the DS of a key.
+ *
+ * @returns text for a terminal. Errors: a sentence
+ */
+export async function tellOfDs(
+  api: NodeApi,
+  zone: string,
+  tag: string,
+): Promise<Result<string, string>> {
+  if (!/^\d{1,5}$/.test(tag)) {
+    throw new UsageError(`"${plain(tag)}" is no key tag: "gslbd dnssec status" has the tags`)
+  }
+  const told = await api.post(`${pathOf(zone)}/ds-seen`, { body: { tag: Number(tag) }, patienceMs })
+  if (!told.ok) return err(told.error.message)
+  return ok(`${zone}: the parent has the DS record of key ${tag}.\n${waitsIn(told.value)}`)
+}
+
 const pathOf = (zone: string): string => `/api/v1/dnssec/zones/${encodeURIComponent(zone)}`
 
 /** A line for each step that waits. */

@@ -59,7 +59,7 @@ export function bindKeyFiles({ zone, key }: KeyOfZone, when: number | KeyTimes):
 }
 
 function timeLines(times: KeyTimes): readonly string[] {
-  return (Object.keys(timeFields) as (keyof KeyTimes)[]).flatMap((name) => {
+  return (Object.keys(timeFields) as (keyof typeof timeFields)[]).flatMap((name) => {
     const ms = times[name]
     if (ms === null) return []
     const time = new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)
@@ -128,7 +128,7 @@ function fieldsOf(text: string): Result<Fields, string> {
 }
 
 /** What BIND calls the times of a key. */
-const timeFields: Readonly<Record<keyof KeyTimes, string>> = {
+const timeFields: Readonly<Record<Exclude<keyof KeyTimes, 'dsSaidMs'>, string>> = {
   createdMs: 'Created',
   publishedMs: 'Publish',
   activeMs: 'Activate',

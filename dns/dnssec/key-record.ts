@@ -26,6 +26,8 @@ export interface KeyTimes {
   readonly dsSubmittedMs: number | null
   /** The DS was seen at all servers of the parent. */
   readonly dsSeenMs: number | null
+  /** A person said so last, where the parent cannot be asked; the parent's own word ends it. */
+  readonly dsSaidMs: number | null
   /** It signs no records any more, or is a KSK that leads no more. */
   readonly retiredMs: number | null
   /** Out of the DNSKEY rrset. */
@@ -72,6 +74,7 @@ export const noTimes: KeyTimes = {
   activeMs: null,
   dsSubmittedMs: null,
   dsSeenMs: null,
+  dsSaidMs: null,
   retiredMs: null,
   removedMs: null,
 }
@@ -143,13 +146,18 @@ export interface KeyRecordJson {
   /** Base64 of the rdata. */
   readonly publicKey: string
   readonly role: KeyRole
-  readonly times: KeyTimes
+  readonly times: Partial<KeyTimes>
 }
 
 export function keyRecordJson(record: KeyRecord): KeyRecordJson {
   const { zone, tag, algorithm, flags, publicKey, role, times } = record
   const octets = Buffer.from(publicKey).toString('base64')
-  return { zone, tag, algorithm, flags, publicKey: octets, role, times: { ...times } }
+  return { zone, tag, algorithm, flags, publicKey: octets, role, times: timesJson(times) }
+}
+
+/** Nodes of before know no `dsSaidMs`, and would take no keys with it. */
+function timesJson({ dsSaidMs, ...times }: KeyTimes): Partial<KeyTimes> {
+  return dsSaidMs === null ? times : { ...times, dsSaidMs }
 }
 
 /** Rdata of DNSKEY with a key of 4,096 bits is under this. */

@@ -197,6 +197,44 @@ export function beginRoll(
   )
 }
 
+/**
+ * A person says that all servers of the parent have the DS of a key, and of no other algorithm:
+ * where they cannot be asked. It counts from now on, as if seen now.
+ *
+ * Errors: a sentence.
+ */
+export function sayDsSeen(
+  records: readonly KeyRecord[],
+  tag: number,
+  nowMs: number,
+): Result<readonly KeyRecord[], string> {
+  const entries = ownOf(records).filter((one) => one.role !== 'zsk' && isShown(one))
+  const said = entries.find((one) => one.tag === tag)
+  if (said === undefined) {
+    const tags = entries.map((one) => one.tag).join(', ')
+    return err(`The zone has no key ${tag} that a DS record is of: those are ${tags || 'none'}.`)
+  }
+  if (said.times.dsSubmittedMs === null) {
+    return err(
+      `Key ${tag} may not have its DS record at the parent yet: "gslbd dnssec status" says when.`,
+    )
+  }
+  if (!isLastGiven(said, entries)) {
+    return err(`Key ${tag} is on its way out: the parent needs the DS record of another one.`)
+  }
+  const times = { ...said.times, dsSaidMs: nowMs, dsSeenMs: said.times.dsSeenMs ?? nowMs }
+  return ok(records.map((one) => (one === said ? { ...one, times } : one)))
+}
+
+/** Whether CDS names it: what the parent may have followed after it was asked last. */
+function isLastGiven(one: KeyRecord, all: readonly KeyRecord[]): boolean {
+  const { dsSubmittedMs } = one.times
+  return (
+    dsSubmittedMs !== null &&
+    all.every((other) => !isShown(other) || (other.times.dsSubmittedMs ?? 0) <= dsSubmittedMs)
+  )
+}
+
 /** Emergencies on top of each other: the DNSKEY rrset is to stay small. */
 const goingMax = 6
 
@@ -292,6 +330,9 @@ class Round {
       const wasSeen = one.times.dsSeenMs !== null
       if (isParentFresh && isSeen && !wasSeen) this.#set(one, 'dsSeenMs')
       if (isParentFresh && !isSeen && wasSeen) this.#change(one.publicKey, { dsSeenMs: null })
+      if (isParentFresh && one.times.dsSaidMs !== null) {
+        this.#change(one.publicKey, { dsSaidMs: null })
+      }
       if (isThere && others.length > 0 && one.algorithm === algorithm) {
         this.#waiting.push({ for: 'old-ds', tag: one.tag, ds: others })
       }
@@ -347,6 +388,8 @@ class Round {
       const needMs = isSecond ? this.#keySetMs : waitMs
       if (!this.#passed(one, publishedMs, needMs, 'give-ds')) return
       this.#set(one, 'dsSubmittedMs')
+      // What a person said was before the parent was told of this one.
+      for (const { publicKey: other } of this.#own) this.#change(other, { dsSaidMs: null })
       // It came back: what was seen was before the parent was told of the other one.
       if (dsSubmittedMs !== null) this.#change(publicKey, { dsSeenMs: null })
       if (one.role === 'ksk') this.#set(one, 'activeMs')
@@ -370,8 +413,10 @@ class Round {
 
   /** Whether every resolver has the DS of the key that leads now. */
   #isDsKnown(entry: KeyRecord, about: KeyRecord): boolean {
-    const { dsSeenMs, dsSubmittedMs } = entry.times
-    if (dsSeenMs === null || dsSubmittedMs === null || this.#input.parent === null) return false
+    const { dsSeenMs, dsSaidMs } = entry.times
+    if (dsSeenMs === null || (dsSaidMs === null && this.#input.parent === null)) return false
+    // The parent may follow the CDS of another one since it was asked.
+    if (!isLastGiven(entry, this.#own)) return false
     const { parentMs, propagationMs } = this.#input.policy
     return this.#passed(about, dsSeenMs, parentMs + propagationMs, 'remove')
   }

@@ -267,6 +267,7 @@ call 204 DELETE "/rrl/allowlist/$exempt"
 call 200 GET /dnssec/zones
 call 404 GET /dnssec/zones/none.example
 call 404 POST /dnssec/zones/none.example/roll '{"which":"csk"}'
+call 404 POST /dnssec/zones/none.example/ds-seen '{"tag":1}'
 call 404 POST /dnssec/zones/none.example/keys '{"record":"x","privateKey":"x"}'
 call 404 DELETE /dnssec/zones/none.example/keys/13-1
 

@@ -27,7 +27,7 @@ import type { KeyVault, VaultFault } from '#server/signing/key-vault.ts'
 interface ZoneKeysAdminParts {
   /** null: without GSLB_SECRET_KEY keys are files. */
   readonly vault: Pick<KeyVault, 'keys' | 'faults' | 'change'> | null
-  readonly keeper: () => Pick<KeyKeeper, 'views' | 'begin'> | null
+  readonly keeper: () => Pick<KeyKeeper, 'views' | 'begin' | 'seen'> | null
   /** Names of the zones that are to be signed: lower case, with the final dot. */
   readonly signed: () => readonly string[]
   readonly clock: Pick<Clock, 'nowMs'>
@@ -36,10 +36,8 @@ interface ZoneKeysAdminParts {
 export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
   const { vault, keeper, signed, clock } = parts
   const viewOf = (zone: string): SignedZoneView => {
-    const waiting =
-      keeper()
-        ?.views()
-        .find((one) => one.zone === zone)?.waiting ?? []
+    const views = keeper()?.views() ?? []
+    const waiting = views.find((one) => one.zone === zone)?.waiting ?? []
     return {
       zone,
       keys: keyUses(vault?.keys().get(zone) ?? []).map(keyView),
@@ -47,18 +45,23 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
       fault: vault?.faults().get(zone) ?? null,
     }
   }
+  type Rolls = NonNullable<ReturnType<typeof keeper>>
+  const acted = async (zone: string, act: (rolls: Rolls) => ReturnType<Rolls['begin']>) => {
+    const rolls = keeper()
+    if (vault === null || rolls === null) return noStore
+    const done = await act(rolls)
+    return done.ok ? ok(viewOf(zone)) : err({ code: 'conflict' as const, message: done.error })
+  }
   return {
     list: () => {
       const names = new Set([...signed(), ...(vault?.keys().keys() ?? [])])
       return [...names].toSorted().map(viewOf)
     },
-    roll: async (zone, { which, isEmergency }) => {
-      const rolls = keeper()
-      if (vault === null || rolls === null) return noStore
+    roll: (zone, { which, isEmergency }) => {
       const role = which === 'all' ? null : which
-      const begun = await rolls.begin(zone, { role, isEmergency })
-      return begun.ok ? ok(viewOf(zone)) : err({ code: 'conflict', message: begun.error })
+      return acted(zone, (rolls) => rolls.begin(zone, { role, isEmergency }))
     },
+    dsSeen: (zone, tag) => acted(zone, (rolls) => rolls.seen(zone, tag)),
     importKey: async (zone, { record, secret }) => {
       if (vault === null) return noStore
       const read = readBindKey(record, secret)

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { keyRecordJson, recordOfKey } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord, KeyRole } from '#dns/dnssec/key-record.ts'
-import { beginRoll, look, roll } from '#dns/dnssec/rollover.ts'
+import { beginRoll, look, roll, sayDsSeen } from '#dns/dnssec/rollover.ts'
 import type {
   Looked,
   ParentView,
@@ -111,12 +111,16 @@ export class KeyKeeper {
     const waiting = [...zones]
     const ask = async (): Promise<void> => {
       for (let zone = waiting.pop(); zone !== undefined; zone = waiting.pop()) {
-        const state = this.#stateOf(zone.name)
-        state.askedMs = this.#parts.clock.nowMs()
-        state.parent = await this.#parts.parentOf(zone.name)
+        await this.#askParent(zone.name)
       }
     }
     await Promise.all(Array.from({ length: askedAtOnce }, ask))
+  }
+
+  async #askParent(zone: string): Promise<ParentView | null> {
+    const state = this.#stateOf(zone)
+    state.askedMs = this.#parts.clock.nowMs()
+    return (state.parent = await this.#parts.parentOf(zone))
   }
 
   /**
@@ -130,7 +134,7 @@ export class KeyKeeper {
     what: { readonly role: KeyRole | null; readonly isEmergency: boolean },
   ): Promise<Result<KeptView, string>> {
     const kept = this.#parts.zones().find(({ name }) => name === zone)
-    if (kept === undefined) return err(`${zone} is not signed here: set "dnssec" of the zone.`)
+    if (kept === undefined) return err(notSigned(zone))
     const state = this.#stateOf(zone)
     const changed = await this.#parts.vault.change(zone, (before) => {
       const begun = beginRoll(before, kept.policy, what)
@@ -138,6 +142,34 @@ export class KeyKeeper {
       return ok(begun.value.reduce((all, one) => [...all, this.#made(zone, one, all)], before))
     })
     if (!changed.ok) return err(changed.error.message)
+    state.text = textOf(changed.value)
+    await this.#keep(kept, state, false)
+    return ok(state.view)
+  }
+
+  /**
+   * A person says that the parent has the DS of a key. Where it can be asked, that counts alone.
+   *
+   * @param zone lower case, with the final dot
+   * Errors: a sentence that says what to do.
+   */
+  async seen(zone: string, tag: number): Promise<Result<KeptView, string>> {
+    const { vault, clock, log, zones } = this.#parts
+    const kept = zones().find(({ name }) => name === zone)
+    if (kept === undefined) return err(notSigned(zone))
+    const possible = sayDsSeen(vault.keys().get(zone) ?? [], tag, clock.nowMs())
+    if (!possible.ok) return possible
+    const state = this.#stateOf(zone)
+    const parent = await this.#askParent(zone)
+    if (parent !== null) {
+      await this.#keep(kept, state, true)
+      const keys = vault.keys().get(zone) ?? []
+      const isSeen = keys.some((one) => one.tag === tag && one.times.dsSeenMs !== null)
+      return isSeen ? ok(state.view) : err(saysOtherwise(tag, parent))
+    }
+    const changed = await vault.change(zone, (before) => sayDsSeen(before, tag, clock.nowMs()))
+    if (!changed.ok) return err(changed.error.message)
+    log.info({ zone }, `the DS of key ${tag} is at the parent, as a person says`)
     state.text = textOf(changed.value)
     await this.#keep(kept, state, false)
     return ok(state.view)
@@ -211,6 +243,17 @@ export class KeyKeeper {
     for (let i = 0; i < tagTriesMax && known.some(({ tag }) => tag === key.tag); i++) key = make()
     return key
   }
+}
+
+const notSigned = (zone: string): string => `${zone} is not signed here: set "dnssec" of the zone.`
+
+function saysOtherwise(tag: number, { onAll, onAny }: ParentView): string {
+  const found = onAny.length === 0 ? 'no DS record' : onAny.map((ds) => `"${ds}"`).join(', ')
+  const all = onAny.length > onAll.length ? ', not all of them everywhere' : ''
+  return (
+    `The servers of the parent can be asked, and have ${found}${all}: the DS record of key ` +
+    `${tag} has to be on all of them, and none of another algorithm. It is seen then by itself.`
+  )
 }
 
 /** Tells keys that another node has changed. */

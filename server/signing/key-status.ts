@@ -29,9 +29,11 @@ function doesOf(use: number, { secret }: KeyRecord): string {
   return does.length === 0 ? 'not in use' : does.join(', ')
 }
 
-function parentOf({ dsSeenMs, removedMs }: KeyRecord['times']): string {
+function parentOf({ dsSeenMs, dsSaidMs, removedMs }: KeyRecord['times']): string {
   if (removedMs !== null) return `; out of the DNSKEY records since ${timeOf(removedMs)}`
-  return dsSeenMs === null ? '' : `; at the parent since ${timeOf(dsSeenMs)}`
+  if (dsSeenMs === null) return ''
+  const said = dsSaidMs === null ? '' : ', as a person said'
+  return `; at the parent since ${timeOf(dsSeenMs)}${said}`
 }
 
 const steps: Readonly<Record<Step, string>> = {
@@ -55,7 +57,8 @@ export function waitingLine(zone: string, one: Waiting): string {
     case 'parent':
       return (
         `Since ${timeOf(one.sinceMs)} key ${one.tag} waits for the parent: give it the DS ` +
-        `record "${zone} IN DS ${one.ds}", unless it reads CDS.`
+        `record "${zone} IN DS ${one.ds}", unless it reads CDS. Where this node cannot ask the ` +
+        `parent: "gslbd dnssec seen ${zone} ${one.tag}" when all of its servers have it.`
       )
     case 'old-ds':
       return (

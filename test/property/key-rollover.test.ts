@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keyUses, KeyUse, noTimes } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
-import { beginRoll, dsText, look, roll } from '#dns/dnssec/rollover.ts'
+import { beginRoll, dsText, look, roll, sayDsSeen } from '#dns/dnssec/rollover.ts'
 import type { Looked, ParentView, RollPolicy, WantedKey } from '#dns/dnssec/rollover.ts'
 import { longestTtls } from '#dns/dnssec/served-ttls.ts'
 import type { ZoneTtls } from '#dns/dnssec/served-ttls.ts'
@@ -31,6 +31,7 @@ interface Event {
     | { readonly kind: 'parent'; readonly parent: Parent }
     | { readonly kind: 'lost'; readonly node: number; readonly isLost: boolean }
     | { readonly kind: 'ttls'; readonly ttls: ZoneTtls }
+    | { readonly kind: 'say'; readonly node: number }
 }
 /** What a parent does with what the zone says: replaces its DS, adds one, or nothing. */
 type Parent = 'follows' | 'adds' | 'sleeps'
@@ -66,6 +67,7 @@ const event: fc.Arbitrary<Event> = fc.record({
       parent: fc.constantFrom<Parent>('follows', 'adds', 'sleeps'),
     }),
     fc.record({ kind: fc.constant('lost' as const), node: fc.nat(1), isLost: fc.boolean() }),
+    fc.record({ kind: fc.constant('say' as const), node: fc.nat(1) }),
     fc.record({
       kind: fc.constant('ttls' as const),
       ttls: fc.constantFrom<ZoneTtls>(
@@ -147,6 +149,15 @@ class Run {
     }
   }
 
+  /** A person says what is true, of the key that has its DS alone at a parent that is not heard. */
+  say(node: Node, realMs: number): void {
+    if (!node.isLost) return
+    node.view = null
+    const one = this.records.find((key) => this.ds.length === 1 && this.ds[0] === dsText(key))
+    const said = one === undefined ? null : sayDsSeen(this.records, one.tag, realMs + node.offsetMs)
+    if (said?.ok === true) this.write(node, said.value)
+  }
+
   begin(node: Node, realMs: number, isEmergency: boolean): void {
     const begun = beginRoll(this.records, this.policy, { role: null, isEmergency })
     if (!begun.ok) return
@@ -202,6 +213,7 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
           walk(1)
         }
         if (what.kind === 'lost') run.nodes[what.node % nodes]!.isLost = what.isLost
+        if (what.kind === 'say') run.say(run.nodes[what.node % nodes]!, 1e12 + step * stepMs)
         if (what.kind === 'sleep') {
           run.nodes[what.node % nodes]!.sleepsUntil = step + what.steps
         }
@@ -211,6 +223,35 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
     }),
     { numRuns: laneCount(1_500, 60) },
   )
+})
+
+/** The parent follows in one step, and is asked in another one: between them anything may happen. */
+test('an algorithm that is taken back at any moment, heard or said, leaves no way out', () => {
+  for (const isLost of [false, true]) {
+    for (let back = 10; back < 120; back++) {
+      const run = new Run(1)
+      const node = run.nodes[0]!
+      const bogus: string[] = []
+      for (let step = 0; step < 400; step++) {
+        const realMs = 1e12 + step * stepMs
+        if (step === 80) {
+          run.policy = { ...run.policy, algorithm: 15 }
+          node.isLost = isLost
+        }
+        if (step === 80 + back) run.policy = { ...run.policy, algorithm: 13 }
+        if (step % 3 === 0) run.say(node, realMs)
+        run.act(node, step)
+        run.world.show(run.records, realMs)
+        run.delegate(step)
+        run.world.delegate(run.ds, realMs)
+        const why = run.world.bogus(realMs)
+        if (why !== undefined) bogus.push(`back after ${back}, step ${step}: ${why}`)
+      }
+      expect(bogus.slice(0, 1)).toEqual([])
+      const used = keyUses(run.records).filter(({ use }) => use !== 0)
+      expect(used.map(({ use, record }) => [use, record.algorithm])).toEqual([[15, 13]])
+    }
+  }
 })
 
 test('of two nodes one has lost its parent: a roll ends, and keys change no more', () => {

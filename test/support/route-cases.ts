@@ -332,6 +332,10 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     ...{ needs: 'dnssec:write', make: noZone, statuses: [404] },
     body: () => ({}),
   },
+  postDnssecZonesByZoneDsSeen: {
+    ...{ needs: 'dnssec:write', make: noZone, statuses: [404] },
+    body: () => ({ tag: 1 }),
+  },
   postDnssecZonesByZoneKeys: {
     ...{ needs: 'dnssec:write', make: noZone, statuses: [404] },
     body: () => ({ record: 'x', privateKey: 'x' }),

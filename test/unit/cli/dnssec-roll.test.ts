@@ -1,4 +1,4 @@
-// `gslbd dnssec roll`: a running control node is asked over its API, and says what follows.
+// `gslbd dnssec roll` and `seen`: a control node is asked over its API, and says what follows.
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyOf, rootKey } from '#test/support/config-world.ts'
@@ -21,6 +21,21 @@ afterAll(() => keys.stop())
 
 const env = { GSLB_API_KEY: rootKey }
 const call = (...args: readonly string[]) => runCliWith(env, 'dnssec', ...args, '--url', url)
+
+test('seen: what the parent has is said when it may have it, and not before', async () => {
+  const { first, keeper, clock } = keys
+  const early = await call('seen', zone, `${first.tag}`)
+  expect([early.exit, early.out]).toEqual([1, ''])
+  expect(early.err).toContain(`409 Key ${first.tag} may not have its DS record`)
+  for (let i = 0; i < 60; i++) {
+    const nowMs = clock.nowMs() + 600_000
+    clock.nowMs = () => nowMs
+    await keeper.look()
+  }
+  const told = await call('seen', 'GSLB.example.com', `${first.tag}`)
+  expect([told.exit, told.err]).toEqual([0, ''])
+  expect(told.out).toBe(`${zone}: the parent has the DS record of key ${first.tag}.\n`)
+})
 
 test('a role that the zone has no key of is refused with what it has', async () => {
   const { exit, out, err } = await call('roll', zone, '--key', 'zsk')
@@ -67,6 +82,10 @@ test.each([
   [['roll', zone, '--key', 'dsk']],
   [['roll', zone, '--settings', 'gslbd.yaml']],
   [['status', '--emergency']],
+  [['seen', zone]],
+  [['seen', zone, 'KSK']],
+  [['seen', zone, '1', '2']],
+  [['seen', zone, '1', '--emergency']],
 ])('a wrong call: %j', async (args) => {
   expect((await call(...args)).exit).toBe(2)
 })

@@ -64,6 +64,17 @@ test('a roll begins once; another one is an emergency, or 409', async () => {
   expect((await call('POST', '/none.example./roll', {})).status).toBe(404)
 })
 
+test('a DS that may not be there yet, or of no key, is not said to be there', async () => {
+  const said = (tag: unknown) => call('POST', `/${zone}/ds-seen`, { tag })
+  expect((await said(70_000)).status).toBe(400)
+  expect((await said(undefined)).status).toBe(400)
+  expect((await said(first.tag === 1 ? 2 : 1)).status).toBe(409)
+  expect(await said(first.tag)).toMatchObject({
+    ...{ status: 409, body: { error: expect.stringContaining('may not have its DS') as unknown } },
+  })
+  expect((await call('POST', '/none.example./ds-seen', { tag: 1 })).status).toBe(404)
+})
+
 test('a key of BIND is imported once, into its own zone', async () => {
   const files = bindKeyFiles({ zone: wireName(other), key: newKey() }, 0)
   const body = { record: files.record, privateKey: files.secret }

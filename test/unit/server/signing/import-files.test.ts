@@ -94,7 +94,8 @@ test('what waits is said with what to do', () => {
     'Key 1 signs records from 2026-11-29 17:00 UTC on.',
     'ZSK 1 is followed by another one from 2026-11-29 17:00 UTC on.',
     'Since 2026-11-29 17:00 UTC key 2 waits for the parent: give it the DS record ' +
-      '"example.org. IN DS 2 13 2 AB", unless it reads CDS.',
+      '"example.org. IN DS 2 13 2 AB", unless it reads CDS. Where this node cannot ask the ' +
+      'parent: "gslbd dnssec seen example.org. 2" when all of its servers have it.',
     'Key 2 waits until the parent has DS records of its algorithm alone: take ' +
       '"1 8 2 CD" away there.',
   ])

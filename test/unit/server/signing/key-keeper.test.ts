@@ -32,7 +32,8 @@ class World {
   keys: readonly KeyRecord[] = [
     firstRecord(zone, generateZoneKey(signingAlgorithm(13)!), this.nowMs),
   ]
-  parent: readonly string[] = []
+  /** null: none of its servers answers. */
+  parent: readonly string[] | null = []
   asked = 0
   changes = 0
   ttls = { keyTtlMs: hour, longestTtlMs: hour }
@@ -57,7 +58,8 @@ class World {
       zones: () => [{ name: zone, policy: this.policy, ...this.ttls }],
       parentOf: async () => {
         this.asked++
-        return hasParent() ? { onAll: this.parent, onAny: this.parent } : null
+        const { parent } = this
+        return parent !== null && hasParent() ? { onAll: parent, onAny: parent } : null
       },
       looks: createStoredLooks(join(directory, looksFile), log),
       clock: { nowMs: () => this.nowMs },
@@ -239,4 +241,45 @@ test('parents of many zones are asked eight at a time, and the rest in the next 
   expect([asked, most]).toEqual([64, 8])
   await keeper.look()
   expect([asked, most]).toEqual([100, 8])
+})
+
+test('a person says what a parent has that cannot be asked: the roll ends', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  await world.walk(keeper, 8 * hour)
+  const [first] = world.keys
+  const refused = (said: string) => ({
+    ...{ ok: false, error: expect.stringContaining(said) as unknown },
+  })
+  expect(await keeper.seen(zone, first!.tag)).toMatchObject(
+    refused('can be asked, and have no DS record'),
+  )
+  world.parent = null
+  expect(await keeper.seen(zone, first!.tag)).toMatchObject({ ok: true, value: { waiting: [] } })
+  await keeper.begin(zone, { role: null, isEmergency: false })
+  const [, next] = world.keys
+  expect(await keeper.seen(zone, next!.tag)).toMatchObject(refused('may not have its DS record'))
+  await world.walk(keeper, 24 * hour)
+  expect(world.uses()).toEqual([5, 15])
+  expect(await keeper.seen(zone, first!.tag)).toMatchObject(refused('on its way out'))
+  expect((await keeper.seen(zone, next!.tag)).ok).toBe(true)
+  // Also by a node that starts meanwhile.
+  await world.walk(world.keeper(), 12 * hour)
+  expect(world.uses()).toEqual([0, 15])
+})
+
+test('a parent that can be asked again is believed in the place of a person', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  await world.walk(keeper, 8 * hour)
+  world.parent = null
+  expect((await keeper.seen(zone, world.keys[0]!.tag)).ok).toBe(true)
+  await world.walk(keeper, 2 * hour)
+  expect(world.keys[0]!.times.dsSeenMs).not.toBeNull()
+  world.parent = []
+  await world.walk(keeper, 2 * hour)
+  expect(world.keys[0]!.times).toMatchObject({ dsSeenMs: null, dsSaidMs: null })
+  world.parent = [dsText(world.keys[0]!)]
+  expect((await keeper.seen(zone, world.keys[0]!.tag)).ok).toBe(true)
+  expect(world.keys[0]!.times.dsSaidMs).toBeNull()
 })
