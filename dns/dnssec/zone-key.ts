@@ -18,6 +18,8 @@ export interface ZoneKey {
 
 /** A zone key that a parent points to: it signs keys and, where it is the only one, all else. */
 export const entryFlags = 257
+/** One that signs the rest, where another one signs the keys. */
+export const signerFlags = 256
 /** RFC 4034 section 2.1.2. */
 const protocol = 3
 /** Flags, protocol, algorithm. */
@@ -29,8 +31,8 @@ export function zoneKey(privateKey: KeyObject, flags = entryFlags): ZoneKey | un
   return algorithm === undefined ? undefined : keyWith(algorithm, privateKey, flags)
 }
 
-export function generateZoneKey(algorithm: SigningAlgorithm): ZoneKey {
-  return keyWith(algorithm, algorithm.generate(), entryFlags)
+export function generateZoneKey(algorithm: SigningAlgorithm, flags = entryFlags): ZoneKey {
+  return keyWith(algorithm, algorithm.generate(), flags)
 }
 
 function keyWith(algorithm: SigningAlgorithm, privateKey: KeyObject, flags: number): ZoneKey {

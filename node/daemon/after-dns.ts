@@ -29,6 +29,7 @@ import { runJobs } from './periodic.ts'
 import { listenForBackupRequests, lookAtDatabase } from './state.ts'
 import { parentDsPathOf, readParentDs, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
+import { planningFirstKeys } from '#node/signing/first-keys.ts'
 import { createNodeKeyKeeper } from '#node/signing/key-keeper.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -70,7 +71,7 @@ type OfDomains = Given & HasRecords & HasGit & HasNode & HasKeyVault
 
 /** Part: the checks of delegated domains, and what rolls keys by what they find. */
 const createDomains = (have: OfDomains): Outcome<HasDomains> => {
-  const { settings, records, gitops, signing, node, log } = have
+  const { settings, records, gitops, signing, hadBundle, node, log } = have
   const { vault } = have.keyVault
   const domains = createNodeDomains({
     settings,
@@ -102,5 +103,13 @@ const createDomains = (have: OfDomains): Outcome<HasDomains> => {
           ...{ dataDir: settings.dataDir, vault, config: gitops.config },
           ...{ bundle: () => node.bundle(), parentOf: domains.parentOf, clock: systemClock, log },
         })
+  // What such a node signed before has its keys where it is answered.
+  const mayBeElsewhere = !settings.roles.includes('dns') && hadBundle
+  have.keyVault.planFirst(
+    planningFirstKeys({
+      ...{ config: gitops.config, parentOf: domains.parentOf },
+      signedBefore: () => (mayBeElsewhere ? signing.signedAtStart() : new Set()),
+    }),
+  )
   return ok({ gives: { domains, verifyDomains, keyKeeper } })
 }

@@ -73,6 +73,8 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     anycast: () => null,
     missingKeys: () => [],
     staleKeys: () => null,
+    keyTroubles: () => [],
+    hasToken: true,
     sealed: sealing(settings, shared.value.status, nodeKey.value),
   }
   return startPulling(

@@ -118,6 +118,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     ...{ settings, dataDir: dataDir.value, shared: shared.value, health, resolver, token, trusted },
     ...{ store, journal, textsStore, node, texts, exchange, redirects, pulledKeys },
     ...{ geo: geo.source, queryLog, samples, missingKeys: () => signing.missing() },
+    ...{ keyTroubles: () => pulledKeys.troubles(), hasToken: token !== null },
     sealed: sealing(settings, shared.value.status, nodeKey),
   }
   const pulling = await startPulling(ours, { log, env, before, run, dnsPort: opened.value.port })

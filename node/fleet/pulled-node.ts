@@ -41,6 +41,10 @@ export interface PulledNode {
   readonly anycast: () => NodeAnycastStatus | null
   /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
+  /** See PulledKeys. */
+  readonly keyTroubles: () => readonly string[]
+  /** False: no control node gives keys, without GSLB_BUNDLE_TOKEN. */
+  readonly hasToken: boolean
   /** Sentences why keys of zones do not come any more; null: they do. */
   readonly staleKeys: () => string | null
   /** The state of this process for others. */

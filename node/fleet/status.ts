@@ -11,9 +11,11 @@ import {
   isFaulty,
   isWithdrawn,
   keyMissing,
+  keysUnused,
   queryLogLost,
   redisAway,
   missingKeysMessage,
+  unusedKeysMessage,
 } from '#node/status/health-reasons.ts'
 import { dataDirectorySnapshot } from '#node/data/disk-use.ts'
 import { nodeSnapshot } from '#node/status/operator-view.ts'
@@ -159,11 +161,16 @@ function anycastReasons({ anycast }: PulledNode): readonly HealthReason[] {
   ]
 }
 
+const withoutToken =
+  'GSLB_BUNDLE_TOKEN is not set on this node: without it no control node gives it keys.'
+
 /** Reasons of a node that signs. */
-function keyReasons({ missingKeys, staleKeys }: PulledNode): readonly HealthReason[] {
-  const [missing, stale] = [missingKeys(), staleKeys()]
+function keyReasons(pulled: PulledNode): readonly HealthReason[] {
+  const [missing, stale, held] = [pulled.missingKeys(), pulled.staleKeys(), pulled.keyTroubles()]
+  const why = pulled.hasToken ? '' : ` ${withoutToken}`
   return [
-    ...(missing.length > 0 ? [{ code: keyMissing, message: missingKeysMessage(missing) }] : []),
+    ...(missing.length > 0 ? [{ code: keyMissing, message: missingKeysMessage(missing) + why }] : []),
+    ...(held.length > 0 ? [{ code: keysUnused, message: unusedKeysMessage(held) }] : []),
     ...(stale === null ? [] : [{ code: 'zone-keys-stale', message: stale }]),
   ]
 }

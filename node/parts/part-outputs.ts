@@ -111,6 +111,8 @@ export interface HasNode {
   readonly queryLog: QueryLog | null
   /** Keys that sign zones. */
   readonly signing: ZoneKeys
+  /** A process before has stored what it answered. */
+  readonly hadBundle: boolean
   readonly updates: Updates
   readonly notifier: Notifier
   /** Sets the DNS queries a second that the licence permits; 0: no limit. */

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import type { NodeState } from '#node/stores/state.ts'
+import type { FirstKeys } from '#server/signing/key-source.ts'
 import { importKeyFolder } from '#server/signing/import-folder.ts'
 import { createKeyCopy, keyCopyFile } from '#server/signing/key-copy.ts'
 import { keyFolder } from '#server/signing/key-store.ts'
@@ -27,9 +29,13 @@ interface NodeKeyVaultParts {
   readonly log: Log
 }
 
+type PlanFirst = (zone: string) => Promise<Result<FirstKeys, string>>
+
 export interface NodeKeyVault {
   /** null: without GSLB_SECRET_KEY keys are files alone. */
   readonly vault: KeyVault | null
+  /** What first keys are planned by; none are made before it is known. */
+  readonly planFirst: (plan: PlanFirst) => void
   /** Takes what other nodes have written, and key files that the database has not taken yet. */
   readonly look: () => Promise<void>
   /** Opens the database where there is something to look for, and listens to it. */
@@ -46,7 +52,10 @@ export function startKeyVault(parts: NodeKeyVaultParts): NodeKeyVault {
   if (secretKey === null) return filesAlone
   const { url } = settings.database
   const copy = createKeyCopy(join(settings.dataDir, keyCopyFile), secretKey, log)
-  const vault = new KeyVault({ store: state.persistent.zoneKeys, copy, secretKey, clock, log })
+  const planned = Promise.withResolvers<PlanFirst>()
+  const planFirst: PlanFirst = async (zone) => await (await planned.promise)(zone)
+  const store = state.persistent.zoneKeys
+  const vault = new KeyVault({ store, copy, secretKey, planFirst, clock, log })
   vault.start()
   const directory = join(settings.dataDir, keyFolder)
   let isImported = false
@@ -70,6 +79,7 @@ export function startKeyVault(parts: NodeKeyVaultParts): NodeKeyVault {
   let listener: ChangeListener | undefined
   return {
     vault,
+    planFirst: planned.resolve,
     look,
     follow: () => {
       const news = (): void => void look()
@@ -84,6 +94,7 @@ export function startKeyVault(parts: NodeKeyVaultParts): NodeKeyVault {
 
 const filesAlone: NodeKeyVault = {
   vault: null,
+  planFirst: () => undefined,
   look: () => Promise.resolve(),
   follow: () => undefined,
   stop: () => Promise.resolve(),

@@ -5,10 +5,14 @@ import { KeyPuller } from '#fleet/keys/key-puller.ts'
 import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
+import { readSecrets } from '#node/data/secrets.ts'
 import { createKeyCopy, keyCopyFile } from '#server/signing/key-copy.ts'
 import type { KeyCopy } from '#server/signing/key-copy.ts'
+import { keyFolder, readStoredKeys } from '#server/signing/key-store.ts'
 import { PulledKeys } from '#server/signing/pulled-keys.ts'
+import type { OwnKeyFiles } from '#server/signing/pulled-keys.ts'
 import { variable } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
 
@@ -16,13 +20,31 @@ import type { Io } from '#system/process/command.ts'
 export function openPulledKeys(dataDir: string, env: Io['env'], log: Log): PulledKeys {
   const key = copyKeyOf(env)
   const path = join(dataDir, keyCopyFile)
-  const keys = new PulledKeys(key === null ? noCopy : createKeyCopy(path, key, log))
+  const copy = key === null ? noCopy : createKeyCopy(path, key, log)
+  const keys = new PulledKeys(copy, ownFiles(join(dataDir, keyFolder), env))
   keys.start()
   return keys
 }
 
 /** Without a token nobody gives keys. */
-const noCopy: KeyCopy = { read: () => undefined, write: () => undefined }
+const noCopy: KeyCopy = {
+  ...{ read: () => undefined, isThere: () => false, write: () => undefined },
+}
+
+function ownFiles(directory: string, env: Io['env']): OwnKeyFiles {
+  const secrets = readSecrets(env)
+  const secretKey = secrets.ok ? secrets.value.secretKey : null
+  return {
+    directory,
+    read: () => {
+      try {
+        return ok(readStoredKeys(directory, secretKey).found)
+      } catch (error) {
+        return err(`${directory} cannot be read: ${(error as Error).message}`)
+      }
+    },
+  }
+}
 
 /** Made of what is in no file of the data directory: a copy of that has no keys. */
 export function copyKeyOf(env: Io['env']): Uint8Array | null {

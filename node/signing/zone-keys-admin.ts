@@ -26,7 +26,7 @@ import type { KeyVault, VaultFault } from '#server/signing/key-vault.ts'
 
 interface ZoneKeysAdminParts {
   /** null: without GSLB_SECRET_KEY keys are files. */
-  readonly vault: Pick<KeyVault, 'keys' | 'faults' | 'change'> | null
+  readonly vault: Pick<KeyVault, 'keys' | 'faults' | 'refusedFirst' | 'change'> | null
   readonly keeper: () => Pick<KeyKeeper, 'views' | 'begin' | 'seen'> | null
   /** Names of the zones that are to be signed: lower case, with the final dot. */
   readonly signed: () => readonly string[]
@@ -42,7 +42,7 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
       zone,
       keys: keyUses(vault?.keys().get(zone) ?? []).map(keyView),
       waiting: waiting.map((one) => waitView(zone, one)),
-      fault: vault?.faults().get(zone) ?? null,
+      fault: vault?.faults().get(zone) ?? vault?.refusedFirst(zone) ?? null,
     }
   }
   type Rolls = NonNullable<ReturnType<typeof keeper>>

@@ -16,6 +16,8 @@ export const keyCopyFile = 'zone-keys.copy'
 export interface KeyCopy {
   /** undefined: there is none that can be read. */
   readonly read: () => KeySet | undefined
+  /** Whether there is one, also if it cannot be read. */
+  readonly isThere: () => boolean
   /** What cannot be written is said in the log. */
   readonly write: (set: KeySet) => void
 }
@@ -51,6 +53,7 @@ export function createKeyCopy(path: string, key: Uint8Array, log: Log): KeyCopy 
       log.warn({ file: path, reason: set.error }, unread)
       return undefined
     },
+    isThere: () => existsSync(path),
     write: (set) => {
       try {
         // A key that is lost by mistake would be lost for ever.

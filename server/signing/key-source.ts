@@ -10,6 +10,22 @@ export interface KeySource {
   readonly faults: () => ReadonlyMap<string, string>
   /** @param handler called when there are other keys or faults */
   readonly onChange: (handler: () => void) => void
-  /** Makes a first key of a zone later, if there is none by then; null: others make keys. */
-  readonly makeFirst: ((make: () => KeyRecord) => void) | null
+  /** null: others make keys. */
+  readonly makeFirst: MakeFirst | null
+}
+
+/**
+ * Makes the first keys of a zone later, if there are none by then.
+ *
+ * @param make called with what they are to be, when they are to be made
+ * @returns why there are none to be made, as far as it is known: a sentence; null: they come
+ */
+export type MakeFirst = (
+  zone: string,
+  make: (plan: FirstKeys) => readonly KeyRecord[],
+) => string | null
+
+export interface FirstKeys {
+  /** A KSK and a ZSK, in the place of one key for all. */
+  readonly isSplit: boolean
 }

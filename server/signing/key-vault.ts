@@ -11,7 +11,7 @@ import type { ZoneKeysState, ZoneKeyStore } from '#state/ports/zone-keys.ts'
 import type { KeyCopy } from './key-copy.ts'
 import { byZone } from './key-set.ts'
 import type { KeySet } from './key-set.ts'
-import type { KeySource } from './key-source.ts'
+import type { FirstKeys, KeySource, MakeFirst } from './key-source.ts'
 import { openedKeys, sealedKey } from './sealed-keys.ts'
 
 /** In the data directory: made by a person whose database has lost its keys. */
@@ -22,6 +22,11 @@ export interface KeyVaultParts {
   readonly copy: KeyCopy
   /** 32 octets of GSLB_SECRET_KEY. */
   readonly secretKey: Uint8Array
+  /**
+   * What a zone without keys is to have first. Left out: one key. Errors: a sentence, why it is to
+   * have none that is made here.
+   */
+  readonly planFirst?: (zone: string) => Promise<Result<FirstKeys, string>>
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
 }
@@ -44,6 +49,8 @@ export const isSaid = ({ code }: VaultFault): boolean =>
 /** @returns the keys that the zone is to have; errors: a sentence why there is no change */
 export type KeyChange = (before: readonly KeyRecord[]) => Result<readonly KeyRecord[], string>
 
+/** What kept a first key from being made may have ended. */
+const plannedAgainMs = 600_000
 /** Each lost race is another node that has done something. */
 const triesMax = 5
 
@@ -64,6 +71,8 @@ export class KeyVault implements KeySource {
   /** Looks and changes follow each other. */
   #turns: Promise<unknown> = Promise.resolve()
   readonly #making = new Set<string>()
+  /** Zones that get no first key here. */
+  readonly #refused = new Map<string, { readonly reason: string; readonly atMs: number }>()
   #isRead = false
   #isAway = false
   /** Changes of this node are stored, and not in force yet. */
@@ -99,7 +108,12 @@ export class KeyVault implements KeySource {
   /** A sentence for each thing that keeps this node from what the database has. */
   troubles(): readonly string[] {
     const older = this.#olderRevision === null ? [] : [this.#olderSaid()]
-    return [...older, ...this.#faults.values()]
+    const sinceMs = this.#parts.clock.nowMs() - 2 * plannedAgainMs
+    // One that is signed no more is not asked for again.
+    const refused = [...this.#refused].filter(([zone, { atMs }]) => {
+      return atMs >= sinceMs && !this.#keys.has(zone)
+    })
+    return [...older, ...this.#faults.values(), ...refused.map(([, { reason }]) => reason)]
   }
 
   /** What nodes are given. Errors: a sentence; they keep what they have. */
@@ -126,23 +140,45 @@ export class KeyVault implements KeySource {
     return this.#inTurn(() => this.#giveBack())
   }
 
-  readonly makeFirst = (make: () => KeyRecord): void => {
+  /** Why the zone has no key here, and none is made: a sentence; null: it has, or may have. */
+  refusedFirst(zone: string): string | null {
+    return this.#keys.has(zone) ? null : (this.#refused.get(zone)?.reason ?? null)
+  }
+
+  readonly makeFirst: MakeFirst = (zone, make) => {
     // Said already; nodes would take the first key in the place of all that they have.
-    if (this.#olderRevision !== null) return
-    const record = make()
-    const { zone } = record
-    if (this.#making.has(zone)) return
-    this.#making.add(zone)
-    const { log } = this.#parts
-    const isFirst: KeyChange = (before) => (before.length > 0 ? ok(before) : ok([record]))
-    void this.change(zone, isFirst).then((made) => {
-      this.#making.delete(zone)
-      if (!made.ok) {
-        log.error({ zone, reason: made.error.message }, 'a key to sign the zone with is not made')
-      } else if (made.value.includes(record)) {
-        log.info({ zone, tag: record.tag }, 'made a key to sign the zone with')
-      }
-    })
+    if (this.#olderRevision !== null) return null
+    const refused = this.#refused.get(zone)
+    const isFresh =
+      refused !== undefined &&
+      Math.abs(this.#parts.clock.nowMs() - refused.atMs) < plannedAgainMs
+    if (!isFresh && !this.#making.has(zone)) {
+      this.#making.add(zone)
+      void this.#makeFirst(zone, make).finally(() => this.#making.delete(zone))
+    }
+    return refused?.reason ?? null
+  }
+
+  async #makeFirst(zone: string, make: Parameters<MakeFirst>[1]): Promise<void> {
+    const { log, clock, planFirst = oneKey } = this.#parts
+    // The copy may be behind what the database has.
+    await this.refresh()
+    if (this.#keys.has(zone) || this.#olderRevision !== null) return
+    const plan = await planFirst(zone)
+    if (!plan.ok) {
+      this.#refused.set(zone, { reason: plan.error, atMs: clock.nowMs() })
+      return
+    }
+    this.#refused.delete(zone)
+    const records = make(plan.value)
+    const isFirst: KeyChange = (before) => (before.length > 0 ? ok(before) : ok(records))
+    const made = await this.change(zone, isFirst)
+    if (!made.ok) {
+      log.error({ zone, reason: made.error.message }, 'a key to sign the zone with is not made')
+    } else if (made.value === records) {
+      const tags = records.map(({ tag }) => tag)
+      log.info({ zone, tags }, 'made a key to sign the zone with')
+    }
   }
 
   async #change(
@@ -317,5 +353,7 @@ export class KeyVault implements KeySource {
     return await done
   }
 }
+
+const oneKey = (): Promise<Result<FirstKeys, string>> => Promise.resolve(ok({ isSplit: false }))
 
 const unusable = 'keys of zones in the database cannot be used'

@@ -4,10 +4,11 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { signableRrsets, signedZones } from '#bundle/load/zone-signing.ts'
 import type { SignedZone } from '#bundle/load/zone-signing.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import type { SigningAlgorithm } from '#dns/dnssec/algorithms.ts'
 import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
 import { everyUse, KeyUse, keyUses, recordOfKey } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
-import { DigestType, dsRdata, generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { DigestType, dsRdata, generateZoneKey, signerFlags } from '#dns/dnssec/zone-key.ts'
 import type { ZoneKey } from '#dns/dnssec/zone-key.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
@@ -37,6 +38,7 @@ export interface ZoneKeysParts {
 }
 
 const digests = Object.values(DigestType)
+const noZones: ReadonlySet<string> = new Set()
 
 const tickMs = 1_000
 /** Between two looks for keys that are not there. */
@@ -46,6 +48,7 @@ export class ZoneKeys {
   readonly #parts: ZoneKeysParts
   #zones: readonly SignedZone[] = []
   #used: readonly UsedZone[] = []
+  #signedAtStart: ReadonlySet<string> | undefined
   #missing: readonly string[] = []
   /** Files, while a zone has no key: not each publication is to read them all. */
   #stored: StoredKeys | undefined
@@ -65,6 +68,11 @@ export class ZoneKeys {
   /** @param handler called when other keys are there; it asks for them again */
   onChange(handler: () => void): void {
     this.#onChange = handler
+  }
+
+  /** Zones that the first bundle since the start signs. */
+  signedAtStart(): ReadonlySet<string> {
+    return this.#signedAtStart ?? noZones
   }
 
   /** A sentence for each zone of the bundle before that cannot be signed. */
@@ -91,6 +99,7 @@ export class ZoneKeys {
   handedFor(bundle: Bundle): HandedSigning | null {
     const before = new Set(this.#zones.map(({ name }) => name))
     this.#zones = signedZones(bundle)
+    this.#signedAtStart ??= new Set(this.#zones.map(({ name }) => name))
     if (!this.#zones.every(({ name }) => before.has(name))) this.#stored = undefined
     if (this.#zones.length === 0) {
       this.#missing = []
@@ -211,7 +220,10 @@ export class ZoneKeys {
     }
     const makeFirst = source?.makeFirst ?? null
     if (makeFirst !== null) {
-      makeFirst(() => firstRecord(zone.name, generateZoneKey(algorithm), clock.nowMs()))
+      const refused = makeFirst(zone.name, ({ isSplit }) =>
+        firstRecords(zone.name, algorithm, isSplit, clock.nowMs()),
+      )
+      if (refused !== null) return missed(refused)
       return { fault: `${source?.place} has no key of ${zone.name} yet`, isAwaited: true }
     }
     const key = { zone: zone.wire, key: generateZoneKey(algorithm) }
@@ -259,6 +271,22 @@ function handedKeys(zone: Uint8Array, records: readonly KeyRecord[]): HandedKey[
 function canSign(keys: readonly HandedKey[]): boolean {
   const has = (bit: number): boolean => keys.some(({ use }) => (use & bit) !== 0)
   return has(KeyUse.SignsRecords) && has(KeyUse.SignsKeys)
+}
+
+/** Keys that sign all of a zone from now on, at once: nothing of it is cached with signatures. */
+function firstRecords(
+  zone: string,
+  algorithm: SigningAlgorithm,
+  isSplit: boolean,
+  nowMs: number,
+): readonly KeyRecord[] {
+  const entry = generateZoneKey(algorithm)
+  if (!isSplit) return [firstRecord(zone, entry, nowMs)]
+  const times = { createdMs: nowMs, publishedMs: nowMs, activeMs: nowMs }
+  let signer = generateZoneKey(algorithm, signerFlags)
+  // Validators would try both of two keys with one tag.
+  while (signer.tag === entry.tag) signer = generateZoneKey(algorithm, signerFlags)
+  return [recordOfKey(zone, entry, 'ksk', times), recordOfKey(zone, signer, 'zsk', times)]
 }
 
 /** A key that signs all of a zone from now on; when its parent may hear: see rollover.ts. */

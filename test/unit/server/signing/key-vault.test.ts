@@ -11,6 +11,7 @@ import { importKeyFolder } from '#server/signing/import-folder.ts'
 import { createKeyCopy } from '#server/signing/key-copy.ts'
 import { storeKey } from '#server/signing/key-store.ts'
 import { KeyVault } from '#server/signing/key-vault.ts'
+import type { KeyVaultParts } from '#server/signing/key-vault.ts'
 import { sealedKey } from '#server/signing/sealed-keys.ts'
 import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { ZoneKeyStore } from '#state/ports/zone-keys.ts'
@@ -40,11 +41,16 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
   }
   beforeEach(() => void said.splice(0))
 
-  function vault(more: { store?: ZoneKeyStore; secretKey?: Uint8Array; file?: string } = {}) {
-    const { store = state().zoneKeys, secretKey: key = secretKey, file = 'copy' } = more
+  interface More extends Partial<Pick<KeyVaultParts, 'store' | 'secretKey' | 'planFirst'>> {
+    readonly file?: string
+    readonly clock?: { nowMs: () => number }
+  }
+  function vault(more: More = {}) {
+    const { store = state().zoneKeys, secretKey: key = secretKey, file = 'copy', planFirst } = more
     const copy = createKeyCopy(join(directory, file), key, log)
-    const clock = { nowMs: () => 5_000 }
-    const opened = new KeyVault({ store, copy, secretKey: key, clock, log })
+    const clock = more.clock ?? { nowMs: () => 5_000 }
+    const plan = planFirst === undefined ? {} : { planFirst }
+    const opened = new KeyVault({ store, copy, secretKey: key, ...plan, clock, log })
     opened.start()
     return opened
   }
@@ -84,8 +90,8 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
   test('are made once, whoever of several nodes asks for them at once', async () => {
     const nodes = Array.from({ length: 4 }, (_, i) => vault({ file: `copy-${i}` }))
     for (const node of nodes) {
-      node.makeFirst(made)
-      node.makeFirst(made)
+      node.makeFirst(zone, () => [made()])
+      node.makeFirst(zone, () => [made()])
     }
     await waitUntil('all nodes have a key', () => nodes.every((node) => node.keys().has(zone)))
     const tags = nodes.map((node) =>
@@ -96,6 +102,43 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
     )
     expect(new Set(tags.map(String)).size).toBe(1)
     expect(tags[0]).toHaveLength(1)
+  })
+
+  test('are not made first where others may have them, until that has ended', async () => {
+    let nowMs = 5_000
+    let reason: string | null = 'the parent has a DS record'
+    let asked = 0
+    const planFirst = async () => {
+      asked++
+      return reason === null ? ok({ isSplit: true }) : err(reason)
+    }
+    const node = vault({ planFirst, clock: { nowMs: () => nowMs } })
+    const splits: boolean[] = []
+    const first = () =>
+      node.makeFirst(zone, ({ isSplit }) => {
+        splits.push(isSplit)
+        return [made()]
+      })
+    expect(first()).toBeNull()
+    await waitUntil('it is refused', () => node.refusedFirst(zone) !== null)
+    expect([first(), first(), node.refusedFirst(zone)]).toEqual([reason, reason, reason])
+    expect([asked, node.keys().size, node.set().ok]).toEqual([1, 0, true])
+    nowMs += 600_000
+    reason = null
+    first()
+    await waitUntil('there is a key', () => node.keys().has(zone))
+    expect([asked, splits, node.refusedFirst(zone)]).toEqual([2, [true], null])
+  })
+
+  test('of the database are taken by a first look for a key, and nothing is asked', async () => {
+    const record = made()
+    await vault({ file: 'other' }).change(zone, () => ok([record]))
+    const asked: string[] = []
+    const planFirst = async (name: string) => (asked.push(name), ok({ isSplit: false }))
+    const node = vault({ planFirst })
+    node.makeFirst(zone, () => [made()])
+    await waitUntil('it has the key', () => node.keys().has(zone))
+    expect([node.keys().get(zone), asked]).toEqual([[record], []])
   })
 
   test('a change that lost a race is made again, of what won it', async () => {
@@ -148,7 +191,7 @@ describe.each(persistentAdapters)('keys of zones that %s keeps', (_name, adapter
     const store = lost.state.zoneKeys
     const node = vault({ store })
     expect(await node.refresh()).toBe(true)
-    node.makeFirst(() => made({}, 'new.example.'))
+    node.makeFirst('new.example.', () => [made({}, 'new.example.')])
     const change = await node.change(zone, () => ok([made()]))
     expect(change).toMatchObject({ error: { code: 'older' } })
     expect(node.keys().get(zone)).toEqual([record])

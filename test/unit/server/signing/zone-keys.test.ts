@@ -3,7 +3,10 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { keyUses } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import type { KeySource } from '#server/signing/key-source.ts'
 import { readStoredKeys, storeKey } from '#server/signing/key-store.ts'
 import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { ZoneKeysParts } from '#server/signing/zone-keys.ts'
@@ -80,6 +83,29 @@ test('while a key is missing, the folder is read each ten seconds, not at each p
   expect(keys.handedFor(bundle)).toBeNull()
   vi.advanceTimersByTime(10_000)
   expect(keys.handedFor(bundle)).not.toBeNull()
+})
+
+test.each([
+  ['why it gets no key', 'its parent has a DS', 1],
+  ['that it comes', null, 0],
+])('a zone without a first key is said to have none, and %s', (_what, refused, errors) => {
+  const said: unknown[] = []
+  const log = { info: () => {}, warn: () => {}, error: (all: unknown) => void said.push(all) }
+  const made: (readonly KeyRecord[])[] = []
+  const source: KeySource = {
+    ...{ place: 'the store', keys: () => new Map(), faults: () => new Map() },
+    onChange: () => undefined,
+    makeFirst: (_zone, make) => {
+      for (const isSplit of [false, true]) made.push(make({ isSplit }))
+      return refused
+    },
+  }
+  const keys = open({ mayGenerate: true, source, log })
+  expect(keys.handedFor(bundle)).toBeNull()
+  expect(keys.missing()).toEqual([refused ?? `the store has no key of ${name} yet`])
+  expect([said.length, keys.signedAtStart()]).toEqual([errors, new Set([name])])
+  expect(made.map((records) => records.map(({ role }) => role))).toEqual([['csk'], ['ksk', 'zsk']])
+  expect(keyUses(made[1]!).map(({ use }) => use)).toEqual([5, 3])
 })
 
 test('its parent may have a DS of its key by either digest', () => {

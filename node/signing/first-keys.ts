@@ -1,0 +1,66 @@
+// Plans the first keys of a zone on a control node: what its configuration says, and none where
+// others sign it already.
+import type { ConfigView } from '#config/view.ts'
+import { checkName } from '#compiler/values/names.ts'
+import type { ParentView } from '#dns/dnssec/rollover.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import type { FirstKeys } from '#server/signing/key-source.ts'
+
+export interface FirstKeysParts {
+  readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
+  /** See `NodeDomains`. */
+  readonly parentOf: (zone: string) => Promise<ParentView | null>
+  /** Zones that nodes of the role dns may have signed by key files before this process. */
+  readonly signedBefore: () => ReadonlySet<string>
+  readonly patienceMs?: number
+}
+
+/** For the configuration, which comes after its bundle, and for the parent. */
+const patienceMs = 10_000
+const againMs = 100
+
+/** @returns what `KeyVault` asks for; errors: a sentence that says what to do */
+export function planningFirstKeys(
+  parts: FirstKeysParts,
+): (zone: string) => Promise<Result<FirstKeys, string>> {
+  const { parentOf, signedBefore } = parts
+  const patience = parts.patienceMs ?? patienceMs
+  return async (zone) => {
+    if (signedBefore().has(zone)) return err(signedElsewhere(zone))
+    const nobody = new Promise<null>((resolve) => void systemAfter(patience, () => resolve(null)))
+    const [parent, isSplit] = await Promise.all([
+      Promise.race([parentOf(zone), nobody]),
+      isToBeSplit(zone, parts.config, patience),
+    ])
+    const ds = parent?.onAny ?? []
+    return ds.length > 0 ? err(signedByOthers(zone, ds)) : ok({ isSplit })
+  }
+}
+
+async function isToBeSplit(
+  zone: string,
+  config: FirstKeysParts['config'],
+  patience: number,
+): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < patience; waitedMs += againMs) {
+    const zones = config.isReady() ? config.snapshot().list('Settings')[0]?.object.spec.zones : []
+    const found = zones?.find(({ name }) => checkName(name, false).key === zone)
+    if (found?.dnssec?.enabled === true) return found.dnssec.model === 'kskzsk'
+    await new Promise<void>((resolve) => void systemAfter(againMs, resolve))
+  }
+  return false
+}
+
+const signedElsewhere = (zone: string): string =>
+  `${zone} was signed before this start, and the database has no key of it: nodes of the role ` +
+  'dns may have it as files. Bring these into the folder dnssec of the data directory of this ' +
+  `node, or, where no node has any, make one there ("gslbd dnssec keygen ${zone}"); then start ` +
+  'this node again'
+
+const signedByOthers = (zone: string, ds: readonly string[]): string =>
+  `the parent of ${zone} has the DS record "${ds[0]}", and the database has no key of it: ` +
+  'another key would break that chain. Bring the database back that has it, or bring the keys ' +
+  `here ("gslbd dnssec import"); to sign with another one all the same, "gslbd dnssec keygen ` +
+  `${zone}"; then start this node again`
