@@ -26,7 +26,7 @@ export interface ZoneKeyView {
 }
 
 export interface ZoneWaitView {
-  /** `time`, `age`, `parent` or `old-ds`: the last two may wait for a person. */
+  /** `time`, `age`, `nodes`, `parent` or `old-ds`: the last two may wait for a person. */
   readonly for: string
   readonly tag: number
   /** A sentence. */

@@ -48,7 +48,8 @@ const Zone = Type.Object(
     waiting: Type.Array(
       Type.Object({
         for: Type.String({
-          description: '`time`, `age`, `parent` or `old-ds`: the last two may wait for a person',
+          description:
+            '`time`, `age`, `nodes`, `parent` or `old-ds`: the last two may wait for a person',
         }),
         tag: Type.Integer(),
         message: Type.String(),

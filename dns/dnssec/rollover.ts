@@ -60,6 +60,8 @@ export type Waiting =
   | { readonly for: 'parent'; readonly tag: number; readonly ds: string; readonly sinceMs: number }
   /** A person is to take them away: validators may not bear them beside the new one. */
   | { readonly for: 'old-ds'; readonly tag: number; readonly ds: readonly string[] }
+  /** Nodes that answer by keys of before: each wait begins anew when they have the last ones. */
+  | { readonly for: 'nodes'; readonly tag: number; readonly nodes: readonly string[] }
   /** Until then a key does. */
   | { readonly for: 'age'; readonly tag: number; readonly role: KeyRole; readonly untilMs: number }
 
@@ -93,6 +95,8 @@ export interface Looked {
 /**
  * After a jump of the clock, or where another node has decided something by its own clock, nothing
  * goes on for as long as the longest wait: nothing from before it is cached then.
+ *
+ * @param isOthers another node has, or one still answers by keys of before
  */
 export function look(
   before: Looked,
@@ -226,7 +230,7 @@ export function sayDsSeen(
   return ok(records.map((one) => (one === said ? { ...one, times } : one)))
 }
 
-/** Whether CDS names it: what the parent may have followed after it was asked last. */
+/** Whether CDS names it. */
 function isLastGiven(one: KeyRecord, all: readonly KeyRecord[]): boolean {
   const { dsSubmittedMs } = one.times
   return (
@@ -413,10 +417,9 @@ class Round {
 
   /** Whether every resolver has the DS of the key that leads now. */
   #isDsKnown(entry: KeyRecord, about: KeyRecord): boolean {
-    const { dsSeenMs, dsSaidMs } = entry.times
-    if (dsSeenMs === null || (dsSaidMs === null && this.#input.parent === null)) return false
-    // The parent may follow the CDS of another one since it was asked.
-    if (!isLastGiven(entry, this.#own)) return false
+    const { dsSeenMs, dsSaidMs, dsSubmittedMs } = entry.times
+    if (dsSeenMs === null || dsSubmittedMs === null) return false
+    if (dsSaidMs === null && this.#input.parent === null) return false
     const { parentMs, propagationMs } = this.#input.policy
     return this.#passed(about, dsSeenMs, parentMs + propagationMs, 'remove')
   }

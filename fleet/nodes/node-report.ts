@@ -30,6 +30,8 @@ export interface NodeReport {
   readonly againMs?: number
   /** What keys of zones are sealed to: base64url of a public half of X25519. Asked with alone. */
   readonly sealTo?: string
+  /** Revision of the keys of zones that it was sent; 0: none. Older versions leave it out. */
+  readonly keysRevision?: number
   /** True: the node stops, and will not be missed. */
   readonly isLeaving: boolean
   /** True: it refused what a source gave it last. */
@@ -125,12 +127,13 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
   const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
     report
-  const { againMs, sealTo } = report
+  const { againMs, sealTo, keysRevision } = report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
     ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
     ...(againMs === undefined ? {} : { againMs }),
     ...(sealTo === undefined ? {} : { sealTo }),
+    ...(keysRevision === undefined ? {} : { keysRevision }),
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
       code,
@@ -156,6 +159,7 @@ function faultOf(report: Fields): string | undefined {
     ['publisher', report['publisher'] === '' || isText(report['publisher'], publisherForm)],
     ['againMs', isPause(report['againMs'])],
     ['sealTo', report['sealTo'] === undefined || isText(report['sealTo'], sealToForm)],
+    ['keysRevision', report['keysRevision'] === undefined || isSeq(report['keysRevision'])],
     ['isLeaving', typeof report['isLeaving'] === 'boolean'],
     ['isRefusing', typeof report['isRefusing'] === 'boolean'],
     ['issuedAtMs', issuedAtMs === null || isCount(issuedAtMs)],

@@ -22,6 +22,7 @@ import type {
   HasRedirects,
   HasRegressions,
   HasShared,
+  HasCluster,
   HasDomains,
   HasGit,
 } from '#node/parts/part-outputs.ts'
@@ -30,7 +31,8 @@ import { listenForBackupRequests, lookAtDatabase } from './state.ts'
 import { parentDsPathOf, readParentDs, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
 import { planningFirstKeys } from '#node/signing/first-keys.ts'
-import { createNodeKeyKeeper } from '#node/signing/key-keeper.ts'
+import { createNodeKeyKeeper, keyNodesOf } from '#node/signing/key-keeper.ts'
+import { BehindNodes } from '#server/signing/behind-nodes.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 
@@ -54,8 +56,8 @@ export const following = (chain: PartChain<Answering>) =>
     .with(createGit)
     .with(shareCommitNews)
     .with(keepAlerts)
-    .with(createDomains)
     .with(joinCluster)
+    .with(createDomains)
     .with(keepDelivery)
     .with(createApi)
     .with(giveBundles)
@@ -67,11 +69,11 @@ export const following = (chain: PartChain<Answering>) =>
     .with(runJobs)
     .with(announceAddresses)
 
-type OfDomains = Given & HasRecords & HasGit & HasNode & HasKeyVault
+type OfDomains = Given & HasRecords & HasGit & HasNode & HasKeyVault & HasCluster
 
 /** Part: the checks of delegated domains, and what rolls keys by what they find. */
 const createDomains = (have: OfDomains): Outcome<HasDomains> => {
-  const { settings, records, gitops, signing, hadBundle, node, log } = have
+  const { settings, records, gitops, signing, store, node, log } = have
   const { vault } = have.keyVault
   const domains = createNodeDomains({
     settings,
@@ -96,20 +98,26 @@ const createDomains = (have: OfDomains): Outcome<HasDomains> => {
   // On a node without an API nobody could ask for results in its own database.
   const isAsked = settings.api.enabled || settings.database.url !== ''
   const verifyDomains = async (): Promise<void> => (isAsked ? domains.look() : undefined)
+  const behindNodes = new BehindNodes({
+    nodes: () => keyNodesOf(have.inventory.all()),
+    revision: () => vault?.revision ?? 0,
+    monotonicMs: systemClock.monotonicMs,
+  })
   const keyKeeper =
     vault === null
       ? null
       : createNodeKeyKeeper({
           ...{ dataDir: settings.dataDir, vault, config: gitops.config },
+          behind: (beyondMs) => behindNodes.waitedFor(beyondMs),
           ...{ bundle: () => node.bundle(), parentOf: domains.parentOf, clock: systemClock, log },
         })
   // What such a node signed before has its keys where it is answered.
-  const mayBeElsewhere = !settings.roles.includes('dns') && hadBundle
+  const mayBeElsewhere = !settings.roles.includes('dns') && store.hadRecord
   have.keyVault.planFirst(
     planningFirstKeys({
       ...{ config: gitops.config, parentOf: domains.parentOf },
       signedBefore: () => (mayBeElsewhere ? signing.signedAtStart() : new Set()),
     }),
   )
-  return ok({ gives: { domains, verifyDomains, keyKeeper } })
+  return ok({ gives: { domains, verifyDomains, keyKeeper, behindNodes } })
 }

@@ -144,10 +144,11 @@ const areChecksOff = ({ settings, health, node }: Needs): boolean =>
 const missingGeoOf = ({ settings, node }: Needs): readonly string[] =>
   settings.roles.includes('dns') ? missingGeoOn(node) : []
 
-const keyView = ({ settings, signing, keyVault, domains }: Needs) => ({
+const keyView = ({ settings, signing, keyVault, domains, behindNodes }: Needs) => ({
   missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
   keyTroubles: () => keyVault.vault?.troubles() ?? [],
   dsFaults: domains.dsFaults,
+  behindNodes: () => (keyVault.vault === null ? [] : behindNodes.notable()),
 })
 
 function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiParts {

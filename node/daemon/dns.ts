@@ -69,7 +69,6 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   let isResting = false
   const updates = createUpdates(have)
   const store = new BundleStore(dataDir.path)
-  const hadBundle = store.record('active') !== undefined
   const rum = new RumStore(clock)
   const queryBucket = new SharedArrayBuffer(queryBucketBytes)
   const mayBegin = have.before === null ? undefined : gate.opened
@@ -121,7 +120,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   return ok({
     gives: {
       ...{ store, rum, health, resolver, geo, geoFeed, journal, node, permit },
-      ...{ queryLog, updates, notifier, clientRegions, rateLimit, signing, hadBundle },
+      ...{ queryLog, updates, notifier, clientRegions, rateLimit, signing },
     },
     stop: async () => {
       isResting = true

@@ -118,7 +118,6 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     ...{ settings, dataDir: dataDir.value, shared: shared.value, health, resolver, token, trusted },
     ...{ store, journal, textsStore, node, texts, exchange, redirects, pulledKeys },
     ...{ geo: geo.source, queryLog, samples, missingKeys: () => signing.missing() },
-    ...{ keyTroubles: () => pulledKeys.troubles(), hasToken: token !== null },
     sealed: sealing(settings, shared.value.status, nodeKey),
   }
   const pulling = await startPulling(ours, { log, env, before, run, dnsPort: opened.value.port })
@@ -160,7 +159,9 @@ async function openSockets(
   return opened
 }
 
-interface Ours extends Omit<PulledNode, 'puller' | 'report' | 'anycast' | 'staleKeys'> {
+type Later = 'puller' | 'report' | 'anycast' | 'staleKeys' | 'keyTroubles' | 'hasToken'
+
+interface Ours extends Omit<PulledNode, Later> {
   readonly texts: PulledTexts
   readonly textsStore: BundleStore
   readonly samples: QuerySamples
@@ -187,7 +188,7 @@ async function startPulling(
   const stops = run.stops.first
   const shadow = createShadow(samples, { live: () => node.live(), trusted })
   stops.push(shadow.stop)
-  const self = reporterOf(settings, node, shadow.report)
+  const self = reporterOf(settings, node, shadow.report, ours.pulledKeys)
   const ownTexts = { pulled: texts, store: textsStore }
   const pulls = { settings, token, sealed: ours.sealed, node, health, store, texts: ownTexts }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('drop') })
@@ -198,7 +199,9 @@ async function startPulling(
   const anycast = () => announced?.status() ?? null
   let keys: KeysPulled | null = null
   const staleKeys = () => keys?.stale() ?? null
-  const pulled = { ...ours, ...self, puller, anycast, staleKeys }
+  const keyTroubles = () => ours.pulledKeys.troubles()
+  const ofKeys = { staleKeys, keyTroubles, hasToken: token !== null }
+  const pulled = { ...ours, ...self, puller, anycast, ...ofKeys }
   const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status
   const asking = { urls: settings.bundle.urls, token, sealed: ours.sealed, log }
@@ -248,11 +251,14 @@ function reporterOf(
   settings: Settings,
   node: DnsNode,
   shadow: ShadowReport,
+  keys: Pick<PulledKeys, 'revision'>,
 ): { readonly report: Report } {
   const load = new ThreadLoad(systemClock)
   const latency = new LatencyWindow(systemClock)
   const p99Us = (): number | null => latency.p99Us(node.counters())
-  const parts = { settings, node, role: 'dns', shadow, p99Us, clock: systemClock } as const
+  const keysRevision = (): number => keys.revision
+  const own = { settings, node, role: 'dns', shadow, keysRevision } as const
+  const parts = { ...own, p99Us, clock: systemClock }
   const instance = randomBytes(8).toString('hex')
   const startedAtMs = systemClock.nowMs()
   const busyRatio = (): number => {

@@ -169,7 +169,9 @@ function keyReasons(pulled: PulledNode): readonly HealthReason[] {
   const [missing, stale, held] = [pulled.missingKeys(), pulled.staleKeys(), pulled.keyTroubles()]
   const why = pulled.hasToken ? '' : ` ${withoutToken}`
   return [
-    ...(missing.length > 0 ? [{ code: keyMissing, message: missingKeysMessage(missing) + why }] : []),
+    ...(missing.length > 0
+      ? [{ code: keyMissing, message: missingKeysMessage(missing) + why }]
+      : []),
     ...(held.length > 0 ? [{ code: keysUnused, message: unusedKeysMessage(held) }] : []),
     ...(stale === null ? [] : [{ code: 'zone-keys-stale', message: stale }]),
   ]

@@ -35,6 +35,7 @@ import type { Journal } from '#journal/journal.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import type { DnsNode } from '#server/node/node.ts'
+import type { BehindNodes } from '#server/signing/behind-nodes.ts'
 import type { KeyKeeper } from '#server/signing/key-keeper.ts'
 import type { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { QueryLog } from '#answer/query-log/query-log.ts'
@@ -111,8 +112,6 @@ export interface HasNode {
   readonly queryLog: QueryLog | null
   /** Keys that sign zones. */
   readonly signing: ZoneKeys
-  /** A process before has stored what it answered. */
-  readonly hadBundle: boolean
   readonly updates: Updates
   readonly notifier: Notifier
   /** Sets the DNS queries a second that the licence permits; 0: no limit. */
@@ -145,6 +144,7 @@ export interface HasDomains {
   readonly verifyDomains: () => Promise<void>
   /** null: keys of zones are files, which nobody rolls. */
   readonly keyKeeper: KeyKeeper | null
+  readonly behindNodes: BehindNodes
 }
 
 export interface HasCluster {

@@ -7,8 +7,11 @@ import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { rollPolicy } from '#compiler/values/key-policy.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from '#config/view.ts'
+import { missingAfterMs } from '#fleet/node-inventory.ts'
+import type { KnownNode } from '#fleet/node-inventory.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import type { KeyNode } from '#server/signing/behind-nodes.ts'
 import { KeyKeeper } from '#server/signing/key-keeper.ts'
 import type { KeptZone } from '#server/signing/key-keeper.ts'
 import type { KeyVault } from '#server/signing/key-vault.ts'
@@ -21,12 +24,14 @@ export interface NodeKeyKeeperParts {
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
   readonly bundle: () => Bundle | undefined
   readonly parentOf: NodeDomains['parentOf']
+  /** See BehindNodes. */
+  readonly behind: (beyondMs: number) => readonly string[]
   readonly clock: Clock
   readonly log: Log
 }
 
 export function createNodeKeyKeeper(parts: NodeKeyKeeperParts): KeyKeeper {
-  const { dataDir, vault, config, parentOf, clock, log } = parts
+  const { dataDir, vault, config, parentOf, behind, clock, log } = parts
   const longest = new LongestTtl()
   const zones = (): readonly KeptZone[] => {
     const bundle = parts.bundle()
@@ -41,7 +46,16 @@ export function createNodeKeyKeeper(parts: NodeKeyKeeperParts): KeyKeeper {
     })
   }
   const looks = createStoredLooks(join(dataDir, looksFile), log)
-  return new KeyKeeper({ vault, zones, parentOf, looks, clock, log })
+  return new KeyKeeper({ vault, zones, parentOf, behind, looks, clock, log })
+}
+
+/** Nodes that are sent keys, live, and count. One of an older version does not say what it has. */
+export function keyNodesOf(known: readonly KnownNode[]): readonly KeyNode[] {
+  return known.flatMap(({ report, isCounted, isMissing }) => {
+    const { role, name, keysRevision } = report
+    const isOne = role === 'dns' && isCounted && !isMissing && keysRevision !== undefined
+    return isOne ? [{ name, revision: keysRevision, lateMs: missingAfterMs(report) }] : []
+  })
 }
 
 /** The longest TTL of a bundle, in seconds: of all zones, which is never too short for one. */

@@ -2,6 +2,7 @@
 import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#server/node/node.ts'
+import type { BehindNode } from '#server/signing/behind-nodes.ts'
 import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
 import type { DatabaseView } from '#node/stores/records.ts'
@@ -33,6 +34,8 @@ export interface HealthParts {
   readonly missingKeys: () => readonly string[]
   /** A sentence for each reason why keys of the database are not used. */
   readonly keyTroubles: () => readonly string[]
+  /** Nodes that do not take keys of zones. */
+  readonly behindNodes: () => readonly BehindNode[]
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
   /** null: there is no DNS over TLS. */
@@ -83,6 +86,17 @@ export function missingKeysMessage(missing: readonly string[]): string {
 
 export function unusedKeysMessage(troubles: readonly string[]): string {
   return `Keys of zones stay as they are on this node: ${shownOf(troubles)}.`
+}
+
+function behindMessage(nodes: readonly BehindNode[]): string {
+  const lines = nodes.map(({ name, behindMs, isWaitedFor }) => {
+    const minutes = Math.floor(behindMs / 60_000)
+    return `${name} for ${minutes} minutes${isWaitedFor ? '' : ', and rolls wait no more for it'}`
+  })
+  return (
+    'Nodes answer by keys of zones of before, and turn bogus once keys roll without them: ' +
+    `${shownOf(lines)}. Their health and log say why.`
+  )
 }
 
 function faultyParentsMessage(faults: readonly string[]): string {
@@ -211,6 +225,11 @@ const degradations: readonly Row[] = [
     code: keysUnused,
     message: ({ keyTroubles }) => unusedKeysMessage(keyTroubles()),
     holds: ({ keyTroubles }) => keyTroubles().length > 0,
+  },
+  {
+    code: 'zone-keys-behind',
+    message: ({ behindNodes }) => behindMessage(behindNodes()),
+    holds: ({ behindNodes }) => behindNodes().length > 0,
   },
   {
     code: 'zone-ds-mismatch',

@@ -17,6 +17,8 @@ export interface ReportParts {
   /** Microseconds; null: no recent measurement. Left out: this node does not measure it. */
   readonly p99Us?: () => number | null
   readonly shadow?: ShadowReport
+  /** See `NodeReport`; left out: it is sent no keys. */
+  readonly keysRevision?: () => number
   readonly clock: Clock
 }
 
@@ -39,6 +41,7 @@ export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
     issuedAtMs: active?.issuedAtMs ?? null,
     sentAtMs: Math.floor(clock.nowMs()),
     isLeaving: false,
+    ...(parts.keysRevision === undefined ? {} : { keysRevision: parts.keysRevision() }),
     ...pulled,
     busyRatio: busyRatio(),
     counters: countersOf(parts),

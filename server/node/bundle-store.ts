@@ -35,6 +35,8 @@ const quarantineMax = 64
 
 export class BundleStore {
   readonly #directory: string
+  /** A process before this one has stored what it answered. */
+  readonly hadRecord: boolean
   /** Digest of a bundle that `add` wrote and no record names yet. */
   #added = ''
   /**
@@ -50,6 +52,7 @@ export class BundleStore {
   constructor(dataDir: string, name = 'node') {
     this.#directory = join(dataDir, name)
     mkdirSync(join(this.#directory, 'bundles'), { recursive: true })
+    this.hadRecord = this.record('active') !== undefined
   }
 
   /**

@@ -38,6 +38,8 @@ export interface KeyKeeperParts {
   /** Asks the servers of the parent; null: not all could say. */
   readonly parentOf: (zone: string) => Promise<ParentView | null>
   readonly looks: StoredLooks
+  /** Nodes that lack keys for longer than so many ms, and are waited for; left out: none is. */
+  readonly behind?: (beyondMs: number) => readonly string[]
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
 }
@@ -194,7 +196,9 @@ export class KeyKeeper {
     const nowMs = clock.nowMs()
     const before = vault.keys().get(zone.name) ?? []
     const text = textOf(before)
-    state.looked = look(state.looked, { ...zone, nowMs }, text !== state.text)
+    const behind = this.#parts.behind?.(zone.policy.propagationMs) ?? []
+    const isOthers = text !== state.text || behind.length > 0
+    state.looked = look(state.looked, { ...zone, nowMs }, isOthers)
     state.text = text
     const { heldUntilMs, ttls } = state.looked
     const seen = { parent: state.parent, isParentFresh }
@@ -214,7 +218,8 @@ export class KeyKeeper {
       state.text = textOf(changed.value)
       for (const line of changesIn(before, changed.value)) log.info({ zone: zone.name }, line)
     }
-    const { waiting, nextMs } = last
+    const { nextMs } = last
+    const waiting = withNodes(last.waiting, behind)
     state.view = { zone: zone.name, waiting, nextMs, parent: state.parent }
   }
 
@@ -243,6 +248,13 @@ export class KeyKeeper {
     for (let i = 0; i < tagTriesMax && known.some(({ tag }) => tag === key.tag); i++) key = make()
     return key
   }
+}
+
+/** Said where a step waits for what nodes answer. */
+function withNodes(waiting: Rolled['waiting'], nodes: readonly string[]): Rolled['waiting'] {
+  const first = waiting.find((one) => one.for === 'time')
+  if (first === undefined || nodes.length === 0) return waiting
+  return [...waiting, { for: 'nodes', tag: first.tag, nodes }]
 }
 
 const notSigned = (zone: string): string => `${zone} is not signed here: set "dnssec" of the zone.`

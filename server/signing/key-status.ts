@@ -5,6 +5,7 @@ import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import type { Step, Waiting } from '#dns/dnssec/rollover.ts'
 
 const minuteLetters = 16
+const nodesShown = 5
 
 const timeOf = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, minuteLetters).replace('T', ' ')} UTC`
@@ -54,6 +55,14 @@ export function waitingLine(zone: string, one: Waiting): string {
         `${one.role.toUpperCase()} ${one.tag} is followed by another one from ` +
         `${timeOf(one.untilMs)} on.`
       )
+    case 'nodes': {
+      const more = one.nodes.length - nodesShown
+      const all = one.nodes.slice(0, nodesShown).join(', ') + (more > 0 ? ` and ${more} more` : '')
+      return (
+        `Key ${one.tag} waits for nodes that answer by keys of before: ${all}. After a day it ` +
+        'goes on without them.'
+      )
+    }
     case 'parent':
       return (
         `Since ${timeOf(one.sinceMs)} key ${one.tag} waits for the parent: give it the DS ` +

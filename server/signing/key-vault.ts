@@ -93,6 +93,11 @@ export class KeyVault implements KeySource {
     this.#keys = byZone(copied.records)
   }
 
+  /** See `KeySet`: what nodes are given is of this one. */
+  get revision(): number {
+    return this.#revision
+  }
+
   keys(): ReadonlyMap<string, readonly KeyRecord[]> {
     return this.#keys
   }
@@ -150,8 +155,7 @@ export class KeyVault implements KeySource {
     if (this.#olderRevision !== null) return null
     const refused = this.#refused.get(zone)
     const isFresh =
-      refused !== undefined &&
-      Math.abs(this.#parts.clock.nowMs() - refused.atMs) < plannedAgainMs
+      refused !== undefined && Math.abs(this.#parts.clock.nowMs() - refused.atMs) < plannedAgainMs
     if (!isFresh && !this.#making.has(zone)) {
       this.#making.add(zone)
       void this.#makeFirst(zone, make).finally(() => this.#making.delete(zone))

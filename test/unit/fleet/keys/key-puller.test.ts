@@ -77,7 +77,7 @@ const statusOf = ({ code }: KeysFault): number =>
   ({ refused: 400, none: 404, stranger: 403, away: 503 })[code]
 
 function puller(isSigned = true) {
-  const copy = { read: () => undefined, write: () => undefined }
+  const copy = { read: () => undefined, isThere: () => false, write: () => undefined }
   const keys = new PulledKeys(copy)
   const time = new FakeTime(0)
   let nowMs = 0

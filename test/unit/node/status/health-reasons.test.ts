@@ -14,6 +14,7 @@ function said(
   wanted = 'git-held',
   missingGeo: readonly string[] = [],
   certificate: ReturnType<HealthParts['certificate']> = null,
+  behind: ReturnType<HealthParts['behindNodes']> = [],
 ): string | undefined {
   const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
   const parts: HealthParts = {
@@ -36,6 +37,7 @@ function said(
     missingKeys: () => [],
     keyTroubles: () => (wanted === 'zone-keys-unused' ? ['the database is older'] : []),
     dsFaults: () => [],
+    behindNodes: () => behind,
     anycast: () => null,
     certificate: () => certificate,
   }
@@ -125,6 +127,17 @@ test.each([
 ])('a certificate of DNS over TLS: %s', (_what, certificate, isTold) => {
   const told = said({}, true, 'tls-certificate', [], certificate)
   expect(told !== undefined).toBe(isTold)
+})
+
+test('nodes that take no keys are named, and for how long', () => {
+  const nodes = [
+    { name: 'dns1', behindMs: 720_000, isWaitedFor: true },
+    { name: 'dns2', behindMs: 90_000_000, isWaitedFor: false },
+  ]
+  expect(said({}, true, 'zone-keys-behind', [], null, nodes)).toContain(
+    'dns1 for 12 minutes; dns2 for 1500 minutes, and rolls wait no more for it.',
+  )
+  expect(said({}, true, 'zone-keys-behind')).toBeUndefined()
 })
 
 test('checks that nobody makes are a notice', () => {

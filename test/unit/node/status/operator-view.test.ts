@@ -113,6 +113,7 @@ const keptBy = (disk: Disk) => ({
   missingKeys: () => [],
   keyTroubles: () => [],
   dsFaults: () => [],
+  behindNodes: () => [],
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,

@@ -89,6 +89,7 @@ test('what waits is said with what to do', () => {
     { for: 'age', tag: 1, role: 'zsk', untilMs: nowMs },
     { for: 'parent', tag: 2, ds: '2 13 2 AB', sinceMs: nowMs },
     { for: 'old-ds', tag: 2, ds: ['1 8 2 CD'] },
+    { for: 'nodes', tag: 3, nodes: ['a', 'b', 'c', 'd', 'e', 'f'] },
   ]
   expect(waiting.map((one) => waitingLine('example.org.', one))).toEqual([
     'Key 1 signs records from 2026-11-29 17:00 UTC on.',
@@ -98,5 +99,7 @@ test('what waits is said with what to do', () => {
       'parent: "gslbd dnssec seen example.org. 2" when all of its servers have it.',
     'Key 2 waits until the parent has DS records of its algorithm alone: take ' +
       '"1 8 2 CD" away there.',
+    'Key 3 waits for nodes that answer by keys of before: a, b, c, d, e and 1 more. After a day ' +
+      'it goes on without them.',
   ])
 })

@@ -36,6 +36,7 @@ class World {
   parent: readonly string[] | null = []
   asked = 0
   changes = 0
+  behind: readonly string[] = []
   ttls = { keyTtlMs: hour, longestTtlMs: hour }
   policy = policy
   readonly said: string[] = []
@@ -61,6 +62,7 @@ class World {
         const { parent } = this
         return parent !== null && hasParent() ? { onAll: parent, onAny: parent } : null
       },
+      behind: (beyondMs) => (beyondMs === minute ? this.behind : []),
       looks: createStoredLooks(join(directory, looksFile), log),
       clock: { nowMs: () => this.nowMs },
       log,
@@ -198,6 +200,27 @@ test('a TTL that is lowered shortens no wait, also after a start', async () => {
   world.parent = [dsText(world.keys[1]!)]
   await world.walk(next, 5 * hour)
   expect(world.uses()).toEqual([0, 15])
+})
+
+test('a step waits while a node answers by keys of before, and then as long as ever', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  world.parent = [dsText(world.keys[0]!)]
+  await world.walk(keeper, 12 * hour)
+  await keeper.begin(zone, { role: null, isEmergency: false })
+  world.behind = ['dns3']
+  await world.walk(keeper, 12 * hour)
+  expect(world.uses()).toEqual([15, 5])
+  const [, next] = world.keys
+  expect(keeper.views()[0]?.waiting).toContainEqual({
+    ...{ for: 'nodes', tag: next!.tag, nodes: ['dns3'] },
+  })
+  world.behind = []
+  await world.walk(keeper, 3 * hour)
+  expect(world.uses()).toEqual([15, 5])
+  await world.walk(keeper, hour)
+  expect(world.uses()).toEqual([5, 15])
+  expect(keeper.views()[0]?.waiting.some((one) => one.for === 'nodes')).toBe(false)
 })
 
 test('what zones wait for is in a file, for people', async () => {
