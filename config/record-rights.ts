@@ -3,6 +3,9 @@ import { domainOfName, domainOwners, hasWholeZone } from '#compiler/lower/record
 import type { DomainOwners, RecordZone } from '#compiler/lower/record-access.ts'
 import { enclosingZone } from '#compiler/lower/zone-plan.ts'
 import { checkName } from '#compiler/values/names.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
+import { domainKey } from './delegation.ts'
 import { nameHolding, nameSource } from './name-holder.ts'
 import type { ConfigEntry } from './entry.ts'
 import type { ConfigSnapshot } from './object-index.ts'
@@ -104,4 +107,49 @@ function ownersOf(domains: readonly Domain[]): DomainOwners<Domain> {
     ownersKnown.set(domains, owners)
   }
   return owners
+}
+
+/** Where a tenant may have names by what is declared for it. */
+export interface TenantDomains {
+  /** Lower case, final dot, sorted. */
+  readonly own: ReadonlySet<string>
+  /** Domains of others inside of `own`. */
+  readonly others: ReadonlySet<string>
+}
+
+/** Delegated domains of the tenant, and zones that are given to it whole. */
+export function tenantDomains(
+  snapshot: Pick<ConfigSnapshot, 'list'>,
+  tenant: string,
+): TenantDomains {
+  const own = new Set<string>()
+  const others = new Set<string>()
+  for (const { object, tenant: holder } of snapshot.list('DelegatedDomain')) {
+    const key = domainKey(object.spec.domain)
+    if (key !== undefined) (holder === tenant ? own : others).add(key)
+  }
+  for (const { name, tenants } of snapshot.list('Settings')[0]?.object.spec.zones ?? []) {
+    const { key } = checkName(name, false)
+    if (key === undefined) continue
+    const isOwn = hasWholeZone(tenant, { recordTenants: tenants })
+    ;(isOwn ? own : others).add(key)
+  }
+  const inside = [...others].filter((one) => !own.has(one) && isHeld(own, one))
+  return { own: new Set([...own].sort(byCodeUnits)), others: new Set(inside.sort(byCodeUnits)) }
+}
+
+const isHeld = (domains: ReadonlySet<string>, name: string): boolean =>
+  [...enclosingNames(name)].some((outer) => domains.has(outer))
+
+/**
+ * Whether the nearest of these domains at or above the name is the tenant's.
+ *
+ * @param name lower case, final dot
+ */
+export function isInDomains({ own, others }: TenantDomains, name: string): boolean {
+  for (const one of [name, ...enclosingNames(name)]) {
+    if (own.has(one)) return true
+    if (others.has(one)) return false
+  }
+  return false
 }

@@ -6,14 +6,22 @@ import { parseJson } from '#lib/text/json.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** The one media type that a server takes, and how it is written. */
+export interface BodyType {
+  readonly form: RegExp
+  readonly name: string
+}
+
 /**
  * Accepts JSON in UTF-8. No content type counts as JSON; another is 415, except on routes for
  * pages.
+ *
+ * @param only a media type that bodies must have
  */
-export function parseBodies(app: FastifyInstance): void {
+export function parseBodies(app: FastifyInstance, only?: BodyType): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
-    const parsed = parse(request, bytes as Buffer)
+    const parsed = parse(request, bytes as Buffer, only)
     if (parsed instanceof Refusal) done(parsed)
     else done(null, parsed)
   })
@@ -29,14 +37,18 @@ class Refusal extends Error {
   }
 }
 
-function parse(request: FastifyRequest, bytes: Buffer): unknown {
+function parse(request: FastifyRequest, bytes: Buffer, only?: BodyType): unknown {
   if (request.routeOptions.config?.withWebhook === true) return bytes
   if (bytes.length === 0) return undefined
   const { 'content-type': type, 'content-encoding': coding = '' } = request.headers
   if (!/^(identity)?$/i.test(coding.trim())) return new Refusal(415, compressed)
+  if (only !== undefined && !only.form.test(type ?? '')) {
+    return new Refusal(415, `the body must be JSON: send it with Content-Type: ${only.name}`)
+  }
   // A page sends text/plain, which needs no preflight.
   if (
     type !== undefined &&
+    only === undefined &&
     !isForPages(request) &&
     !(request.method === 'PATCH' ? patchForm : jsonForm).test(type)
   ) {

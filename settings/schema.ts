@@ -23,6 +23,7 @@ import { journal } from '#settings/sections/journal.ts'
 import { databaseSection, redis } from '#settings/sections/stores.ts'
 import { bundle, roles } from '#settings/sections/bundle.ts'
 import { dns } from '#settings/sections/dns.ts'
+import { externalDns } from '#settings/sections/external-dns.ts'
 import { node } from '#settings/sections/node.ts'
 import { license } from '#settings/sections/license.ts'
 import { oidc } from '#settings/sections/oidc.ts'
@@ -209,6 +210,7 @@ export const SettingsFile = settled(
           'name servers are always asked.',
       }),
     }),
+    externalDns,
     license,
     queryLog,
     redirect,

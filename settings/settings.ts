@@ -13,6 +13,7 @@ import { settingRows } from './schema.ts'
 import type { SettingRow, SettingsFile } from './schema.ts'
 import { missingForOidc } from '#settings/sections/oidc.ts'
 import { faultsOfAnycast } from '#settings/sections/anycast.ts'
+import { faultsOfExternalDns } from '#settings/sections/external-dns.ts'
 import { faultsOfQueryLog } from '#settings/sections/query-log.ts'
 import { missingForTls } from '#settings/sections/dns.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
@@ -78,6 +79,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...missingForTls(settings.dns),
     ...faultsOfAnycast(settings.anycast),
     ...faultsOfQueryLog(settings.queryLog),
+    ...faultsOfExternalDns(settings.externalDns, settings.api.enabled),
   ]
   if (missing.length === 0) return ok(settings)
   const place = sources.file === undefined ? '' : `${sources.file}: `

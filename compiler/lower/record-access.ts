@@ -23,7 +23,10 @@ export interface OwnedDomain {
 export type DomainOwners<D extends OwnedDomain = OwnedDomain> = ReadonlyMap<string, D>
 
 /** Whether the settings give the whole zone to a tenant: delegated domains do not take it away. */
-export function hasWholeZone(tenant: string, { recordTenants }: RecordZone): boolean {
+export function hasWholeZone(
+  tenant: string,
+  { recordTenants }: Pick<RecordZone, 'recordTenants'>,
+): boolean {
   return recordTenants === undefined ? tenant === defaultTenant : recordTenants.includes(tenant)
 }
 

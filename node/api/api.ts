@@ -17,6 +17,8 @@ import type { ServerPorts } from '#api/server/app.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
 import type { SendByChannel } from '#alerts/send-by-channel.ts'
 import { createApiServer } from '#api/server/server.ts'
+import { createExternalDnsServer } from '#api/external-dns/server.ts'
+import type { ExternalDnsServer } from '#api/external-dns/server.ts'
 import { shippedDashboard } from '#api/server/web-dashboard.ts'
 import type { ApiServer } from '#api/server/server.ts'
 import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
@@ -95,6 +97,8 @@ export interface NodeApi {
   /** Checks the stores, then listens. Errors: a sentence for the operator. */
   readonly listen: ApiServer['listen']
   readonly server: ApiServer['server']
+  /** Listens after the API does; null: it is off. */
+  readonly externalDns: ExternalDnsServer | null
   readonly licence: NodeLicence
   /** How many clients are connected to the feed. */
   readonly feedClients: () => number
@@ -149,12 +153,13 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     dashboardDirectory: webuiPath ?? shippedDashboard(),
     statusPage,
   })
+  const externalDns = externalDnsOf(settings, ports)
   return ok({
     licence: licence.value,
     feedClients: ports.node.webSocketClients,
     isAudited: audit.value.isWritten,
     isSetupOpen: setup.isOpen,
-    server: server.server,
+    ...{ server: server.server, externalDns },
     listen: async (handed) => {
       const checked = await secretKeyCheck.atStart()
       if (!checked.ok) return checked
@@ -171,7 +176,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       setup.close()
       // Requests and the audit copy wait for a database that is being made.
       const patience = setTimeout(() => state.callOff(), databasePatienceMs)
-      await server.close()
+      await Promise.all([externalDns?.close(), server.close()])
       await parts.simulator.close()
       await parts.past.close()
       await parts.planner.close()
@@ -181,6 +186,9 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     },
   })
 }
+
+const externalDnsOf = ({ externalDns }: Settings, ports: ServerPorts): ExternalDnsServer | null =>
+  externalDns.enabled ? createExternalDnsServer({ ...externalDns, ports }) : null
 
 function auditOf({ settings, log, records }: NodeApiParts, { auditLog }: NodeSecrets) {
   const { audit } = records.state.persistent

@@ -25,11 +25,18 @@ interface Listening {
 }
 
 /** The system's error would say that another program listens there, while it is the node itself. */
-export function portClash({ roles, dns, api, redirect }: Settings): string | undefined {
+export function portClash({
+  roles,
+  dns,
+  api,
+  externalDns,
+  redirect,
+}: Settings): string | undefined {
   const { listenAddr, enabled, port = 0, https } = redirect
   const ports: readonly Listening[] = [
     ...(roles.includes('dns') ? [{ ...dns, key: 'dns.port' }, ...secureOf(dns)] : []),
     ...(api.enabled ? [{ ...api, key: 'api.port' }] : []),
+    ...(externalDns.enabled ? [{ ...externalDns, key: 'externalDns.port' }] : []),
     ...(enabled ? [{ listenAddr, port, key: 'redirect.port' }] : []),
     ...(enabled ? [{ listenAddr, port: https.port ?? 0, key: 'redirect.https.port' }] : []),
   ]

@@ -107,7 +107,21 @@ export const listen = async (have: Given & HasApi): Promise<Outcome<HasApiPort>>
   const { listenAddr, port } = settings.api
   const [handed] = before?.sockets.take(listenerName('api', listenAddr, port)) ?? []
   const listening = await api.listen(handed)
-  return listening.ok ? ok({ gives: { apiPort: listening.value.port } }) : listening
+  if (!listening.ok) return listening
+  const webhook = await listenToExternalDns(have, api)
+  return webhook.ok ? ok({ gives: { apiPort: listening.value.port } }) : webhook
+}
+
+async function listenToExternalDns(
+  { before, settings }: Given,
+  { externalDns }: NodeApi,
+): Promise<Result<null, string>> {
+  if (externalDns === null) return ok(null)
+  const { listenAddr, port } = settings.externalDns
+  const name = listenerName('external-dns', listenAddr, port)
+  const [handed] = before?.sockets.take(name) ?? []
+  const listening = await externalDns.listen(handed)
+  return listening.ok ? ok(null) : listening
 }
 
 type OfLicence = Given & HasRecords & HasNode & HasGit

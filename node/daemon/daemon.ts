@@ -1,5 +1,6 @@
 // Starts the whole daemon: lists its parts, starts them in order, and stops them in reverse; the
 // answering part stops last.
+import type { Server } from 'node:net'
 import { assert } from '#lib/assert.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -181,10 +182,18 @@ type Running = Given & HasNode & HasRedirects & HasCookies & HasGit & HasApi
 
 function socketsOf({ settings, node, redirects, api }: Running): readonly ListenerSockets[] {
   const { listenAddr, port } = settings.api
-  const descriptor = api === null ? undefined : descriptorOf(api.server)
-  const descriptors = descriptor === undefined ? [] : [descriptor]
-  const ofApi = { name: listenerName('api', listenAddr, port), descriptors }
-  return [...node.sockets(), ...(redirects?.sockets() ?? []), ofApi]
+  const ofApi = { name: listenerName('api', listenAddr, port), descriptors: openIn(api?.server) }
+  const webhook = settings.externalDns
+  const ofExternalDns = {
+    name: listenerName('external-dns', webhook.listenAddr, webhook.port),
+    descriptors: openIn(api?.externalDns?.server),
+  }
+  return [...node.sockets(), ...(redirects?.sockets() ?? []), ofApi, ofExternalDns]
+}
+
+function openIn(server: Server | undefined): readonly number[] {
+  const descriptor = server === undefined ? undefined : descriptorOf(server)
+  return descriptor === undefined ? [] : [descriptor]
 }
 
 async function reportRunning(running: Running & HasDnsPort & HasApiPort): Promise<void> {

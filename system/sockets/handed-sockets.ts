@@ -11,7 +11,14 @@ export interface ListenerSockets {
 }
 
 export type ListenerKind =
-  'dns-udp' | 'dns-tcp' | 'dns-tls' | 'dns-https' | 'api' | 'redirect' | 'redirect-https'
+  | 'dns-udp'
+  | 'dns-tcp'
+  | 'dns-tls'
+  | 'dns-https'
+  | 'api'
+  | 'external-dns'
+  | 'redirect'
+  | 'redirect-https'
 
 export const listenerName = (kind: ListenerKind, listenAddr: string, port: number): ListenerName =>
   `${kind} ${listenAddr} ${port}`

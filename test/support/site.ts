@@ -22,6 +22,7 @@ export interface SiteSettings {
   readonly redis?: object
   readonly database?: object
   readonly auth?: object
+  readonly externalDns?: object
   readonly license?: object
   readonly roles?: readonly string[]
   readonly logging?: object

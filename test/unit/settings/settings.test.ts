@@ -105,6 +105,7 @@ describe('defaults', () => {
           ...{ allowedHosts: [], diskFreeMinPercent: 5, groupWaitMs: 10_000 },
           ...{ expiryWarningMs: 14 * 86_400_000, geoMaxAgeMs: 45 * 86_400_000 },
         },
+        externalDns: { enabled: false, listenAddr: '127.0.0.1', port: 8_888, tenant: undefined },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
         queryLog: expect.objectContaining({ sampleEvery: 100, keptFiles: 5 }) as object,
         redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,

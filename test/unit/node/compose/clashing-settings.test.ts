@@ -15,6 +15,10 @@ test.each([
     `dns: { tls: { ${tls}, port: 443 }, https: { enabled: true } }`,
     'dns.tls.port and dns.https.port are both 443',
   ],
+  [
+    'api: { enabled: true, port: 8888 }\nexternalDns: { enabled: true }',
+    'api.port and externalDns.port are both 8888',
+  ],
   // Without files nothing listens there.
   ['dns: { port: 853 }', undefined],
   [`dns: { port: 443, tls: { ${tls} } }`, undefined],
