@@ -1,6 +1,7 @@
 // Lists the conditions. Adding one means a row here, a file and its cases.
 import type { Condition } from './condition.ts'
 import { certificate } from './conditions/certificate.ts'
+import { certificateRenewal } from './conditions/certificate-renewal.ts'
 import { deliveryStopped } from './conditions/delivery-stopped.ts'
 import { disk } from './conditions/disk.ts'
 import { drift } from './conditions/drift.ts'
@@ -23,6 +24,7 @@ export const conditions: readonly Condition[] = Object.freeze([
   geoDatabaseStale,
   licence,
   certificate,
+  certificateRenewal,
   nodeMissing,
   drift,
   fleetDrift,

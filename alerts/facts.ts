@@ -54,6 +54,17 @@ export interface CertificateFacts {
   readonly expiresAtMs: number | null
 }
 
+/** The certificate of an ACME server. */
+export interface RenewalFacts {
+  readonly names: readonly string[]
+  /** Why the last try failed, a sentence without its full stop; null: it did not. */
+  readonly failure: string | null
+  /** Next try; null: none is planned. */
+  readonly nextMs: number | null
+  /** From when to when the one in use is valid; null: there is none. */
+  readonly valid: { readonly fromMs: number; readonly toMs: number } | null
+}
+
 export interface MissingNode {
   readonly node: string
   readonly sinceMs: number
@@ -116,6 +127,8 @@ export interface AlertFacts {
   /** null: unknown yet. */
   readonly licence: () => LicenceFacts | null
   readonly certificates: () => readonly CertificateFacts[]
+  /** null: no certificate is asked for. */
+  readonly renewal: () => RenewalFacts | null
   readonly missing: () => readonly MissingNode[]
   /** The active commit of each live node; '': none. */
   readonly commits: () => ReadonlyMap<string, string>

@@ -26,6 +26,7 @@ import { poolRoutes } from './routes/pools.ts'
 import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
 import { getDashboardStats } from './routes/dashboard.ts'
+import { acmeRoutes } from './routes/acme.ts'
 import { dnssecRoutes } from './routes/dnssec.ts'
 import { domainRoutes } from './routes/domains.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -74,6 +75,7 @@ const upToPlans: readonly Route[] = [
   ...responseRuleRoutes,
   ...rateLimitRoutes,
   ...dnssecRoutes,
+  ...acmeRoutes,
   ...redirectRoutes,
   ...domainRoutes,
   ...historyRoutes,

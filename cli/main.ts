@@ -83,9 +83,10 @@ export const commandGroups: readonly CommandGroup[] = Object.freeze([
     },
   },
   {
-    title: 'Keys and licences',
+    title: 'Keys, certificates and licences',
     commands: {
       keygen: async () => (await import('./commands/keygen.ts')).keygen,
+      acme: async () => (await import('./commands/acme.ts')).acme,
       trust: async () => (await import('./commands/trust.ts')).trust,
       license: async () => (await import('./commands/license.ts')).license,
     },

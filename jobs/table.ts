@@ -32,6 +32,8 @@ export interface JobContext {
   readonly lookAtDynamicDns: () => Promise<void>
   /** Looks whether other nodes have changed keys of zones, and whether it is time to roll some. */
   readonly lookAtZoneKeys: () => Promise<void>
+  /** Gets a certificate where it is time, without waiting for it. */
+  readonly lookAtCertificates: () => Promise<void>
   /** Goes on with what reaches nodes in waves. */
   readonly lookAtDelivery: () => Promise<void>
   /** Announces the state of this node. */
@@ -83,6 +85,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     name: 'look-at-zone-keys',
     periodMs: 10_000,
     run: (context) => context.lookAtZoneKeys(),
+  },
+  {
+    name: 'look-at-certificates',
+    periodMs: 10_000,
+    run: (context) => context.lookAtCertificates(),
   },
   {
     name: 'flush-response-hits',

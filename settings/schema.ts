@@ -10,12 +10,14 @@ import {
   integer,
   names,
   networks,
+  pemFile,
   section,
   settled,
   text,
 } from '#settings/forms/forms.ts'
 import { valueNames } from '#bundle/format/routing-text.ts'
 import type { SettingLeaf } from '#settings/forms/forms.ts'
+import { acme } from '#settings/sections/acme.ts'
 import { alerts } from '#settings/sections/alerts.ts'
 import { anycast } from '#settings/sections/anycast.ts'
 import { backup } from '#settings/sections/backup.ts'
@@ -43,6 +45,22 @@ const statusPage = section(
   },
 )
 
+const apiTls = section(
+  'TLS for the API and the dashboard: `api.port` then speaks https alone. ' +
+    '[More](../operations/certificates.md).',
+  {
+    certFile: pemFile(
+      'File with the certificate, and those that lead to its root; both files are read again ' +
+        'when they change.',
+    ),
+    keyFile: pemFile('File with its private key.'),
+    acme: boolean({
+      default: false,
+      description: 'Whether the certificate is the one of `acme`, in the place of files.',
+    }),
+  },
+)
+
 const api = section('The HTTP API. [More](../operations/access.md).', {
   enabled: boolean({ default: false, description: 'Whether the API listens.' }),
   listenAddr: text(45, {
@@ -56,6 +74,7 @@ const api = section('The HTTP API. [More](../operations/access.md).', {
     default: 8_080,
     description: 'TCP port of the API. 0 takes a free one and logs it.',
   }),
+  tls: apiTls,
   trustedProxies: networks({
     description:
       'Proxies in front of the API, whose X-Forwarded-For, -Proto and -Host are believed. ' +
@@ -185,6 +204,7 @@ export const SettingsFile = settled(
     bundle,
     node,
     api,
+    acme,
     auth,
     database: databaseSection,
     redis,

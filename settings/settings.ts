@@ -15,7 +15,8 @@ import { missingForOidc } from '#settings/sections/oidc.ts'
 import { faultsOfAnycast } from '#settings/sections/anycast.ts'
 import { faultsOfExternalDns } from '#settings/sections/external-dns.ts'
 import { faultsOfQueryLog } from '#settings/sections/query-log.ts'
-import { missingForTls } from '#settings/sections/dns.ts'
+import { faultsOfAcme } from '#settings/sections/acme.ts'
+import { missingFiles, missingForTls } from '#settings/sections/dns.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
 import { problemOf } from './value.ts'
 
@@ -77,6 +78,8 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...missingForOidc(settings.auth.oidc),
     ...missingForRedirect(settings.redirect),
     ...missingForTls(settings.dns),
+    ...missingFiles('api.tls', settings.api.tls),
+    ...faultsOfAcme(settings),
     ...faultsOfAnycast(settings.anycast),
     ...faultsOfQueryLog(settings.queryLog),
     ...faultsOfExternalDns(settings.externalDns, settings.api.enabled),

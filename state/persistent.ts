@@ -5,6 +5,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AlertStore } from './ports/alerts.ts'
 import type { AuditCopy } from './ports/audit.ts'
+import type { CertificateStore } from './ports/certificates.ts'
 import type { CommitAnnouncements } from './ports/commit-news.ts'
 import type { Deliveries } from './ports/deliveries.ts'
 import type { CommitRecords } from './ports/commit-records.ts'
@@ -23,6 +24,7 @@ import type { Users } from './ports/users.ts'
 import type { ZoneKeyStore } from './ports/zone-keys.ts'
 import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
+import { createSqlCertificates } from './sql/tls/certificates.ts'
 import { createSqlCommitNews } from './sql/commit-news.ts'
 import { createSqlDeliveries } from './sql/deliveries.ts'
 import { createSqlCommitRecords } from './sql/commit-records.ts'
@@ -83,6 +85,7 @@ export interface PersistentState {
   readonly objectUses: ObjectUses
   readonly journals: Journals
   readonly zoneKeys: ZoneKeyStore
+  readonly certificates: CertificateStore
   /** The database itself, for backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -135,6 +138,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     objectUses: createSqlObjectUses(sql),
     journals: createSqlJournals(sql),
     zoneKeys: createSqlZoneKeys(sql),
+    certificates: createSqlCertificates(sql),
     sql,
     status: sql.status,
     close: sql.close,

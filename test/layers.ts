@@ -203,9 +203,9 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: 'integrations',
-    says: 'servers of others that get what is declared here: compared, and mended',
-    mayImport: ['lib', 'bundle/redirects'],
-    packages: ['yaml'],
+    says: 'servers of others: those that get what is declared here, and who gives certificates',
+    mayImport: ['lib', 'bundle/redirects', 'state/ports'],
+    packages: ['acme-client', 'yaml'],
     node: 'any',
   },
   {

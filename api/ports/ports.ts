@@ -25,6 +25,7 @@ import type { FeedPort, FeedTokenPort } from './feed-port.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { Bundles } from './bundles.ts'
+import type { Certificates } from '#api/acme/certificates.ts'
 import type { ZoneKeysAdmin } from '#api/dnssec/zone-keys.ts'
 import type { CommitFates } from './commit-fates.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -114,6 +115,8 @@ export interface ApiPorts {
   readonly bundles: Bundles
   /** Keys of signed zones. */
   readonly zoneKeys: ZoneKeysAdmin
+  /** The certificate of an ACME server. */
+  readonly certificates: Certificates
   readonly deliveries: Deliveries
   readonly usage: Usage
   readonly objectUse: UseView

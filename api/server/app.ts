@@ -1,5 +1,6 @@
 // Builds the HTTP server without binding it: the table of routes behind limits, authentication and
 // one error format.
+import type { Server as TlsServer } from 'node:tls'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from '#lib/schema/type.ts'
@@ -28,6 +29,7 @@ import { invalid, noContent, refused } from '#http/reply.ts'
 import { isSigned, unsignedWebhook } from '#access/admit/webhook.ts'
 import { takesDryRun } from '#api/route/answer-headers.ts'
 import type { Reply } from '#http/reply.ts'
+import type { ServerTls } from './server-tls.ts'
 import { contextOf, factsOf, send, twiceIn } from './requests.ts'
 import { portsFor } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
@@ -52,8 +54,15 @@ export interface ServerPorts extends ApiPorts {
   readonly feed: FeedPort & { readonly clientsMax: number; readonly close: () => Promise<void> }
 }
 
-/** @param trustedProxies addresses and networks whose X-Forwarded-… headers are trusted */
-export function createApp(ports: ServerPorts, trustedProxies: readonly string[]): FastifyInstance {
+/**
+ * @param trustedProxies addresses and networks whose X-Forwarded-… headers are trusted
+ * @param tls null: plain HTTP
+ */
+export function createApp(
+  ports: ServerPorts,
+  trustedProxies: readonly string[],
+  tls: ServerTls | null = null,
+): FastifyInstance {
   const ownDelay = new OwnDelay()
   const app = fastify({
     logger: false,
@@ -65,17 +74,12 @@ export function createApp(ports: ServerPorts, trustedProxies: readonly string[])
     keepAliveTimeout: apiLimits.keepAliveTimeoutMs,
     maxRequestsPerSocket: apiLimits.requestsPerConnectionMax,
     return503OnClosing: false,
-    http: {
-      maxHeaderSize: apiLimits.headerBytesMax,
-      headersTimeout: apiLimits.headersTimeoutMs,
-      keepAliveTimeoutBuffer: apiLimits.keepAliveGraceMs,
-      connectionsCheckingInterval: apiLimits.checkIntervalMs,
-      shouldUpgradeCallback: isHandshake,
-    },
+    ...(tls === null ? { http: ofServer } : { https: { ...ofServer, ...ofTls } }),
     frameworkErrors: answerBadUrl,
     schemaController,
     clientErrorHandler: ownDelay.answerClientError,
-  })
+  }) as FastifyInstance
+  if (tls !== null) secure(app.server as unknown as TlsServer, tls)
   const { connectionsMax, bundles } = apiLimits
   app.server.maxConnections = connectionsMax + ports.feed.clientsMax + bundles.waitersMax
   ownDelay.attach(app.server)
@@ -114,6 +118,27 @@ export function createApp(ports: ServerPorts, trustedProxies: readonly string[])
   refuseOtherMethods(app, access)
   refuseOtherPaths(app, access)
   return app
+}
+
+const ofServer = {
+  maxHeaderSize: apiLimits.headerBytesMax,
+  headersTimeout: apiLimits.headersTimeoutMs,
+  keepAliveTimeoutBuffer: apiLimits.keepAliveGraceMs,
+  connectionsCheckingInterval: apiLimits.checkIntervalMs,
+  shouldUpgradeCallback: isHandshake,
+} as const
+
+const ofTls = { ALPNProtocols: ['http/1.1'], handshakeTimeout: apiLimits.headersTimeoutMs }
+
+/** A pair that comes later serves the connections that begin then. */
+function secure(server: TlsServer, { pair, onChange }: ServerTls): void {
+  const take = (): void => {
+    const now = pair()
+    if (now !== undefined) server.setSecureContext({ cert: now.cert, key: now.key })
+  }
+  take()
+  onChange(take)
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
 }
 
 const noQuery = Type.Object({}, { additionalProperties: false })

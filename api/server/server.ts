@@ -9,6 +9,7 @@ import { createApp } from './app.ts'
 import type { ServerPorts } from './app.ts'
 import { apiLimits } from '#http/limits.ts'
 import { isLoopback } from '#lib/loopback.ts'
+import type { ServerTls } from './server-tls.ts'
 import { serveStatusPage } from './status-page.ts'
 import type { StatusPage } from './status-page.ts'
 import { dashboardPath, serveDashboard, servePlaceholder } from './web-dashboard.ts'
@@ -27,6 +28,8 @@ export interface ApiServerParts {
   readonly dashboardDirectory?: string | null | undefined
   /** Without names, or left out: there is no page. */
   readonly statusPage?: StatusPage
+  /** null, or left out: it speaks plain HTTP. */
+  readonly tls?: ServerTls | null
 }
 
 export interface ApiServer {
@@ -46,7 +49,7 @@ export interface ApiServer {
 export function createApiServer(parts: ApiServerParts): ApiServer {
   const { dashboardDirectory } = parts
   const home = dashboardDirectory === undefined ? {} : { homePath: dashboardPath }
-  const app = createApp({ ...parts.ports, ...home }, parts.trustedProxies)
+  const app = createApp({ ...parts.ports, ...home }, parts.trustedProxies, parts.tls ?? null)
   if (dashboardDirectory === null) servePlaceholder(app)
   else if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
   if (parts.statusPage !== undefined) serveStatusPage(app, parts.ports, parts.statusPage)
@@ -59,7 +62,7 @@ export function createApiServer(parts: ApiServerParts): ApiServer {
 
 async function listen(
   app: FastifyInstance,
-  { listenAddr, port, log, ports, allowDevMode }: ApiServerParts,
+  { listenAddr, port, log, ports, allowDevMode, tls = null }: ApiServerParts,
   handed: number | undefined,
 ): Promise<Result<{ port: number }, string>> {
   const isDevMode = ports.auth.systemKey === null
@@ -73,7 +76,8 @@ async function listen(
     return err(whyNotListening(error, listenAddr, port))
   }
   const bound = (app.server.address() as AddressInfo).port
-  log.info({ address: listenAddr, port: bound }, 'API listens')
+  const scheme = tls === null ? 'http' : 'https'
+  log.info({ address: listenAddr, port: bound, scheme }, 'API listens')
   if (isDevMode) {
     log.warn(
       { address: listenAddr, port: bound },

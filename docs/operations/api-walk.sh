@@ -264,6 +264,7 @@ wants '"cidr":"192.0.2.0/24"'
 call 204 DELETE "/rrl/allowlist/$exempt"
 
 # Keys of signed zones.
+call 200 GET /acme/certificates
 call 200 GET /dnssec/zones
 call 404 GET /dnssec/zones/none.example
 call 404 POST /dnssec/zones/none.example/roll '{"which":"csk"}'

@@ -28,6 +28,8 @@ export interface NodeReport {
   readonly sentAtMs: number
   /** Time within which the next report is sent; older versions leave it out. */
   readonly againMs?: number
+  /** Digest of its TXT records that are written at run time; older versions leave it out. */
+  readonly texts?: string
   /** What keys of zones are sealed to: base64url of a public half of X25519. Asked with alone. */
   readonly sealTo?: string
   /** Revision of the keys of zones that it was sent; 0: none. Older versions leave it out. */
@@ -127,13 +129,14 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
   const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
     report
-  const { againMs, sealTo, keysRevision } = report
+  const { againMs, sealTo, keysRevision, texts } = report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
     ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
     ...(againMs === undefined ? {} : { againMs }),
     ...(sealTo === undefined ? {} : { sealTo }),
     ...(keysRevision === undefined ? {} : { keysRevision }),
+    ...(texts === undefined ? {} : { texts }),
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
       code,
@@ -160,6 +163,7 @@ function faultOf(report: Fields): string | undefined {
     ['againMs', isPause(report['againMs'])],
     ['sealTo', report['sealTo'] === undefined || isText(report['sealTo'], sealToForm)],
     ['keysRevision', report['keysRevision'] === undefined || isSeq(report['keysRevision'])],
+    ['texts', report['texts'] === undefined || isText(report['texts'], digestForm)],
     ['isLeaving', typeof report['isLeaving'] === 'boolean'],
     ['isRefusing', typeof report['isRefusing'] === 'boolean'],
     ['issuedAtMs', issuedAtMs === null || isCount(issuedAtMs)],

@@ -21,6 +21,7 @@ import { createExternalDnsServer } from '#api/external-dns/server.ts'
 import type { ExternalDnsServer } from '#api/external-dns/server.ts'
 import { shippedDashboard } from '#api/server/web-dashboard.ts'
 import type { ApiServer } from '#api/server/server.ts'
+import type { ServerTls } from '#api/server/server-tls.ts'
 import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
 import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
@@ -80,6 +81,9 @@ export interface NodeApiParts {
   /** Bundles for nodes that pull. */
   readonly bundles: ApiPorts['bundles']
   readonly zoneKeys: ApiPorts['zoneKeys']
+  readonly certificates: ApiPorts['certificates']
+  /** null: it speaks plain HTTP. */
+  readonly tls: ServerTls | null
   readonly deliveries: ApiPorts['deliveries']
   readonly syncNow: ApiPorts['syncNow']
   readonly simulator: LiveSimulator
@@ -152,6 +156,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     ...{ ports, log, listenAddr, port, trustedProxies, allowDevMode },
     dashboardDirectory: webuiPath ?? shippedDashboard(),
     statusPage,
+    tls: parts.tls,
   })
   const externalDns = externalDnsOf(settings, ports)
   return ok({
@@ -250,7 +255,7 @@ function portsOf(
     simulator: {
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
     },
-    ...{ past: parts.past, zoneKeys: parts.zoneKeys },
+    ...{ past: parts.past, zoneKeys: parts.zoneKeys, certificates: parts.certificates },
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     usage,

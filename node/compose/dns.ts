@@ -6,6 +6,7 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#inputs/geo/geo-link.ts'
 import { GeoSource } from '#inputs/geo/geo-source.ts'
+import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
 import type { ThreadGroupParts } from '#server/threads/threads-port.ts'
 import { geoPathsOf } from './named-files.ts'
 import { networksOf, transfersOf } from './transfers.ts'
@@ -33,6 +34,7 @@ type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'
 export function threadsOf(
   { dns, roles }: Settings,
   cookies?: SharedArrayBuffer,
+  given: GivenCertificate | null = null,
 ): Pick<ThreadGroupParts, FromSettings> {
   return {
     listenAddr: dns.listenAddr,
@@ -49,7 +51,7 @@ export function threadsOf(
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
       catalog: transfersOf(dns).catalog,
     },
-    ...tlsOf(dns),
+    ...tlsOf(dns, given),
     proxies: dns.proxyProtocol.flatMap(networksOf),
     tcpLimits: {
       idleTimeoutMs: dns.tcp.idleTimeoutMs,
@@ -60,11 +62,12 @@ export function threadsOf(
   }
 }
 
-function tlsOf({
-  tls: { port, certFile, keyFile },
-  https,
-}: Settings['dns']): Pick<ThreadGroupParts, 'tls'> {
-  if (certFile === undefined || keyFile === undefined) return {}
+function tlsOf(
+  { tls: { port, certFile, keyFile, acme }, https }: Settings['dns'],
+  given: GivenCertificate | null,
+): Pick<ThreadGroupParts, 'tls'> {
   const overHttps = https.enabled ? { https: { port: https.port, path: https.path } } : {}
+  if (acme && given !== null) return { tls: { port, given, ...overHttps } }
+  if (certFile === undefined || keyFile === undefined) return {}
   return { tls: { port, certFile, keyFile, ...overHttps } }
 }

@@ -6,10 +6,12 @@ import { joinCluster } from './cluster.ts'
 import { shareCommitNews } from './commit-news.ts'
 import { keepDelivery } from './delivery.ts'
 import { announceAddresses } from './dns.ts'
+import { renewCertificates } from './certificates.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
 import { keepOverlays } from './overlays.ts'
 import type { Given, PartChain, Outcome } from '#node/parts/part.ts'
 import type {
+  HasCertificates,
   HasDataDir,
   HasDnsPort,
   HasDynamicDns,
@@ -42,6 +44,7 @@ type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & Ha
 type Answering = Given &
   OfState &
   HasKeyVault &
+  HasCertificates &
   HasRegressions &
   HasRedirects &
   HasCookies &
@@ -61,6 +64,7 @@ export const following = (chain: PartChain<Answering>) =>
     .with(keepDelivery)
     .with(createApi)
     .with(giveBundles)
+    .with(renewCertificates)
     .with(listen)
     .with(lookAtLicence)
     .with(followBranch)

@@ -2,6 +2,7 @@
 // their rounds.
 import { createNodeAlerts } from '#node/compose/alerts.ts'
 import { createDeliveriesView } from '#node/status/delivery-view.ts'
+import { renewalOf } from '#node/certificates/certificates-view.ts'
 import { createAlertFacts } from '#node/status/alert-facts.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -9,6 +10,7 @@ import { channel } from './git.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
   HasAlerts,
+  HasCertificates,
   HasDataDir,
   HasGit,
   HasNode,
@@ -16,7 +18,8 @@ import type {
   HasRedirects,
 } from '#node/parts/part-outputs.ts'
 
-type Needs = Given & HasDataDir & HasRecords & HasRedirects & HasNode & HasGit
+type OfState = HasDataDir & HasRecords & HasCertificates
+type Needs = Given & OfState & HasRedirects & HasNode & HasGit
 
 export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
   const { settings, env, log, node, gitops, geo, health, records, dataDir, later } = have
@@ -24,6 +27,7 @@ export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
   const licence = () => later.licence
   const facts = createAlertFacts({
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
+    renewal: () => renewalOf(settings.acme.names, have.certificates?.vault ?? null),
     redirectTargets: () => have.redirectPushes.status(),
     dataDirFault: () => dataDir.fault(),
     drifted: () => later.drifted?.() ?? [],

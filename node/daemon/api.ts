@@ -42,6 +42,9 @@ import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import { givingKeys } from '#node/signing/give-keys.ts'
+import { createApiTls } from '#node/certificates/api-tls.ts'
+import type { NodeApiTls } from '#node/certificates/api-tls.ts'
+import { createCertificatesView } from '#node/certificates/certificates-view.ts'
 import { createZoneKeysAdmin, signedZonesOf } from '#node/signing/zone-keys-admin.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
@@ -49,6 +52,7 @@ import type {
   HasApi,
   HasApiPort,
   HasBundles,
+  HasCertificates,
   HasCluster,
   HasCommitNews,
   HasDataDir,
@@ -68,7 +72,7 @@ import type {
   Later,
 } from '#node/parts/part-outputs.ts'
 
-type OfStores = HasRecords & HasDynamicDns & HasJournals & HasKeyVault
+type OfStores = HasRecords & HasDynamicDns & HasJournals & HasKeyVault & HasCertificates
 type OfState = HasDataDir & HasKey & HasShared & OfStores
 type OfAnswers = HasNode & HasRegressions & HasRedirects & HasGit & HasCommitNews
 type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery
@@ -89,13 +93,18 @@ export const createApi = (have: Needs): Outcome<HasApi> => {
     clock: systemClock,
     after: systemAfter,
   })
-  const parts = apiParts(have, load, looks)
+  const { settings, log } = have
+  const given = have.certificates?.given ?? null
+  const tls = createApiTls(settings.api, given, log, systemClock.nowMs)
+  if (!tls.ok) return tls
+  const parts = apiParts(have, load, looks, tls.value)
   const api = createNodeApi(parts)
   if (!api.ok) return api
   return ok({
     gives: { api: api.value, operatorView: parts.view, ...both },
     stop: () => {
       looks.close()
+      tls.value?.close()
       return api.value.close()
     },
   })
@@ -152,6 +161,10 @@ function licenceAlone(have: OfLicence): ReturnType<typeof createNodeLicence> {
   })
 }
 
+const certificatesOf = ({ node }: Needs, tls: NodeApiTls | null) => [
+  ...[node.tcpStats?.secure?.certificate, tls?.status()].filter((one) => one !== undefined),
+]
+
 const areChecksOff = ({ settings, health, node }: Needs): boolean =>
   settings.roles.includes('dns') && health === null && node.poolsWithHealthCheck() > 0
 
@@ -165,7 +178,12 @@ const keyView = ({ settings, signing, keyVault, domains, behindNodes }: Needs) =
   behindNodes: () => (keyVault.vault === null ? [] : behindNodes.notable()),
 })
 
-function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiParts {
+function apiParts(
+  have: Needs,
+  load: ThreadLoad,
+  looks: AskedLooks,
+  tls: NodeApiTls | null,
+): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = have
   const { dynamicDns, regressions, alerts, domains } = have
   const api = (): NodeApi | null | undefined => have.later.api
@@ -196,7 +214,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
     ...keyView(have),
     anycast: () => anycastOf(have.later),
-    certificate: () => node.tcpStats?.secure?.certificate ?? null,
+    certificates: () => certificatesOf(have, tls),
     deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
@@ -219,7 +237,12 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ shared, records, bundles: bundlesOf(have), deliveries: deliveriesOf(have) },
     ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
     hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
-    ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have) },
+    ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have), tls },
+    certificates: createCertificatesView(
+      settings,
+      have.certificates?.vault ?? null,
+      () => have.later.acme ?? undefined,
+    ),
     overlays: {
       trip: regressions.trip,
       onRegression: regressions.onRegression,
@@ -272,11 +295,12 @@ function pastOf({ dataDir, journal, geo, gitops, settings, records }: Needs): Pa
 
 /** A later part provides the bundles, before the API listens. */
 function bundlesIn(later: Later): HasBundles {
-  const { bundleFeed, textsFeed, bundleFiles, bundleDeltas, packedBundles } = later
+  const { bundleFeed, textsFeed, textsDigest, bundleFiles, bundleDeltas, packedBundles } = later
   assert(bundleFeed !== undefined && textsFeed !== undefined, 'bundles are given before a request')
   assert(bundleFiles !== undefined && bundleDeltas !== undefined, 'their files are there, too')
   assert(packedBundles !== undefined, 'and so are the packed ones')
-  return { bundleFeed, textsFeed, bundleFiles, bundleDeltas, packedBundles }
+  assert(textsDigest !== undefined, 'and what tells TXT records apart')
+  return { bundleFeed, textsFeed, textsDigest, bundleFiles, bundleDeltas, packedBundles }
 }
 
 function bundlesOf(have: Needs): NodeApiParts['bundles'] {

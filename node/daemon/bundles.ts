@@ -47,8 +47,9 @@ export const giveBundles = (have: Needs & HasNode & HasDelivery): Outcome<HasBun
   const bundleDeltas = new BundleDeltas(pathOf)
   const packedBundles = new PackedBundles(join(dataDir.path, 'node', 'packed'), pathOf)
   publisher?.start()
+  const textsDigest = (): string | null => recordIn(texts)?.record.digest ?? null
   return ok({
-    gives: { bundleFeed, textsFeed, bundleFiles, bundleDeltas, packedBundles },
+    gives: { bundleFeed, textsFeed, textsDigest, bundleFiles, bundleDeltas, packedBundles },
     stop: async () => {
       bundleFeed.close()
       textsFeed.close()

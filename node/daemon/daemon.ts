@@ -36,6 +36,7 @@ import type {
 import { WriteGate } from '#node/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import {
+  keepCertificates,
   keepDynamicDns,
   keepJournals,
   keepRecords,
@@ -81,6 +82,7 @@ const answering = (chain: PartChain<Opened>) =>
     .with(keepRecords)
     .with(keepDynamicDns)
     .with(keepZoneKeys)
+    .with(keepCertificates)
     .with(keepJournals)
     .with(createRegressions)
     .with(createRedirects)

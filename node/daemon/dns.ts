@@ -40,6 +40,7 @@ import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
   HasAnycast,
+  HasCertificates,
   HasCookies,
   HasDataDir,
   HasDnsPort,
@@ -53,7 +54,8 @@ import type {
   HasShared,
 } from '#node/parts/part-outputs.ts'
 
-type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasKeyVault
+type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & OfKeys
+type OfKeys = HasKeyVault & HasCertificates
 type Needs = Given & OfState & HasRegressions & HasRedirects & HasCookies
 
 export const openCookies = (have: Given & HasDataDir): Outcome<HasCookies> => {
@@ -87,7 +89,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   const node = new DnsNode({
     createThreads: have.createThreads,
     threads: {
-      ...threadsOf(settings, have.cookies.cells),
+      ...threadsOf(settings, have.cookies.cells, have.certificates?.given),
       seed: process.pid ^ Math.floor(clock.nowMs()),
       ...{ rum: rum.buffer, queryBucket, rateLimit: rateLimit?.memory },
       ...{ queryLog: queryLog?.rings, querySamples: samples?.rings },

@@ -9,6 +9,7 @@ import { trimMemory } from '#system/worker/release-memory.ts'
 import { ensureOwnRepository } from './git.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
+  HasAcme,
   HasAlerts,
   HasApi,
   HasCluster,
@@ -30,7 +31,7 @@ import type { NodeStatus } from '#server/node/node-status.ts'
 
 type OfState = HasDataDir & HasRecords & HasDynamicDns & HasJournals & HasKeyVault
 type OfAnswers = HasNode & HasRedirects & HasGit & HasCommitNews & HasDomains
-type OfFleet = HasCluster & HasDelivery & HasAlerts & HasApi & HasLicence
+type OfFleet = HasCluster & HasDelivery & HasAlerts & HasApi & HasLicence & HasAcme
 type Needs = Given & OfState & OfAnswers & OfFleet
 
 export const runJobs = (have: Needs): Outcome => {
@@ -69,6 +70,7 @@ function contextOf(have: Needs): JobContext {
       await have.keyVault.look()
       await have.keyKeeper?.look()
     },
+    lookAtCertificates: async () => have.acme?.look(),
     lookAtAlerts: () => have.alerts.keeper.look(),
     verifyDomains: have.verifyDomains,
     forgetOldMeasurements: () => rum.sweep(),

@@ -2,6 +2,7 @@
 // (the database), with the TSIG keys and TXT records.
 import { join } from 'node:path'
 import { startDynamicDns } from '#node/compose/dynamic-dns.ts'
+import { startCertificates } from '#node/certificates/node-certificates.ts'
 import { startKeyVault } from '#node/signing/key-vault.ts'
 import { JournalKeeper } from '#node/past/journal-keeper.ts'
 import { openBackupSocket } from '#node/stores/backup-socket.ts'
@@ -11,6 +12,7 @@ import { ok } from '#lib/result.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
+  HasCertificates,
   HasDataDir,
   HasDynamicDns,
   HasJournals,
@@ -88,10 +90,20 @@ export const keepZoneKeys = (have: Given & HasRecords): Outcome<HasKeyVault> => 
   return ok({ gives: { keyVault }, stop: keyVault.stop })
 }
 
+export const keepCertificates = (have: Given & HasRecords): Outcome<HasCertificates> => {
+  const { settings, log, env, records } = have
+  const { state } = records
+  const started = startCertificates({ settings, env, state, clock: systemClock, log })
+  if (!started.ok) return started
+  const certificates = started.value
+  return ok({ gives: { certificates }, stop: () => certificates?.stop() })
+}
+
 /** Started when the local copies are in force, since this opens the database. */
-export const lookAtDatabase = (have: HasDynamicDns & HasKeyVault): Outcome => {
+export const lookAtDatabase = (have: HasDynamicDns & HasKeyVault & HasCertificates): Outcome => {
   have.followDynamicDns()
   have.keyVault.follow()
+  have.certificates?.follow()
   return ok({ gives: {} })
 }
 

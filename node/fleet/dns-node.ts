@@ -23,7 +23,7 @@ import type { NodeStart } from '#node/parts/part.ts'
 import type { Settings } from '#settings/settings.ts'
 import { createNodeJournal } from '#node/past/node-journal.ts'
 import { nodeReport } from '#node/status/node-report.ts'
-import type { ShadowReport } from '#node/status/node-report.ts'
+import type { ReportParts, ShadowReport } from '#node/status/node-report.ts'
 import { ThreadLoad } from '#node/status/thread-load.ts'
 import type { Io } from '#system/process/command.ts'
 import type { ProcessLog } from '#node/process/log.ts'
@@ -188,7 +188,10 @@ async function startPulling(
   const stops = run.stops.first
   const shadow = createShadow(samples, { live: () => node.live(), trusted })
   stops.push(shadow.stop)
-  const self = reporterOf(settings, node, shadow.report, ours.pulledKeys)
+  const self = reporterOf(settings, node, shadow.report, {
+    keysRevision: () => ours.pulledKeys.revision,
+    texts: () => texts.record?.digest,
+  })
   const ownTexts = { pulled: texts, store: textsStore }
   const pulls = { settings, token, sealed: ours.sealed, node, health, store, texts: ownTexts }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('drop') })
@@ -251,13 +254,12 @@ function reporterOf(
   settings: Settings,
   node: DnsNode,
   shadow: ShadowReport,
-  keys: Pick<PulledKeys, 'revision'>,
+  held: Pick<ReportParts, 'keysRevision' | 'texts'>,
 ): { readonly report: Report } {
   const load = new ThreadLoad(systemClock)
   const latency = new LatencyWindow(systemClock)
   const p99Us = (): number | null => latency.p99Us(node.counters())
-  const keysRevision = (): number => keys.revision
-  const own = { settings, node, role: 'dns', shadow, keysRevision } as const
+  const own = { settings, node, role: 'dns', shadow, ...held } as const
   const parts = { ...own, p99Us, clock: systemClock }
   const instance = randomBytes(8).toString('hex')
   const startedAtMs = systemClock.nowMs()

@@ -234,7 +234,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       },
     ],
     [
-      isFaulty(pulled.node.tcpStats?.secure?.certificate ?? null),
+      [pulled.node.tcpStats?.secure?.certificate ?? null].some((one) => one && isFaulty(one)),
       { code: 'tls-certificate', message: certificateFaulty },
     ],
     [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],

@@ -3,6 +3,8 @@ import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
+import type { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
+import type { NodeCertificates } from '#node/certificates/node-certificates.ts'
 import type { NodeKeyVault } from '#node/signing/key-vault.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
 import type { ClusterView } from '#api/ports/cluster-view.ts'
@@ -70,6 +72,16 @@ export interface HasDynamicDns {
 export interface HasKeyVault {
   /** Keys of zones, in the database. */
   readonly keyVault: NodeKeyVault
+}
+
+export interface HasCertificates {
+  /** The certificate of an ACME server; null: the settings ask for none. */
+  readonly certificates: NodeCertificates | null
+}
+
+export interface HasAcme {
+  /** null: the settings ask for no certificate. */
+  readonly acme: AcmeKeeper | null
 }
 
 export interface HasJournals {
@@ -182,6 +194,8 @@ export interface HasBundles {
   readonly bundleFeed: BundleFeed
   /** Bundles of the TXT records written at run time, for nodes that pull. */
   readonly textsFeed: BundleFeed
+  /** Digest of what is on it now; null: nothing is. */
+  readonly textsDigest: () => string | null
   readonly bundleFiles: BundleFiles
   readonly bundleDeltas: BundleDeltas
   readonly packedBundles: PackedBundles
@@ -211,5 +225,6 @@ export type Later = Partial<
     Pick<HasApi, 'api' | 'operatorView' | 'busyRatio'> &
     HasBundles &
     HasLicence &
-    HasAnycast
+    HasAnycast &
+    HasAcme
 >

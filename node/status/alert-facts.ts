@@ -52,6 +52,7 @@ export interface AlertFactsParts {
   readonly health: Pick<HealthMonitor, 'onChange'> | null
   /** undefined: the licence was not composed yet. */
   readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
+  readonly renewal: NodeAlertFacts['renewal']
   readonly redirectTargets: NodeAlertFacts['redirectTargets']
   readonly dataDirFault: () => string | null
   /** Nodes of the fleet, each with what is wrong with it. */
@@ -100,6 +101,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
       })),
     licence: () => licenceOf(licence()),
     certificates: remembered(clock, () => certificatesOf(parts.settings)),
+    renewal: parts.renewal,
     driftedNodes: () => driftedIn(parts.drifted()),
     redirectTargets: parts.redirectTargets,
     stoppedDeliveries: () => stoppedIn(parts.deliveries()),

@@ -38,8 +38,8 @@ export interface HealthParts {
   readonly behindNodes: () => readonly BehindNode[]
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
-  /** null: there is no DNS over TLS. */
-  readonly certificate: () => Pick<CertificateStatus, 'fault' | 'isEnding'> | null
+  /** Those of DNS over TLS and of the API, where they speak it. */
+  readonly certificates: () => readonly Pick<CertificateStatus, 'fault' | 'isEnding'>[]
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
 }
@@ -69,11 +69,13 @@ export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
 
 export const certificateFaulty =
-  'The certificate of dns.tls expires within 14 days, or its new files cannot be used. See the log.'
+  'A certificate of dns.tls or api.tls expires within 14 days, or the newest one cannot be used, or ' +
+  'there is none yet. See the log.'
 
-/** @param certificate null: there is no DNS over TLS */
-export const isFaulty = (certificate: ReturnType<HealthParts['certificate']>): boolean =>
-  certificate !== null && (certificate.fault !== null || certificate.isEnding)
+export const isFaulty = ({
+  fault,
+  isEnding,
+}: Pick<CertificateStatus, 'fault' | 'isEnding'>): boolean => fault !== null || isEnding
 
 export const geoMissing = 'geo-missing'
 export const keyMissing = 'zone-key-missing'
@@ -188,7 +190,7 @@ const degradations: readonly Row[] = [
   {
     code: 'tls-certificate',
     message: certificateFaulty,
-    holds: ({ certificate }) => isFaulty(certificate()),
+    holds: ({ certificates }) => certificates().some(isFaulty),
   },
   {
     code: 'backup-failed',

@@ -19,6 +19,8 @@ export interface ReportParts {
   readonly shadow?: ShadowReport
   /** See `NodeReport`; left out: it is sent no keys. */
   readonly keysRevision?: () => number
+  /** Digest of its TXT records; undefined: it has none. */
+  readonly texts?: () => string | undefined
   readonly clock: Clock
 }
 
@@ -31,6 +33,7 @@ export interface ShadowReport {
 export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
   const { settings, role, instance, startedAtMs, node, busyRatio, clock } = parts
   const { active, publisher } = node.status()
+  const texts = parts.texts?.()
   return {
     name: settings.state.nodeName,
     labels: settings.node.labels,
@@ -40,6 +43,7 @@ export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
     publisher,
     issuedAtMs: active?.issuedAtMs ?? null,
     sentAtMs: Math.floor(clock.nowMs()),
+    ...(texts === undefined ? {} : { texts }),
     isLeaving: false,
     ...(parts.keysRevision === undefined ? {} : { keysRevision: parts.keysRevision() }),
     ...pulled,

@@ -47,6 +47,7 @@ const persistentPorts = [
   'objectUses',
   'journals',
   'zoneKeys',
+  'certificates',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

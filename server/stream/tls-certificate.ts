@@ -1,4 +1,5 @@
-// The certificate of DNS over TLS: read from files, and read again when they change.
+// The certificate of what listens with TLS: read from files, again when they change, or given by
+// what has it from an ACME server.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -13,8 +14,40 @@ export interface TlsFiles {
   readonly keyFile: string
 }
 
+/** PEM. */
+export interface TlsPair {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A certificate that is in no file. */
+export interface GivenCertificate {
+  /** null: there is none yet. */
+  readonly pair: () => TlsPair | null
+  readonly onChange: (handler: () => void) => void
+}
+
+/** Where a pair comes from. */
+export interface PairSource {
+  /** The section of the settings that it is of. */
+  readonly section: string
+  /** For the log. */
+  readonly place: Readonly<Record<string, string>>
+  /** @throws Error when it cannot be read. null: there is none yet */
+  readonly read: () => TlsPair | null
+}
+
+export function fromFiles(files: TlsFiles, section = 'dns.tls'): PairSource {
+  const read = (): TlsPair => ({ cert: pemOf(files.certFile), key: pemOf(files.keyFile) })
+  return { section, place: { certFile: files.certFile, keyFile: files.keyFile }, read }
+}
+
+export const fromAcme = (pair: GivenCertificate['pair'], section = 'dns.tls'): PairSource => ({
+  ...{ section, place: { from: 'acme' }, read: pair },
+})
+
 export interface CertificateStatus {
-  /** Why the files cannot be used, so that the pair before serves; null: they are in use. */
+  /** Why the newest pair cannot be used, so that the one before serves; null: it is in use. */
   readonly fault: string | null
   readonly expiresAtMs: number
   /** It has expired, or will soon. */
@@ -25,19 +58,19 @@ export const certificateLimits = Object.freeze({
   /** A chain of ten certificates with long keys. */
   fileBytesMax: 256 * 1024,
   everyMs: 10_000,
-  /** From then on the log and the health of the node say that it ends. */
+  /** From then on, or the last quarter of its time, log and health of the node say that it ends. */
   warnMs: 14 * 86_400_000,
 })
 
-interface Pair {
-  readonly cert: string
-  readonly key: string
+interface Pair extends TlsPair {
   readonly context: SecureContext
   readonly expiresAtMs: number
+  /** How long before its end that is said. */
+  readonly warnMs: number
 }
 
 export class TlsCertificate {
-  readonly #files: TlsFiles
+  readonly #source: PairSource
   readonly #log: Log
   readonly #nowMs: () => number
   #pair: Pair | undefined
@@ -45,39 +78,52 @@ export class TlsCertificate {
   /** What the log was told of its end. */
   #told = ''
 
-  constructor(files: TlsFiles, log: Log, nowMs: () => number) {
-    this.#files = files
+  constructor(source: PairSource, log: Log, nowMs: () => number) {
+    this.#source = source
     this.#log = log
     this.#nowMs = nowMs
   }
 
-  /** Errors: a sentence for the operator. */
+  /** Errors: a sentence for the operator. One that comes later is none. */
   load(): Result<null, string> {
+    const { section, place } = this.#source
     try {
       this.#pair = this.#read()
     } catch (error) {
-      const { certFile, keyFile } = this.#files
       this.#fault = reasonOf(error)
-      return err(`dns.tls: ${certFile} with ${keyFile} cannot be used: ${reasonOf(error)}`)
+      const what = Object.values(place).join(' with ')
+      return err(`${section}: ${what} cannot be used: ${reasonOf(error)}`)
     }
+    this.#fault = this.#pair === undefined ? noneYet : null
+    if (this.#pair === undefined) this.#log.warn(place, `${section}: ${noneYet}`)
     this.#tellEnd()
     return ok(null)
   }
 
-  /** Takes over what has changed; files that cannot be used leave what was. */
+  /** Takes over what has changed; a pair that cannot be used leaves what was. */
   look(): void {
+    const { section, place } = this.#source
     try {
       const next = this.#read()
-      if (next !== this.#pair) this.#log.info({ ...this.#files }, taken)
+      // What has served goes on, whatever became of its source.
+      if (next === undefined) return
+      if (next !== this.#pair) this.#log.info(place, `the certificate of ${section} ${taken}`)
       this.#pair = next
       this.#fault = null
     } catch (error) {
       const reason = reasonOf(error)
-      if (this.#fault !== reason)
-        this.#log.error({ ...this.#files, reason }, this.#pair ? kept : none)
+      if (this.#fault !== reason) {
+        const what = `the certificate of ${section} cannot be used; ${this.#pair ? kept : none}`
+        this.#log.error({ ...place, reason }, what)
+      }
       this.#fault = reason
     }
     this.#tellEnd()
+  }
+
+  /** PEM of what serves; undefined: nothing was loaded. */
+  get pair(): TlsPair | undefined {
+    return this.#pair
   }
 
   /** For connections that begin now; undefined: nothing was loaded. */
@@ -92,31 +138,39 @@ export class TlsCertificate {
 
   #tellEnd(): void {
     if (this.#pair === undefined) return
-    const { expiresAtMs } = this.#pair
+    const { expiresAtMs, warnMs } = this.#pair
     const leftMs = expiresAtMs - this.#nowMs()
-    const is = leftMs <= 0 ? 'over' : leftMs <= certificateLimits.warnMs ? 'near' : ''
+    const is = leftMs <= 0 ? 'over' : leftMs <= warnMs ? 'near' : ''
     const told = is === '' ? '' : `${is} ${expiresAtMs}`
     if (told === this.#told) return
     this.#told = told
-    const fields = { ...this.#files, expires: new Date(expiresAtMs).toISOString() }
-    if (is === 'over') this.#log.error(fields, 'the certificate of dns.tls has expired')
-    else if (is === 'near') this.#log.warn(fields, 'the certificate of dns.tls expires soon')
+    const { section, place } = this.#source
+    const fields = { ...place, expires: new Date(expiresAtMs).toISOString() }
+    if (is === 'over') this.#log.error(fields, `the certificate of ${section} has expired`)
+    else if (is === 'near') this.#log.warn(fields, `the certificate of ${section} expires soon`)
   }
 
-  /** @throws Error when they are no pair */
-  #read(): Pair {
-    const [cert, key] = [pemOf(this.#files.certFile), pemOf(this.#files.keyFile)]
+  /** @throws Error when they are no pair. undefined: there is none yet */
+  #read(): Pair | undefined {
+    const found = this.#source.read()
+    if (found === null) return undefined
+    const { cert, key } = found
     const known = this.#pair
     if (known?.cert === cert && known.key === key) return known
     // A context has the keys of its session tickets: sessions end with the certificate.
     const context = createSecureContext({ cert, key, sessionIdContext: 'dns' })
-    return { cert, key, context, expiresAtMs: new X509Certificate(cert).validToDate.getTime() }
+    const { validFromDate, validToDate } = new X509Certificate(cert)
+    const expiresAtMs = validToDate.getTime()
+    const lifeMs = expiresAtMs - validFromDate.getTime()
+    const warnMs = Math.min(certificateLimits.warnMs, lifeMs / 4)
+    return { cert, key, context, expiresAtMs, warnMs }
   }
 }
 
-const taken = 'the certificate of dns.tls was taken over'
-const none = 'the certificate of dns.tls cannot be used; no client is answered over TLS'
-const kept = 'the certificate of dns.tls cannot be used; the one before serves'
+const noneYet = 'there is no certificate yet'
+const taken = 'was taken over'
+const none = 'no client is answered over TLS'
+const kept = 'the one before serves'
 
 function pemOf(path: string): string {
   if (statSync(path).size > certificateLimits.fileBytesMax) throw new Error('too large')

@@ -56,6 +56,11 @@ export class SecureListeners {
     return ok(all)
   }
 
+  /** There may be another one. */
+  lookAtCertificate(): void {
+    this.#parts.certificate.look()
+  }
+
   get stats(): SecureStats {
     const { certificate, servers, requests } = this.#parts
     const { tls, https } = servers

@@ -4,7 +4,7 @@ import type { Network } from '#dns/network.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { TcpListening } from '#server/stream/tcp.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
-import type { TlsFiles } from '#server/stream/tls-certificate.ts'
+import type { TlsFiles, TlsPair } from '#server/stream/tls-certificate.ts'
 import type { LogMessage } from '#system/worker/worker-log.ts'
 import type { SecureStats } from './stream-stats.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
@@ -23,7 +23,11 @@ export type SecureKind = (typeof secureKinds)[number]
 /** The open TLS listeners. */
 export type SecureListening = Readonly<Partial<Record<SecureKind, TcpListening>>>
 
-export interface TlsStart extends TlsFiles {
+export interface TlsStart {
+  /** undefined: the certificate is one that is given. */
+  readonly files: TlsFiles | undefined
+  /** null: none is there yet. */
+  readonly given: TlsPair | null
   /** Path of DNS over HTTPS. */
   readonly path: string
   readonly places: Readonly<Partial<Record<SecureKind, SecurePlace | undefined>>>
@@ -80,6 +84,7 @@ export interface StreamStart {
 export type ToStream =
   | { readonly kind: 'generation'; readonly generation: Generation }
   | { readonly kind: 'keys'; readonly keys: readonly ExchangeKey[] }
+  | { readonly kind: 'certificate'; readonly pair: TlsPair }
   | { readonly kind: 'handed'; readonly message: HandedMessage; readonly from: SourcePlace }
   | { readonly kind: 'updated'; readonly id: number; readonly rcode: Rcode }
   | { readonly kind: 'stop' }

@@ -1,5 +1,6 @@
 // Keeps the ports of a group's stream thread while the thread is restarted.
 import type { TcpListening } from '#server/stream/tcp.ts'
+import type { GivenCertificate, TlsPair } from '#server/stream/tls-certificate.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import type { HandedSockets, ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { secureKinds } from './stream-messages.ts'
@@ -15,6 +16,7 @@ const kinds: readonly Kind[] = ['tcp', ...secureKinds]
 export class StreamPlaces {
   readonly #parts: Pick<ThreadGroupParts, 'listenAddr' | 'port' | 'tls'>
   readonly #bound = new Map<Kind, TcpListening>()
+  #tell: (pair: TlsPair) => void = () => undefined
 
   constructor(parts: Pick<ThreadGroupParts, 'listenAddr' | 'port' | 'tls'>) {
     this.#parts = parts
@@ -28,15 +30,33 @@ export class StreamPlaces {
   tls(handed: HandedStream): TlsStart | undefined {
     const { tls } = this.#parts
     if (tls === undefined) return undefined
-    const { certFile, keyFile, https } = tls
-    const path = https?.path ?? ''
+    const files = 'given' in tls ? undefined : { certFile: tls.certFile, keyFile: tls.keyFile }
+    const given = this.#given?.pair() ?? null
+    const path = tls.https?.path ?? ''
     const places: Partial<Record<SecureKind, TlsStart['places'][SecureKind]>> = {}
     for (const kind of secureKinds) {
       const port = this.#bound.get(kind)?.port ?? this.#port(kind)
       if (port !== undefined) places[kind] = { port, handed: handed[kind] }
     }
     // After a first start, the thread serves without listeners that cannot be reopened.
-    return { certFile, keyFile, path, places, mustOpen: this.#bound.size === 0 }
+    return { files, given, path, places, mustOpen: this.#bound.size === 0 }
+  }
+
+  /** @param tell called with a certificate that is in no file, each time that there is another */
+  onCertificate(tell: (pair: TlsPair) => void): void {
+    this.#tell = tell
+    this.#given?.onChange(() => this.tellCertificate())
+  }
+
+  /** To a thread that has just started: there may be another one than it began with. */
+  tellCertificate(): void {
+    const pair = this.#given?.pair() ?? null
+    if (pair !== null) this.#tell(pair)
+  }
+
+  get #given(): GivenCertificate | undefined {
+    const { tls } = this.#parts
+    return tls !== undefined && 'given' in tls ? tls.given : undefined
   }
 
   /** Notes the open listeners. */

@@ -21,11 +21,12 @@ import { ScriptClient } from '#answer/script/client.ts'
 import { noRequests } from '#server/stream/https-request.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
 import type { AnswerStream } from '#server/stream/tcp-connection.ts'
-import { TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { fromAcme, fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
 import { logThrough } from '#system/worker/worker-log.ts'
 import { ok } from '#lib/result.ts'
 import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import type { Generation } from '#answer/serving-view.ts'
+import type { TlsPair } from '#server/stream/tls-certificate.ts'
 import { listenDgram } from '#server/stream/udp-dgram.ts'
 
 /** Interval of reports of counts to the main thread. */
@@ -88,10 +89,14 @@ const server = createTcpServer({
   ...{ monotonicMs, limits: start.tcpLimits, gate },
   answer: (...parts) => answerStream(Carrier.Plain, ...parts),
 })
+/** The certificate that is in no file. */
+let given: TlsPair | null = null
 const secure = start.tls && (await createSecure(start.tls))
 
 async function createSecure(tls: TlsStart): Promise<SecureListeners> {
-  const certificate = new TlsCertificate(tls, log, systemClock.nowMs)
+  given = tls.given
+  const source = tls.files === undefined ? fromAcme(() => given) : fromFiles(tls.files)
+  const certificate = new TlsCertificate(source, log, systemClock.nowMs)
   const shared = { monotonicMs, limits: start.tcpLimits, gate, secure: () => certificate.context }
   const overTls = createTcpServer({
     ...{ ...shared, portKey: 'dns.tls.port' },
@@ -138,6 +143,7 @@ main.on('message', (message: ToStream) => {
   if (message.kind === 'generation') takeOver(message.generation)
   else if (message.kind === 'handed') exchange.handleHanded(message.message, message.from)
   else if (message.kind === 'keys') exchange.takeKeys(message.keys)
+  else if (message.kind === 'certificate') takeCertificate(message.pair)
   else if (message.kind === 'updated') exchange.updated(message.id, message.rcode)
   else void stop()
 })
@@ -174,6 +180,11 @@ async function listen(): Promise<void> {
     post({ kind: 'stats', tcp, secure: secureStats, exchange: exchange.stats() })
   }
   setInterval(report, reportMs).unref()
+}
+
+function takeCertificate(pair: TlsPair): void {
+  given = pair
+  secure?.lookAtCertificate()
 }
 
 function takeOver(generation: Generation): void {

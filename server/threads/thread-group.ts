@@ -83,6 +83,9 @@ export class ThreadGroup implements DnsThreads {
   constructor(parts: ThreadGroupParts) {
     this.#parts = parts
     this.#streamPlaces = new StreamPlaces(parts)
+    this.#streamPlaces.onCertificate((pair) => {
+      this.#tellStream({ kind: 'certificate', pair })
+    })
     const libc = parts.threads === 0 ? 'dns.threads is 0' : loadLibc()
     this.#libc = typeof libc === 'string' ? undefined : libc
     this.#threads = this.#libc === undefined ? 0 : parts.threads
@@ -296,6 +299,7 @@ export class ThreadGroup implements DnsThreads {
       this.#hear(worker, message)
     })
     this.#tellStream({ kind: 'keys', keys: this.#keys })
+    this.#streamPlaces.tellCertificate()
     const isNewer = this.#current !== generation
     if (this.#current !== undefined && isNewer) this.#tellGeneration(this.#current)
     worker.once('exit', () => this.#streamPlaces.lost())

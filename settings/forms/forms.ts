@@ -145,7 +145,7 @@ export const mapping = <V extends string>(values: readonly V[], options: Options
       maxProperties: 1_000,
     }),
   )
-const pemFile = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
+const pemPath = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
 const tenantId = Type.String({ pattern: tenantIdPattern.source })
 /**
  * A mapping whose names the writer chooses, with the files of a certificate and its users for each.
@@ -155,7 +155,7 @@ export const certificates = (options: Options) =>
     Type.Record(
       Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
       Type.Object(
-        { cert: pemFile, key: pemFile, tenants: Type.Optional(Type.Array(tenantId)) },
+        { cert: pemPath, key: pemPath, tenants: Type.Optional(Type.Array(tenantId)) },
         { additionalProperties: false },
       ),
       {
@@ -174,7 +174,7 @@ export const serverCertificates = (options: Options) =>
   Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
-      Type.Object({ cert: pemFile, key: pemFile }, { additionalProperties: false }),
+      Type.Object({ cert: pemPath, key: pemPath }, { additionalProperties: false }),
       {
         ...options,
         additionalProperties: false,
@@ -185,6 +185,14 @@ export const serverCertificates = (options: Options) =>
       },
     ),
   )
+/** One file of a certificate. */
+export const pemFile = (description: string) =>
+  text(4_096, {
+    'x-kind': 'path',
+    'x-default': 'none',
+    'x-expected': 'the path of a file in PEM form',
+    description,
+  })
 export const choice = <const V extends string>(values: readonly V[], options: Options) =>
   Type.Optional(Type.Enum(values, options))
 export const section = <P extends Properties>(description: string, properties: P) =>

@@ -7,6 +7,7 @@ import {
   name,
   names,
   networks,
+  pemFile,
   resolvers,
   section,
   text,
@@ -40,14 +41,6 @@ const tcp = section('DNS over TCP (RFC 7766).', {
   }),
 })
 
-const pemFile = (description: string) =>
-  text(4_096, {
-    'x-kind': 'path',
-    'x-default': 'none',
-    'x-expected': 'the path of a file in PEM form',
-    description,
-  })
-
 const tls = section(
   'DNS over TLS (RFC 7858), with the limits of `dns.tcp`. [More](../operations/dns-over-tls.md).',
   {
@@ -60,6 +53,12 @@ const tls = section(
         'over TLS on. Both are read again when they change.',
     ),
     keyFile: pemFile('File with its private key.'),
+    acme: boolean({
+      default: false,
+      description:
+        'Whether the certificate is the one of `acme`, in the place of files. Nodes of the role ' +
+        '`dns` get it from their control nodes. [More](../operations/certificates.md).',
+    }),
   },
 )
 
@@ -253,26 +252,48 @@ export const dns = section('The DNS listener.', {
   rrl,
 })
 
+/** Whether DNS over TLS is on. */
+export const isTlsOn = ({ certFile, acme }: Static<typeof tls>): boolean =>
+  certFile !== undefined || acme
+
 /** The TCP ports of what listens with TLS. */
 export function securePorts({
   tls,
   https,
 }: Pick<Static<typeof dns>, 'tls' | 'https'>): readonly { key: string; port: number }[] {
-  if (tls.certFile === undefined) return []
+  if (!isTlsOn(tls)) return []
   const overTls = { key: 'dns.tls.port', port: tls.port }
   return https.enabled ? [overTls, { key: 'dns.https.port', port: https.port }] : [overTls]
 }
 
 /** Returns sentences for the operator about what an enabled section lacks. */
-export function missingForTls({
-  tls: { certFile, keyFile },
-  https,
-}: Static<typeof dns>): readonly string[] {
-  if (https.enabled && certFile === undefined && keyFile === undefined) {
-    return ['dns.https.enabled needs dns.tls.certFile and dns.tls.keyFile; write them']
+export function missingForTls({ tls: files, https }: Static<typeof dns>): readonly string[] {
+  if (https.enabled && !isTlsOn(files) && files.keyFile === undefined) {
+    return [
+      'dns.https.enabled needs dns.tls.certFile and dns.tls.keyFile, or dns.tls.acme; write them',
+    ]
+  }
+  return missingFiles('dns.tls', files)
+}
+
+/** Sentences about a certificate that is half written, or written twice. */
+export function missingFiles(
+  key: string,
+  {
+    certFile,
+    keyFile,
+    acme,
+  }: {
+    readonly certFile: string | undefined
+    readonly keyFile: string | undefined
+    readonly acme: boolean
+  },
+): readonly string[] {
+  if (acme && (certFile ?? keyFile) !== undefined) {
+    return [`${key} has files and acme; take one of the two away`]
   }
   if ((certFile === undefined) === (keyFile === undefined)) return []
   const [missing, there] =
     certFile === undefined ? ['certFile', 'keyFile'] : ['keyFile', 'certFile']
-  return [`dns.tls.${missing} is missing; write it, or take dns.tls.${there} away`]
+  return [`${key}.${missing} is missing; write it, or take ${key}.${there} away`]
 }

@@ -2,8 +2,11 @@
 // real one does.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { freePort } from './free-port.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { waitUntil } from './wait-until.ts'
@@ -14,12 +17,24 @@ export interface AcmeServer {
   readonly certificate: string
   /** Folder for files of its clients; removed with the server. */
   readonly path: string
+  /** PEM of the root of what it gives, which is another one after each start. */
+  readonly root: () => Promise<string>
   readonly output: () => string
   readonly stop: () => Promise<void>
 }
 
+export interface AcmeServerOptions {
+  /** Default: five years. */
+  readonly validitySeconds?: number
+  /** Where it asks for HTTP challenges; default: nowhere. */
+  readonly httpPort?: number
+}
+
 /** @param dnsPort of the server on 127.0.0.1 that it asks for challenges */
-export async function startAcmeServer(dnsPort: number): Promise<AcmeServer> {
+export async function startAcmeServer(
+  dnsPort: number,
+  { validitySeconds, httpPort = 1 }: AcmeServerOptions = {},
+): Promise<AcmeServer> {
   const path = makeTempDir('acme')
   const [certificate, privateKey] = [join(path, 'cert.pem'), join(path, 'key.pem')]
   const subject = ['-subj', '/CN=acme', '-addext', 'subjectAltName=IP:127.0.0.1']
@@ -29,7 +44,8 @@ export async function startAcmeServer(dnsPort: number): Promise<AcmeServer> {
   const [port, management] = [await freePort(), await freePort()]
   const pebble = {
     ...{ listenAddress: `127.0.0.1:${port}`, managementListenAddress: `127.0.0.1:${management}` },
-    ...{ certificate, privateKey, httpPort: 1, tlsPort: 1, ocspResponderURL: '' },
+    ...{ certificate, privateKey, httpPort, tlsPort: 1, ocspResponderURL: '' },
+    ...(validitySeconds === undefined ? {} : { certificateValidityPeriod: validitySeconds }),
   }
   const config = join(path, 'pebble.json')
   writeFileSync(config, JSON.stringify({ pebble }))
@@ -54,5 +70,11 @@ export async function startAcmeServer(dnsPort: number): Promise<AcmeServer> {
     throw new Error(`the ACME server did not start: ${output}`, { cause: error })
   }
   const directoryUrl = `https://127.0.0.1:${port}/dir`
-  return { directoryUrl, certificate, path, output: () => output, stop }
+  const root = async (): Promise<string> => {
+    const url = `https://127.0.0.1:${management}/roots/0`
+    const asked = get(url, { ca: readFileSync(certificate), agent: false })
+    const [response] = (await once(asked, 'response')) as [Readable]
+    return await text(response)
+  }
+  return { directoryUrl, certificate, path, root, output: () => output, stop }
 }

@@ -37,6 +37,7 @@ export const healthyFacts: AlertFacts = {
   geo: () => [],
   licence: () => null,
   certificates: () => [],
+  renewal: () => null,
   missing: () => [],
   driftedNodes: () => [],
   stoppedDeliveries: () => [],

@@ -106,6 +106,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     plansUnderWay: new OnePerTenant(),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     ...{ bundles: noBundles, zoneKeys: { ...portOf('zoneKeys'), list: () => [] } },
+    certificates: { view: () => null },
     deliveries: { list: () => [], act: async () => err({ code: 'unknown', message: '' }) },
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     objectUse: {

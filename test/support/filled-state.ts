@@ -58,6 +58,7 @@ export async function fill(state: PersistentState): Promise<void> {
   }
   const zoneKey = { tag: 1, algorithm: 13, flags: 257, ...sealedKey }
   await valueOf(state.zoneKeys.swap('example.net.', 0, [zoneKey], 1))
+  await valueOf(state.certificates.swap(0, 'v1.sealed', 1))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
@@ -82,6 +83,7 @@ export async function everything(state: PersistentState): Promise<unknown> {
     await valueOf(state.alerts.due(1, [])),
     [...(await valueOf(state.domains.results(['d1'])))],
     (await valueOf(state.zoneKeys.load())).zones,
+    await valueOf(state.certificates.load()),
   ]
 }
 

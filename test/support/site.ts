@@ -10,6 +10,7 @@ import { newPem, signerLine } from './write-scene.ts'
 
 /** What is written to gslbd.yaml over the defaults of a site. */
 export interface SiteSettings {
+  readonly acme?: object
   readonly alerts?: object
   readonly dns?: object
   readonly api?: object

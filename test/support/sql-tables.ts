@@ -29,6 +29,8 @@ const names: readonly (keyof Tables)[] = [
   'domain_checks',
   'zone_keys',
   'zone_key_revision',
+  'acme_state',
+  'acme_dns_accounts',
   'commit_activations',
   'held_commits',
   'deliveries',

@@ -1,4 +1,5 @@
-// Tells names at which TXT records would never be answered: others answer there, or it is an alias.
+// Tells names at which TXT records would never be answered: others answer there, it is an alias, or
+// in no zone.
 import { nodeFlags } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
@@ -22,5 +23,14 @@ export function hiddenBy(main: Bundle, name: Uint8Array): HiddenBy | undefined {
     if (at > 0 && (flags & NodeFlag.Dname) !== 0) by = 'dname'
     if (isApex) return by
     if (name[at] === 0) return undefined
+  }
+}
+
+/** @param name in wire form and lower case */
+export function isInZone(main: Bundle, name: Uint8Array): boolean {
+  for (let at = 0; ; at += name[at]! + 1) {
+    const node = findStored(main, name, at)
+    if (node >= 0 && (nodeFlags(main, node) & NodeFlag.Apex) !== 0) return true
+    if (name[at] === 0) return false
   }
 }

@@ -15,6 +15,7 @@ import { journals } from '#state/sql/migrations/0012-journals.ts'
 import { txtWriters } from '#state/sql/migrations/0013-txt-writers.ts'
 import { auditUsers } from '#state/sql/migrations/0014-audit-users.ts'
 import { zoneKeys } from '#state/sql/migrations/0015-zone-keys.ts'
+import { certificates } from '#state/sql/migrations/0016-certificates.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   txtWriters,
   auditUsers,
   zoneKeys,
+  certificates,
 ])
 
 /** The schema that this program writes. */

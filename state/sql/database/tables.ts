@@ -226,6 +226,25 @@ export interface ZoneKeyRevisionTable {
   readonly revision: number
 }
 
+/** One row, with id 1. */
+export interface AcmeStateTable {
+  readonly id: number
+  readonly version: number
+  /** Sealed under GSLB_SECRET_KEY. */
+  readonly sealed: string
+  readonly updated_at_ms: number
+}
+
+export interface AcmeDnsAccountsTable {
+  readonly username: string
+  /** SHA-256 of a random text. */
+  readonly password_hash: string
+  readonly subdomain: string
+  /** JSON: networks. */
+  readonly allow_from: string
+  readonly created_at_ms: number
+}
+
 export interface DomainChecksTable {
   readonly uid: string
   readonly domain: string
@@ -329,6 +348,8 @@ export interface Tables {
   readonly domain_checks: DomainChecksTable
   readonly zone_keys: ZoneKeysTable
   readonly zone_key_revision: ZoneKeyRevisionTable
+  readonly acme_state: AcmeStateTable
+  readonly acme_dns_accounts: AcmeDnsAccountsTable
   readonly deliveries: DeliveriesTable
   readonly commit_activations: CommitActivationsTable
   readonly held_commits: HeldCommitsTable

@@ -12,6 +12,10 @@ const settings = { geoMaxAgeMs: 45 * dayMs, expiryWarningMs: 14 * dayMs, diskFre
 const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 3 }
 const licensed = { isEnforced: true, isValid: true, reason: 'fine', expiresAtMs: null, excess: '' }
 const file = { name: 'client', path: '/etc/c.pem', error: '', expiresAtMs: nowMs + 90 * dayMs }
+const renewal = {
+  ...{ names: ['a.example.com', 'b.example.com'], failure: null, nextMs: null },
+  valid: { fromMs: nowMs, toMs: nowMs + 90 * dayMs },
+}
 const rollout = { uid: 'r1', name: 'up', tenant: 'acme', pool: 'web', reason: 'RTT went up' }
 const member = { uid: 'm1', address: '192.0.2.1', pool: 'web', tenant: 'acme', changes: 7 }
 const geo = { setting: 'geoip.dbPath', error: '', builtAtMs: nowMs - dayMs }
@@ -79,6 +83,44 @@ const rows: readonly Row[] = [
     'licence',
     { licence: () => ({ ...licensed, expiresAtMs: nowMs + 3 * dayMs + 1, excess: 'two nodes' }) },
     ['warning  expiry: the licence ends in 3 days', 'warning  excess: the licence is exceeded'],
+  ],
+  ['certificate-renewal', {}, []],
+  ['certificate-renewal', { renewal: () => renewal }, []],
+  [
+    'certificate-renewal',
+    { renewal: () => ({ ...renewal, failure: 'ca.test cannot be asked', nextMs: nowMs }) },
+    ['warning  acme: the certificate of a.example.com and 1 more is not renewed'],
+  ],
+  [
+    'certificate-renewal',
+    { renewal: () => ({ ...renewal, names: ['a.example.com'], valid: null, failure: 'no' }) },
+    ['error  acme: the certificate of a.example.com is not renewed'],
+  ],
+  [
+    'certificate-renewal',
+    {
+      renewal: () => ({
+        ...renewal,
+        valid: { fromMs: nowMs - 76 * dayMs, toMs: nowMs + 14 * dayMs },
+      }),
+    },
+    ['warning  acme: the certificate of a.example.com and 1 more is not renewed'],
+  ],
+  // A certificate of six days is renewed when two are left.
+  [
+    'certificate-renewal',
+    {
+      renewal: () => ({
+        ...renewal,
+        valid: { fromMs: nowMs - 4 * dayMs, toMs: nowMs + 2 * dayMs },
+      }),
+    },
+    [],
+  ],
+  [
+    'certificate-renewal',
+    { renewal: () => ({ ...renewal, valid: { fromMs: nowMs - 91 * dayMs, toMs: nowMs - dayMs } }) },
+    ['error  acme: the certificate of a.example.com and 1 more is not renewed'],
   ],
   ['certificate', { certificates: () => [file] }, []],
   [

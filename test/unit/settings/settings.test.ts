@@ -75,9 +75,10 @@ describe('defaults', () => {
         },
         api: {
           ...{ enabled: false, listenAddr: '127.0.0.1', port: 8080 },
-          ...{ trustedProxies: [], allowDevMode: false },
+          ...{ trustedProxies: [], allowDevMode: false, tls: { acme: false } },
           ...{ maxWebSocketClients: 1000, statusPage: { names: [], title: 'Status' } },
         },
+        acme: expect.objectContaining({ names: [], agreeToTerms: false }) as object,
         auth: {
           ...{ sessionTTLMs: 86_400_000, sessionExtend: true },
           ...{ bcryptCost: 12, setupEndpoint: true },

@@ -13,7 +13,7 @@ function said(
   isServing: boolean,
   wanted = 'git-held',
   missingGeo: readonly string[] = [],
-  certificate: ReturnType<HealthParts['certificate']> = null,
+  certificate: ReturnType<HealthParts['certificates']>[0] | null = null,
   behind: ReturnType<HealthParts['behindNodes']> = [],
 ): string | undefined {
   const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
@@ -39,7 +39,7 @@ function said(
     dsFaults: () => [],
     behindNodes: () => behind,
     anycast: () => null,
-    certificate: () => certificate,
+    certificates: () => (certificate === null ? [] : [certificate]),
   }
   return healthOf(parts).reasons.find(({ code }) => code === wanted)?.message
 }

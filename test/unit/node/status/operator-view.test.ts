@@ -118,7 +118,7 @@ const keptBy = (disk: Disk) => ({
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,
   anycast: () => disk.anycast ?? null,
-  certificate: () => null,
+  certificates: () => [],
   database: () => disk.database ?? { isUp: true, wasThere: true },
 })
 

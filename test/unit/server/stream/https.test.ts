@@ -12,7 +12,7 @@ import { httpsAt } from '#server/stream/https-session.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
 import type { TcpServer } from '#server/stream/tcp.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
-import { TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { proxyHeader } from '#test/support/proxy-writer.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -34,7 +34,7 @@ const silence = { info: () => undefined, warn: () => undefined, error: () => und
 
 async function start(limits: Partial<TcpLimits> = {}, gate?: ProxyGate): Promise<World> {
   const files = makeTlsFiles(tempDir('https'), 'ns.example')
-  const certificate = new TlsCertificate(files, silence, Date.now)
+  const certificate = new TlsCertificate(fromFiles(files), silence, Date.now)
   expect(certificate.load().ok).toBe(true)
   const counts = noRequests()
   const server = createTcpServer({

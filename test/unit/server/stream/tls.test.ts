@@ -12,7 +12,7 @@ import type { TcpServer } from '#server/stream/tcp.ts'
 import { ReplyBatchPool } from '#server/stream/tcp-framing.ts'
 import type { ReplyBatch } from '#server/stream/tcp-framing.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
-import { TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { framed } from '#test/support/dns/client.ts'
 import { proxyHeader } from '#test/support/proxy-writer.ts'
@@ -48,7 +48,7 @@ async function start(
   const log = { info: level('info'), warn: level('warn'), error: level('error') }
   const at = { nowMs: Date.now() }
   const files = makeTlsFiles(directory, 'one.example')
-  const certificate = new TlsCertificate(files, log, () => at.nowMs)
+  const certificate = new TlsCertificate(fromFiles(files), log, () => at.nowMs)
   expect(certificate.load().ok).toBe(true)
   const server = createTcpServer({
     // Says who asks by the last octet of the address. Nothing is said to an id that begins with 0.
@@ -218,7 +218,7 @@ test('a certificate whose end is near, or past, is told of once, and serves', as
 test('a start without files says what is missing', () => {
   const files = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  expect(new TlsCertificate(files, log, Date.now).load()).toEqual({
+  expect(new TlsCertificate(fromFiles(files), log, Date.now).load()).toEqual({
     ok: false,
     error: 'dns.tls: /nowhere/cert.pem with /nowhere/key.pem cannot be used: ENOENT',
   })
@@ -253,7 +253,7 @@ test('files that cannot be used from the start are a fault', () => {
   }
   const directory = tempDir('tls')
   const files = { certFile: `${directory}/none.pem`, keyFile: `${directory}/none.key` }
-  const certificate = new TlsCertificate(files, log, () => 0)
+  const certificate = new TlsCertificate(fromFiles(files), log, () => 0)
   expect(certificate.load().ok).toBe(false)
   expect(certificate.status).toEqual({ fault: 'ENOENT', expiresAtMs: 0, isEnding: false })
   certificate.look()

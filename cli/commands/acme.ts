@@ -1,0 +1,81 @@
+// `gslbd acme`: says what certificate an ACME server gave, and how the next one does.
+import { plain } from '#cli/terminal/paint.ts'
+import { openNodeApi } from '#cli/watch/node-api.ts'
+import { fieldsOf } from '#lib/text/json.ts'
+import type { Fields } from '#lib/text/json.ts'
+import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
+
+const usage = `Usage: gslbd acme status [--url URL] [--json]
+
+Asks a control node which certificate the ACME server of its settings gave, until when it serves,
+when it is renewed, and why the last try failed. GSLB_API_KEY is the key, with the permission
+settings:read.
+
+  --url URL  the API of a control node (default GSLB_API_URL, or http://127.0.0.1:8080)
+  --json     prints what the API gave
+
+Exit codes: 0 there is one, and nothing failed; 1 there is none, the last try failed, or the node
+cannot be asked; 2 wrong call.`
+
+const options = { url: { type: 'string' }, json: { type: 'boolean', default: false } } as const
+
+export const acme: Command = {
+  name: 'acme',
+  summary: 'show the certificate of the ACME server, and how the next one does',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = commandLine(args, options)
+    if (positionals.length !== 1 || positionals[0] !== 'status')
+      throw new UsageError('write status')
+    const api = openNodeApi(values.url, io.env)
+    if (!api.ok) throw new UsageError(api.error)
+    const asked = await api.value.json('/api/v1/acme/certificates')
+    if (!asked.ok) return endWith(io, Exit.ErrorsFound, `gslbd acme: ${asked.error.message}`)
+    if (values.json) io.out(`${JSON.stringify(asked.value)}\n`)
+    const all = (Array.isArray(asked.value) ? asked.value : []).map(fieldsOf)
+    if (!values.json) io.out(all.length === 0 ? none : all.map(textOf).join(''))
+    return all.every(isWell) ? Exit.Ok : Exit.ErrorsFound
+  },
+}
+
+const none = 'No certificate is asked for: acme.names is empty.\n'
+
+const isWell = ({ certificate, failure, fault }: Fields): boolean =>
+  certificate !== null && failure === null && fault === null
+
+function textOf({ names, directory, certificate, failure, isOrdering, ...rest }: Fields): string {
+  const wanted = (Array.isArray(names) ? names : []).map(String).join(', ')
+  const { clockOffsetSeconds: offset, fault } = rest
+  const lines = [
+    `from ${String(directory)}`,
+    ...(certificate === null ? ['there is none yet'] : [servesLine(fieldsOf(certificate))]),
+    ...(isOrdering === true ? ['a node is getting another one now'] : []),
+    ...(failure === null ? [] : failureLines(fieldsOf(failure))),
+    ...(typeof offset === 'number' && Math.abs(offset) >= clockOffsetSeconds
+      ? [`the clock of this node is ${aheadBy(offset)} that of the server`]
+      : []),
+    ...(fault === null ? [] : [String(fault)]),
+  ]
+  return `${plain(wanted)}\n${lines.map((line) => `  ${plain(line)}\n`).join('')}`
+}
+
+const aheadBy = (seconds: number): string =>
+  `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'}`
+
+/** Below this it is the time that an answer takes. */
+const clockOffsetSeconds = 60
+
+const timeOf = (seconds: unknown): string =>
+  typeof seconds === 'number' ? new Date(seconds * 1_000).toISOString() : '?'
+
+const servesLine = ({ notAfter, renewAt }: Fields): string =>
+  `serves until ${timeOf(notAfter)}, is renewed from ${timeOf(renewAt)} on`
+
+function failureLines({ code, message, count, at, next }: Fields): readonly string[] {
+  const times = count === 1 ? '' : `, ${String(count)} times in a row`
+  return [
+    `the last try failed at ${timeOf(at)} (${String(code)}${times}): ${String(message)}`,
+    `tried again at ${timeOf(next)}`,
+  ]
+}

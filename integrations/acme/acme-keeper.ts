@@ -1,0 +1,202 @@
+// Keeps the certificate of an ACME server fresh: one control node of the cluster at a time orders,
+// renews at two thirds of the certificate's time, and pauses after failures as the CA wants it.
+import { assert } from '#lib/assert.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { AcmeAccount, AcmeState } from './acme-state.ts'
+import { acmeStateLimits } from './acme-state.ts'
+import type { CaProblem } from './ca-transport.ts'
+import type { CertificateVault } from './certificate-vault.ts'
+import { newPrivateKey } from './private-key.ts'
+import type { ChallengeSolver, OrderCertificate, OrderedCertificate } from './order-certificate.ts'
+import { pauseMs, renewAtMs, whyNow, wishText } from './renewal.ts'
+import type { AcmeWish } from './renewal.ts'
+
+export interface AcmeKeeperParts {
+  readonly vault: Pick<CertificateVault, 'state' | 'version' | 'refresh' | 'change'>
+  readonly wish: AcmeWish
+  /** The terms of service of the CA were agreed to. */
+  readonly agreesToTerms: boolean
+  readonly contact: readonly string[]
+  /** PEM of the authorities of the CA. Errors: why its file cannot be read. */
+  readonly authorities: () => Result<string | undefined, string>
+  readonly order: OrderCertificate
+  readonly solver: ChallengeSolver
+  /** This node's name; no two control nodes have the same. */
+  readonly node: string
+  /** Unique for this process. */
+  readonly instance: string
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+export const keeperLimits = {
+  /** An order that another node has begun, and of which nothing was heard for so long, is over. */
+  abandonedMs: 600_000,
+  /** How long a stop waits for an order to be called off. */
+  stopMs: 3_000,
+  /** From where a clock is said to be wrong. */
+  clockOffsetMs: 300_000,
+} as const
+
+export class AcmeKeeper {
+  readonly #parts: AcmeKeeperParts
+  readonly #holder: string
+  readonly #ending = new AbortController()
+  #running: Promise<void> | undefined
+  /** A certificate that the database has not taken yet: it counts against the limits of the CA. */
+  #unstored: OrderedCertificate | undefined
+  /** Since when nothing was heard of an order of another node. */
+  #seen: { readonly version: number; readonly atMs: number } | undefined
+  #clockOffsetMs: number | null = null
+
+  constructor(parts: AcmeKeeperParts) {
+    this.#parts = parts
+    this.#holder = `${parts.node} ${parts.instance}`
+  }
+
+  /** True: this node is getting a certificate. */
+  get isOrdering(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** How far the clock of this node is ahead (+) of that of the CA; null: not known. */
+  get clockOffsetMs(): number | null {
+    return this.#clockOffsetMs
+  }
+
+  /** Takes what others did, and begins an order where it is time; does not wait for its end. */
+  async look(): Promise<void> {
+    const { vault, wish, clock, log } = this.#parts
+    if (this.#running !== undefined || this.#ending.signal.aborted) return
+    if (!(await vault.refresh())) return
+    if (this.#unstored !== undefined) return this.#store(this.#unstored)
+    const why = whyNow(vault.state, wish, clock.nowMs())
+    if (why === null || !(await this.#claim())) return
+    log.info({ directory: wish.directory, names: wish.names, why }, 'asks for a certificate')
+    this.#running = this.#order().finally(() => (this.#running = undefined))
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, keeperLimits.stopMs)
+    })
+    await Promise.race([this.#running, patience])
+    clearTimeout(timer)
+  }
+
+  /** Resolves when no order is under way. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
+  /** @returns false: another node is at it, or the database cannot be written */
+  async #claim(): Promise<boolean> {
+    const { vault, wish, clock } = this.#parts
+    const claimed = await vault.change((state) => {
+      // The node that was first may have one by now.
+      if (whyNow(state, wish, clock.nowMs()) === null) return err('it is not time any more')
+      if (!this.#mayTake(state)) return err('another node is at it')
+      return ok({ ...state, holder: this.#holder, account: this.#accountIn(state) })
+    })
+    return claimed.ok
+  }
+
+  /** A process of this node before this one has ended: it holds nothing any more. */
+  #mayTake({ holder }: AcmeState): boolean {
+    const { vault, node, clock } = this.#parts
+    if (holder === null || holder.startsWith(`${node} `)) return true
+    const nowMs = clock.monotonicMs()
+    if (this.#seen?.version !== vault.version) {
+      this.#seen = { version: vault.version, atMs: nowMs }
+      return false
+    }
+    return nowMs - this.#seen.atMs >= keeperLimits.abandonedMs
+  }
+
+  #accountIn({ account }: AcmeState): AcmeAccount {
+    const { directory } = this.#parts.wish
+    if (account?.directory === directory) return account
+    return { directory, key: newPrivateKey() }
+  }
+
+  async #order(): Promise<void> {
+    const { vault, wish, contact, agreesToTerms, authorities, order, solver, clock } = this.#parts
+    const { account } = vault.state
+    assert(account !== null, 'an account was made with the claim')
+    const ca = authorities()
+    if (!ca.ok) return this.#failed({ code: 'caFile', message: ca.error, retryAfterMs: null })
+    const { signal } = this.#ending
+    const { directory, names } = wish
+    const nowMs = (): number => clock.nowMs()
+    const asked = {
+      ...{ directory, names, contact, agreesToTerms, account, ca: ca.value, solver },
+      ...{ signal, nowMs },
+    }
+    const { result, clockOffsetMs } = await order(asked)
+    this.#noteClock(clockOffsetMs)
+    if (result.ok) return this.#store(result.value)
+    if (signal.aborted) await vault.change((state) => ok({ ...state, holder: null }))
+    else await this.#failed(result.error)
+  }
+
+  async #store(ordered: OrderedCertificate): Promise<void> {
+    const { vault, wish, clock, random, log } = this.#parts
+    const issuedAtMs = Math.floor(clock.nowMs())
+    const certificate = {
+      ...{ ...ordered, ...wish, issuedAtMs },
+      renewAtMs: renewAtMs(ordered, issuedAtMs, drawOf(random)),
+    }
+    const stored = await vault.change((state) =>
+      ok({ ...state, certificate, holder: null, failure: null, challenges: [] }),
+    )
+    if (!stored.ok) {
+      this.#unstored = ordered
+      const { message } = stored.error
+      return log.error({ reason: message }, 'the new certificate cannot be stored yet; tried again')
+    }
+    this.#unstored = undefined
+    const [expires, renewed] = [certificate.notAfterMs, certificate.renewAtMs].map((ms) =>
+      new Date(ms).toISOString(),
+    )
+    log.info({ names: wish.names, expires, renewed }, 'has a new certificate')
+  }
+
+  async #failed(problem: CaProblem): Promise<void> {
+    const { vault, wish, clock, random, log } = this.#parts
+    const { code } = problem
+    const message = problem.message.slice(0, acmeStateLimits.messageMax)
+    const atMs = Math.floor(clock.nowMs())
+    let nextMs = atMs
+    await vault.change((state) => {
+      const isAgain = state.failure?.wish === wishText(wish)
+      const count = isAgain ? state.failure.count + 1 : 1
+      nextMs = atMs + pauseMs(problem, count, drawOf(random))
+      const failure = { code, message, count, atMs, nextMs, wish: wishText(wish) }
+      return ok({ ...state, holder: null, failure, challenges: [] })
+    })
+    const { certificate } = vault.state
+    const serves =
+      certificate === null
+        ? 'there is none yet'
+        : `the one before serves until ${new Date(certificate.notAfterMs).toISOString()}`
+    const again = new Date(nextMs).toISOString()
+    log.error({ code, reason: message, again }, `no new certificate; ${serves}`)
+  }
+
+  #noteClock(offsetMs: number | null): void {
+    if (offsetMs === null) return
+    this.#clockOffsetMs = offsetMs
+    if (Math.abs(offsetMs) < keeperLimits.clockOffsetMs) return
+    this.#parts.log.warn({ offsetMs }, 'the clock of this node is not that of the CA')
+  }
+}
+
+/** 0 to 1. */
+const drawOf = (random: Random): number => random.next() / 0x1_0000_0000

@@ -1,0 +1,130 @@
+// What is known of the certificate that an ACME server gives, as one document: the account, the
+// certificate, who is getting another one, and why the last try failed.
+import { fieldsOf, isFields, parseJson } from '#lib/text/json.ts'
+import type { Fields } from '#lib/text/json.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+/** Another account is made where the directory is another one. */
+export interface AcmeAccount {
+  readonly directory: string
+  /** PEM. A secret. */
+  readonly key: string
+}
+
+export interface IssuedCertificate {
+  readonly directory: string
+  /** Lower case, without a final dot. */
+  readonly names: readonly string[]
+  /** PEM: the certificate, then those that lead to its root. */
+  readonly chain: string
+  /** PEM. A secret. */
+  readonly key: string
+  /** From the certificate, Unix epoch. */
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+  /** By the clock of the node that got it, Unix epoch. */
+  readonly issuedAtMs: number
+  /** When it is to be followed by another one, by the same clock. */
+  readonly renewAtMs: number
+}
+
+export interface AcmeFailure {
+  /** `away`, `challenge`, or a word of RFC 8555 section 6.7, such as `rateLimited`. */
+  readonly code: string
+  /** A sentence without its full stop. */
+  readonly message: string
+  /** Failures in a row, from 1. */
+  readonly count: number
+  readonly atMs: number
+  /** No earlier try than this. */
+  readonly nextMs: number
+  /** What was asked for: other settings are tried at once. */
+  readonly wish: string
+}
+
+/** What an HTTP request of the CA is answered with. RFC 8555 section 8.3. */
+export interface HttpChallenge {
+  /** Lower case. */
+  readonly host: string
+  readonly token: string
+  readonly answer: string
+}
+
+export interface AcmeState {
+  readonly account: AcmeAccount | null
+  readonly certificate: IssuedCertificate | null
+  /** The process that is getting another certificate; null: none is. */
+  readonly holder: string | null
+  readonly failure: AcmeFailure | null
+  readonly challenges: readonly HttpChallenge[]
+}
+
+export const emptyState: AcmeState = {
+  ...{ account: null, certificate: null, holder: null, failure: null, challenges: [] },
+}
+
+export const acmeStateLimits = {
+  /** Characters of the document. Sealed, three octets are four letters. */
+  textMax: 420_000,
+  chainMax: 200_000,
+  keyMax: 8_192,
+  namesMax: 100,
+  messageMax: 1_000,
+} as const
+
+const version = 1
+
+/** It has private keys: never where anybody can read it. */
+export const printState = (state: AcmeState): string => JSON.stringify({ version, ...state })
+
+/** Errors: a sentence without its full stop, and without anything of a key. */
+export function readState(text: string): Result<AcmeState, string> {
+  if (text.length > acmeStateLimits.textMax) return err(`it has ${text.length} characters`)
+  const fields = fieldsOf(parseJson(text))
+  if (fields['version'] !== version) return err(`it is no state of version ${version}`)
+  const { account, certificate, holder, failure, challenges } = fields
+  const parts: readonly (readonly [string, boolean])[] = [
+    ['account', account === null || isAccount(account)],
+    ['certificate', certificate === null || isCertificate(certificate)],
+    ['holder', holder === null || isText(holder, 300)],
+    ['failure', failure === null || isFailure(failure)],
+    ['challenges', isList(challenges, isChallenge)],
+  ]
+  const wrong = parts.find(([, isRight]) => !isRight)
+  if (wrong !== undefined) return err(`its ${wrong[0]} has another form`)
+  return ok({ account, certificate, holder, failure, challenges } as AcmeState)
+}
+
+const { chainMax, keyMax, namesMax, messageMax } = acmeStateLimits
+
+const isText = (value: unknown, max: number): boolean =>
+  typeof value === 'string' && value.length <= max
+const isTime = (value: unknown): boolean => Number.isSafeInteger(value)
+const isList = (value: unknown, isItem: (item: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.length <= namesMax && value.every(isItem)
+
+type Check = Readonly<Record<string, (value: unknown) => boolean>>
+const has = (value: unknown, check: Check): value is Fields =>
+  isFields(value) && Object.entries(check).every(([name, isRight]) => isRight(value[name]))
+
+const url = (value: unknown): boolean => isText(value, 2_000)
+const key = (value: unknown): boolean => isText(value, keyMax)
+const name = (value: unknown): boolean => isText(value, 255)
+
+const isAccount = (value: unknown): boolean => has(value, { directory: url, key })
+const isCertificate = (value: unknown): boolean =>
+  has(value, {
+    ...{ directory: url, key, chain: (chain) => isText(chain, chainMax) },
+    names: (names) => isList(names, name),
+    ...{ notBeforeMs: isTime, notAfterMs: isTime, issuedAtMs: isTime, renewAtMs: isTime },
+  })
+const isFailure = (value: unknown): boolean =>
+  has(value, {
+    code: (code) => isText(code, 100),
+    message: (message) => isText(message, messageMax),
+    ...{ count: isTime, atMs: isTime, nextMs: isTime },
+    wish: (wish) => isText(wish, 60_000),
+  })
+const isChallenge = (value: unknown): boolean =>
+  has(value, { host: name, token: (token) => isText(token, 200), answer: (is) => isText(is, 400) })

@@ -1,0 +1,184 @@
+// How requests of the ACME client reach a CA: one after the other, in bounded time and memory, with
+// the authorities of the settings. It takes what the client would throw away: what kind of fault a
+// CA says, until when it wants to be left alone, and what time it has.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import axios from 'acme-client/src/axios.js'
+import type { AcmeRequest } from 'acme-client/src/axios.js'
+import { boundedBytes } from '#lib/bounded-body.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
+import { version } from '#lib/version.ts'
+
+export interface CaTransportParts {
+  /** PEM; undefined: the authorities that come with Node. */
+  readonly ca: string | undefined
+  readonly signal: AbortSignal
+  readonly nowMs: () => number
+}
+
+export interface CaProblem {
+  /** A word of RFC 8555 section 6.7; `away`: no answer, or none that is ACME. */
+  readonly code: string
+  readonly message: string
+  /** null: the CA does not say. */
+  readonly retryAfterMs: number | null
+}
+
+export const transportLimits = {
+  timeoutMs: 20_000,
+  bodyBytesMax: 1_048_576,
+  messageMax: 600,
+} as const
+
+const here = new AsyncLocalStorage<CaTransport>()
+
+export class CaTransport {
+  readonly #parts: CaTransportParts
+  #turns: Promise<unknown> = Promise.resolve()
+  #problem: CaProblem | null = null
+  #clockOffsetMs: number | null = null
+
+  constructor(parts: CaTransportParts) {
+    this.#parts = parts
+  }
+
+  /** Requests of the client that `work` makes go this way. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return here.run(this, work)
+  }
+
+  /** The last fault that a CA said, or that kept it from answering. */
+  get problem(): CaProblem | null {
+    return this.#problem
+  }
+
+  /** How far the clock of this node is ahead (+) of that of the CA; null: it said no time. */
+  get clockOffsetMs(): number | null {
+    return this.#clockOffsetMs
+  }
+
+  /** The client reads all authorizations at once: a CA counts requests in a second. */
+  send(request: AcmeRequest): Promise<unknown> {
+    const before = this.#turns
+    const done = (async () => {
+      await before
+      return await this.#exchange(request)
+    })()
+    this.#turns = done.catch(() => undefined)
+    return done
+  }
+
+  async #exchange(request: AcmeRequest): Promise<unknown> {
+    const url = new URL(request.url ?? '')
+    let answer: { readonly response: IncomingMessage; readonly text: string }
+    try {
+      answer = await this.#ask(url, request)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      const isLate = (error as Error).name === 'TimeoutError'
+      const why = isLate ? `no answer within ${transportLimits.timeoutMs / 1_000} s` : code
+      throw this.#fail('away', `${url.host} cannot be asked: ${why ?? message}`, null)
+    }
+    const { response, text } = answer
+    const { statusCode = 0, statusMessage = '', headers } = response
+    this.#noteTime(headers.date)
+    const data = /json/.test(headers['content-type'] ?? '') ? parseJson(text) : text
+    this.#noteProblem(data)
+    const retryAfterMs = waitOf(headers['retry-after'], this.#parts.nowMs())
+    const type = wordOf(fieldsOf(data)['type'])
+    if (statusCode === 429 || type === 'rateLimited') {
+      throw this.#fail('rateLimited', said(data) ?? 'it limits rates', retryAfterMs)
+    }
+    if (statusCode >= 500 || (statusCode >= 300 && type === null)) {
+      const what = said(data) ?? `it answered ${statusCode}`
+      throw this.#fail(type ?? 'away', `${url.host}: ${what}`, retryAfterMs)
+    }
+    return { data, status: statusCode, statusText: statusMessage, headers, config: request }
+  }
+
+  async #ask(url: URL, request: AcmeRequest): Promise<{ response: IncomingMessage; text: string }> {
+    const { ca, signal } = this.#parts
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(transportLimits.timeoutMs)])
+    const content = typeof request.data === 'string' ? request.data : undefined
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const sent = httpsRequest(url, {
+      method: (request.method ?? 'get').toUpperCase(),
+      ...{ signal: ends, agent: false },
+      ...(ca === undefined ? {} : { ca }),
+      headers: {
+        'user-agent': `gslbd/${version} acme-client`,
+        accept: 'application/json, */*',
+        ...(content === undefined
+          ? {}
+          : {
+              'content-type': 'application/jose+json',
+              'content-length': Buffer.byteLength(content),
+            }),
+      },
+    })
+    sent.once('response', resolve).on('error', reject)
+    sent.end(content)
+    try {
+      const response = await promise
+      const octets = await boundedBytes(response, transportLimits.bodyBytesMax)
+      return { response, text: Buffer.from(octets).toString('utf8') }
+    } catch (error) {
+      throw ends.aborted && !signal.aborted ? ends.reason : error
+    } finally {
+      sent.destroy()
+    }
+  }
+
+  #fail(code: string, message: string, retryAfterMs: number | null): Error {
+    this.#problem = { code, message: shown(message), retryAfterMs }
+    // Without its request, so that the client does not try again by itself.
+    return new Error(message)
+  }
+
+  /** Of the answer itself, or of a proof that was refused. An answer without one ends the last. */
+  #noteProblem(data: unknown): void {
+    const { error, challenges } = fieldsOf(data)
+    const refused = Array.isArray(challenges) ? challenges.map((one) => fieldsOf(one)['error']) : []
+    const found = [data, error, ...refused].map(fieldsOf).find(({ type }) => wordOf(type) !== null)
+    const { type, detail } = found ?? {}
+    const code = wordOf(type)
+    const message = shown(typeof detail === 'string' ? detail : (code ?? ''))
+    this.#problem = code === null ? null : { code, message, retryAfterMs: null }
+  }
+
+  #noteTime(date: string | undefined): void {
+    const theirs = Date.parse(date ?? '')
+    if (!Number.isNaN(theirs)) this.#clockOffsetMs = Math.round(this.#parts.nowMs() - theirs)
+  }
+}
+
+axios.defaults.adapter = (request) => {
+  const transport = here.getStore()
+  if (transport === undefined) throw new Error('the ACME client asks outside of a transport')
+  return transport.send(request)
+}
+
+const errorWord = /^urn:ietf:params:acme:error:([A-Za-z]{1,60})$/
+const wordOf = (type: unknown): string | null =>
+  (typeof type === 'string' ? errorWord.exec(type)?.[1] : undefined) ?? null
+
+function said(data: unknown): string | undefined {
+  const { detail } = fieldsOf(data)
+  return typeof detail === 'string' ? detail : undefined
+}
+
+/** What comes from a CA goes into logs, pages and alerts. */
+const shown = (text: string): string =>
+  text
+    .replaceAll(/[^ -~]+/g, ' ')
+    .slice(0, transportLimits.messageMax)
+    .replace(/\.+$/, '')
+
+/** RFC 9110 section 10.2.3: seconds, or a date. */
+function waitOf(header: string | undefined, nowMs: number): number | null {
+  if (header === undefined) return null
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
+  const atMs = Date.parse(header)
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs)
+}

@@ -1,0 +1,158 @@
+// The certificate of an ACME server on a control node: what the database has, in memory, and a
+// sealed copy on the disk. Each change is a compare-and-swap: only one node gets a new one.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { seal, unseal } from '#lib/secret-box.ts'
+import type { CertificateStore } from '#state/ports/certificates.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import { emptyState, printState, readState } from './acme-state.ts'
+import type { AcmeState } from './acme-state.ts'
+import type { CertificateCopy } from './certificate-copy.ts'
+
+export interface CertificateVaultParts {
+  readonly store: CertificateStore
+  readonly copy: CertificateCopy
+  /** 32 octets of GSLB_SECRET_KEY. */
+  readonly secretKey: Uint8Array
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly log: Log
+}
+
+export interface CertificateFault {
+  /** `refused`: the change itself says why not. */
+  readonly code: 'refused' | 'contended' | 'unreadable' | StoreFailure['code']
+  readonly message: string
+}
+
+/** Each lost race is another node that has done something. */
+const triesMax = 5
+
+export class CertificateVault {
+  readonly #parts: CertificateVaultParts
+  readonly #handlers = new Set<(state: AcmeState) => void>()
+  #state: AcmeState = emptyState
+  /** -1: the database was not read yet. */
+  #version = -1
+  #fault: string | null = null
+  #isAway = false
+  #turns: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: CertificateVaultParts) {
+    this.#parts = parts
+  }
+
+  /** Takes what the copy has: the database may be away, and is opened later. */
+  start(): void {
+    this.#state = this.#parts.copy.read() ?? emptyState
+  }
+
+  get state(): AcmeState {
+    return this.#state
+  }
+
+  /** Rises with each change that any node makes; -1: not known yet. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Why what the database has cannot be used, a sentence; null: it can. */
+  get fault(): string | null {
+    return this.#fault
+  }
+
+  onChange(handler: (state: AcmeState) => void): void {
+    this.#handlers.add(handler)
+  }
+
+  /** Takes what other nodes have written. @returns false: it cannot be read */
+  refresh(): Promise<boolean> {
+    return this.#inTurn(async () => (await this.#look()) === null)
+  }
+
+  /** Durable, and in force on this node, when it resolves. */
+  change(
+    change: (before: AcmeState) => Result<AcmeState, string>,
+  ): Promise<Result<AcmeState, CertificateFault>> {
+    return this.#inTurn(() => this.#change(change))
+  }
+
+  async #change(
+    change: (before: AcmeState) => Result<AcmeState, string>,
+  ): Promise<Result<AcmeState, CertificateFault>> {
+    const { store, secretKey, clock } = this.#parts
+    for (let tries = 0; tries < triesMax; tries++) {
+      if (tries > 0 || this.#version === -1 || this.#fault !== null) {
+        const fault = await this.#look()
+        if (fault !== null) return err(fault)
+      }
+      const after = change(this.#state)
+      if (!after.ok) return err({ code: 'refused', message: after.error })
+      const sealed = seal(secretKey, printState(after.value))
+      const swapped = await store.swap(this.#version, sealed, Math.floor(clock.nowMs()))
+      if (swapped.ok) {
+        this.#take(after.value, swapped.value)
+        return ok(after.value)
+      }
+      const { code, message } = swapped.error
+      if (code !== 'changed-meanwhile') return err({ code, message })
+      this.#version = -1
+    }
+    const message = `The certificate was changed by others ${triesMax} times meanwhile.`
+    return err({ code: 'contended', message })
+  }
+
+  /** @returns null: what the store has is known */
+  async #look(): Promise<CertificateFault | null> {
+    const { store, secretKey, log } = this.#parts
+    const loaded = await store.load()
+    if (!loaded.ok) {
+      const { code, message } = loaded.error
+      if (!this.#isAway) log.warn({ reason: message }, 'the certificate stays as it is')
+      this.#isAway = true
+      return { code, message }
+    }
+    this.#isAway = false
+    const { version, sealed } = loaded.value ?? { version: 0, sealed: null }
+    if (version === this.#version && this.#fault === null) return null
+    // A new database, or an older dump: what is in use is put there with the next change.
+    if (sealed === null) {
+      this.#version = 0
+      this.#fault = null
+      return null
+    }
+    const opened = unseal(secretKey, sealed)
+    const read = opened.ok ? readState(opened.value) : err(otherKey)
+    if (!read.ok) {
+      if (this.#fault === null) log.error({ reason: read.error }, unusable)
+      this.#fault = read.error
+      return { code: 'unreadable', message: read.error }
+    }
+    this.#take(read.value, version)
+    return null
+  }
+
+  #take(state: AcmeState, version: number): void {
+    this.#fault = null
+    this.#version = version
+    this.#state = state
+    this.#parts.copy.write(state)
+    for (const handler of this.#handlers) handler(state)
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#turns
+    const done = (async () => {
+      await before
+      return await work()
+    })()
+    this.#turns = done.catch(() => undefined)
+    return await done
+  }
+}
+
+const unusable = 'the certificate in the database cannot be used'
+const otherKey =
+  'the certificate and the account of acme were stored under another GSLB_SECRET_KEY: set it to ' +
+  'that one on this node, and start it again'

@@ -1,0 +1,145 @@
+// Proves names to an ACME server by TXT records of this installation, without an update between:
+// they are written as those of the API are, and waited for until all nodes answer them.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { foldName, parseName } from '#dns/name.ts'
+import type { NodeInventory } from '#fleet/node-inventory.ts'
+import type { ChallengeSolver, Proof } from '#integrations/acme/order-certificate.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
+import { hiddenBy, isInZone } from '#zones/dynamic/hidden-names.ts'
+
+export interface ChallengeSolverParts {
+  readonly dynamicDns: Pick<DynamicDns, 'createRecord' | 'deleteRecord' | 'listRecords'>
+  readonly bundle: () => Bundle | undefined
+  readonly inventory: Pick<NodeInventory, 'all' | 'refresh'>
+  /** Digest of the TXT records that nodes of the role dns are given; null: there are none. */
+  readonly textsDigest: () => string | null
+  /** After all nodes have a record. */
+  readonly propagationMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export const solverLimits = {
+  /** Changes are published together; by then those of this order are. */
+  publishedMs: 1_500,
+  /** A node says what it has with each request for bundles, at least every half minute. */
+  patienceMs: 90_000,
+  everyMs: 500,
+  /** What an order has left behind by then is of one that was killed. */
+  leftMs: 3_600_000,
+  ttlSeconds: 60,
+} as const
+
+/** Who wrote a record, as lists of TXT records show it. */
+const writtenBy = 'acme'
+
+export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSolver {
+  const { dynamicDns, bundle } = parts
+  const written: string[] = []
+  return {
+    typeFor: (name) => {
+      const fault = faultAt(`_acme-challenge.${name}.`, bundle())
+      return fault === undefined ? ok('dns-01') : err(fault)
+    },
+    publish: async (proofs, signal) => {
+      await removeLeft(parts)
+      for (const proof of proofs) {
+        const stored = await writeProof(parts, proof)
+        if (!stored.ok) return stored
+        written.push(stored.value)
+      }
+      if (proofs.length === 0) return ok(null)
+      await waitForNodes(parts, signal)
+      await delay(parts.propagationMs, undefined, { signal })
+      return ok(null)
+    },
+    withdraw: async () => {
+      for (const id of written.splice(0)) await dynamicDns.deleteRecord('every-tenant', id)
+    },
+  }
+}
+
+/** @returns why a TXT record there would not be answered, a sentence */
+function faultAt(text: string, bundle: Bundle | undefined): string | undefined {
+  const name = parseName(text)
+  if (!name.ok) return `${text} is no name`
+  if (bundle === undefined) return 'this node has no configuration yet'
+  const folded = foldName(name.value)
+  if (!isInZone(bundle, folded)) {
+    return `${text} is in no zone that is answered here, so that it cannot be proven by a record`
+  }
+  const hidden = hiddenBy(bundle, folded)
+  if (hidden === undefined) return undefined
+  return `nobody would get a TXT record at ${text}: ${hiddenReasons[hidden]}`
+}
+
+const hiddenReasons = {
+  alias: 'the configuration has an alias there',
+  delegation: 'it is delegated to other name servers',
+  dname: 'it is below a DNAME',
+} as const
+
+async function writeProof(
+  { dynamicDns, clock }: ChallengeSolverParts,
+  { name, value }: Proof,
+): Promise<Result<string, string>> {
+  const nowMs = Math.floor(clock.nowMs())
+  const id = uuidV7(nowMs)
+  const octets = Buffer.from(value, 'latin1')
+  const stored = await dynamicDns.createRecord({
+    ...{ id, tenantId: defaultTenant, name: `_acme-challenge.${name}.` },
+    rdata: Buffer.concat([Buffer.of(octets.length), octets]).toString('base64'),
+    ...{ ttlSeconds: solverLimits.ttlSeconds, createdAtMs: nowMs, writtenBy },
+  })
+  if (stored.ok || stored.error.code === 'record-exists') return ok(id)
+  return err(`the TXT record of ${name} cannot be stored: ${stored.error.message}`)
+}
+
+async function removeLeft({ dynamicDns, clock }: ChallengeSolverParts): Promise<void> {
+  const records = await dynamicDns.listRecords('every-tenant')
+  if (!records.ok) return
+  const beforeMs = clock.nowMs() - solverLimits.leftMs
+  for (const record of records.value) {
+    if (record.writtenBy !== writtenBy || record.createdAtMs > beforeMs) continue
+    await dynamicDns.deleteRecord('every-tenant', record.id)
+  }
+}
+
+/** A node that stays behind is said, and waited for no longer: a certificate may end meanwhile. */
+async function waitForNodes(parts: ChallengeSolverParts, signal: AbortSignal): Promise<void> {
+  const { clock, log, inventory, textsDigest } = parts
+  const { publishedMs, patienceMs, everyMs } = solverLimits
+  if (textsDigest() === null) return
+  await delay(publishedMs, undefined, { signal })
+  const untilMs = clock.monotonicMs() + patienceMs
+  const newest = new Set<string>()
+  for (;;) {
+    newest.add(textsDigest() ?? '')
+    await inventory.refresh()
+    const behind = nodesBehind(inventory, newest)
+    if (behind.length === 0) return
+    if (clock.monotonicMs() > untilMs) {
+      return log.warn({ nodes: behind.slice(0, 10) }, 'nodes do not answer a proof for acme yet')
+    }
+    await delay(everyMs, undefined, { signal })
+  }
+}
+
+/** Nodes of older versions do not say which records they have. */
+function nodesBehind(
+  inventory: Pick<NodeInventory, 'all'>,
+  newest: ReadonlySet<string>,
+): readonly string[] {
+  return inventory.all().flatMap(({ report, isCounted, isMissing }) => {
+    const { role, texts, name } = report
+    const isAsked = role === 'dns' && isCounted && !isMissing && texts !== undefined
+    return isAsked && !newest.has(texts) ? [name] : []
+  })
+}

@@ -1,0 +1,97 @@
+// Composes the certificate of an ACME server on a control node: the database, its copy, and news of
+// other nodes.
+import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { certificateCopyFile, createCertificateCopy } from '#integrations/acme/certificate-copy.ts'
+import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
+import type { AcmeState } from '#integrations/acme/acme-state.ts'
+import { readSecrets } from '#node/data/secrets.ts'
+import type { NodeState } from '#node/stores/state.ts'
+import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
+import type { Settings } from '#settings/settings.ts'
+import { listenForChanges } from '#state/sql/change-listener.ts'
+import type { ChangeListener } from '#state/sql/change-listener.ts'
+import { certificatesChannel } from '#state/sql/tls/certificates.ts'
+import type { Io } from '#system/process/command.ts'
+
+interface NodeCertificatesParts {
+  readonly settings: Pick<Settings, 'dataDir' | 'acme'> & {
+    readonly database: Pick<Settings['database'], 'url'>
+  }
+  readonly env: Io['env']
+  readonly state: Pick<NodeState, 'persistent'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface NodeCertificates {
+  readonly vault: CertificateVault
+  /** For what listens with it. */
+  readonly given: GivenCertificate
+  /** Listens to what other nodes write. */
+  readonly follow: () => void
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * What the copy has is in force when it returns. null: the settings ask for none. Errors: a
+ * sentence for the operator.
+ */
+export function startCertificates(
+  parts: NodeCertificatesParts,
+): Result<NodeCertificates | null, string> {
+  const { settings, env, state, clock, log } = parts
+  if (settings.acme.names.length === 0) return ok(null)
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const { secretKey } = secrets.value
+  if (secretKey === null) return err(noSecretKey)
+  const copy = createCertificateCopy(join(settings.dataDir, certificateCopyFile), secretKey, log)
+  const store = state.persistent.certificates
+  const vault = new CertificateVault({ store, copy, secretKey, clock, log })
+  vault.start()
+  let listener: ChangeListener | undefined
+  const { url } = settings.database
+  return ok({
+    vault,
+    given: givenBy(vault),
+    follow: () => {
+      assert(listener === undefined, 'the database is listened to once')
+      const news = (): void => void vault.refresh()
+      if (url !== '') listener = listenForChanges(url, certificatesChannel, news, systemAfter)
+    },
+    stop: async () => listener?.close(),
+  })
+}
+
+const noSecretKey =
+  'acme.names needs GSLB_SECRET_KEY, under which account and certificate are stored; set it to ' +
+  'the same 64 hexadecimal digits on every control node (openssl rand -hex 32 makes some)'
+
+/** Its listeners are told of another certificate alone, and not of each try to get one. */
+export function givenBy(source: {
+  readonly state: AcmeState
+  readonly onChange: (handler: () => void) => void
+}): GivenCertificate {
+  const pair = (): ReturnType<GivenCertificate['pair']> => {
+    const { certificate } = source.state
+    return certificate === null ? null : { cert: certificate.chain, key: certificate.key }
+  }
+  return {
+    pair,
+    onChange: (handler) => {
+      let known = pair()?.cert
+      source.onChange(() => {
+        const now = pair()?.cert
+        if (now === known) return
+        known = now
+        handler()
+      })
+    },
+  }
+}

@@ -1,0 +1,32 @@
+// The port to the certificate that an ACME server gives, and to its account there. All control
+// nodes of an installation share them.
+import type { StoreCall } from './store-result.ts'
+
+export interface StoredCertificate {
+  /** Another one after each change; from 1. */
+  readonly version: number
+  /** Sealed under GSLB_SECRET_KEY: the account, the certificate with its key, and what failed. */
+  readonly sealed: string
+}
+
+export const certificateLimits = {
+  /** Characters: a chain of ten certificates with a hundred names, sealed. */
+  sealedMax: 600_000,
+} as const
+
+export interface CertificateStore {
+  /** null: nothing was ever stored. */
+  readonly load: () => StoreCall<StoredCertificate | null>
+  /**
+   * Replaces it where nobody else did so meanwhile: of two nodes that begin to renew at once, one
+   * is told `changed-meanwhile`.
+   *
+   * @param version of what the new one was made of; 0: there was none
+   * @returns the version of the new one
+   */
+  readonly swap: (
+    version: number,
+    sealed: string,
+    nowMs: number,
+  ) => StoreCall<number, 'changed-meanwhile'>
+}

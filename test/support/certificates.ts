@@ -1,0 +1,60 @@
+// What tests of certificates share: a store in memory, a certificate, and a CA that says what it is
+// told.
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { CaProblem } from '#integrations/acme/ca-transport.ts'
+import type { OrderCertificate, OrderedCertificate } from '#integrations/acme/order-certificate.ts'
+import type { Result } from '#lib/result.ts'
+import type { CertificateStore, StoredCertificate } from '#state/ports/certificates.ts'
+
+export interface MemoryStore extends CertificateStore {
+  /** Answers nothing while it is true. */
+  isAway: boolean
+  row: StoredCertificate | null
+}
+
+export function memoryStore(): MemoryStore {
+  const away = err({ code: 'store-away', message: 'The database is away.' } as const)
+  const store: MemoryStore = {
+    isAway: false,
+    row: null,
+    load: async () => (store.isAway ? away : ok(store.row)),
+    swap: async (version, sealed) => {
+      if (store.isAway) return away
+      if ((store.row?.version ?? 0) !== version) {
+        return err({ code: 'changed-meanwhile', message: 'Another one was first.' })
+      }
+      store.row = { version: version + 1, sealed }
+      return ok(version + 1)
+    },
+  }
+  return store
+}
+
+export const lifeMs = 90 * 86_400_000
+
+export const orderedAt = (nowMs: number, chain = `chain of ${nowMs}`): OrderedCertificate => ({
+  ...{ chain, key: 'key', notBeforeMs: nowMs - 3_600_000, notAfterMs: nowMs - 3_600_000 + lifeMs },
+})
+
+/** @param answer called for each order */
+export function standInCa(
+  answer: () => Result<OrderedCertificate, CaProblem>,
+  clockOffsetMs: number | null = 0,
+): { readonly order: OrderCertificate; readonly asked: Parameters<OrderCertificate>[0][] } {
+  const asked: Parameters<OrderCertificate>[0][] = []
+  const order: OrderCertificate = async (order) => {
+    asked.push(order)
+    return { result: answer(), clockOffsetMs }
+  }
+  return { order, asked }
+}
+
+/** Keeps what is said, as `LEVEL: SENTENCE`. */
+export function keptLog(): { readonly log: Log; readonly lines: string[] } {
+  const lines: string[] = []
+  const level = (name: string) => (_fields: object, message: string) => {
+    lines.push(`${name}: ${message}`)
+  }
+  return { log: { info: level('info'), warn: level('warn'), error: level('error') }, lines }
+}

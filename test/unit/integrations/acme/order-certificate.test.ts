@@ -1,0 +1,175 @@
+// An order against a CA that says no: a stand-in speaks https, and so much of RFC 8555 as it takes.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished, test, expect } from 'vitest'
+import { orderCertificate } from '#integrations/acme/order-certificate.ts'
+import { newPrivateKey } from '#integrations/acme/private-key.ts'
+import { err, ok } from '#lib/result.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+import { makeTlsFiles } from '#test/support/tls-files.ts'
+
+interface Said {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+type Answer = (path: string, base: string) => Said | 'hang'
+
+const problem = (
+  type: string,
+  status: number,
+  more: Readonly<Record<string, string>> = {},
+): Said => ({
+  ...{ status, body: { type: `urn:ietf:params:acme:error:${type}`, detail: `said ${type}.` } },
+  headers: { 'content-type': 'application/problem+json', ...more },
+})
+
+async function standIn(answer: Answer) {
+  const files = makeTlsFiles(tempDir('acme-ca'), 'localhost')
+  const [cert, key] = [readFileSync(files.certFile), readFileSync(files.keyFile)]
+  let base = ''
+  let open = 0
+  let mostOpen = 0
+  const server = createServer({ cert, key }, (request, response) => {
+    mostOpen = Math.max(mostOpen, ++open)
+    response.on('close', () => open--)
+    const said = answer(request.url ?? '', base)
+    if (said === 'hang') return
+    const { status, body, headers } = said
+    response.writeHead(status, {
+      ...{ 'content-type': 'application/json', 'replay-nonce': 'bm9uY2U', location: `${base}/at` },
+      ...headers,
+    })
+    response.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  base = `https://localhost:${(server.address() as AddressInfo).port}`
+  return { base, ca: cert.toString(), mostOpen: () => mostOpen }
+}
+
+const common: Answer = (path, base) => {
+  const urls = ['newNonce', 'newAccount', 'newOrder'].map((name) => [name, `${base}/${name}`])
+  if (path === '/dir') return { status: 200, body: Object.fromEntries(urls) as object }
+  if (path === '/newNonce') return { status: 200 }
+  if (path === '/newAccount') return { status: 201, body: { status: 'valid' } }
+  return { status: 404 }
+}
+
+async function order(answer: Answer, more: { ca?: string; signal?: AbortSignal } = {}) {
+  const { base, ca, mostOpen } = await standIn((path, base) => {
+    const said = answer(path, base)
+    return said !== 'hang' && said.status === 0 ? common(path, base) : said
+  })
+  const directory = `${base}/dir`
+  let withdrawn = 0
+  const solver = {
+    typeFor: () => ok('dns-01' as const),
+    publish: async () => err('the proof cannot be published'),
+    withdraw: async () => void withdrawn++,
+  }
+  const { result, clockOffsetMs } = await orderCertificate({
+    ...{ directory, names: ['a.example.com', 'b.example.com'], contact: ['x@example.com'] },
+    ...{ account: { directory, key: newPrivateKey() }, agreesToTerms: true },
+    ...{ ca: more.ca ?? ca, solver },
+    ...{ signal: more.signal ?? new AbortController().signal, nowMs: Date.now },
+  })
+  expect(withdrawn).toBe(1)
+  return { fault: result.ok ? 'none' : result.error, clockOffsetMs, mostOpen: mostOpen() }
+}
+
+const rest: Said = { status: 0 }
+
+test('a limit of rates is told with the time that the CA says, and nothing is tried again', async () => {
+  let asked = 0
+  const { fault } = await order((path) => {
+    if (path !== '/newOrder') return rest
+    asked++
+    return problem('rateLimited', 429, { 'retry-after': '7200' })
+  })
+  expect(fault).toEqual({
+    code: 'rateLimited',
+    message: 'said rateLimited',
+    retryAfterMs: 7_200_000,
+  })
+  expect(asked).toBe(1)
+})
+
+test('a time to come back may be a date', async () => {
+  const { fault } = await order(() =>
+    problem('serverInternal', 503, {
+      'retry-after': new Date(Date.now() + 3_600_000).toUTCString(),
+    }),
+  )
+  expect(fault).toMatchObject({ code: 'serverInternal' })
+  const { retryAfterMs } = fault as { retryAfterMs: number }
+  expect(Math.abs(retryAfterMs - 3_600_000)).toBeLessThan(5_000)
+})
+
+test.each<[string, Answer, object]>([
+  [
+    'a name that the CA does not sign',
+    (path) => (path === '/newOrder' ? problem('rejectedIdentifier', 403) : rest),
+    { code: 'rejectedIdentifier', message: 'said rejectedIdentifier' },
+  ],
+  ['a server error', () => ({ status: 502, body: {} }), { code: 'away' }],
+  ['something that is no ACME server', () => ({ status: 200, body: {} }), { code: 'away' }],
+  ['a page that is not there', () => ({ status: 404, body: {} }), { code: 'away' }],
+  [
+    'a proof that cannot be published',
+    (path, base) =>
+      path === '/newOrder'
+        ? { status: 201, body: { status: 'pending', authorizations: [`${base}/authz`] } }
+        : path === '/authz'
+          ? {
+              status: 200,
+              body: {
+                ...{ status: 'pending', identifier: { type: 'dns', value: 'a.example.com' } },
+                challenges: [{ type: 'dns-01', token: 'abc', url: `${base}/c`, status: 'pending' }],
+              },
+            }
+          : rest,
+    { code: 'challenge', message: 'the proof cannot be published' },
+  ],
+])('%s is a fault with its word', async (_what, answer, fault) => {
+  expect((await order(answer)).fault).toMatchObject(fault)
+})
+
+test('requests come one after the other, however many names there are', async () => {
+  const { mostOpen } = await order((path, base) =>
+    path === '/newOrder'
+      ? {
+          status: 201,
+          body: { authorizations: Array.from({ length: 20 }, (_, i) => `${base}/authz${i}`) },
+        }
+      : rest,
+  )
+  expect(mostOpen).toBe(1)
+})
+
+test('a CA whose certificate is of no known authority is not asked', async () => {
+  const other = readFileSync(makeTlsFiles(tempDir('other-ca'), 'other').certFile, 'utf8')
+  const { fault } = await order(() => rest, { ca: other })
+  expect(fault).toMatchObject({
+    code: 'away',
+    message: expect.stringMatching(/cannot be asked: (DEPTH|UNABLE|SELF)/) as string,
+  })
+})
+
+test('a CA that does not answer is left when the node stops', async () => {
+  const ending = new AbortController()
+  setTimeout(() => ending.abort(), 50)
+  const { fault } = await order(() => 'hang', { signal: ending.signal })
+  expect(fault).toMatchObject({ code: 'away' })
+})
+
+test('the time of the CA is compared with the own one', async () => {
+  const date = new Date(Date.now() - 86_400_000).toUTCString()
+  const { clockOffsetMs } = await order(() => ({ status: 500, headers: { date } }))
+  expect(Math.abs(clockOffsetMs! - 86_400_000)).toBeLessThan(5_000)
+})

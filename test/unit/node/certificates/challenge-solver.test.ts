@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { ok } from '#lib/result.ts'
+import { systemClock } from '#lib/clock.ts'
+import { createChallengeSolver } from '#node/certificates/challenge-solver.ts'
+import type { ChallengeSolverParts } from '#node/certificates/challenge-solver.ts'
+import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import { bundleOf } from '#test/support/bundle-models.ts'
+import { keptLog } from '#test/support/certificates.ts'
+import { modelOfWritten } from '#test/support/dns/written-zone.ts'
+
+const zone = `@ SOA ns1 hostmaster 1 3600 600 86400 60
+@ NS ns1
+ns1 A 192.0.2.53
+www A 192.0.2.1
+_acme-challenge.led CNAME elsewhere.example.
+sub NS ns.elsewhere.example.
+old DNAME new.example.
+`
+const bundle = bundleOf(modelOfWritten({ name: 'example.org.', text: `$TTL 60\n${zone}` }))
+
+function world(behind: readonly (readonly string[])[] = [[]]) {
+  const stored = new Map<string, StoredTxtRecord>()
+  const { log, lines } = keptLog()
+  let looks = 0
+  const dynamicDns = {
+    createRecord: async (record: StoredTxtRecord) => {
+      stored.set(record.id, record)
+      return ok({ revision: 1, added: [record], removed: [] })
+    },
+    deleteRecord: async (_scope: unknown, id: string) => {
+      stored.delete(id)
+      return ok({ revision: 2, added: [], removed: [id] })
+    },
+    listRecords: async () => ok([...stored.values()]),
+  }
+  const nodes = () => behind[Math.min(looks, behind.length - 1)]!
+  const inventory = {
+    refresh: async () => void looks++,
+    all: () => nodes().map((texts, i) => known(`far-${i}`, texts)),
+  }
+  const solver = createChallengeSolver({
+    ...{ dynamicDns, bundle: () => bundle, inventory, textsDigest: () => 'newest' },
+    ...{ propagationMs: 0, clock: systemClock, log },
+  } as unknown as ChallengeSolverParts)
+  return { solver, stored, lines, looks: () => looks }
+}
+
+const known = (name: string, texts: string) => ({
+  report: { name, role: 'dns', texts },
+  ...{ isCounted: true, isMissing: false },
+})
+
+test.each([
+  ['www.example.org', undefined],
+  ['example.org', undefined],
+  ['led.example.org', 'the configuration has an alias there'],
+  ['a.sub.example.org', 'it is delegated to other name servers'],
+  ['a.old.example.org', 'it is below a DNAME'],
+  ['www.example.net', '_acme-challenge.www.example.net. is in no zone that is answered here'],
+])('whether %s can be proven by a record is said before it is tried', (name, why) => {
+  const type = world().solver.typeFor(name, false)
+  if (why === undefined) expect(type).toEqual(ok('dns-01'))
+  else expect(type.ok ? '' : type.error).toContain(why)
+})
+
+const proof = (name: string, value: string) =>
+  ({ type: 'dns-01', name, token: 't', value }) as const
+
+test('a proof is a TXT record until it is withdrawn; what is left of an order that died goes, too', async () => {
+  const { solver, stored } = world()
+  const old = { id: 'old', name: '_acme-challenge.www.example.org.', writtenBy: 'acme' }
+  const others = { ...old, id: 'others', writtenBy: 'key:certbot.' }
+  for (const one of [old, others]) stored.set(one.id, { ...one, createdAtMs: 1 } as StoredTxtRecord)
+  const signal = new AbortController().signal
+  // A wildcard and its name have a proof each, at one name.
+  const proofs = [proof('www.example.org', 'one'), proof('www.example.org', 'two')]
+  expect(await solver.publish(proofs, signal)).toEqual(ok(null))
+  const rdata = [...stored.values()].map((one) => [one.name, one.rdata])
+  expect(rdata).toEqual([
+    ['_acme-challenge.www.example.org.', undefined],
+    ['_acme-challenge.www.example.org.', Buffer.from('\x03one').toString('base64')],
+    ['_acme-challenge.www.example.org.', Buffer.from('\x03two').toString('base64')],
+  ])
+  await solver.withdraw()
+  expect([...stored.keys()]).toEqual(['others'])
+})
+
+test('the CA is told when each node of the fleet has the records', async () => {
+  const { solver, looks, lines } = world([
+    ['older', 'newest'],
+    ['older', 'newest'],
+    ['newest', 'newest'],
+  ])
+  const signal = new AbortController().signal
+  expect(await solver.publish([proof('www.example.org', 'one')], signal)).toEqual(ok(null))
+  expect(looks()).toBe(2)
+  expect(lines).toEqual([])
+})

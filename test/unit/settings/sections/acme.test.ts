@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { loadSettings } from '#settings/settings.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const names = 'names: [ns1.example.com, "*.example.com"]'
+const file = (yaml: string): string => {
+  const path = join(tempDir('acme-settings'), 'gslbd.yaml')
+  writeFileSync(path, yaml)
+  return path
+}
+
+test.each([
+  ['names with the terms', `acme: { ${names}, agreeToTerms: true }`, undefined],
+  ['names without the terms', `acme: { ${names} }`, 'acme.agreeToTerms is not true'],
+  ['a listener without names', 'dns: { tls: { acme: true } }', 'dns.tls.acme needs acme.names'],
+  ['the API without names', 'api: { tls: { acme: true } }', 'api.tls.acme needs acme.names'],
+  [
+    'a node that gets it from others',
+    'dns: { tls: { acme: true } }\nroles: [dns]\nbundle: { urls: ["https://c.example.com"] }',
+    undefined,
+  ],
+  [
+    'files and acme at once',
+    `acme: { ${names}, agreeToTerms: true }\ndns: { tls: { acme: true, certFile: a } }`,
+    'dns.tls has files and acme',
+  ],
+  ['half of the files of the API', 'api: { tls: { certFile: a } }', 'api.tls.keyFile is missing'],
+  ['a name of one label', 'acme: { names: [localhost] }', 'acme.names'],
+  ['a wildcard in the middle', 'acme: { names: ["a.*.example.com"] }', 'acme.names'],
+  ['a directory over plain HTTP', 'acme: { directory: "http://ca.test/" }', 'acme.directory'],
+  ['a directory with a password', 'acme: { directory: "https://a:b@ca.test/" }', 'acme.directory'],
+  ['an address with a header', 'acme: { contact: ["a@b.test?cc=x@y.test"] }', 'acme.contact'],
+])('%s', (_what, yaml, says) => {
+  const loaded = loadSettings({ file: file(yaml), env: {}, flags: {} })
+  if (says === undefined) expect(loaded).toMatchObject({ ok: true })
+  else expect(loaded.ok ? [] : loaded.error.join('\n')).toContain(says)
+})
