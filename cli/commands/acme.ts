@@ -55,7 +55,7 @@ function textOf({ names, directory, certificate, failure, isOrdering, ...rest }:
     ...(typeof offset === 'number' && Math.abs(offset) >= clockOffsetSeconds
       ? [`the clock of this node is ${aheadBy(offset)} that of the server`]
       : []),
-    ...(fault === null ? [] : [String(fault)]),
+    ...(typeof fault === 'string' ? [fault] : []),
   ]
   return `${plain(wanted)}\n${lines.map((line) => `  ${plain(line)}\n`).join('')}`
 }

@@ -4,11 +4,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import axios from 'acme-client/src/axios.js'
-import type { AcmeRequest } from 'acme-client/src/axios.js'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { version } from '#lib/version.ts'
+import { acmeRequests } from './acme-client.ts'
+import type { AcmeRequest } from './acme-client.ts'
 
 export interface CaTransportParts {
   /** PEM; undefined: the authorities that come with Node. */
@@ -136,7 +136,7 @@ export class CaTransport {
     return new Error(message)
   }
 
-  /** Of the answer itself, or of a proof that was refused. An answer without one ends the last. */
+  /** The fault of the answer, or of a proof that was refused; without one the last is over. */
   #noteProblem(data: unknown): void {
     const { error, challenges } = fieldsOf(data)
     const refused = Array.isArray(challenges) ? challenges.map((one) => fieldsOf(one)['error']) : []
@@ -153,7 +153,7 @@ export class CaTransport {
   }
 }
 
-axios.defaults.adapter = (request) => {
+acmeRequests.defaults.adapter = (request) => {
   const transport = here.getStore()
   if (transport === undefined) throw new Error('the ACME client asks outside of a transport')
   return transport.send(request)

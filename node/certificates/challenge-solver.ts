@@ -37,7 +37,7 @@ export const solverLimits = {
   ttlSeconds: 60,
 } as const
 
-/** Who wrote a record, as lists of TXT records show it. */
+/** The writer of a record, as lists of TXT records show it. */
 const writtenBy = 'acme'
 
 export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSolver {

@@ -97,7 +97,7 @@ export const createApi = (have: Needs): Outcome<HasApi> => {
   const given = have.certificates?.given ?? null
   const tls = createApiTls(settings.api, given, log, systemClock.nowMs)
   if (!tls.ok) return tls
-  const parts = apiParts(have, load, looks, tls.value)
+  const parts = apiParts(have, { load, looks, tls: tls.value })
   const api = createNodeApi(parts)
   if (!api.ok) return api
   return ok({
@@ -165,6 +165,9 @@ const certificatesOf = ({ node }: Needs, tls: NodeApiTls | null) => [
   ...[node.tcpStats?.secure?.certificate, tls?.status()].filter((one) => one !== undefined),
 ]
 
+const shownBy = ({ settings, certificates, later }: Needs): NodeApiParts['certificates'] =>
+  createCertificatesView(settings, certificates?.vault ?? null, () => later.acme ?? undefined)
+
 const areChecksOff = ({ settings, health, node }: Needs): boolean =>
   settings.roles.includes('dns') && health === null && node.poolsWithHealthCheck() > 0
 
@@ -178,12 +181,13 @@ const keyView = ({ settings, signing, keyVault, domains, behindNodes }: Needs) =
   behindNodes: () => (keyVault.vault === null ? [] : behindNodes.notable()),
 })
 
-function apiParts(
-  have: Needs,
-  load: ThreadLoad,
-  looks: AskedLooks,
-  tls: NodeApiTls | null,
-): NodeApiParts {
+interface Own {
+  readonly load: ThreadLoad
+  readonly looks: AskedLooks
+  readonly tls: NodeApiTls | null
+}
+
+function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = have
   const { dynamicDns, regressions, alerts, domains } = have
   const api = (): NodeApi | null | undefined => have.later.api
@@ -237,12 +241,7 @@ function apiParts(
     ...{ shared, records, bundles: bundlesOf(have), deliveries: deliveriesOf(have) },
     ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
     hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
-    ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have), tls },
-    certificates: createCertificatesView(
-      settings,
-      have.certificates?.vault ?? null,
-      () => have.later.acme ?? undefined,
-    ),
+    ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have), tls, certificates: shownBy(have) },
     overlays: {
       trip: regressions.trip,
       onRegression: regressions.onRegression,

@@ -38,7 +38,7 @@ export interface HealthParts {
   readonly behindNodes: () => readonly BehindNode[]
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
-  /** Those of DNS over TLS and of the API, where they speak it. */
+  /** One of DNS over TLS and one of the API, where they speak it. */
   readonly certificates: () => readonly Pick<CertificateStatus, 'fault' | 'isEnding'>[]
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
@@ -69,8 +69,8 @@ export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
 
 export const certificateFaulty =
-  'A certificate of dns.tls or api.tls expires within 14 days, or the newest one cannot be used, or ' +
-  'there is none yet. See the log.'
+  'A certificate of dns.tls or api.tls expires within 14 days, or the newest one cannot be used, ' +
+  'or there is none yet. See the log.'
 
 export const isFaulty = ({
   fault,

@@ -91,7 +91,7 @@ async function status(): Promise<{ readonly text: string; readonly code: number 
   return await saidBy(process.execPath, [mainPath, 'acme', 'status', '--url', url], { env })
 }
 
-test('a first start gets a certificate, which DNS over TLS, over HTTPS and the API use', async () => {
+test('a first start gets a certificate, which DNS over TLS and HTTPS and the API use', async () => {
   await waitUntil('a certificate', async () => (await serialAt(ports.tls)) !== '', patience)
   const { subjectaltname } = await servedAt(ports.tls)
   expect(subjectaltname).toContain('DNS:ns1.example.com')

@@ -106,7 +106,6 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     plansUnderWay: new OnePerTenant(),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     ...{ bundles: noBundles, zoneKeys: { ...portOf('zoneKeys'), list: () => [] } },
-    certificates: { view: () => null },
     deliveries: { list: () => [], act: async () => err({ code: 'unknown', message: '' }) },
     usage: { add: async () => ok(undefined), range: async () => ok([]) },
     objectUse: {
@@ -118,7 +117,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     requestCounts: new RequestCounts(),
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     nodeSettings: { list: () => [] },
-    anycast: { status: () => null },
+    ...{ anycast: { status: () => null }, certificates: { view: () => null } },
     cluster: { nodes: async () => [], restart: async () => ok(null) },
     feed: feedOf(brought),
     feedTokens: new FeedTokens(

@@ -50,7 +50,7 @@ const withoutConfig = [
   ...['postAuthTotpSetup', 'postAuthTotpVerify', 'getAuthOidcAuthorize', 'getAuthOidcCallback'],
   ...['getAlerts', 'postAlerts', 'getAlertsById', 'putAlertsById', 'deleteAlertsById'],
   ...['postAlertsByIdTest', 'getAlertsEvents', 'getAlertsSilences', 'postAlertsSilences'],
-  'deleteAlertsSilencesById',
+  ...['deleteAlertsSilencesById', 'getAcmeCertificates'],
   ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],

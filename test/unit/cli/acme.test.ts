@@ -29,7 +29,8 @@ test.each<[string, object[], number, string]>([
     'ns1.example.com, *.example.com\n' +
       '  from https://ca.test/dir\n' +
       '  serves until 2026-12-20T14:13:20.000Z, is renewed from 2026-11-20T14:13:20.000Z on\n' +
-      '  the last try failed at 2026-11-20T18:40:00.000Z (rateLimited, 3 times in a row): too many\n' +
+      '  the last try failed at 2026-11-20T18:40:00.000Z ' +
+      '(rateLimited, 3 times in a row): too many\n' +
       '  tried again at 2026-11-21T22:26:40.000Z\n',
   ],
   [

@@ -52,7 +52,7 @@ function world(
   return { time, store, vault, keeper, look, lines, asked: ca.asked }
 }
 
-test('a first certificate is asked for at once, and a second at two thirds of its time', async () => {
+test('a first certificate is asked for at once, a second at two thirds of its time', async () => {
   const { look, vault, time, asked } = world(() => ok(orderedAt(time.clock.nowMs())))
   await look()
   const { certificate } = vault.state
@@ -83,7 +83,7 @@ test('of two control nodes at once, one asks', async () => {
   expect(one!.vault.state.certificate).toEqual(other!.vault.state.certificate)
 })
 
-test('an order of a node that died is taken over after ten minutes, by the same node at once', async () => {
+test('an order of a dead node is taken over after ten minutes, by itself at once', async () => {
   const never = (): never => {
     throw new Error('nothing is asked')
   }
@@ -106,7 +106,7 @@ test('an order of a node that died is taken over after ten minutes, by the same 
   }
 })
 
-test('while the CA is away the certificate before stays, and tries come ever less often', async () => {
+test('while the CA is away the certificate stays, and tries come ever less often', async () => {
   let isAway = false
   const gone = {
     code: 'away',
@@ -162,7 +162,7 @@ test('other names are asked for at once, in spite of a pause', async () => {
   expect(next.vault.state.certificate?.names).toEqual(['other.example.com'])
 })
 
-test('a certificate that the database did not take is stored when it is back, and not asked for again', async () => {
+test('a certificate that the database did not take is stored later, asked for once', async () => {
   const { look, store, vault, asked, lines } = world(() => {
     store.isAway = true
     return ok(orderedAt(began))

@@ -85,7 +85,7 @@ async function order(answer: Answer, more: { ca?: string; signal?: AbortSignal }
 
 const rest: Said = { status: 0 }
 
-test('a limit of rates is told with the time that the CA says, and nothing is tried again', async () => {
+test('a limit of rates is told with the time that the CA says, and obeyed', async () => {
   let asked = 0
   const { fault } = await order((path) => {
     if (path !== '/newOrder') return rest

@@ -66,7 +66,7 @@ test.each([
 const proof = (name: string, value: string) =>
   ({ type: 'dns-01', name, token: 't', value }) as const
 
-test('a proof is a TXT record until it is withdrawn; what is left of an order that died goes, too', async () => {
+test('a proof is a TXT record until it is withdrawn; what dead orders left goes, too', async () => {
   const { solver, stored } = world()
   const old = { id: 'old', name: '_acme-challenge.www.example.org.', writtenBy: 'acme' }
   const others = { ...old, id: 'others', writtenBy: 'key:certbot.' }
