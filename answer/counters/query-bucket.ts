@@ -71,13 +71,13 @@ export class QueryBucket {
     // Negative: another thread read the clock later but updated the cell first.
     if (elapsedMs <= 0 && elapsedMs > -second) return
     // The difference of whole tokens up to now and up to then loses no fraction.
-    const brought =
+    const accrued =
       elapsedMs >= 0 && elapsedMs < second
         ? Math.floor((nowMs * rate) / second) - Math.floor(((nowMs - elapsedMs) * rate) / second)
         : rate
-    if (brought === 0) return
+    if (accrued === 0) return
     const seen = Atomics.compareExchange(cells, Cell.FilledMs, filledMs, nowMs | 0)
-    if (seen === filledMs) this.#add(brought, rate)
+    if (seen === filledMs) this.#add(accrued, rate)
   }
 
   /** Adds tokens up to `rate`; a surplus from a higher rate set meanwhile is kept. */

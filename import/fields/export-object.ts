@@ -46,7 +46,7 @@ export class ExportObject {
   readonly #children = new Map<string, readonly ExportObject[]>()
   #nodes: ReadonlyMap<string, Node> | undefined
   readonly #twice: [key: string, place: ZonePlace][] = []
-  #isTold = false
+  #isReported = false
 
   private constructor(
     fields: Fields,
@@ -180,8 +180,8 @@ export class ExportObject {
   }
 
   /** Marks the whole object as reported by the caller. */
-  told(): void {
-    this.#isTold = true
+  markReported(): void {
+    this.#isReported = true
   }
 
   /** Call it once, on the outermost object, when everything was read. */
@@ -189,11 +189,11 @@ export class ExportObject {
     const unread = [...this.#unread()]
     const counts = new Map<string, number>()
     for (const { shape } of unread) counts.set(shape, (counts.get(shape) ?? 0) + 1)
-    const told = new Map<string, number>()
+    const reported = new Map<string, number>()
     const notes: FieldNote[] = []
     for (const { shape, place, text } of unread) {
-      const before = told.get(shape) ?? 0
-      told.set(shape, before + 1)
+      const before = reported.get(shape) ?? 0
+      reported.set(shape, before + 1)
       if (before >= notesOfShapeMax) continue
       const more = counts.get(shape)! - notesOfShapeMax
       const isLast = before === notesOfShapeMax - 1 && more > 0
@@ -272,7 +272,7 @@ export class ExportObject {
   }
 
   *#unread(): Generator<{ shape: string; place: ZonePlace; text: string }> {
-    if (this.#isTold) return
+    if (this.#isReported) return
     for (const key of this.keys()) {
       const [path, shape] = this.#names(key)
       const place = this.#placeOf(this.#nodeOf(key)) ?? this.place

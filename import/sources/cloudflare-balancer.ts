@@ -36,7 +36,7 @@ export function loadBalancer(
   const say: Say = (is, why, at = balancer) => builder.note(is, at.place, `${name}: ${why}`)
   const refuse = (why: string): [] => {
     say('not mapped', why)
-    balancer.told()
+    balancer.markReported()
     return []
   }
   const policy = balancer.text('steering_policy')
@@ -223,7 +223,7 @@ function monitorOf(
   for (const other of used.slice(1)) {
     const text = `its pools have different monitors; a pool has one, ${first.text('id')}`
     say('not mapped', text, other)
-    other.told()
+    other.markReported()
   }
   const check = cloudflareMonitor(first)
   if (typeof check !== 'string') return check

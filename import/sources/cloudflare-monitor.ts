@@ -23,7 +23,7 @@ export function cloudflareMonitor(monitor: ExportObject): JsonObject | string {
     return type === 'tcp' ? { type, port, ...basics } : { type: 'icmp', ...basics }
   }
   if (type !== 'http' && !isTls) {
-    monitor.told()
+    monitor.markReported()
     return `the type ${type} has nothing like it here`
   }
   const { Host: host, ...headers } = headersOf(monitor.object('header'))

@@ -41,7 +41,7 @@ export const cloudflareSource: ImportSource = {
       if (names.has(name.toLowerCase()) && /^(A|AAAA|CNAME)$/.test(type)) {
         const text = `${name} ${type}: a load balancer answers for it`
         builder.note('left out', record.place, text)
-        record.told()
+        record.markReported()
       } else dnsRecord(record, flattened, builder)
     }
     const used = new Set(
@@ -49,7 +49,7 @@ export const cloudflareSource: ImportSource = {
     )
     for (const one of [...pools, ...monitors].filter((each) => !used.has(each))) {
       builder.note('left out', one.place, `${one.path}: no load balancer that maps uses it`)
-      one.told()
+      one.markReported()
     }
     return ok(builder.result(origin, top, root.notes()))
   },
@@ -72,7 +72,7 @@ function isActive(balancer: ExportObject, builder: ZoneBuilder): boolean {
   if (balancer.flag('enabled') !== false) return true
   const text = `the load balancer ${balancer.text('name')}: it is disabled, and its records answer`
   builder.note('left out', balancer.place, text)
-  balancer.told()
+  balancer.markReported()
   return false
 }
 

@@ -41,7 +41,7 @@ export function dynamicName(records: readonly OctodnsRecord[], builder: ZoneBuil
     for (const { name, type, fields, place } of records) {
       const text = `${name} ${type}: A and AAAA choose in different ways, and a service has one`
       builder.note('not mapped', place, text)
-      fields.told()
+      fields.markReported()
     }
     return
   }
@@ -82,7 +82,7 @@ function mappedRecord(record: OctodnsRecord, builder: ZoneBuilder): Mapped | und
   const dynamic = fields.object('dynamic')
   const rules = dynamic.objects('rules')
   if (rules.length === 0) {
-    fields.told()
+    fields.markReported()
     return say('not mapped', 'it has values without rules beside dynamic ones')
   }
   const pools = dynamic.object('pools')
@@ -99,7 +99,7 @@ function mappedRecord(record: OctodnsRecord, builder: ZoneBuilder): Mapped | und
     const pool = pools.object(key)
     if (pool.isRead('values')) continue
     builder.note('left out', pool.place, `${name} ${type}: no rule comes to the pool ${key}`)
-    pool.told()
+    pool.markReported()
   }
   return mapped
 }
@@ -155,7 +155,7 @@ function byPlace(
       const why = isOfNetworks
         ? `its subnets get pool ${name}; write them as geoRules of the pool`
         : `a member has one region, and pool ${name} has ${geos.join(', ')}`
-      rule.told()
+      rule.markReported()
       return say('not mapped', why) ?? []
     }
     const pool = poolNamed(pools, name)

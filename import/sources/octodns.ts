@@ -64,7 +64,7 @@ function isOurs({ name, type, fields, place }: OctodnsRecord, builder: ZoneBuild
   own.aside('says what octoDNS lets pass', 'lenient')
   if (own.flag('ignored') !== true) return true
   builder.note('left out', place, `${name} ${type}: octodns.ignored, so octoDNS leaves it alone`)
-  fields.told()
+  fields.markReported()
   return false
 }
 
@@ -74,7 +74,7 @@ function plainRecord(
 ): void {
   const refuse = (why: string): void => {
     builder.note('not mapped', place, `${name} ${type}: ${why}`)
-    fields.told()
+    fields.markReported()
   }
   const values = valuesOf(fields)
   if (values.length === 0) return refuse('it has no values')

@@ -46,7 +46,7 @@ export function balancedName(
   const say: Say = (is, why, set) => {
     const label = set === undefined ? name : [name, set.type, set.id].filter(Boolean).join(' ')
     builder.note(is, set?.place ?? place, `${label}: ${why}`)
-    if (is === 'not mapped') set?.fields.told()
+    if (is === 'not mapped') set?.fields.markReported()
   }
   const way = ways.find(({ field }) => sets.some(({ fields }) => fields.has(field)))
   if (way === undefined) {

@@ -21,14 +21,14 @@ export function route53Checks(
     const id = check.text('Id')
     if (!used.has(id)) {
       builder.note('left out', check.place, `the health check ${id}: no balanced name uses it`)
-      check.told()
+      check.markReported()
       continue
     }
     check.aside('says who made it, not what it does', 'CallerReference', 'HealthCheckVersion')
     const found = checkOf(check.object('HealthCheckConfig'))
     if (typeof found === 'string') {
       builder.note('not mapped', check.place, `the health check ${id}: ${found}`)
-      check.told()
+      check.markReported()
       checks.set(id, { healthCheck: undefined, asks: '' })
     } else checks.set(id, found)
   }

@@ -89,5 +89,5 @@ function plainAlias(set: Route53Set, all: readonly Route53Set[], builder: ZoneBu
 function refuse({ name, type, id, fields, place }: Route53Set, why: string, builder: ZoneBuilder) {
   const label = [name, type, ...(id === '' ? [] : [id])].join(' ')
   builder.note('not mapped', place, `${label}: ${why}`)
-  fields.told()
+  fields.markReported()
 }

@@ -59,7 +59,7 @@ class PolicyReader {
   readonly #ownTypes = new Set<'SOA' | 'NS'>()
   /** Place of the first of these, or of all. */
   #ownPlace: ZonePlace | undefined
-  readonly #told = new Map<string, { readonly note: Note; count: number }>()
+  readonly #notesByText = new Map<string, { readonly note: Note; count: number }>()
 
   constructor(origin: string) {
     this.#origin = origin
@@ -69,7 +69,7 @@ class PolicyReader {
   record({ records, placeOf }: ParsedZone, index: number): void {
     const { owner, type, rdata } = records.at(index)
     const text = formatName(owner).toLowerCase()
-    const tell = (is: Note['is'], what: string): void => this.#tell(is, what, placeOf(index))
+    const tell = (is: Note['is'], what: string): void => this.#report(is, what, placeOf(index))
     this.#ownPlace ??= placeOf(index)
     if (text === this.#origin) {
       const own = type === RrType.SOA ? 'SOA' : type === RrType.NS ? 'NS' : undefined
@@ -114,7 +114,7 @@ class PolicyReader {
   }
 
   notes(): readonly Note[] {
-    this.#tellEndedWildcards()
+    this.#reportEndedWildcards()
     return [...this.#noteOfZone(), ...this.#notesOfRecords()]
   }
 
@@ -127,14 +127,14 @@ class PolicyReader {
   }
 
   #notesOfRecords(): readonly Note[] {
-    return [...this.#told.values()].map(({ note, count }) => {
+    return [...this.#notesByText.values()].map(({ note, count }) => {
       const more = count === 1 ? '' : `; ${count} records, this is the first`
       return { ...note, text: `${note.text}${more}` }
     })
   }
 
   /** RFC 4592 section 4.4: existing names, and names above them, end a wildcard. */
-  #tellEndedWildcards(): void {
+  #reportEndedWildcards(): void {
     const met = new Set<string>()
     for (const [name, place] of this.#placeOf) {
       for (const one of [name, ...enclosingNames(name)]) {
@@ -144,7 +144,7 @@ class PolicyReader {
         const text =
           'a deeper name ends a wildcard for readers that take it as DNS does; the rule for the ' +
           'domain holds below that name, too'
-        this.#tell('changed', text, place)
+        this.#report('changed', text, place)
       }
     }
   }
@@ -157,9 +157,9 @@ class PolicyReader {
     return undefined
   }
 
-  #tell(is: Note['is'], text: string, place: ZonePlace): void {
-    const known = this.#told.get(text)
-    if (known === undefined) this.#told.set(text, { note: { is, text, place }, count: 1 })
+  #report(is: Note['is'], text: string, place: ZonePlace): void {
+    const known = this.#notesByText.get(text)
+    if (known === undefined) this.#notesByText.set(text, { note: { is, text, place }, count: 1 })
     else known.count++
   }
 }

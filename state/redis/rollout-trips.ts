@@ -30,8 +30,8 @@ export function createRedisRolloutTrips(redis: Redis, clock: Clock): RolloutTrip
       await redis.listening()
       const attempt = `${trip.rolloutUid}@${trip.startAtMs}`
       const words = [attempt, JSON.stringify(trip), `${tripsMax}`, `${keptMs}`, redis.key(channel)]
-      const told = await redis.run(tellScript, [key], words)
-      return told.ok ? ok(undefined) : told
+      const sent = await redis.run(tellScript, [key], words)
+      return sent.ok ? ok(undefined) : sent
     },
     subscribe: (handler) => {
       const tell = (trip: SharedTrip): void => {

@@ -53,7 +53,7 @@ test('a node whose key nobody trusts says so, and changes nothing', async () => 
   expect(await originLog('%H')).toBe(before)
 })
 
-test('what a 201 says is in DNS and signed in Git when it comes', async () => {
+test('a 201 comes when its change is in DNS and signed in Git', async () => {
   const pem = readFileSync(join(site.dataDir, 'keys', 'node.pem'), 'utf8')
   const line = formatPublicKeyLine(privateKeyFromPem(pem, 'node').publicKey, 'node')
   appendFileSync(join(site.dataDir, 'allowed_signers'), `node@gslbd ${line}\n`)
@@ -86,7 +86,7 @@ test('what a 201 says is in DNS and signed in Git when it comes', async () => {
   expect(await originLog('%B')).toMatch(/^Gslb-Request: [0-9a-f-]{36}$/m)
 })
 
-test('of a good and a bad request at once the good one is made, and writes go on', async () => {
+test('a good request beside a bad one is carried out, and writes go on', async () => {
   const [{ id: poolId } = { id: '' }] = await list('/pools')
   const made = await call('POST', '/services', { name: 'one', domain: 'one.example.com.', poolId })
   const path = `/services/${made.body.id}`

@@ -267,7 +267,7 @@ describe('trust', () => {
   })
 
   onlyLong(() => {
-    test('what was answered before three commits is explained, with its commit', async () => {
+    test('explains an answer from three commits ago, with its commit', async () => {
       const then = await site.publish('192.0.2.70')
       await activeIs(then)
       expect(await answer()).toBe('192.0.2.70')

@@ -93,7 +93,7 @@ test('limits say what to do, a better token counts at once, and DNS goes on', as
   expect({ lost, answers }).toEqual({ lost: 0, answers: ['192.0.2.1'] })
 })
 
-test('what is beyond a licence that got smaller is served, and told in the status', async () => {
+test('objects beyond a smaller licence are served, and shown in the status', async () => {
   expect(await daemon.stop()).toEqual({ code: 0, signal: null })
   // The one that was applied over the API would go before one of the file.
   env['GSLB_LICENSE_KEY'] = await issue('free')

@@ -154,7 +154,7 @@ const cannotStart: readonly StartCase[] = [
   },
 ]
 
-test('what answers goes before what reads Git and compiles', () => {
+test('answering threads have priority over those that read Git and compile', () => {
   const tasks = `/proc/${daemon.pid}/task`
   const threads = readdirSync(tasks).map((task) => {
     const [, name = '', rest = ''] =
@@ -322,7 +322,7 @@ describe('signals', () => {
 // Locks of others that are gone, empty or damaged: test/unit/node/data/data-dir.test.ts.
 onlyLong(() => {
   describe('the lock', () => {
-    test('of a process whose number another has now keeps nobody out', async () => {
+    test('with a reused process number keeps nobody out', async () => {
       writeFileSync(join(site.dataDir, 'lock'), `${process.pid} 1\n`)
       daemon = await start('serve', '--settings', site.settingsFile)
       expect(readFileSync(join(site.dataDir, 'lock'), 'utf8')).toMatch(`${daemon.pid} `)

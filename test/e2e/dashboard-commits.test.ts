@@ -259,7 +259,7 @@ test(
 )
 
 test(
-  'of two tabs each sees what the other does, and a log-out in one loses no form in the other',
+  "two tabs see each other's changes, and a log-out in one loses no form",
   async () => {
     const { page: first } = await signedIn(admin)
     const second = await first.context().newPage()

@@ -166,7 +166,7 @@ test.each(zoned)(
 )
 
 test(
-  'nothing of the session is in addresses, in storage, in the log or within reach of scripts',
+  'the session is not in addresses, storage or log, nor within reach of scripts',
   async () => {
     const { page, requests } = await signedIn(admin)
     for (const path of ['/services', `/pools/${ids.pool}`, '/r/users', '/account', '/audit']) {

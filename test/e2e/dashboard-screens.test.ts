@@ -155,7 +155,7 @@ test(
 )
 
 test(
-  'of a pool or a service that somebody deletes its page says so, and a form keeps what is written',
+  'the page of a deleted pool or service says so, and a form keeps its text',
   async () => {
     const { page } = await signedIn(world.admin)
     const { id } = (await node.call('POST', '/pools', { name: 'short-lived' })).body
@@ -180,7 +180,7 @@ test(
 )
 
 test(
-  'what is not known is not said to be none, and comes by itself',
+  'unknown values are not shown as none, and appear by themselves',
   async () => {
     const { page } = await signedIn(world.admin)
     const broken = (route: Route) => route.fulfill({ status: 500 })
@@ -274,7 +274,7 @@ test(
 )
 
 test(
-  'of a million calls the audit screen shows the newest and the oldest, and holds a few thousand',
+  'the audit screen shows both ends of a million calls, and holds a few thousand',
   async () => {
     const { page, faults, requests } = await signedIn(world.admin)
     const status = page.getByRole('main').getByRole('status')
@@ -385,7 +385,7 @@ const silent = new Set(['/services', '/pools', '/trace', '/account'])
 const sayMs = 60_000
 
 test(
-  'whatever a node answers, each screen says so in words and goes on when it is well again',
+  'each screen reports any fault of a node in words, and recovers',
   async () => {
     const { page, faults } = await signedIn(world.admin)
     const items = [`/pools/${world.pool}`, `/services/${world.service}`, `/members/${world.member}`]

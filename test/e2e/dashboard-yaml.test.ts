@@ -144,7 +144,7 @@ const wrongs = [
 ] as const
 
 test(
-  "what is wrong is marked at its line with the API's sentence, while one writes",
+  "mistakes are marked at their line with the API's sentence, while one writes",
   async () => {
     const { page } = await signedIn(admin)
     await visit(page, `/services/${ids.service}`)

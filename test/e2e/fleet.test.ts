@@ -170,7 +170,7 @@ test('the control node lists the node with what it tells, until it stops', async
   })
 })
 
-test('one change after the other comes as a delta', async () => {
+test('consecutive changes come as deltas', async () => {
   const used = async (): Promise<number> =>
     (await node.metrics()).get('gslbd_bundle_deltas_total{result="used"}') ?? 0
   await waitUntil('the node to have what the control node has', async () => {
@@ -182,7 +182,7 @@ test('one change after the other comes as a delta', async () => {
   await waitUntil('a delta', async () => (await used()) > before)
 })
 
-test('such a node has loaded no Git, no database, no API, and has no other routes', async () => {
+test('a pulling node has loaded no Git, database or API, and has no other routes', async () => {
   const loaded = readFileSync(modules, 'utf8')
   const packages = ['fastify', '@electric-sql', 'pg', 'openid-client']
   const layers = ['compiler/compile.ts', 'gitops/sync', 'state/sql', 'api/server', 'jobs', 'alerts']
@@ -226,7 +226,7 @@ test('the control node says what would be answered, and what a change would do',
   expect(await ask('/plan', { requests })).toContain('NXDOMAIN')
 })
 
-test('it announces its address, and says so in its metrics', async () => {
+test('a pulling node announces its address, and says so in its metrics', async () => {
   await isLastCommand('announce')
   const metrics = await node.metrics()
   expect(metrics.get('gslbd_anycast_announced')).toBe(1)
@@ -250,7 +250,7 @@ test('without its control node it goes on, and starts again from its disk', asyn
   await isTextServed()
 })
 
-test('it says in its health while its query log cannot be written', async () => {
+test('the health of the node shows that its query log cannot be written', async () => {
   const isFailing = async (): Promise<boolean> => {
     await served('api')
     return (await node.get('/api/v1/health')).includes('"query-log"')

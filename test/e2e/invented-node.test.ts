@@ -143,7 +143,7 @@ test('the change goes on; one that is not listed is shown, and gets it last', as
   expect(control.output).toContain('a node tells of itself that is not listed')
 })
 
-test('one that dies is missing within 30 s, and an alert says so within 60', async () => {
+test('a dead node is missing within 30 s, and an alert says so within 60', async () => {
   const isMissing = async (): Promise<boolean> =>
     (await listed()).some(({ name, drift }) => name === 'far-1' && drift.includes('missing'))
   far[0]!.signal('SIGKILL')

@@ -59,7 +59,7 @@ describe('after a restart', () => {
     expect(await askGeneration(port)).toBe(answerOf(7))
   })
 
-  test('nothing of another key is served', async () => {
+  test('a bundle signed by another key is not served', async () => {
     const dataDir = tempDir('node')
     const first = await start({ dataDir })
     await first.node.activate(at(1))

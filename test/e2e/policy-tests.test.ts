@@ -13,7 +13,7 @@ const testYaml = (address: string): string =>
   '  given: { name: www.example.com }\n  cases:\n' +
   `    - { name: everybody gets it, expect: { members: [${address}] } }\n`
 
-test('what fails a policy test is refused by Git and by the API, and changes nothing', async () => {
+test('a change that fails a policy test is refused by Git and the API', async () => {
   const site = await Site.make('policy-tests')
   onTestFinished(() => site.remove())
   site.trustNode()

@@ -99,7 +99,7 @@ test('errors are shown with their places, and a policy test that fails', async (
   await refused('tests/www.yaml', '192.0.2.9', 'refused, CompileFailed')
 })
 
-test('what is beyond a guardrail is refused, until a signed commit says it is meant', async () => {
+test('a push beyond a guardrail is refused, until a signed commit intends it', async () => {
   await site.git('rm', '-q', '-r', 'tenants', 'tests')
   const removal = await site.commit('remove all')
   await refused('refused, NamesRemoved', 'removes 2 of 2 names', 'Gslb-Override')
@@ -162,7 +162,7 @@ test('a node that does not answer is not waited for: the hook judges by itself',
 })
 
 // The node that runs would know what its damaged file says: its socket is gone.
-test('what cannot be judged passes, and the node judges it', async () => {
+test('a push that cannot be judged passes, and the node judges it', async () => {
   const statePath = join(site.dataDir, 'gitops', 'state.json')
   const state = await site.run('cat', statePath)
   writeFileSync(statePath, 'damaged')

@@ -154,7 +154,7 @@ test('a second successor is refused; the old one goes on without the first', asy
   expect(isHeldBy(node)).toBe(true)
 })
 
-test('one whose successor dies after the take-over starts again what it had let go', async () => {
+test('a node whose successor dies after the take-over resumes what it had let go', async () => {
   const successor = await RawSuccessor.connect(site.dataDir)
   await successor.greet()
   expect(await successor.ask({ step: 'let-go' })).toEqual({ step: 'gone' })
@@ -195,7 +195,7 @@ test.each([
   { what: 'a step before the greeting', line: '{"step":"let-go"}\n' },
   { what: 'an empty line', line: '\n' },
   { what: 'a line without an end', line: 'x'.repeat(100_000) },
-])('what is no request is cut off: $what', async ({ line }) => {
+])('a malformed request is cut off: $what', async ({ line }) => {
   const successor = await RawSuccessor.connect(site.dataDir)
   successor.say(line)
   await waitUntil('the end', () => successor.isClosed)

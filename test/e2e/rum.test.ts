@@ -66,7 +66,7 @@ async function whyOf(daemon: DaemonProcess, at: string, client: string): Promise
   return (await answer.json()) as Past
 }
 
-test('what browsers measure is what their networks are answered, and no other', async () => {
+test('measurements of browsers affect only answers to their networks', async () => {
   const api = { trustedProxies: ['127.0.0.1'] }
   const site = await Site.make('rum', { api })
   sites.push(site)

@@ -174,7 +174,7 @@ describe('health', () => {
   /** An hour: what answers now can only come from an old verdict. */
   const slow = { intervalMs: 3_600_000, timeoutMs: 100 }
 
-  test('of a member that stays is kept, whatever else changes', async () => {
+  test('is kept for a member that stays, whatever else changes', async () => {
     const { node, port, ill, well, check } = await withBackend()
     const edited = [{ ...ill, weight: 9, port: 1, region: 'DE' }, well]
     await node.activate(publish(key, pooled(edited, { ...check, ...slow }), { seq: 2 }))
@@ -182,7 +182,7 @@ describe('health', () => {
     expect(node.memberHealth()).toMatchObject({ healthy: 1, unhealthy: 1, warming: 0 })
   })
 
-  test('of a member that got another address is forgotten', async () => {
+  test('is forgotten for a member that got another address', async () => {
     const { node, port, ill, well, check } = await withBackend()
     const moved = [{ ...ill, ipAddress: '127.0.0.99' }, well]
     await node.activate(publish(key, pooled(moved, { ...check, ...slow }), { seq: 2 }))

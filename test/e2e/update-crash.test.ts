@@ -86,7 +86,7 @@ async function found(name: string): Promise<string> {
   return texts.map(({ answer }) => answer[0]?.rdataText ?? '-').join(' ')
 }
 
-test(`of ${updatesWanted} updates by ${clients} clients no acknowledged one is lost`, async () => {
+test(`no acknowledged one of ${updatesWanted} updates by ${clients} clients is lost`, async () => {
   for (let kill = 1; kill <= kills; kill++) {
     const until = Math.ceil((updatesWanted * kill) / kills)
     const killAt = until - clients

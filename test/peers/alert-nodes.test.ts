@@ -64,7 +64,7 @@ const bodyOf = ({ body }: { readonly body: string }): Body => JSON.parse(body) a
 const eventsOf = (posts: readonly { readonly body: string }[]): string[] =>
   posts.flatMap((post) => bodyOf(post).alerts.map(({ event }) => event))
 
-test('what both find is told once, and its end once', async () => {
+test('a finding of both nodes is sent once, and its end once', async () => {
   const receiver = await startReceiver()
   await addChannel('c1', receiver.url)
   const nodes = [startNode('n1'), startNode('n2')]

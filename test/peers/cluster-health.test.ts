@@ -80,7 +80,7 @@ test('a member that only the other node reaches is answered, and the status says
   expect((await far!.metrics()).get('gslbd_peer_nodes')).toBe(1)
 })
 
-test('what changed while Redis was away is known when it is back', async () => {
+test('changes made while Redis was away are known when it is back', async () => {
   await redis.kill()
   await waitUntil('both to say so', async () => {
     const [a, b] = [await near!.health(), await far!.health()]

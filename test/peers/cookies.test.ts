@@ -140,7 +140,7 @@ const learn = async (from: Server): Promise<string> => (await dig(from, `+cookie
 describe('with one secret', () => {
   const servers: readonly Server[] = ['gslbd', 'BIND', 'Knot']
   const pairs = servers.flatMap((from) => servers.map((to) => [from, to] as const))
-  test.each(pairs)('what %s makes, %s believes', async (from, to) => {
+  test.each(pairs)('a cookie of %s is valid for %s', async (from, to) => {
     const cookie = await learn(from)
     expect(cookie).toMatch(new RegExp(`^${client}01000000[0-9a-f]{24}$`))
     const reply = await dig(to, `+cookie=${cookie}`)

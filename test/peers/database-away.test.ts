@@ -57,7 +57,7 @@ test('a node that starts without its database is ready as soon as that is there'
   expect((await ask('health')).reasons).toEqual([])
 })
 
-test('one that goes away is an ERROR with the host, and degraded with its reason', async () => {
+test('a lost database is an ERROR with the host, and degraded with its reason', async () => {
   await postgres.kill()
   // Nobody asks it anything: it is missed all the same.
   await healthIs('degraded')

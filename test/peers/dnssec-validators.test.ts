@@ -174,7 +174,7 @@ describe.each([13, 15])('a zone with a key of algorithm %i', (algorithm) => {
   })
 })
 
-describe('what was asked before is used again', () => {
+describe('earlier results are used again', () => {
   let folder = ''
   let world: ValidatorWorld
   beforeAll(async () => {

@@ -92,7 +92,7 @@ test('a package that is not whole does not take the place of an older one', () =
   expect(readFileSync(older, 'utf8')).toBe('older')
 })
 
-test('it installs: program, unit, settings, man page and completions', () => {
+test('the package installs: program, unit, settings, man page and completions', () => {
   dpkg('--install', first)
   expect(statusOf()).toMatch(/^install ok installed /)
   for (const path of [
@@ -120,7 +120,7 @@ test('it installs: program, unit, settings, man page and completions', () => {
 
 const { spawnProgram } = useDaemons()
 
-test('it starts, and answers', async () => {
+test('the service starts, and answers', async () => {
   const file = join(work, 'gslbd.yaml')
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   writeFileSync(
@@ -252,7 +252,7 @@ function installationTests(): void {
     expect(await machine.run('systemctl', 'is-enabled', unit)).toBe('enabled')
   })
 
-  test('it runs as its own user, with the right to low ports and no other', async () => {
+  test('the service runs as its own user, with the right to low ports and no other', async () => {
     const status = await machine.run('cat', `/proc/${await mainPid()}/status`)
     const uid = await machine.run('id', '--user', 'gslbd')
     expect(status).toMatch(new RegExp(`^Uid:\\t${uid}\\t${uid}\\t${uid}\\t${uid}$`, 'm'))
@@ -367,7 +367,7 @@ function imageTests(): void {
     await expect(health()).rejects.toThrow()
   })
 
-  test('it starts by itself, is healthy when it is ready, answers, and stops', async () => {
+  test('the container starts by itself, is healthy when ready, answers, and stops', async () => {
     execFileSync('chown', ['-R', '5353:5353', volume])
     // As Kubernetes gives a volume to a group: its root is another's.
     execFileSync('chown', ['root:5353', volume])
@@ -401,6 +401,6 @@ if (lacked === undefined) {
   })
   describe('in a container', imageTests)
 } else
-  test(`nothing is shown here: ${lacked}`, () => {
+  test(`this machine cannot show it: ${lacked}`, () => {
     process.stderr.write(`packages.test.ts shows nothing of systemd and the image: ${lacked}\n`)
   })

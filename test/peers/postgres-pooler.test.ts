@@ -59,7 +59,7 @@ async function state(pool: NonNullable<PersistentOptions['pool']>): Promise<Pers
   return opened.value
 }
 
-test('what PgBouncer says is in the reason, and what to set', async () => {
+test('a fault of PgBouncer is in the reason, with the setting that helps', async () => {
   const { status, users } = await state({})
   const fault =
     /\(08P01: unsupported startup parameter: [a-z_]+\)\. .*database\.startupParameters to false/

@@ -205,6 +205,6 @@ if (lacked === undefined) {
     operationTests()
   })
 } else
-  test(`nothing is shown here: ${lacked}`, () => {
+  test(`this machine cannot show it: ${lacked}`, () => {
     process.stderr.write(`production-page.test.ts shows nothing of the page: ${lacked}\n`)
   })

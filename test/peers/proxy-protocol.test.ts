@@ -108,7 +108,7 @@ describe('kdig', () => {
     ['127.0.0.1', 'A', par],
     ['2001:db8:1::9', 'AAAA', fra6],
   ] as const
-  test.each(rows)('of %s asks %s', async (client, type, answer) => {
+  test.each(rows)('as %s asks %s', async (client, type, answer) => {
     const own = client.includes(':') ? '::1' : '192.0.2.53'
     const server = ['@127.0.0.1', '-p', String(nodePort), '+short', `+proxy=${client}-${own}`]
     for (const way of ['+notcp', '+tcp']) {

@@ -101,7 +101,7 @@ const isKnown = async (node: EphemeralState, n: number): Promise<boolean> =>
 const isStored = async ({ port }: RedisServer, n: number): Promise<boolean> =>
   (await redisCli(port, 'EXISTS', `${prefix}session:${hashOf(n)}`)) !== '0'
 
-test.each(troubles)('one that lacks %s', async (_what, { word, begin: lack, end }) => {
+test.each(troubles)('a Redis that lacks %s', async (_what, { word, begin: lack, end }) => {
   const server = await redis()
   const file = join(tempDir('ended'), 'node', 'ended-sessions')
   const [a, b] = [await node(server, file), await node(server, `${file}-b`)]
@@ -130,7 +130,7 @@ test.each(troubles)('one that lacks %s', async (_what, { word, begin: lack, end 
   await waitUntil('nothing to be left to tell', () => !existsSync(file))
 })
 
-test('what ended is told after a restart of the node as well', async () => {
+test('ended sessions are reported after a restart of the node as well', async () => {
   const server = await redis()
   const file = join(tempDir('ended'), 'node', 'ended-sessions')
   const [a, b] = [await node(server, file), await node(server, `${file}-b`)]

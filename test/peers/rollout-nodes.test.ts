@@ -259,7 +259,7 @@ async function timeEndsThem(): Promise<void> {
 }
 
 test(
-  'what a node sees of a rollout, and what time does, is one commit and true on both nodes',
+  'regressions and times of a rollout are one commit, and true on both nodes',
   { timeout: 600_000 },
   async () => {
     await setUp()

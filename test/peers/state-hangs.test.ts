@@ -75,7 +75,7 @@ test(
   },
 )
 
-test('what a hanging Redis is told counts once, and the next call does not wait', async () => {
+test('a command to a hanging Redis counts once, and the next call does not wait', async () => {
   const created = createEphemeral({
     redis: { url: redis.url },
     ...{ prefix, clock: systemClock, log: silentLog },

@@ -43,7 +43,7 @@ const isKnown = async (state: EphemeralState, n: number): Promise<boolean> =>
   (await valueOf(state.sessions.find(hashOf(n), null))) !== null
 
 describe('two nodes and one Redis', () => {
-  test('what one node does to a session the other one sees', async () => {
+  test("see each other's changes of a session", async () => {
     const server = await redis()
     const [a, b] = [await node(server), await node(server)]
     await valueOf(a.sessions.create(hashOf(1), ann, hour))
@@ -73,7 +73,7 @@ describe('two nodes and one Redis', () => {
     await waitUntil('nothing to be local', () => a.status().localSessions === 0)
   })
 
-  test('what ended during the outage stays ended, and what began afterwards lives', async () => {
+  test('keep sessions ended in an outage ended, and later ones alive', async () => {
     const server = await redis()
     const [a, b] = [await node(server), await node(server)]
     await valueOf(a.sessions.create(hashOf(1), ann, hour))

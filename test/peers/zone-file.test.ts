@@ -99,7 +99,7 @@ function powerDns(text: string): string {
   return `$ORIGIN .\n${lines.join('')}`
 }
 
-describe.each(['relative', 'absolute'] as const)('of our print with %s names', (names) => {
+describe.each(['relative', 'absolute'] as const)('our print with %s names', (names) => {
   test('BIND makes the same file as of the text itself', () => {
     const lines = (text: string): string[] => text.split('\n').sort()
     expect(lines(named(printed(names)))).toEqual(lines(named(written)))

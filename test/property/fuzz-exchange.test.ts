@@ -54,7 +54,7 @@ const expected = {
     REFUSED: 'axfr-of-class-any axfr-of-class-chaos',
   },
 } as const
-describe.each(['update', 'transfer'] as const)('of the collected messages: %s', (folder) => {
+describe.each(['update', 'transfer'] as const)('collected messages: %s', (folder) => {
   test('each is answered as it must be', async () => {
     const exchange = new ExchangeUnderTest()
     const found: Record<string, string[]> = {}

@@ -46,7 +46,7 @@ test('no text is believed, and none makes it fail', () => {
   )
 })
 
-test('what the vendor signs is read as a licence, or refused with its reason', () => {
+test('a signed token is read as a licence, or refused with its reason', () => {
   const field = fc.oneof(
     fc.jsonValue(),
     fc.integer(),

@@ -51,7 +51,7 @@ describe('a geo database', () => {
     )
   })
 
-  test('of any octets is refused, with honest metadata behind them too', () => {
+  test('is refused if made of random octets, even before honest metadata', () => {
     const tail = honest[0]!.subarray(honest[0]!.indexOf('MaxMind.com') - 3)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2_000 }), fc.boolean(), (octets, hasTail) => {

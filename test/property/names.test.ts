@@ -39,7 +39,7 @@ describe('names', () => {
     )
   })
 
-  test('of any text are either refused or well formed, and print to the same name', () => {
+  test('from any text are either refused or well formed, and print to the same name', () => {
     const text = fc.oneof(
       anyText({ maxLength: 300 }),
       fc
@@ -65,7 +65,7 @@ describe('names', () => {
     )
   })
 
-  test('of another case fold to the same octets, and folding twice changes nothing', () => {
+  test('in another letter case fold to the same octets; folding twice changes nothing', () => {
     fc.assert(
       fc.property(wireName, fc.infiniteStream(fc.boolean()), (wire, coins) => {
         const folded = foldName(wire)

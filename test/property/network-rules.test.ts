@@ -188,7 +188,7 @@ test('a hundred thousand nested and neighbouring networks are arranged in second
   expect(ranges.v4.length).toBeGreaterThan(50_000)
 })
 
-test('what a bundle does not hold is named', () => {
+test('rules beyond the limits of a bundle are named', () => {
   const written = (count: number) =>
     Array.from({ length: count }, (_, i) => ({
       cidr: '198.51.100.0/24',

@@ -145,7 +145,7 @@ describe('for any overlays', () => {
     )
   })
 
-  test('nothing happens before the announced next event', () => {
+  test('the state does not change before the announced next event', () => {
     fc.assert(
       fc.property(arbitraryOverlays, instant, (model, nowMs) => {
         const bundle = bundleOf(model)

@@ -105,7 +105,7 @@ function expectSame(text: string): void {
   expect(plain).toStrictEqual(value)
 }
 
-test('what is read as plain values is what the parser that keeps places reads', () => {
+test('plain values equal those of the parser that keeps places', () => {
   for (const text of written) expectSame(text)
   const texts = fc.oneof(soup, block, cut, jsonText)
   fc.assert(fc.property(texts, expectSame), { numRuns: laneCount(100_000, 2_000) })
@@ -127,7 +127,7 @@ const rows = {
   ],
 }
 
-test('what is printed as JSON has a line for each item, and is read as JSON', () => {
+test('printed JSON has a line for each item, and is read as JSON', () => {
   const text = jsonLines(rows)
   expect(text.split('\n')).toHaveLength(4)
   expect(jsonLinesValue(text)).toStrictEqual(rows)
@@ -153,7 +153,7 @@ test.each([
   ],
   ['deep nesting behind a quote', `{"\\"":${'{"toJSON":'.repeat(9_000)}1${'}'.repeat(9_000)}}\n`],
   ['more pieces than a file may have', jsonLines({ a: Array.from({ length: 117_000 }, () => 1) })],
-])('what is not printed so is not read as JSON: %s', (_, text) => {
+])('a text in another form is not read as JSON: %s', (_, text) => {
   expect(jsonLinesValue(text)).toBeUndefined()
 })
 

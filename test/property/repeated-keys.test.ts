@@ -74,7 +74,7 @@ test('a key that stands twice is found in every text that JSON.parse takes', () 
   expect(seen.some).toBeGreaterThan(500)
 })
 
-test('what is written from a value has no key twice', () => {
+test('a text printed from a value has no key twice', () => {
   const property = fc.property(fc.jsonValue(), fc.nat({ max: 3 }), (value, indent) => {
     expect(repeatedKeyIn(JSON.stringify(value, null, indent))).toBeUndefined()
   })

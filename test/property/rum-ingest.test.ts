@@ -56,7 +56,7 @@ test('samples count by the rules of ingestion and by nothing else', async () => 
   await fc.assert(property, { numRuns: 1_000 })
 })
 
-test('whatever a page sends is answered, and what is no sample leaves no trace', async () => {
+test('any post of a page is answered, and an invalid sample leaves no trace', async () => {
   const { post, store } = rumScene()
   const anything = fc.oneof(
     fc.json().map((text) => Buffer.from(text)),

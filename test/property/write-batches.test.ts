@@ -163,7 +163,7 @@ const batches = fc.array(fc.array(request, { minLength: 1, maxLength: 7 }), {
   maxLength: 4,
 })
 
-test('what is written in batches is what a clean look finds', { timeout: 600_000 }, async () => {
+test('writes in batches give what a clean look finds', { timeout: 600_000 }, async () => {
   let runs = 0
   await fc.assert(
     fc.asyncProperty(batches, async (all) => {

@@ -22,7 +22,7 @@ const record = fc
     return isForeign ? { ...own, secret: null } : own
   })
 
-test('what is printed is read back', () => {
+test('printed key sets can be read back', () => {
   fc.assert(
     fc.property(fc.nat(), fc.array(record, { maxLength: 8 }), (revision, records) => {
       const read = readKeySet(printKeySet({ revision, records }))

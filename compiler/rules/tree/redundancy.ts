@@ -43,10 +43,10 @@ export const memberCapacity: TreeRule = ({ tree }, report) => {
       const asked = countedOf(pool, demand, family)
       return [...overAlways(asked, sharing), ...overAfter(asked, sharing, units)]
     })
-    const told = new Set<Member>()
+    const reported = new Set<Member>()
     for (const { member, share, when } of overs) {
-      if (told.has(member)) continue
-      told.add(member)
+      if (reported.has(member)) continue
+      reported.add(member)
       const path = ['spec', 'members', members.indexOf(member), 'capacity'] as const
       const percent = String(Math.round(share * 10) / 10)
       const args = [when, targetOf(member), percent, demandLabel(demand), String(member.capacity)]

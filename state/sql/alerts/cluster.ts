@@ -12,15 +12,15 @@ export function reportCalls(database: Sql): Pick<AlertStore, ReportCall> {
   return {
     report: (node, commit, findings) =>
       database.repeatable(async (db) => {
-        const told = findings === null ? {} : { findings: JSON.stringify(findings) }
+        const given = findings === null ? {} : { findings: JSON.stringify(findings) }
         await db
           .insertInto('alert_reports')
-          .values({ node, beat: 1, commit_id: commit, findings: '[]', ...told })
+          .values({ node, beat: 1, commit_id: commit, findings: '[]', ...given })
           .onConflict((conflict) =>
             conflict.column('node').doUpdateSet({
               beat: sql<number>`alert_reports.beat + 1`,
               commit_id: commit,
-              ...told,
+              ...given,
             }),
           )
           .execute()

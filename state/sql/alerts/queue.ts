@@ -71,8 +71,8 @@ async function recordAll(db: Db, changes: AlertChanges): Promise<void> {
     await db.updateTable('alerts').set({ severity, title, detail }).where('id', '=', id).execute()
   }
   for (const id of resolved) {
-    const told = await resolve(db, id, nowMs)
-    for (const channelId of told) {
+    const notified = await resolve(db, id, nowMs)
+    for (const channelId of notified) {
       notices.push({ channelId, alertId: id, event: 'resolved', readyAtMs: nowMs })
     }
   }

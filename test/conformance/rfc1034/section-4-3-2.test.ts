@@ -96,6 +96,6 @@ test('the addresses of a target come along', async () => {
   })
 })
 
-test('what no zone has is denied', async () => {
+test('a name that no zone has is denied', async () => {
   expect(said(await subject.ask('nowhere.example.org. MX'))).toEqual(nxdomain(staticSoa))
 })

@@ -35,7 +35,7 @@ describe('OPT is in the reply exactly when it was in the query', () => {
   }
 })
 
-describe('what is not answered at all still gets OPT for OPT', () => {
+describe('a query with OPT gets OPT even in an error', () => {
   const question = { name: 'www.example.org.', type: 1, class: 1 }
   const rows: readonly [title: string, header: object, rcode: number][] = [
     ['an unknown opcode', { opcode: 14 }, 4],
@@ -76,7 +76,7 @@ describe('a malformed OPT', () => {
 })
 
 describe('options', () => {
-  test('those that nobody knows are ignored and not echoed', async () => {
+  test('that are unknown are ignored and not echoed', async () => {
     const options = [4, 100, 26_946, 65_001, 65_535].map((code) => ({
       code,
       data: Buffer.from('abc'),

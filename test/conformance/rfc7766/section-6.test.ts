@@ -60,7 +60,7 @@ describe('section 6.2.4: a client that closes its half', () => {
   })
 })
 
-describe('what is no query', () => {
+describe('a message that is no query', () => {
   const noQueries: readonly [title: string, stream: Buffer][] = [
     ['a message of no octets', Buffer.from([0, 0])],
     ['a message of eleven octets', framed(Buffer.alloc(11))],

@@ -122,7 +122,7 @@ describe('section 7.2.1: the scope is how much of the address counted', () => {
     expect(await wwwFor('::ffff:10.20.30.0/120')).toEqual({ answer: other, scope: 120 })
   })
 
-  test('one candidate is left: the client does not count', async () => {
+  test('with a single candidate the client does not count', async () => {
     expect(told(await askWith('one.test. A', '10.20.30.0/24'))).toEqual({
       answer: '192.0.2.9',
       scope: 0,
@@ -211,7 +211,7 @@ describe('section 7.2.1 and 7.4: replies that did not depend on the client have 
     })
   }
 
-  test('of another version of EDNS no option is read, and none comes back', async () => {
+  test('a query with another EDNS version has no option read, and none returned', async () => {
     const reply = await askWith('www.test. A', '10.20.30.0/24', { opt: { version: 1 } })
     expect([reply.rcode, ecsOf(reply.opt)]).toEqual([16, undefined])
   })

@@ -15,7 +15,7 @@ const outcomes = (results: readonly { ok: boolean; error?: { code: string } }[])
 describe.each(persistentAdapters)('limits in %s', (_name, adapter) => {
   const state = useState(adapter)
 
-  test('of four accounts for one place, one is made', async () => {
+  test('create one of four accounts for one place', async () => {
     const { users, sql: database } = state()
     await valueOf(users.create(newUser('u', acme)))
     const more = userLimits.perTenantMax - 2
@@ -32,7 +32,7 @@ describe.each(persistentAdapters)('limits in %s', (_name, adapter) => {
     expect(outcomes(made)).toEqual(['made', ...four.slice(1).map(() => 'too-many-users')])
   })
 
-  test('of four roles for one place, one is made', async () => {
+  test('create one of four roles for one place', async () => {
     const { roles, sql: database } = state()
     const role = (id: string) => ({ id, name: id, permissions: [], ...acme, createdAtMs: 1 })
     await valueOf(roles.create(role('r')))

@@ -34,7 +34,7 @@ describe.each(persistentAdapters)('accounts in %s', (_name, adapter) => {
       expect(await codeOf(users.create(again))).toBe('email-taken')
     })
 
-    test('of many first accounts at once, one is made', async () => {
+    test('make one of many simultaneous first accounts', async () => {
       const { users } = state()
       const tries = Array.from({ length: 8 }, (_, i) =>
         users.createFirst(newUser(`u${i}`), 'all-time'),
@@ -127,7 +127,7 @@ describe.each(persistentAdapters)('accounts in %s', (_name, adapter) => {
         ['give it up', give, give],
         ['are deleted', remove, remove],
         ['lose it so and so', give, remove],
-      ])('of two that %s at once', async (_what, first, second) => {
+      ])('when two are changed at once: %s', async (_what, first, second) => {
         const both = await Promise.all([first('u1'), second('u2')])
         const codes = both.map((result) => (result.ok ? 'done' : result.error.code))
         expect(codes.toSorted()).toEqual(['done', 'last-of-role'])

@@ -98,7 +98,7 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     expect(await valueOf(store().reports())).toMatchObject([{ node: 'n1', findings: [] }])
   })
 
-  test('of many that want to lead one does, and a term that was lost writes nothing', async () => {
+  test('have one leader of many candidates, and a lost term writes nothing', async () => {
     const takers = Array.from({ length: 8 }, (_, i) => store().takeLease(null, `n${i}/1`))
     const taken = (await Promise.all(takers.map(valueOf))).filter((lease) => lease !== null)
     expect(taken).toHaveLength(1)

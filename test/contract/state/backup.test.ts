@@ -40,7 +40,7 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     expect(await everything(state())).toEqual(before)
   })
 
-  test('of a schema that knew no mark of the first account sets it', async () => {
+  test('sets the mark of the first account if its schema had none', async () => {
     const path = join(tempDir('backup'), 'x.db')
     await valueOf(state().users.create(newUser('u1')))
     await valueOf(state().settings.delete('accounts.begun'))

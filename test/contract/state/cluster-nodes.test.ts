@@ -64,7 +64,7 @@ describe.each(kept)('nodes that are kept in %s', (_name, start) => {
     expect(listed.map(({ name }) => name)).toEqual(['new'])
   })
 
-  test('one that does not hear answers nothing, within three seconds', async () => {
+  test('get no answer from a silent node, within three seconds', async () => {
     expect(await valueOf(store().ports.clusterNodes.askRestart('nobody'))).toBeUndefined()
   })
 })

@@ -3,7 +3,7 @@ import { commitRecordLimits } from '#state/ports/commit-records.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { valueOf } from '#test/support/store-values.ts'
 
-describe.each(persistentAdapters)('what became of commits in %s', (_name, adapter) => {
+describe.each(persistentAdapters)('the history of commits in %s', (_name, adapter) => {
   const state = useState(adapter)
   const records = () => state().commitRecords
   const at = (node: string, commit: string, atMs: number) => ({ node, commit, atMs })

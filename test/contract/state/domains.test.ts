@@ -42,7 +42,7 @@ describe.each(persistentAdapters)('results of delegated domains in %s', (_name, 
     expect((await results('d1'))['d1']?.error).toBe('second')
   })
 
-  test('one of several nodes gets a domain, until its time is over', async () => {
+  test('are claimed by one of several nodes, until its time is over', async () => {
     const uids = Array.from({ length: 40 }, (_, i) => `d${i}`)
     const nodes = await Promise.all(Array.from({ length: 6 }, () => claim(uids, 5_000)))
     expect(nodes.flat().toSorted()).toEqual(uids.toSorted())
@@ -63,7 +63,7 @@ describe.each(persistentAdapters)('results of delegated domains in %s', (_name, 
     expect(await claim([], 7_000)).toEqual([])
   })
 
-  test('one that nobody renews any more goes away', async () => {
+  test('are removed when they are not renewed', async () => {
     await valueOf(state().domains.put('old', { ...found, verifiedAtMs: 1 }))
     await valueOf(state().domains.put('d1', { ...found, verifiedAtMs: domainLimits.keptMs + 2 }))
     expect(Object.keys(await results('old', 'd1'))).toEqual(['d1'])

@@ -81,7 +81,7 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       expect(await valueOf(dynamicDns.deleteRecord('every-tenant', 'r'))).toEqual(gone)
     })
 
-    test('of one name have a number and a size', async () => {
+    test('are limited in number and size for one name', async () => {
       const { dynamicDns } = state()
       const { recordsPerNameMax, rdataBytesMax, rdataBytesPerNameMax } = dynamicDnsLimits
       await valueOf(dynamicDns.createKey(keyOf('k')))
@@ -162,7 +162,7 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       expect(await valueOf(dynamicDns.listRecords('every-tenant'))).toEqual([])
     })
 
-    test('of more changes than one may have changes nothing', async () => {
+    test('with more changes than allowed changes nothing', async () => {
       const { dynamicDns } = state()
       await valueOf(dynamicDns.createKey(keyOf('k')))
       const length = dynamicDnsLimits.changesMax + 1

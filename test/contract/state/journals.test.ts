@@ -55,7 +55,7 @@ describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) =>
     expect(await textOf(2)).toBe('')
   })
 
-  test('what two processes add at once is there once', async () => {
+  test('have parts added by two processes at once only once', async () => {
     expect(await Promise.all([append(), append()])).toEqual([3, 3])
     const both = { at: 3, octets: octets('two') }
     await Promise.all([append(both), append(both)])
@@ -91,7 +91,7 @@ describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) =>
     ])
   })
 
-  test('what is old, or too much of one node or of all, goes with its octets', async () => {
+  test('lose old and surplus segments of a node, or of all, with their octets', async () => {
     for (const number of [1, 2, 3, 4]) {
       await append({ number, toMs: number * 1_000, storedMs: 10_000 + number })
       await append({ node: 'ams1', number, toMs: number * 1_000, storedMs: 20_000 })
@@ -116,7 +116,7 @@ describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) =>
     expect(await textOf(4)).toBe('one')
   })
 
-  test('of a node that starts again and again the oldest segments make room', async () => {
+  test('make room by the oldest segments of a node that restarts repeatedly', async () => {
     const { segmentsMax, segmentsKept } = journalCopyLimits
     const rows = Array.from({ length: segmentsMax }, (_, i) => ({
       ...{ node: 'fra1', run: `r${i}`, number: i, bytes: 3, has_swap: false },
@@ -144,7 +144,7 @@ describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) =>
     expect(await append({ at: segmentBytesMax })).toBe(segmentBytesMax)
   })
 
-  test('what a node wrote of all that answers depend on comes back as it was', async () => {
+  test('give back all that answers depend on as the node wrote it', async () => {
     const scene = new JournalScene()
     const copies = await recorded(scene)
     const add: CopySink['add'] = async (one) => {

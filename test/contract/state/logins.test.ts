@@ -5,7 +5,7 @@ import { hostileTexts, valueOf } from '#test/support/store-values.ts'
 
 const minute = 60_000
 
-describe.each(ephemeralAdapters)('what logins leave in %s', (_name, start) => {
+describe.each(ephemeralAdapters)('traces of logins in %s', (_name, start) => {
   const store = useEphemeral(start)
 
   test('a nonce gives its value once, also to two callbacks at once', async () => {

@@ -7,7 +7,7 @@ import { valueOf } from '#test/support/store-values.ts'
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 
-describe.each(persistentAdapters)('what answers use, in %s', (_name, adapter) => {
+describe.each(persistentAdapters)('the use of objects, in %s', (_name, adapter) => {
   const state = useState(adapter)
   const report = (nowMs: number, more: Partial<UseReport> = {}) =>
     valueOf(
@@ -38,7 +38,7 @@ describe.each(persistentAdapters)('what answers use, in %s', (_name, adapter) =>
     ])
   })
 
-  test('what went and came again is new', async () => {
+  test('is new for an object that was removed and added again', async () => {
     await report(1, { seen: ['name a.'], used: ['name a.'] })
     await report(2, { gone: ['name a.'] })
     await report(3, { seen: ['name a.'] })

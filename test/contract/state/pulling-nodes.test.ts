@@ -4,7 +4,7 @@ import { pullingNodeLimits } from '#state/ports/pulling-nodes.ts'
 import { ephemeralAdapters, useEphemeral } from '#test/support/ephemeral-adapters.ts'
 import { valueOf } from '#test/support/store-values.ts'
 
-describe.each(ephemeralAdapters)('what nodes told, in %s', (_name, start) => {
+describe.each(ephemeralAdapters)('reports of pulling nodes, in %s', (_name, start) => {
   const store = useEphemeral(start)
 
   test('is the last word of each, for a day', async () => {

@@ -70,7 +70,7 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       expect(await valueOf(settings.delete('b'))).toBe(false)
     })
 
-    test('what is made once is made once', async () => {
+    test('keep the first value of one that is set once', async () => {
       const { settings } = state()
       const made = await Promise.all([1, 2, 3, 4].map((n) => valueOf(settings.putFirst('k', n, 1))))
       expect(new Set(made).size).toBe(1)
@@ -115,7 +115,7 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       expect(await range('2027-01-01T01', '2027-12-31T23')).toEqual([])
     })
 
-    test("one tenant's hours are not another's", async () => {
+    test('is separate for each tenant', async () => {
       const { usage } = state()
       const records = [record('2026-11-20T19', 5), record('2026-11-20T19', 7, 0, 'other')]
       await valueOf(usage.add({ id: 'b', nowMs: 1, records }))
@@ -205,7 +205,7 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       expect(await idsOf({ isRefused: false, path: `x' or true --` })).toBe('')
     })
 
-    test('of a long past each page is as near, and a filter reads a part', async () => {
+    test('has pages of a long past equally near, and a filter reads a part', async () => {
       const { audit, sql } = state()
       const count = laneCount(1_000_000, auditLimits.examinedMax + 2_000)
       await fillAudit(sql, count)

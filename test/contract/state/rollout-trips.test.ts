@@ -25,7 +25,7 @@ function useStore(start: (typeof ephemeralAdapters)[number][1]) {
 describe.each(ephemeralAdapters)('regressions of rollouts in %s', (_name, start) => {
   const { store, trip } = useStore(start)
 
-  test('what is told is heard, also by who has told it', async () => {
+  test('are received by all nodes, also by the sender', async () => {
     const { rolloutTrips } = store().ports
     const heard: SharedTrip[] = []
     const leave = rolloutTrips.subscribe((one) => heard.push(one))
@@ -43,7 +43,7 @@ describe.each(ephemeralAdapters)('regressions of rollouts in %s', (_name, start)
 describe.each(shared)('regressions of rollouts that are kept in %s', (_name, start) => {
   const { store, trip } = useStore(start)
 
-  test('of one attempt the first one is told again, and of another its own', async () => {
+  test('keep the first of an attempt, and another one for another attempt', async () => {
     const { rolloutTrips } = store().ports
     const heard: SharedTrip[] = []
     rolloutTrips.subscribe((one) => heard.push(one))
@@ -54,7 +54,7 @@ describe.each(shared)('regressions of rollouts that are kept in %s', (_name, sta
     expect(new Set(heard.map(({ reason }) => reason))).toEqual(new Set(['it is ill', 'anew']))
   })
 
-  test('one that is too old is not heard', async () => {
+  test('are not received when they are too old', async () => {
     const { rolloutTrips } = store().ports
     const heard: string[] = []
     rolloutTrips.subscribe(({ rolloutUid }) => heard.push(rolloutUid))

@@ -42,7 +42,7 @@ describe.each(persistentAdapters)('keys of zones in %s', (_name, adapter) => {
     expect(await valueOf(store().revision())).toBe(second)
   })
 
-  test('of two nodes that make a first key at once, one is told that it comes second', async () => {
+  test('tell all but one of the nodes that make a first key at once', async () => {
     const tries = Array.from({ length: 6 }, (_, i) => codeOf(0, [key(i + 1)]))
     const codes = (await Promise.all(tries)).toSorted()
     expect(codes).toEqual([...Array<string>(5).fill('changed-meanwhile'), 'done'])
@@ -50,7 +50,7 @@ describe.each(persistentAdapters)('keys of zones in %s', (_name, adapter) => {
     expect(zones.map(({ keys }) => keys.length)).toEqual([1])
   })
 
-  test('of two nodes that roll at once, one does', async () => {
+  test('let one of two nodes roll at the same time', async () => {
     const version = await set(0, [key(1)])
     const tries = [codeOf(version, [key(1), key(2)]), codeOf(version, [key(1), key(3)])]
     expect((await Promise.all(tries)).toSorted()).toEqual(['changed-meanwhile', 'done'])

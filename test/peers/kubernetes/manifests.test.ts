@@ -91,7 +91,7 @@ describe('kustomize', () => {
 })
 
 describe('the chart', () => {
-  test('it has the version of the program, and so has the image of the base', async () => {
+  test('has the version of the program, and so has the image of the base', async () => {
     const { version } = parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       version: string
     }
@@ -101,7 +101,7 @@ describe('the chart', () => {
     expect(new Set(base.match(/"image":"[^"]+"/g))).toEqual(new Set([`"image":"gslbd:${version}"`]))
   })
 
-  test('its default values make what the kustomize base makes', async () => {
+  test('makes with its defaults what the kustomize base makes', async () => {
     const base = comparable(await kustomize(join(deploy, 'kubernetes/base')))
     expect(base).toHaveLength(8)
     expect(comparable(await render({}))).toEqual(base)
@@ -123,7 +123,7 @@ describe('the chart', () => {
     )
   })
 
-  test('its schema names each value, and no other', () => {
+  test('has each value in its schema, and no other', () => {
     interface Schema {
       readonly properties?: Readonly<Record<string, Schema>>
       readonly additionalProperties?: boolean
