@@ -6,6 +6,8 @@ export interface Log {
   readonly info: (fields: object, message: string) => void
   readonly warn: (fields: object, message: string) => void
   readonly error: (fields: object, message: string) => void
+  /** What is seen where somebody asks for it. Left out: nobody does. */
+  readonly debug?: (fields: object, message: string) => void
 }
 
 /**

@@ -12,10 +12,27 @@ const updateRcodes =
 export const exchangeRows: MetricRows = {
   gslbd_transfers_total: {
     help:
-      'Requests for a zone: `started` ones get all of it, `current` ones its SOA alone, ' +
-      '`refused` ones an error; `ended` ones were cut off.',
+      'Requests for a zone: `started` ones get all of it, `incremental` ones what has changed, ' +
+      '`current` ones its SOA alone, `refused` ones an error; `ended` ones were cut off.',
     labels: ['result'],
     read: ({ exchange: { transfers } }) => byResult({ ...transfers }),
+  },
+  gslbd_transfers_whole_total: {
+    help:
+      'Requests for changes (IXFR) that got the whole zone: `unknown`, of a version that this ' +
+      'node has not given to this client since its start; `old`, before what is kept; `large`, ' +
+      'where too much has changed.',
+    labels: ['reason'],
+    read: ({ exchange: { transfersWhole } }) =>
+      Object.entries(transfersWhole).map(([reason, value]) => ({ value, labels: { reason } })),
+  },
+  gslbd_transfer_history_changes: {
+    help: 'Changes of zones that are kept for secondary servers (`dns.axfr.history`).',
+    read: ({ exchange: { transferHistory } }) => transferHistory.changes,
+  },
+  gslbd_transfer_history_bytes: {
+    help: 'Memory that these changes take.',
+    read: ({ exchange: { transferHistory } }) => transferHistory.bytes,
   },
   gslbd_transfers_running: {
     help: 'Transfers of zones under way.',

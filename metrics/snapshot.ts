@@ -149,8 +149,14 @@ export interface RedirectSnapshot {
 
 /** Transfers, updates, NOTIFY and signed messages. */
 export interface ExchangeSnapshot {
-  readonly transfers: Readonly<Record<'started' | 'current' | 'refused' | 'ended', number>>
+  readonly transfers: Readonly<
+    Record<'started' | 'incremental' | 'current' | 'refused' | 'ended', number>
+  >
+  /** Transfers of whole zones to those that asked for changes, by the reason. */
+  readonly transfersWhole: Readonly<Record<'unknown' | 'old' | 'large', number>>
   readonly transfersRunning: number
+  /** Changes of zones that are kept for secondaries. */
+  readonly transferHistory: { readonly changes: number; readonly bytes: number }
   /** By mnemonic of their response code. */
   readonly updates: Readonly<Record<string, number>>
   readonly notify: Readonly<Record<'sent' | 'acknowledged' | 'failed', number>>

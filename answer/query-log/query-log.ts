@@ -63,7 +63,7 @@ export class QueryLog {
     this.#worker = worker
     worker.on('error', (error) => log.error({ err: error }, 'the query log failed'))
     worker.on('message', ({ level, fields, message }: FromQueryLogWorker) =>
-      log[level](fields, message),
+      log[level]?.(fields, message),
     )
     worker.once('exit', () => this.#ended())
   }

@@ -50,7 +50,7 @@ export class WorkerKeeper {
     const startedMs = clock.monotonicMs()
     this.#worker = worker
     worker.on('message', (message: ResultsMessage | LogMessage) => {
-      if (message.kind === 'log') log[message.level](message.fields, message.message)
+      if (message.kind === 'log') log[message.level]?.(message.fields, message.message)
       else if (!this.#isStopping) onResults(message)
     })
     worker.on('error', (error) => {

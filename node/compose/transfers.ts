@@ -7,6 +7,7 @@ import type { Log } from '#lib/log.ts'
 import type { Network } from '#dns/network.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { NotifyTarget } from '#zones/notify/notifier.ts'
+import { historyLimits } from '#zones/transfer/limits.ts'
 import { setsBindRefuses } from '#zones/transfer/sets-bind-refuses.ts'
 import { zoneNames } from '#zones/transfer/zone-records.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
@@ -14,9 +15,17 @@ import type { TransferSettings } from '#zones/transfer/transfers.ts'
 type Dns = Settings['dns']
 
 export function transfersOf({ axfr }: Dns): TransferSettings {
-  const { enabled, requireTsig, allow, zonemd } = axfr
-  const catalog = wireOf(axfr.catalog)[0]
-  return { enabled, requireTsig, allow: allow.flatMap(networksOf), catalog, zonemd }
+  const { enabled, requireTsig, allow, zonemd, history } = axfr
+  return {
+    ...{ enabled, requireTsig, zonemd, allow: allow.flatMap(networksOf) },
+    catalog: wireOf(axfr.catalog)[0],
+    history: {
+      ...historyLimits,
+      changesMax: history.changes,
+      bytesMax: history.maxMegabytes * 1024 * 1024,
+      ageMaxMs: history.maxAgeMs,
+    },
+  }
 }
 
 /** Ignores texts that are no networks: the settings were checked. */

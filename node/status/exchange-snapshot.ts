@@ -13,7 +13,7 @@ export interface ExchangeParts {
 
 /** All are 0 until the stream thread has sent its counters. */
 export function exchangeSnapshot({ node, updates, notifier }: ExchangeParts): ExchangeSnapshot {
-  const { messages, transfers } = node.exchangeStats ?? {}
+  const { messages, transfers, history } = node.exchangeStats ?? {}
   const byRcode = [...updates.counts].map(([rcode, count]) => [
     rcodeNames[rcode] ?? String(rcode),
     count,
@@ -21,11 +21,18 @@ export function exchangeSnapshot({ node, updates, notifier }: ExchangeParts): Ex
   return {
     transfers: {
       started: transfers?.started ?? 0,
+      incremental: transfers?.incremental ?? 0,
       current: transfers?.current ?? 0,
       refused: transfers?.refused ?? 0,
       ended: transfers?.ended ?? 0,
     },
+    transfersWhole: {
+      unknown: transfers?.unknown ?? 0,
+      old: transfers?.old ?? 0,
+      large: transfers?.large ?? 0,
+    },
     transfersRunning: transfers?.running ?? 0,
+    transferHistory: history ?? { changes: 0, bytes: 0 },
     updates: Object.fromEntries(byRcode) as Record<string, number>,
     notify: { ...notifier.counts },
     signedMessages: {

@@ -151,7 +151,7 @@ export class RedirectServer {
     worker.on('error', (error) => log.error({ err: error }, 'the redirect listener failed'))
     const { promise, resolve } = Promise.withResolvers<Result<ListeningPorts, string>>()
     worker.on('message', (message: FromRedirectWorker) => {
-      if (message.kind === 'log') log[message.level](message.fields, message.message)
+      if (message.kind === 'log') log[message.level]?.(message.fields, message.message)
       else if (message.kind === 'adopted') this.#onAdopted(message.number)
       else if (message.kind === 'listening') {
         this.#descriptors = message.descriptors

@@ -1,6 +1,7 @@
 // Answers signed messages, transfers and updates in the stream thread, also for the responders'
 // sockets.
 import { Rcode } from '#dns/rcode.ts'
+import type { Log } from '#lib/log.ts'
 import type { ServingView } from '#answer/serving-view.ts'
 import type { QueryBucket } from '#answer/counters/query-bucket.ts'
 import type { Transaction } from '#answer/transaction.ts'
@@ -11,6 +12,8 @@ import type { LateSender } from '#system/sockets/packet-source.ts'
 import type { SourcePlace } from '#system/sockets/packet-sources.ts'
 import { Transfers } from '#zones/transfer/transfers.ts'
 import type { TransferCounts, TransferSettings } from '#zones/transfer/transfers.ts'
+import { historyLimits, transferLimits } from '#zones/transfer/limits.ts'
+import { TransferHistory } from '#zones/transfer/transfer-history.ts'
 import { ZoneSources } from '#zones/transfer/zone-sources.ts'
 import type { HandedMessage, HandOverGate } from './hand-over.ts'
 
@@ -24,11 +27,14 @@ export interface StreamExchangeParts {
   readonly transfers: TransferSettings
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number }
   readonly askToUpdate: (id: number, message: Uint8Array, keyName: Uint8Array) => void
+  readonly log: Log
 }
 
 export interface ExchangeStats {
   readonly messages: ExchangeCounts
   readonly transfers: TransferCounts
+  /** Changes that are kept for secondaries. */
+  readonly history: { readonly changes: number; readonly bytes: number }
 }
 
 /** Time after which an update counts as failed for its client. */
@@ -42,7 +48,8 @@ export class StreamExchange {
   readonly #parts: StreamExchangeParts
   readonly #exchange: Exchange
   readonly #transfers: Transfers
-  readonly #sources = new ZoneSources()
+  readonly #history: TransferHistory
+  readonly #sources: ZoneSources
   readonly #reply = new Uint8Array(65_535)
   readonly #updates = new Map<number, (rcode: Rcode) => void>()
   #updateId = 0
@@ -50,8 +57,12 @@ export class StreamExchange {
 
   constructor(parts: StreamExchangeParts) {
     this.#parts = parts
-    const { clock, transfers } = parts
-    this.#transfers = new Transfers(transfers, clock.monotonicMs)
+    const { clock, transfers, log } = parts
+    const { history: limits = historyLimits, catalog } = transfers
+    const history = new TransferHistory(clock.monotonicMs, limits, catalog)
+    this.#history = history
+    this.#sources = new ZoneSources(transferLimits, history)
+    this.#transfers = new Transfers(transfers, clock.monotonicMs, { history, log })
     this.#exchange = new Exchange({
       findKey: (name) => this.#keys.get(textOf(name)),
       nowSeconds: () => Math.floor(clock.nowMs() / 1_000),
@@ -135,7 +146,11 @@ export class StreamExchange {
   }
 
   stats(): ExchangeStats {
-    return { messages: { ...this.#exchange.counts }, transfers: { ...this.#transfers.counts } }
+    return {
+      messages: { ...this.#exchange.counts },
+      transfers: { ...this.#transfers.counts },
+      history: this.#history.size,
+    }
   }
 }
 

@@ -56,6 +56,7 @@ export class StreamStats {
           ...sum(exchange.transfers, now?.exchange.transfers),
           running: now?.exchange.transfers.running ?? 0,
         },
+        history: now?.exchange.history ?? { changes: 0, bytes: 0 },
       },
     }
   }

@@ -39,6 +39,7 @@ const start = workerData as StreamStart
 const main = parentPort
 assert(main !== null, 'the stream thread is a worker')
 const post = (message: FromStream): void => main.postMessage(message)
+const log = logThrough(post)
 const control = new Int32Array(start.control)
 const counters = new Counters(start.counters)
 const { monotonicMs } = systemClock
@@ -70,7 +71,7 @@ const exchange = new StreamExchange({
       ? undefined
       : packetSources[start.source].sender(libc),
   transfers: start.transfers,
-  clock: systemClock,
+  ...{ clock: systemClock, log },
   askToUpdate: (id, message, keyName) => post({ kind: 'update', id, message, keyName }),
 })
 
@@ -84,7 +85,6 @@ const adoption = new Adoption({
   },
 })
 
-const log = logThrough(post)
 const server = createTcpServer({
   ...{ monotonicMs, limits: start.tcpLimits, gate },
   answer: (...parts) => answerStream(Carrier.Plain, ...parts),

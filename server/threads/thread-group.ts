@@ -344,7 +344,7 @@ export class ThreadGroup implements DnsThreads {
     } else if (message.kind === 'update') {
       void this.#update(stream, message)
     } else if (message.kind === 'log') {
-      this.#parts.log[message.level](message.fields, message.message)
+      this.#parts.log[message.level]?.(message.fields, message.message)
     }
   }
 

@@ -83,6 +83,27 @@ const https = section(
   },
 )
 
+const history = section(
+  'Changes of zones that are kept, so that secondary servers get them alone (IXFR, RFC 1995).',
+  {
+    changes: integer(0, 100_000, {
+      default: 1_000,
+      description:
+        'How many, the last ones. 0: none are kept, and IXFR is answered with the whole zone.',
+    }),
+    maxMegabytes: integer(1, 4_096, {
+      default: 16,
+      description: 'How much memory they take; the oldest go first.',
+    }),
+    maxAge: duration({
+      default: '7d',
+      minimumMs: 60_000,
+      maximumMs: 366 * 86_400_000,
+      description: 'How old they get.',
+    }),
+  },
+)
+
 const axfr = section(
   'Transfers of zones to secondary servers (RFC 5936, RFC 1996). ' +
     '[More](../operations/secondaries.md).',
@@ -90,8 +111,8 @@ const axfr = section(
     enabled: boolean({
       default: false,
       description:
-        'Whether zones are transferred, over TCP. IXFR is answered with the whole zone. Off, ' +
-        'AXFR and IXFR are REFUSED.',
+        'Whether zones are transferred, over TCP, whole or by their changes. Off, AXFR and IXFR ' +
+        'are REFUSED.',
     }),
     requireTsig: boolean({
       default: false,
@@ -121,6 +142,7 @@ const axfr = section(
         'Whether each zone is transferred with a digest of its records (ZONEMD, RFC 8976), by ' +
         'which secondary servers find what was changed or left out on its way.',
     }),
+    history,
   },
 )
 

@@ -10,11 +10,11 @@ export interface LogMessage {
 }
 
 /** @param post sends to the main thread */
-export function logThrough(post: (message: LogMessage) => void): Log {
+export function logThrough(post: (message: LogMessage) => void): Required<Log> {
   const at =
     (level: keyof Log) =>
     (fields: object, message: string): void => {
       post({ kind: 'log', level, fields, message })
     }
-  return { info: at('info'), warn: at('warn'), error: at('error') }
+  return { info: at('info'), warn: at('warn'), error: at('error'), debug: at('debug') }
 }

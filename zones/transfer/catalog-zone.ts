@@ -1,8 +1,11 @@
 // The catalog zone: which zones there are, for secondary servers that take them all. RFC 9432.
 import { createHash } from 'node:crypto'
 import { RrType } from '#dns/rrtype.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { packRecords } from './packed-records.ts'
+import type { ZoneChange } from './zone-changes.ts'
 import type { ZoneRecord } from './zone-records.ts'
-import { zoneName } from './zone-records.ts'
+import { zoneKeyOf, zoneName, zoneNames } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
 
 /** RFC 9432 section 4.1 asks for a name that nobody has, for servers of whom nobody asks. */
@@ -34,11 +37,31 @@ export function* catalogRecords(source: ZoneSource, apex: Uint8Array): Generator
   yield { owner: versionOwner, type: RrType.TXT, ttlSeconds, rdata: version }
   const zones = source.bundle.zoneNode.length
   for (let row = 0; row < zones; row++) {
-    const zone = zoneName(source.bundle, row)
-    const owner = Buffer.concat([labelOf(memberId(zone)), labelOf('zones'), apex])
-    yield { owner, type: RrType.PTR, ttlSeconds, rdata: zone }
+    yield memberRecord(zoneName(source.bundle, row), apex)
   }
   yield soa
+}
+
+function memberRecord(zone: Uint8Array, apex: Uint8Array): ZoneRecord {
+  const owner = Buffer.concat([labelOf(memberId(zone)), labelOf('zones'), apex])
+  return { owner, type: RrType.PTR, ttlSeconds, rdata: zone }
+}
+
+/** @returns undefined: both have the same zones */
+export function memberChange(
+  before: Bundle,
+  after: Bundle,
+  apex: Uint8Array,
+): ZoneChange | undefined {
+  if (before.digest === after.digest) return undefined
+  const gone = new Set(zoneNames(before).map(zoneKeyOf))
+  const added: ZoneRecord[] = []
+  for (const zone of zoneNames(after)) {
+    if (!gone.delete(zoneKeyOf(zone))) added.push(memberRecord(zone, apex))
+  }
+  if (gone.size + added.length === 0) return undefined
+  const removed = Array.from(gone, (zone) => memberRecord(Buffer.from(zone, 'latin1'), apex))
+  return { removed: packRecords(removed), added: packRecords(added) }
 }
 
 /**

@@ -26,3 +26,34 @@ export const digestedRecordsMax = 250_000
 
 /** Nodes that a transfer looks at before other work of its thread gets a turn. */
 export const nodesPerTurn = 2_048
+
+/** What a node keeps of changes, so that a secondary gets these alone. RFC 1995 section 5. */
+export interface HistoryLimits {
+  /** 0: nothing is kept, and each transfer is a whole zone. */
+  readonly changesMax: number
+  readonly bytesMax: number
+  readonly ageMaxMs: number
+  /** Names whose records are made and compared at one change; a zone with more is sent whole. */
+  readonly namesMax: number
+  /** The same of one zone. */
+  readonly namesOfZoneMax: number
+}
+
+export const historyLimits: HistoryLimits = Object.freeze({
+  changesMax: 1_000,
+  bytesMax: 16 * 1024 * 1024,
+  ageMaxMs: 7 * 24 * 3_600_000,
+  namesMax: 20_000,
+  namesOfZoneMax: 10_000,
+})
+
+/** What is remembered of who was given which zone; beyond it, what was given longest ago goes. */
+export interface GivenLimits {
+  readonly clientsTimesZones: number
+  readonly versionsOfEach: number
+}
+
+export const givenLimits: GivenLimits = Object.freeze({
+  clientsTimesZones: 100_000,
+  versionsOfEach: 4,
+})

@@ -48,6 +48,11 @@ export class TransferMessages {
     this.#advance()
   }
 
+  /** All records are written. */
+  get isDone(): boolean {
+    return this.#next === undefined
+  }
+
   #advance(): void {
     const result = this.#records.next()
     this.#next = result.done === true ? undefined : result.value

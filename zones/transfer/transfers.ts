@@ -4,17 +4,23 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { isMappedIpv4 } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
-import { foldName, isAtOrBelow, sameOctets } from '#dns/name.ts'
-import { skipMessageName } from '#dns/message-name.ts'
+import { foldName, formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
+import { readMessageName, skipMessageName } from '#dns/message-name.ts'
 import { isInNetwork } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
+import type { Log } from '#lib/log.ts'
 import { catalogRecords, catalogSoa } from './catalog-zone.ts'
+import { changedRecords } from './changed-records.ts'
+import { GivenVersions, secondaryOf } from './given-versions.ts'
+import type { GivenVersion } from './given-versions.ts'
 import { transferLimits } from './limits.ts'
-import type { TransferLimits } from './limits.ts'
-import { digestedRecords } from './zone-digests.ts'
-import { serialOf, soaRecord, zoneRecords } from './zone-records.ts'
+import type { HistoryLimits, TransferLimits } from './limits.ts'
+import { catalogKey } from './transfer-history.ts'
+import type { TransferHistory } from './transfer-history.ts'
+import { digestedRecords, zoneDigest } from './zone-digests.ts'
+import { serialOf, soaRecord, zoneKeyOf, zoneRecords } from './zone-records.ts'
 import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
 import { TransferMessages } from './transfer-messages.ts'
@@ -29,9 +35,12 @@ export interface TransferSettings {
   readonly catalog?: Uint8Array | undefined
   /** Whether zones are sent with a digest. RFC 8976. */
   readonly zonemd?: boolean
+  /** Left out: those of limits.ts. */
+  readonly history?: HistoryLimits
 }
 
 export interface TransferKey {
+  readonly id: string
   /** Its names, in wire form; null: all. */
   readonly scope: Uint8Array | null
   /** Whether it is for transfers at all. */
@@ -58,8 +67,14 @@ export interface TransferRequest {
 }
 
 interface FoundZone {
+  /** For TransferHistory. */
+  readonly key: string
   readonly soa: ZoneRecord
   readonly records: () => Iterator<ZoneStep>
+  /** Makes its ZONEMD record; undefined: it is sent without. */
+  readonly digest?: () => Generator<null, ZoneRecord | undefined>
+  /** What was made of it; undefined: nothing was. */
+  readonly madeDigest: () => ZoneRecord | undefined
 }
 
 /** Messages that follow each other. */
@@ -75,7 +90,16 @@ export interface RunningTransfer {
 
 export interface TransferCounts {
   running: number
+  /** Transfers of whole zones. */
   started: number
+  /** Transfers of changes alone. */
+  incremental: number
+  /** IXFR that got a whole zone: the client has its version from elsewhere, or from before. */
+  unknown: number
+  /** The same, of a version that is too old. */
+  old: number
+  /** The same, where too much has changed. */
+  large: number
   refused: number
   /** IXFR that was answered with the SOA alone. */
   current: number
@@ -83,17 +107,38 @@ export interface TransferCounts {
   ended: number
 }
 
+export interface TransferParts {
+  readonly limits?: TransferLimits
+  /** Left out: every transfer is a whole zone. */
+  readonly history?: TransferHistory
+  readonly log?: Pick<Log, 'debug'>
+}
+
+/** What a client that asks by IXFR gets. */
+interface Changes {
+  readonly from: GivenVersion
+  readonly records: Iterator<ZoneStep>
+}
+
 export class Transfers {
   readonly #settings: TransferSettings
   readonly #limits: TransferLimits
   readonly #nowMs: () => number
+  readonly #history: TransferHistory | undefined
+  readonly #log: Pick<Log, 'debug'> | undefined
+  readonly #given = new GivenVersions()
   readonly #byClient = new Map<string, number>()
-  readonly counts: TransferCounts = { running: 0, started: 0, refused: 0, current: 0, ended: 0 }
+  readonly counts: TransferCounts = {
+    ...{ running: 0, started: 0, incremental: 0, refused: 0, current: 0, ended: 0 },
+    ...{ unknown: 0, old: 0, large: 0 },
+  }
 
   /** @param nowMs never goes back */
-  constructor(settings: TransferSettings, nowMs: () => number, limits = transferLimits) {
+  constructor(settings: TransferSettings, nowMs: () => number, parts: TransferParts = {}) {
     this.#settings = settings
-    this.#limits = limits
+    this.#limits = parts.limits ?? transferLimits
+    this.#history = parts.history
+    this.#log = parts.log
     this.#nowMs = nowMs
   }
 
@@ -107,19 +152,18 @@ export class Transfers {
     }
     const { message, questionEnd, qtype, isTcp } = request
     if (qtype === RrType.SOA) return once(request, found.soa)
-    if (qtype === RrType.IXFR) {
-      const serial = ixfrSerial(message, questionEnd)
-      if (serial === undefined) {
-        this.counts.refused++
-        return Rcode.FormErr
-      }
-      // RFC 1995 section 2 and 4: over UDP the client learns whether it has to come over TCP.
-      if (!isTcp || isCurrent(serial, serialOf(found.soa.rdata))) {
-        this.counts.current++
-        return once(request, found.soa)
-      }
+    if (qtype !== RrType.IXFR) return this.#run(source, found, request)
+    const serial = ixfrSerial(message, questionEnd, found.soa.owner)
+    if (serial === undefined) {
+      this.counts.refused++
+      return Rcode.FormErr
     }
-    return this.#run(source, found, request)
+    // RFC 1995 section 2 and 4: over UDP the client learns whether it has to come over TCP.
+    if (!isTcp || isCurrent(serial, serialOf(found.soa.rdata))) {
+      this.counts.current++
+      return once(request, found.soa)
+    }
+    return this.#run(source, found, request, serial)
   }
 
   /** Whether the question names the catalog zone. */
@@ -133,12 +177,21 @@ export class Transfers {
   #find(source: ZoneSource, request: TransferRequest): FoundZone | undefined {
     const { zone, message, questionEnd } = request
     if (zone >= 0) {
-      const recordsOf = this.#settings.zonemd === true ? digestedRecords : zoneRecords
-      return { soa: soaRecord(source, zone), records: () => recordsOf(source, zone) }
+      const soa = soaRecord(source, zone)
+      const isDigested = this.#settings.zonemd === true
+      const recordsOf = isDigested ? digestedRecords : zoneRecords
+      return {
+        ...{ key: zoneKeyOf(soa.owner), soa, records: () => recordsOf(source, zone) },
+        ...(isDigested && { digest: () => zoneDigest(source, zone) }),
+        madeDigest: () => source.digests.get(zone),
+      }
     }
     const { catalog } = this.#settings
     if (catalog === undefined || !this.asksCatalog(message, questionEnd)) return undefined
-    return { soa: catalogSoa(source, catalog), records: () => catalogRecords(source, catalog) }
+    return {
+      ...{ key: catalogKey, soa: catalogSoa(source, catalog), madeDigest: () => undefined },
+      records: () => catalogRecords(source, catalog),
+    }
   }
 
   #refusal(
@@ -165,7 +218,13 @@ export class Transfers {
     return isAtOrBelow(found.soa.owner, key.scope) ? Rcode.NoError : Rcode.Refused
   }
 
-  #run(source: ZoneSource, found: FoundZone, request: TransferRequest): RunningTransfer | Rcode {
+  /** @param serial that the client has; undefined: it asks for the whole zone */
+  #run(
+    source: ZoneSource,
+    found: FoundZone,
+    request: TransferRequest,
+    serial?: number,
+  ): RunningTransfer | Rcode {
     const { runningMax, perClientMax, durationMaxMs } = this.#limits
     const client = clientKey(request.client)
     const own = this.#byClient.get(client) ?? 0
@@ -175,15 +234,32 @@ export class Transfers {
     }
     this.#byClient.set(client, own + 1)
     this.counts.running++
-    this.counts.started++
     source.hold()
-    const messages = new TransferMessages(messageParts(request, false), found.records())
+    this.#history?.follow(found.key)
+    const secondary = secondaryOf(request.client, request.key?.id)
+    const changes =
+      serial === undefined ? undefined : this.#changes(source, found, secondary, serial)
+    if (changes === undefined) this.counts.started++
+    else this.counts.incremental++
+    const records = changes?.records ?? found.records()
+    const messages = new TransferMessages(messageParts(request, false), records)
     const untilMs = this.#nowMs() + durationMaxMs
+    let bytes = 0
     return {
       write: (into, room) => {
-        if (!source.isOver && this.#nowMs() <= untilMs) return messages.write(into, room)
-        this.counts.ended++
-        return -1
+        if (source.isOver || this.#nowMs() > untilMs) {
+          this.counts.ended++
+          return -1
+        }
+        const length = messages.write(into, room)
+        bytes += Math.max(length, 0)
+        if (length > 0 && messages.isDone) {
+          const { content } = source
+          const wholeBytes = changes?.from.wholeBytes ?? bytes
+          const version = { content, soa: found.soa, digest: found.madeDigest(), wholeBytes }
+          this.#given.add(secondary, found.key, version)
+        }
+        return length
       },
       end: () => {
         source.release()
@@ -193,6 +269,29 @@ export class Transfers {
         else this.#byClient.delete(client)
       },
     }
+  }
+
+  /** @returns undefined: the client gets the whole zone */
+  #changes(
+    source: ZoneSource,
+    { key, soa, digest }: FoundZone,
+    secondary: string,
+    serial: number,
+  ): Changes | undefined {
+    const from = this.#given.find(secondary, key, serial)
+    const known = from && this.#history?.between(key, from.content, source.content)
+    const changes = known ?? 'unknown'
+    if (from !== undefined && typeof changes !== 'string') {
+      const bytes = changes.reduce((sum, one) => sum + one.removed.length + one.added.length, 0)
+      const parts = { from, soa, changes, digest }
+      // RFC 1995 section 4: the whole zone where that is less.
+      if (bytes < from.wholeBytes) return { from, records: changedRecords(parts) }
+    }
+    const reason = typeof changes === 'string' ? changes : 'large'
+    this.counts[reason]++
+    const zone = formatName(soa.owner)
+    this.#log?.debug?.({ zone, serial, reason }, 'a secondary that asks for changes gets all')
+    return undefined
   }
 }
 
@@ -207,15 +306,25 @@ function messageParts(request: TransferRequest, mayTruncate: boolean): MessagePa
   return { request: message, questionEnd, opt, mayTruncate }
 }
 
-/** RFC 1995 section 3: the SOA that the client has is in the authority section. */
-function ixfrSerial(message: Uint8Array, questionEnd: number): number | undefined {
+/**
+ * RFC 1995 section 3: the SOA that the client has is in the authority section.
+ *
+ * @param apex in lower case
+ */
+function ixfrSerial(
+  message: Uint8Array,
+  questionEnd: number,
+  apex: Uint8Array,
+): number | undefined {
   const view = new DataView(message.buffer, message.byteOffset, message.length)
   const hasOne =
     view.getUint16(HeaderOffset.AnCount) === 0 && view.getUint16(HeaderOffset.NsCount) === 1
-  const fixed = hasOne ? skipMessageName(message, questionEnd) : -1
-  if (fixed === -1 || fixed + 10 > message.length) return undefined
+  const owner = hasOne ? readMessageName(message, questionEnd) : undefined
+  const fixed = owner?.end ?? message.length
+  if (owner === undefined || fixed + 10 > message.length) return undefined
+  const isOfZone = view.getUint16(fixed + 2) === QClass.In && sameOctets(foldName(owner.wire), apex)
   const end = fixed + 10 + view.getUint16(fixed + 8)
-  if (view.getUint16(fixed) !== RrType.SOA || end > message.length) return undefined
+  if (!isOfZone || view.getUint16(fixed) !== RrType.SOA || end > message.length) return undefined
   const mailbox = skipMessageName(message, fixed + 10)
   const serial = mailbox === -1 ? -1 : skipMessageName(message, mailbox)
   return serial === -1 || serial + 20 !== end ? undefined : view.getUint32(serial)

@@ -2,7 +2,7 @@
 import { ZoneDigest } from '#dns/dnssec/zone-digest.ts'
 import { sameOctets } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { digestedRecordsMax } from './limits.ts'
+import { digestedRecordsMax, nodesPerTurn } from './limits.ts'
 import { serialOf, zoneRecords } from './zone-records.ts'
 import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
@@ -39,6 +39,20 @@ export function* digestedRecords(
       yield step
     }
   }
+}
+
+/** @returns the ZONEMD record of a zone; undefined: it has too many records */
+export function* zoneDigest(
+  source: ZoneSource,
+  zone: number,
+): Generator<null, ZoneRecord | undefined> {
+  let count = 0
+  const steps = source.digests.has(zone) ? [] : digestedRecords(source, zone)
+  for (const step of steps) {
+    if (step === null || ++count % nodesPerTurn === 0) yield null
+    if (count > digestedRecordsMax) return undefined
+  }
+  return source.digests.get(zone)
 }
 
 function* made(

@@ -5,13 +5,13 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { glueBit, rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
 import { hostnameOfMember } from '#bundle/format/hostnames.ts'
-import { parseName, sameOctets } from '#dns/name.ts'
+import { isAtOrBelow, parseName, sameOctets } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { findDynamicText } from '#answer/dynamic.ts'
 import { findStored } from '#answer/lookup.ts'
 import { nodesPerTurn } from './limits.ts'
-import type { ZoneSource } from './zone-source.ts'
+import type { ZoneContent, ZoneSource } from './zone-source.ts'
 
 export interface ZoneRecord {
   /** Wire form. */
@@ -67,10 +67,15 @@ export function* zoneRecords(source: ZoneSource, zone: number): Generator<ZoneSt
   yield soa
 }
 
-function* nodeRecords(source: ZoneSource, node: number, zone: number): Generator<ZoneRecord> {
-  const rrsets = rrsetCount(source.bundle, node)
+/** The records of a node but SOA, and TXT where there are some that were written at run time. */
+export function* nodeRecords(
+  content: ZoneContent,
+  node: number,
+  zone: number,
+): Generator<ZoneRecord> {
+  const rrsets = rrsetCount(content.bundle, node)
   for (let i = 0; i < rrsets; i++) {
-    const { bundle, dynamic } = source
+    const { bundle, dynamic } = content
     const rrset = cellOf(bundle, node, NodeCell.FirstRrset) + i
     const type = typeOf(bundle, rrset)
     if (type === RrType.SOA) continue
@@ -79,7 +84,7 @@ function* nodeRecords(source: ZoneSource, node: number, zone: number): Generator
     if (isReplaced && findDynamicText(dynamic, bundle, node) >= 0) continue
     yield* rrsetRecords(bundle, node, rrset, zone)
   }
-  yield* serviceRecords(source.bundle, node)
+  yield* serviceRecords(content.bundle, node)
 }
 
 /** The addresses of all enabled members of a service's pool; none of other nodes. */
@@ -118,12 +123,12 @@ function aliasTarget(bundle: Bundle, member: number): Uint8Array {
 }
 
 /** At the apex of a zone of ours, its parent shows where it begins, and how to get there. */
-function delegation({ bundle }: ZoneSource, child: number): ZoneRecord[] {
+export function delegation({ bundle }: ZoneContent, child: number): ZoneRecord[] {
   const apex = bundle.zoneNode[child]!
   const rrset = findRrset(bundle, apex, RrType.NS)
   if (rrset < 0) return []
   const records = rrsetRecords(bundle, apex, rrset, child)
-  for (const node of glueOf(bundle, rrset)) {
+  for (const node of glueOf(bundle, apex, rrset)) {
     for (const type of [RrType.A, RrType.AAAA]) {
       const addresses = findRrset(bundle, node, type)
       if (addresses >= 0) records.push(...rrsetRecords(bundle, node, addresses, child))
@@ -132,13 +137,16 @@ function delegation({ bundle }: ZoneSource, child: number): ZoneRecord[] {
   return records
 }
 
-/** Nodes that the name servers of an rrset are, at or below its owner. */
-function glueOf(bundle: Bundle, rrset: number): number[] {
+/** Nodes that the name servers of an rrset are, at or below its owner, which is an apex. */
+export function glueOf(bundle: Bundle, apex: number, rrset: number): number[] {
   const nodes: number[] = []
+  const owner = nameOf(bundle, apex)
   for (const { start } of storedRdata(bundle, rrset)) {
     const view = new DataView(bundle.rrsetData.buffer, bundle.rrsetData.byteOffset)
-    const target = view.getUint32(start)
-    if (target >= glueBit) nodes.push(bundle.targetNode[target - glueBit - 1]!)
+    // No answer needs the bit at an apex, and so it is not set there.
+    const target = view.getUint32(start) & ~glueBit
+    const node = target === 0 ? -1 : bundle.targetNode[target - 1]!
+    if (node >= 0 && isAtOrBelow(nameOf(bundle, node), owner)) nodes.push(node)
   }
   return nodes
 }
@@ -210,7 +218,7 @@ function* dynamicRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneSt
  * Nobody gets TXT records of this name: an alias is there, or a cut at it or above it, or a DNAME
  * record above it. RFC 1034 section 4.3.2, RFC 6672 section 2.4.
  */
-function isHidden(bundle: Bundle, name: Uint8Array): boolean {
+export function isHidden(bundle: Bundle, name: Uint8Array): boolean {
   for (let at = 0; name[at] !== 0; at += name[at]! + 1) {
     const node = findStored(bundle, name, at)
     const flags = node < 0 ? 0 : nodeFlags(bundle, node)
@@ -233,6 +241,10 @@ export function zoneNames(bundle: Bundle): readonly Uint8Array[] {
 export function zoneName(bundle: Bundle, zone: number): Uint8Array {
   return nameOf(bundle, bundle.zoneNode[zone]!)
 }
+
+/** A name in wire form as a text, an octet each, that maps and sets can have as a key. */
+export const zoneKeyOf = (name: Uint8Array): string =>
+  Buffer.from(name.buffer, name.byteOffset, name.length).toString('latin1')
 
 export function nameOf(bundle: Bundle, node: number): Uint8Array {
   const start = cellOf(bundle, node, NodeCell.NameOffset)

@@ -3,27 +3,36 @@
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { DigestedRecord } from '#dns/dnssec/zone-digest.ts'
 
+/** What zones consist of, without the serial. */
+export interface ZoneContent {
+  readonly bundle: Bundle
+  /** See ServingView. */
+  readonly dynamic: Bundle | undefined
+}
+
 /** Its bundles are to be asked for anew after each pause: `moveTo` replaces them. */
-export class ZoneSource {
+export class ZoneSource implements ZoneContent {
   #bundle: Bundle
   #dynamic: Bundle | undefined
   readonly serial: number
+  /** See TransferHistory. */
+  readonly content: number
   /** ZONEMD records by row in `zoneNode`: of these bundles and this serial. */
   readonly digests = new Map<number, DigestedRecord>()
   #users = 0
   #isOver = false
 
-  constructor(bundle: Bundle, dynamic: Bundle | undefined, serial: number) {
+  constructor(bundle: Bundle, dynamic: Bundle | undefined, serial: number, content = 0) {
     this.#bundle = bundle
     this.#dynamic = dynamic
     this.serial = serial
+    this.content = content
   }
 
   get bundle(): Bundle {
     return this.#bundle
   }
 
-  /** See ServingView. */
   get dynamic(): Bundle | undefined {
     return this.#dynamic
   }

@@ -5,10 +5,12 @@ import { adoptBundle } from '#bundle/load/load.ts'
 import type { ServingView } from '#answer/serving-view.ts'
 import { transferLimits } from './limits.ts'
 import type { TransferLimits } from './limits.ts'
+import type { TransferHistory } from './transfer-history.ts'
 import { ZoneSource } from './zone-source.ts'
 
 export class ZoneSources {
   readonly #limits: TransferLimits
+  readonly #history: TransferHistory | undefined
   #view: ServingView | undefined
   #current: ZoneSource | undefined
   /** Sources with an earlier serial of this view, and those of views before it. Oldest first. */
@@ -16,8 +18,9 @@ export class ZoneSources {
   /** By digest: bundles that nobody serves any more, one copy for all transfers that read them. */
   #copies: ReadonlyMap<string, Bundle> = new Map()
 
-  constructor(limits: TransferLimits = transferLimits) {
+  constructor(limits: TransferLimits = transferLimits, history?: TransferHistory) {
     this.#limits = limits
+    this.#history = history
   }
 
   /**
@@ -26,6 +29,8 @@ export class ZoneSources {
    */
   adopt(view: ServingView): void {
     this.#retire()
+    // The memory of the view before is as it was until this thread says that it serves the next.
+    if (this.#view !== undefined) this.#history?.note(this.#view, view)
     this.#view = view
     const { olderBundlesMax, olderTextsMax } = this.#limits
     const bundles = new Kept([view.bundle], this.#copies, olderBundlesMax)
@@ -68,7 +73,7 @@ export class ZoneSources {
     const serial = state.soaSerial[0]!
     // The serial may rise while a generation serves.
     if (this.#current !== undefined && this.#current.serial !== serial) this.#retire()
-    this.#current ??= new ZoneSource(bundle, dynamic, serial)
+    this.#current ??= new ZoneSource(bundle, dynamic, serial, this.#history?.content)
     return this.#current
   }
 }

@@ -1,4 +1,5 @@
-// RFC 1995 sections 2 and 4: what changed since a serial. This server answers with the whole zone.
+// RFC 1995 section 2: a client that has its version from elsewhere gets the whole zone, or learns
+// that it has the current one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exchangeUdp, TcpClient } from '#test/support/dns/client.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
@@ -59,8 +60,22 @@ describe('over UDP', () => {
   })
 })
 
-test('without the SOA that the client has it is FORMERR', async () => {
+const soaOf = (owner: string): string => `${owner} 0 IN SOA . . 0 0 0 0 0`
+
+test.each([
+  ['without the SOA that the client has', {}],
+  ['with two', { authority: [a(soaOf('example.com.')), a(soaOf('example.com.'))] }],
+  ['with one of another zone', { authority: [a(soaOf('example.net.'))] }],
+  ['with a record of another type', { authority: [a('example.com. 0 IN NS .')] }],
+  ['with one of another class', { authority: [{ ...a(soaOf('example.com.')), class: 3 }] }],
+  ['with one in the answer section', { answer: [a(soaOf('example.com.'))] }],
+])('%s it is FORMERR', async (_what, parts) => {
   for (const send of [overTcp, overUdp]) {
-    expect(await send(query('example.com. IXFR'))).toMatchObject({ rcode: 1, answer: [] })
+    expect(await send(query('example.com. IXFR', parts))).toMatchObject({ rcode: 1, answer: [] })
   }
+})
+
+test('the owner of that SOA may be in other letters', async () => {
+  const reply = await overTcp(query('example.com. IXFR', { authority: [a(soaOf('EXAMPLE.com.'))] }))
+  expect([reply.rcode, reply.answer.length]).toEqual([0, 4])
 })

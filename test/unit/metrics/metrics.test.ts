@@ -99,8 +99,10 @@ const running = {
     peers: 2,
   },
   exchange: {
-    transfers: { started: 3, current: 2, refused: 1, ended: 0 },
+    transfers: { started: 3, incremental: 4, current: 2, refused: 1, ended: 0 },
+    transfersWhole: { unknown: 2, old: 1, large: 0 },
     transfersRunning: 1,
+    transferHistory: { changes: 5, bytes: 6_000 },
     updates: { NOERROR: 4, '4000': 1, '4001': 1 },
     notify: { sent: 8, acknowledged: 6, failed: 1 },
     signedMessages: {
@@ -216,7 +218,11 @@ describe('a scrape', () => {
     'gslbd_resolve_age_seconds 90',
     'gslbd_resolve_failures_total{reason="timeout"} 2',
     'gslbd_transfers_total{result="current"} 2',
+    'gslbd_transfers_total{result="incremental"} 4',
+    'gslbd_transfers_whole_total{reason="unknown"} 2',
     'gslbd_transfers_running 1',
+    'gslbd_transfer_history_changes 5',
+    'gslbd_transfer_history_bytes 6000',
     'gslbd_updates_total{rcode="NOERROR"} 4',
     'gslbd_updates_total{rcode="other"} 2',
     'gslbd_notify_total{result="acknowledged"} 6',

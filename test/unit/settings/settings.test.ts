@@ -35,6 +35,7 @@ const https = { enabled: false, port: 443, path: '/dns-query' }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
   ...{ catalog: '', zonemd: false },
+  history: { changes: 1_000, maxMegabytes: 16, maxAgeMs: 7 * 86_400_000 },
 }
 const bundleKeys = resolve('./data/bundle_keys')
 const noSources = { urls: [], channel: 'main', pollMs: 5_000, keys: bundleKeys }

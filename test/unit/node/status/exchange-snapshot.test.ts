@@ -24,11 +24,17 @@ test('has the counts of all four', () => {
         badTruncation: 5,
       },
     },
-    transfers: { running: 1, started: 7, refused: 6, current: 5, ended: 3 },
+    transfers: {
+      ...{ running: 1, started: 7, incremental: 4, refused: 6, current: 5, ended: 3 },
+      ...{ unknown: 2, old: 1, large: 0 },
+    },
+    history: { changes: 5, bytes: 6_000 },
   }
   expect(exchangeSnapshot({ node: { exchangeStats }, updates, notifier })).toEqual({
-    transfers: { started: 7, current: 5, refused: 6, ended: 3 },
+    transfers: { started: 7, incremental: 4, current: 5, refused: 6, ended: 3 },
+    transfersWhole: { unknown: 2, old: 1, large: 0 },
     transfersRunning: 1,
+    transferHistory: { changes: 5, bytes: 6_000 },
     updates: { NOERROR: 4, NOTZONE: 2 },
     notify: { sent: 8, acknowledged: 6, failed: 1 },
     signedMessages: {
@@ -47,6 +53,6 @@ test('shows 0 before the thread that counts has said anything', () => {
   const none = { counts: new Map<number, number>() }
   const shown = exchangeSnapshot({ node: { exchangeStats: undefined }, updates: none, notifier })
   expect(shown).toMatchObject({ updates: {}, transfersRunning: 0 })
-  expect(Object.values(shown.transfers)).toEqual([0, 0, 0, 0])
+  expect(Object.values(shown.transfers)).toEqual([0, 0, 0, 0, 0])
   expect(Object.values(shown.signedMessages)).toEqual([0, 0, 0, 0, 0, 0, 0])
 })

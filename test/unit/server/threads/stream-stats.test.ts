@@ -15,7 +15,11 @@ const counts = (count: number): StreamCounts => ({
       ...{ signed: count, repeated: 0, malformed: 0, badKey: 1, badSignature: 0, badTime: 0 },
       badTruncation: 0,
     },
-    transfers: { running: count, started: count, refused: 0, current: 0, ended: 0 },
+    transfers: {
+      ...{ running: count, started: count, incremental: count, refused: 0, current: 0, ended: 0 },
+      ...{ unknown: 0, old: 0, large: 0 },
+    },
+    history: { changes: count, bytes: count },
   },
 })
 
@@ -35,7 +39,8 @@ test('counts go on where one thread follows another, gauges are of the one that 
   expect(stats.total?.tcp).toMatchObject({ open: 1, accepted: 8 })
   expect(stats.total?.exchange).toMatchObject({
     messages: { signed: 8, badKey: 3 },
-    transfers: { running: 1, started: 8 },
+    transfers: { running: 1, started: 8, incremental: 8 },
+    history: { changes: 1, bytes: 1 },
   })
 })
 
