@@ -34,8 +34,7 @@ const poolDefaults = { connections: 8, statementTimeoutMs: 10_000, startupParame
 const https = { enabled: false, port: 443, path: '/dns-query' }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
-  ...{ catalog: '', zonemd: false },
-  history: { changes: 1_000, maxMegabytes: 16, maxAgeMs: 7 * 86_400_000 },
+  ...{ catalog: '', zonemd: false, history: expect.objectContaining({ changes: 1_000 }) as object },
 }
 const bundleKeys = resolve('./data/bundle_keys')
 const noSources = { urls: [], channel: 'main', pollMs: 5_000, keys: bundleKeys }
