@@ -30,9 +30,10 @@ import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { partOfMember, writeHinfo, writeMember } from './records.ts'
-import { answerChildDs, answerKeys, deny, failUnsigned, isKeyType, isOfProof } from './denial.ts'
+import { answerChildDs, answerKeys, answerSignal, deny, failUnsigned } from './denial.ts'
+import { findSignal, isKeyType, isOfProof } from './denial.ts'
 import { answerByRule } from './response-policy.ts'
-import { apexOffset, soaTtlSeconds } from './rrsets.ts'
+import { addCsyncSerial, apexOffset, soaTtlSeconds } from './rrsets.ts'
 import { countAnswer, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
 import * as seam from '#answer/signing/signer.ts'
 import * as transaction from './transaction.ts'
@@ -50,7 +51,7 @@ const { metaTypeMax, metaTypeMin, RrType } = rrtypes
 const { plainByCode } = ways
 const { firstPolicyCode } = routing
 const { V4: v4, V6: v6 } = routingQuery.Family
-const { unknownPart } = seam
+const { noSignal, unknownPart } = seam
 const { qnameEnd, Transport } = transaction
 const { Drop, Pass } = limits.Verdict
 
@@ -206,8 +207,9 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   let node = exact
   if (node < 0) {
     // RFC 4592 section 3.3.1: where the second tree encloses the name more closely, a wildcard of
-    // the first does not apply.
-    if (tx.dynamicLabel >= label) node = findWildcard(tx, bundle, encloser, label)
+    // the first does not apply. Nor does it below `_signal`, where a zone has that.
+    const isSignal = tx.signer.hasSignals && findSignal(tx, label)
+    if (tx.dynamicLabel >= label && !isSignal) node = findWildcard(tx, bundle, encloser, label)
     if (node < 0) {
       answerDynamic(tx, bundle, zoneOfNode(bundle, encloser), label)
       return false
@@ -244,6 +246,10 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
  */
 function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: number): void {
   const { dynamic } = tx.view!
+  if (tx.signal !== noSignal) {
+    if (!answerSignal(tx, bundle, zone)) negative(tx, bundle, zone, -1)
+    return
+  }
   if (dynamic === undefined || tx.dynamicNode < 0 || tx.dynamicLabel > label) {
     tx.rcode = Rcode.NXDomain
     if (tx.limiter !== null) group(tx, hashOfApex(tx, bundle, zone, label))
@@ -379,7 +385,8 @@ function answerRrset(
 ): void {
   const start = tx.at
   const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
-  countAnswer(tx, zone, start, written, node, rrset)
+  const isMoving = tx.qtype === RrType.CSYNC && written > 0 && addCsyncSerial(tx, start)
+  countAnswer(tx, zone, start, written, node, isMoving ? unknownPart : rrset)
   if (written > 0 && (formBits[tx.qtype]! & FormBit.Target) !== 0) writeTargets(tx, bundle, false)
 }
 

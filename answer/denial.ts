@@ -17,7 +17,7 @@ import type { Transaction } from './transaction.ts'
 const { NodeFlag } = cells
 const { Rcode } = rcodes
 const { RrType } = rrtypes
-const { cannotSign, unknownPart } = seam
+const { cannotSign, noSignal, unknownPart } = seam
 
 /**
  * NXDOMAIN or NODATA of a signed zone. To a validating client a missing name looks like an existing
@@ -73,6 +73,8 @@ function listTypes(
     if (isPlain && findDynamicText(dynamic, bundle, node) >= 0) nameTypes.add(RrType.TXT)
   } else if (rcode === Rcode.NXDomain) {
     nameTypes.add(RrType.NXNAME)
+  } else if (tx.signal !== noSignal) {
+    if (tx.signal >= 0) addForParent(tx, tx.signal)
   } else if (dynamic !== undefined && findRrset(dynamic, tx.dynamicNode, RrType.TXT) >= 0) {
     nameTypes.add(RrType.TXT)
   }
@@ -159,6 +161,33 @@ export function answerChildDs(
 }
 
 const deleteBytes = 5
+
+/**
+ * Notes in `tx.signal` what stands at qname below a name server of ours, in a zone that says what
+ * keys others have. RFC 9615.
+ *
+ * @param label where the closest encloser begins: the name server
+ * @returns whether it is such a name, or one beside them that is not there
+ */
+export function findSignal(tx: Transaction, label: number): boolean {
+  const { qname, qnameStart, signer } = tx
+  const top = tx.labelOffset[label]! - seam.signalLabel.length
+  if (top < qnameStart) return false
+  for (let i = 0; i < seam.signalLabel.length; i++) {
+    if (qname[top + i] !== seam.signalLabel[i]) return false
+  }
+  if (signer.signalAt(qname, top) === noSignal) return false
+  tx.signal = signer.signalAt(qname, qnameStart)
+  return true
+}
+
+/** @returns as `answerKeys` */
+export function answerSignal(tx: Transaction, bundle: Bundle, zone: number): boolean {
+  const { qtype, signal } = tx
+  tx.isAuthoritative = true
+  if (signal < 0 || (qtype !== RrType.CDS && qtype !== RrType.CDNSKEY)) return false
+  return writeOfKeys(tx, bundle, zone, tx.signer.keyRdata(signal, qtype))
+}
 
 /** @param zone signs the records @param keys undefined: no key is here */
 function writeOfKeys(

@@ -16,6 +16,7 @@ import { firstPlace, writeName } from './written-names.ts'
 // Local constants are faster than imports: see answer.ts.
 const { NodeFlag } = cells
 const { FormBit, formBits, glueBit, rdataLayout, RrsetCell, storedName } = format
+const { CsyncFlag, csyncFlagsAt } = format
 const { RrType } = rrtypes
 const { targetsMax } = transaction
 const { pointerMax, root } = writtenNames
@@ -171,6 +172,25 @@ function writeNamed(
 function addSerial({ replyView, view }: Transaction, at: number): void {
   replyView.setInt32(at, (replyView.getInt32(at) + view!.state.soaSerial[0]!) | 0)
 }
+
+/**
+ * The CSYNC record that a zone has by its settings: its serial is that of the zone.
+ *
+ * @param start of the record, in the reply's memory
+ * @returns false, with nothing changed: somebody has written it
+ */
+export function addCsyncSerial(tx: Transaction, start: number): boolean {
+  const { replyView } = tx
+  const at = start + headerBytes
+  const flags = replyView.getUint16(at + csyncFlagsAt)
+  if ((flags & CsyncFlag.SerialIsBase) === 0) return false
+  replyView.setUint16(at + csyncFlagsAt, flags ^ CsyncFlag.SerialIsBase)
+  addSerial(tx, at)
+  return true
+}
+
+/** Pointer, type, class, TTL, RDLENGTH. */
+const headerBytes = 12
 
 /** The stored SOA serial of a zone, to which the state's is added. @param apex its node */
 export function serialBaseOf(bundle: Bundle, apex: number): number {

@@ -11,7 +11,7 @@ import type { ServingView } from './serving-view.ts'
 import { CookieJar, CookieKind } from '#answer/cookies/cookie-jar.ts'
 import type { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { NameTypes } from '#answer/signing/name-types.ts'
-import { noSigner } from '#answer/signing/signer.ts'
+import { noSignal, noSigner } from '#answer/signing/signer.ts'
 import type { Signer } from '#answer/signing/signer.ts'
 
 export const Transport = { Udp: 0, Tcp: 1 } as const
@@ -123,6 +123,8 @@ export class Transaction {
   // Results of `findDynamic`.
   dynamicLabel = 0
   dynamicNode = -1
+  /** What `findSignal` has found. */
+  signal = noSignal
   qtype = 0
   qclass = 0
   readonly routing: RoutingQuery = { serviceIndex: 0, poolIndex: 0, family: Family.V4 }
@@ -297,6 +299,7 @@ export class Transaction {
     this.wantsPadding = false
     this.cookieKind = CookieKind.None
     this.hasValidCookie = false
+    this.signal = noSignal
     this.zoneLabels = -1
     this.ecsAddressBytes = -1
     this.ecsScope = 0

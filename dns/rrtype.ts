@@ -19,6 +19,7 @@ export const RrType = {
   DNSKEY: 48, // RFC 4034 section 2
   CDS: 59, // RFC 7344 section 3.1
   CDNSKEY: 60, // RFC 7344 section 3.2
+  CSYNC: 62, // RFC 7477 section 2
   ZONEMD: 63, // RFC 8976 section 2
   SVCB: 64, // RFC 9460
   HTTPS: 65, // RFC 9460 section 9

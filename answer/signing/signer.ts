@@ -32,6 +32,14 @@ export function memberPart(member: number): number {
 /** In place of a count: the zone is to be signed, and a key of it is not here. */
 export const cannotSign = -2
 
+/** What stands at a name below `_signal`: the row of a zone whose keys are told there, or these. */
+export const noSignal = -2
+/** Nothing, but there are names below it. */
+export const emptySignal = -1
+
+/** The label below the name of a name server. RFC 9615 section 2. */
+export const signalLabel = Uint8Array.from(Buffer.from('\x07_signal', 'latin1'))
+
 /** Signs on the answer path: it waits for nobody, and what it has signed before costs no memory. */
 export interface Signer {
   /** Whether answers of a zone are signed, or must be. @param zone row in the bundle */
@@ -69,6 +77,10 @@ export interface Signer {
    * @returns undefined: no key is here
    */
   keyRdata(zone: number, type: number): readonly Uint8Array[] | undefined
+  /** False: there is no signal at any name. */
+  readonly hasSignals: boolean
+  /** @param octets has a name in lower case from `start` on @returns a row, or `noSignal` */
+  signalAt(octets: Uint8Array, start: number): number
 }
 
 /** No zone is signed. */
@@ -77,4 +89,6 @@ export const noSigner: Signer = Object.freeze({
   sign: () => 0,
   signDenial: () => 0,
   keyRdata: () => undefined,
+  hasSignals: false,
+  signalAt: () => noSignal,
 })

@@ -2,7 +2,7 @@
 // never in a bundle.
 import { createPrivateKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { foldName, formatName } from '#dns/name.ts'
+import { foldName, formatName, labelOffsets } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { KeyUse } from '#dns/dnssec/key-record.ts'
@@ -74,6 +74,8 @@ export interface ZoneKeySet {
   readonly zone: Uint8Array
   /** The same in words, the most significant octet first. */
   readonly zoneWords: Int32Array
+  /** Number of labels in its name, without the root: as RRSIG counts them. */
+  readonly labels: number
   /** What signs records, and what signs those of keys. */
   readonly ofRecords: readonly SigningKey[]
   readonly ofKeys: readonly SigningKey[]
@@ -156,7 +158,9 @@ function unpackZone(octets: Buffer): ZoneKeySet {
   const rdataOf = octets[5] === 1 ? noDs : dsOf(zone, wanted)
   const zoneWords = new Int32Array(Math.ceil(zone.length / 4))
   for (const [i, octet] of zone.entries()) zoneWords[i >> 2]! |= octet << (24 - (i & 3) * 8)
-  return { zone, zoneWords, ofRecords, ofKeys, rdataOf: { ...rdataOf, [RrType.DNSKEY]: published } }
+  const labels = labelOffsets(zone).length
+  const all = { ...rdataOf, [RrType.DNSKEY]: published }
+  return { zone, zoneWords, labels, ofRecords, ofKeys, rdataOf: all }
 }
 
 type RdataOf = Readonly<Record<number, readonly Uint8Array[]>>

@@ -2,7 +2,6 @@
 import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
-import { hashName, sameOctets } from '#dns/name.ts'
 import { rrsigFixedBytes, signRrset } from '#dns/dnssec/rrsig.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import type { DigestMemo } from './digest-memo.ts'
@@ -10,12 +9,13 @@ import { labelsAt, ownerAt } from './rrset-digest.ts'
 import type { RrsetDigest } from './rrset-digest.ts'
 import { signatureBytes } from './signature-table.ts'
 import type { SignatureTable } from './signature-table.ts'
+import { nodeNamed, SignalNames } from './signal-names.ts'
 import * as seam from './signer.ts'
 import type { OpenReply, Signer } from './signer.ts'
 import type { SigningKey, ZoneKeySet } from './signing-keys.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
-const { NodeCell, NodeFlag } = cells
+const { NodeFlag } = cells
 const { RrType } = rrtypes
 const { cannotSign, unknownPart } = seam
 
@@ -45,6 +45,7 @@ export interface SignerParts {
 }
 
 export class ZoneSigner implements Signer {
+  readonly hasSignals: boolean
   readonly #bundle: Bundle
   readonly #zones: readonly ZoneKeySet[]
   readonly #table: SignatureTable
@@ -54,6 +55,7 @@ export class ZoneSigner implements Signer {
   readonly #view: number
   /** By zone: 1 + row in `#zones`. */
   readonly #keysOfZone: Int32Array
+  readonly #signals: SignalNames
   // The rrset that is being signed: its digest, labels of its owner, and where it is.
   #digest0 = 0
   #digest1 = 0
@@ -75,6 +77,12 @@ export class ZoneSigner implements Signer {
       const row = signedZoneNamed(bundle, zone)
       if (row >= 0) this.#keysOfZone[row] = i + 1
     }
+    this.#signals = new SignalNames(bundle, (zone) => this.#keysOfZone[zone]! > 0)
+    this.hasSignals = this.#signals.count > 0
+  }
+
+  signalAt(octets: Uint8Array, start: number): number {
+    return this.#signals.at(octets, start)
   }
 
   signs(zone: number): boolean {
@@ -103,7 +111,9 @@ export class ZoneSigner implements Signer {
     if (keys === undefined) return this.signs(zone) ? cannotSign : 0
     this.#place(to, owner, type, start)
     if (!this.#identify(to, node, to.isAnyName ? unknownPart : part)) return cannotSign
-    return this.#signBy(to, keys, isOfKeys(type) ? keys.ofKeys : keys.ofRecords)
+    // Below name servers they are records like others: RFC 9615.
+    const isApex = this.#labels === keys.labels
+    return this.#signBy(to, keys, isOfKeys(type) && isApex ? keys.ofKeys : keys.ofRecords)
   }
 
   signDenial(to: OpenReply, zone: number, owner: number, start: number, name: number): number {
@@ -244,6 +254,12 @@ export class KeylessSigner implements Signer {
   keyRdata(): undefined {
     return undefined
   }
+
+  readonly hasSignals = false
+
+  signalAt(): number {
+    return seam.noSignal
+  }
 }
 
 /** Keys sign their own records, and what a parent is to know of them. RFC 7344 section 4.1. */
@@ -266,14 +282,7 @@ function inceptionAt(nowSeconds: number, digest: number): number {
 
 /** @param name in lower case @returns its row, or -1: it is no zone here that is to be signed */
 function signedZoneNamed(bundle: Bundle, name: Uint8Array): number {
-  const { names, nameIndex, nameIndexMask, nameSeed, nodeRow } = bundle
-  const hash = hashName(name, nameSeed)
-  for (let slot = hash & nameIndexMask; ; slot = (slot + 1) & nameIndexMask) {
-    const node = nameIndex[slot * 2 + 1]! - 1
-    if (node < 0) return -1
-    if ((nameIndex[slot * 2]! | 0) !== hash) continue
-    const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    if (!sameOctets(names.subarray(from, from + name.length), name)) continue
-    return (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0 ? zoneOfNode(bundle, node) : -1
-  }
+  const node = nodeNamed(bundle, name)
+  const isZone = node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0
+  return isZone ? zoneOfNode(bundle, node) : -1
 }

@@ -2,7 +2,7 @@
 import { RrType } from '#dns/rrtype.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import type { BundleModel, ServiceModel, ZoneModel } from '#bundle/format/model.ts'
-import { keyPlaceholder } from '#bundle/format/rrsets.ts'
+import { CsyncFlag, keyPlaceholder } from '#bundle/format/rrsets.ts'
 import { NameEdit } from './name-edit.ts'
 import { nameIndexOf, NameTable } from './name-table.ts'
 import { isInZone, wireOf } from './record-pool.ts'
@@ -132,7 +132,11 @@ function areAlike<T>(
 
 function isSameZone(a: ZoneModel, b: ZoneModel): boolean {
   const hasSameTtl = a.nsTtlSeconds === b.nsTtlSeconds
-  const isAlike = hasSameTtl && a.algorithm === b.algorithm
+  const isAlike =
+    hasSameTtl &&
+    a.algorithm === b.algorithm &&
+    a.hasSignals === b.hasSignals &&
+    a.csync === b.csync
   return a.name === b.name && a.soa === b.soa && a.nameservers === b.nameservers && isAlike
 }
 
@@ -183,9 +187,11 @@ function layOut(
 }
 
 function addZones(table: NameTable, zones: readonly ZoneModel[]): void {
-  for (const [i, { name, soa, nsTtlSeconds, nameservers, algorithm }] of zones.entries()) {
+  for (const [i, zone] of zones.entries()) {
+    const { name, soa, nsTtlSeconds, nameservers, csync } = zone
     table.addRrset(name, i, soaRrset(soa, i))
-    if (algorithm !== undefined) addPlaceholder(table, i, name, algorithm, soa.ttlSeconds)
+    if (zone.algorithm !== undefined) addPlaceholder(table, i, zone)
+    if (csync !== undefined) table.addRrset(name, i, csyncRrset(zone, csync, i))
     const servers = new Set(nameservers.map((server) => server.name))
     if (servers.size === 0) continue
     const rdata = Array.from(servers, wireOf)
@@ -197,14 +203,25 @@ function addZones(table: NameTable, zones: readonly ZoneModel[]): void {
 function addPlaceholder(
   table: NameTable,
   zone: number,
-  name: string,
-  algorithm: number,
-  ttlSeconds: number,
+  { name, algorithm, hasSignals, soa: { ttlSeconds } }: ZoneModel,
 ): void {
-  const rdata = [keyPlaceholder(algorithm)]
+  const rdata = [keyPlaceholder(algorithm!, hasSignals)]
   table.addRrset(name, zone, { type: RrType.DNSKEY, ttlSeconds, rdata, zone })
   table.mark(table.add(name, zone), NodeFlag.Signed)
 }
+
+/** NS, A and AAAA are to be taken over. RFC 7477 section 2.1. */
+function csyncRrset({ soa }: ZoneModel, flags: number, zone: number) {
+  const isBase = (flags & CsyncFlag.SoaMinimum) !== 0
+  const rdata = Buffer.alloc(csyncFixedBytes)
+  rdata.writeUInt32BE(isBase ? soa.serialBase : 0, 0)
+  rdata.writeUInt16BE(isBase ? flags | CsyncFlag.SerialIsBase : flags, 4)
+  const types = Buffer.from([0, 4, 0x60, 0, 0, 0x08])
+  const { ttlSeconds } = soa
+  return { type: RrType.CSYNC, ttlSeconds, rdata: [Buffer.concat([rdata, types])], zone }
+}
+
+const csyncFixedBytes = 6
 
 interface Host {
   /** The zone that contains the addresses. */

@@ -151,6 +151,10 @@ export interface ZoneModel {
   readonly nameservers: readonly NameserverModel[]
   /** Number of its signing algorithm. Left out: the zone is not signed. */
   readonly algorithm?: number
+  /** It is signed, and answers what keys the zones have that its hosts serve. RFC 9615. */
+  readonly hasSignals?: true
+  /** Flags of its CSYNC record. RFC 7477 section 2.1.1.2. Left out: it has none. */
+  readonly csync?: number
 }
 
 /** RFC 1035 section 3.3.13. The serial is in the channel record and is set at activation. */

@@ -81,9 +81,15 @@ export const formBits: Uint8Array = (() => {
  * answering node replaces the whole record.
  *
  * @param algorithm its number in DNSKEY records
+ * @param hasSignals see `ZoneModel`: the flags say so
  */
-export function keyPlaceholder(algorithm: number): Uint8Array {
-  return Uint8Array.of(1, 1, 3, algorithm)
+export function keyPlaceholder(algorithm: number, hasSignals = false): Uint8Array {
+  return Uint8Array.of(1, hasSignals ? 0 : 1, 3, algorithm)
 }
 
 export const keyPlaceholderBytes = 4
+
+/** In the flags of a CSYNC record: its serial is a base, as that of SOA is. Not for clients. */
+export const CsyncFlag = { Immediate: 1, SoaMinimum: 2, SerialIsBase: 0x8000 } as const
+/** Behind the serial. */
+export const csyncFlagsAt = 4

@@ -5,7 +5,14 @@ import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
-import { rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
+import {
+  CsyncFlag,
+  csyncFlagsAt,
+  rdataForms,
+  rdataLayout,
+  RrsetCell,
+  storedName,
+} from '#bundle/format/rrsets.ts'
 
 export interface RrsetValue {
   readonly type: number
@@ -47,7 +54,12 @@ function apexOf({ names, nodeRow, zoneNode }: BundleColumns, zone: number): Uint
 
 function wireRdata(stored: Uint8Array, type: number, apex: () => Uint8Array): Uint8Array {
   const form = rdataForms[type]
-  if (form === undefined) return Uint8Array.from(stored)
+  if (form === undefined) {
+    const rdata = Uint8Array.from(stored)
+    // A mark for who answers.
+    if (type === RrType.CSYNC) rdata[csyncFlagsAt]! &= ~(CsyncFlag.SerialIsBase >> 8)
+    return rdata
+  }
   const fixed = form.hasTarget ? rdataLayout.targetBytes : 0
   let at = fixed + form.before
   const parts: Uint8Array[] = [stored.subarray(fixed, at)]

@@ -21,6 +21,17 @@ export function zoneAlgorithm(
   return bundle.rrsetData[at + rdataLayout.lengthBytes + keyPlaceholderBytes - 1]!
 }
 
+/** Whether a zone that is signed answers what keys others have. See `ZoneModel.hasSignals`. */
+export function hasSignals(
+  bundle: Pick<BundleColumns, 'nodeRow' | 'rrsetRow' | 'rrsetData' | 'zoneNode'>,
+  zone: number,
+): boolean {
+  const rrset = findRrset(bundle, bundle.zoneNode[zone]!, RrType.DNSKEY)
+  if (rrset < 0) return false
+  const at = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.Data]!
+  return bundle.rrsetData[at + rdataLayout.lengthBytes + 1] === 0
+}
+
 export interface SignedZone {
   /** Lower case, with the trailing dot. */
   readonly name: string

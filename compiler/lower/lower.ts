@@ -17,6 +17,7 @@ import type { PoolSpec } from '#schemas/objects/pool.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
 import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { aliasCode, hostIn } from '#compiler/values/record-sets.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { memberUid, objectUid } from '#compiler/read/identity.ts'
@@ -92,9 +93,12 @@ export function lower(
     const isKnown = isStable && known?.zone === zone
     memory.services.add(isKnown ? known : loweredService(entry, zone, indexOfPool))
   }
-  const zones = plan.zones.map(({ name, soa, nsTtlSeconds, nameservers, algorithm }) => ({
+  const written = writtenCsync(plan.zones, records.rrsets)
+  const zones = plan.zones.map(({ name, soa, nsTtlSeconds, nameservers, ...zone }) => ({
     ...{ name, soa, nsTtlSeconds, nameservers },
-    ...(algorithm !== undefined && { algorithm }),
+    ...(zone.algorithm !== undefined && { algorithm: zone.algorithm }),
+    ...(zone.hasSignals === true && { hasSignals: zone.hasSignals }),
+    ...(zone.csync !== undefined && !written.has(name) && { csync: zone.csync }),
   }))
   const first = tree.of.Pool.length
   for (const [i, rrset] of records.addressAliases.entries()) {
@@ -115,6 +119,16 @@ export function lower(
     rollouts: overlays.rollouts.map(modelOf),
     windows: overlays.windows.map(modelOf),
   }
+}
+
+/** Zones whose CSYNC record somebody has written. */
+function writtenCsync(
+  zones: ZonePlan['zones'],
+  rrsets: Plans['records']['rrsets'],
+): ReadonlySet<string> {
+  if (zones.every(({ csync }) => csync === undefined)) return new Set()
+  const written = rrsets.filter(({ model }) => model.type === RrType.CSYNC)
+  return new Set(written.map(({ model }) => model.name))
 }
 
 /** Reuses the previous model of the service where it is the same. */

@@ -1,5 +1,6 @@
 // Plans the zones of a tree: the declared ones, and an implied one for each name outside of them.
 import type { NameserverModel, SoaModel } from '#bundle/format/model.ts'
+import { CsyncFlag } from '#bundle/format/rrsets.ts'
 import type { SettingsObject } from '#schemas/kinds.ts'
 import { soaDefaults } from '#schemas/objects/zone.ts'
 import type { Nameserver, Soa, Zone } from '#schemas/objects/zone.ts'
@@ -24,6 +25,9 @@ export interface PlannedZone extends RecordZone {
   readonly isImplied: boolean
   /** Number of the signing algorithm. Left out: the zone is not signed. */
   readonly algorithm?: number
+  readonly hasSignals?: true
+  /** Flags of its CSYNC record. */
+  readonly csync?: number
 }
 
 export interface ZonePlan {
@@ -170,11 +174,20 @@ function declaredZones(
   return result
 }
 
-function signedBy({ dnssec }: Pick<Zone, 'dnssec'>): Pick<PlannedZone, 'algorithm'> {
+type OfDnssec = 'algorithm' | 'hasSignals' | 'csync'
+
+function signedBy({ dnssec }: Pick<Zone, 'dnssec'>): Pick<PlannedZone, OfDnssec> {
   if (dnssec?.enabled !== true) return {}
   const name = dnssec.algorithm ?? defaultAlgorithm
   const algorithm = signingAlgorithms.find((one) => one.name === name)
-  return algorithm === undefined ? {} : { algorithm: algorithm.number }
+  if (algorithm === undefined) return {}
+  const { Immediate, SoaMinimum } = CsyncFlag
+  return {
+    algorithm: algorithm.number,
+    ...(dnssec.signals === true && { hasSignals: true }),
+    ...(dnssec.csync === 'immediate' && { csync: Immediate }),
+    ...(dnssec.csync === 'soaminimum' && { csync: Immediate | SoaMinimum }),
+  }
 }
 
 function declaredParts(
@@ -191,7 +204,7 @@ function declaredParts(
   return partsOf(nameservers, at, [zone.soa, given?.soa])
 }
 
-interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied' | 'algorithm'> {
+interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied' | OfDnssec> {
   /** Undefined: the TTL of the SOA record. */
   readonly nsTtl: number | undefined
   readonly serialBase?: number

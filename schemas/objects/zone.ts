@@ -146,6 +146,22 @@ export const Dnssec = Type.Object(
       }),
     ),
     policy: Type.Optional(KeyPolicy),
+    signals: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether CDS and CDNSKEY of other signed zones, whose name servers have their names in ' +
+          'this one, are answered below those names, too: parents take a first DS from there ' +
+          '(RFC 9615). Without it: no.',
+      }),
+    ),
+    csync: Type.Optional(
+      Type.Enum(['immediate', 'soaminimum'], {
+        description:
+          'The zone has a CSYNC record: its parent is to take over NS records and addresses of ' +
+          'name servers (RFC 7477), at once; with `soaminimum` from servers with this serial or ' +
+          'a later one alone. Without it: there is none but one that is written.',
+      }),
+    ),
   },
   {
     additionalProperties: false,

@@ -46,3 +46,23 @@ test('a zone below that is not signed is insecure to delv, and not bogus', async
   await node.serve(modelWithChild(0))
   expect(await delv(`www.${childName}`, 'A')).toMatch(/unsigned answer[^]*192\.0\.2\.99/)
 })
+
+test('what the zone below has for its parent stands below its name server, too', async () => {
+  const model = modelWithChild(15)
+  const [above, ...rest] = model.zones
+  await node.serve({ ...model, zones: [{ ...above!, hasSignals: true, csync: 3 }, ...rest] })
+  const signal = `_dsboot.${childName}_signal.ns1.${signedName}`
+  const said = await delv(childName, 'CDS')
+  const rdata = /\sCDS\s+(\d+ 15 2 \S+)/.exec(said)?.[1] ?? said
+  expect(await delv(signal, 'CDS')).toMatch(/fully validated/)
+  expect(await delv(signal, 'CDS')).toContain(rdata)
+  expect(await delv(signal, 'CDNSKEY')).toMatch(/fully validated[^]*257 3 15 /)
+  for (const [name, type] of [
+    [signal, 'A'],
+    [`org._signal.ns1.${signedName}`, 'CDS'],
+    [`_dsboot.other.example._signal.ns1.${signedName}`, 'CDS'],
+  ]) {
+    expect(await delv(name!, type!)).toMatch(/negative response, fully validated/)
+  }
+  expect(await delv(signedName, 'CSYNC')).toMatch(/fully validated[^]*CSYNC\s+\d+ 3 A NS AAAA/)
+})

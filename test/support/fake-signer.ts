@@ -1,4 +1,5 @@
 // A signer without keys, whose signatures are checksums, with a cache for them.
+import { noSignal } from '#answer/signing/signer.ts'
 import type { OpenReply, Signer } from '#answer/signing/signer.ts'
 
 const rrsigType = 46
@@ -75,6 +76,12 @@ export class FakeSigner implements Signer {
 
   keyRdata(): undefined {
     return undefined
+  }
+
+  readonly hasSignals = false
+
+  signalAt(): number {
+    return noSignal
   }
 
   signDenial(): number {

@@ -1,0 +1,137 @@
+// Names below name servers at which their zone tells what keys the zones have that they serve, for
+// parents that know no DS of those yet. RFC 9615.
+import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { rrsetAt } from '#bundle/load/rrset-values.ts'
+import { hasSignals } from '#bundle/load/zone-signing.ts'
+import { foldName, hashName, hashNameAt, isAtOrBelow, labelOffsets } from '#dns/name.ts'
+import { nameLimits, sameOctets } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { emptySignal, noSignal, signalLabel } from './signer.ts'
+
+const bootLabel = Buffer.from('\x07_dsboot', 'latin1')
+
+/** A table is made at each change of records, by each thread. */
+const namesMax = 20_000
+
+/** Hash, offset of the name and 1, what stands there. */
+const slotWords = 3
+
+export class SignalNames {
+  readonly count: number
+  readonly #octets: Buffer
+  readonly #slots: Int32Array
+  readonly #mask: number
+  readonly #seed: number
+
+  /** @param hasKeys whether the keys of a zone are here */
+  constructor(bundle: Bundle, hasKeys: (zone: number) => boolean) {
+    const names = namesIn(bundle, hasKeys)
+    const wires = [...names.keys()].map((text) => Buffer.from(text, 'latin1'))
+    this.count = wires.length
+    this.#octets = Buffer.concat(wires)
+    this.#seed = bundle.nameSeed
+    const slots = 2 ** Math.ceil(Math.log2(2 * wires.length + 1))
+    this.#mask = slots - 1
+    this.#slots = new Int32Array(slots * slotWords)
+    let offset = 0
+    for (const [i, signal] of [...names.values()].entries()) {
+      this.#add(wires[i]!, offset, signal)
+      offset += wires[i]!.length
+    }
+  }
+
+  #add(wire: Uint8Array, offset: number, signal: number): void {
+    const hash = hashName(wire, this.#seed)
+    let slot = hash & this.#mask
+    while (this.#slots[slot * slotWords + 1] !== 0) slot = (slot + 1) & this.#mask
+    this.#slots.set([hash, offset + 1, signal], slot * slotWords)
+  }
+
+  /** See `Signer.signalAt`. */
+  at(octets: Uint8Array, start: number): number {
+    const slots = this.#slots
+    const hash = hashNameAt(octets, start, this.#seed)
+    for (let slot = hash & this.#mask; ; slot = (slot + 1) & this.#mask) {
+      const from = slots[slot * slotWords + 1]! - 1
+      if (from < 0) return noSignal
+      if (slots[slot * slotWords] === hash && this.#isAt(from, octets, start)) {
+        return slots[slot * slotWords + 2]!
+      }
+    }
+  }
+
+  /** A name holds its own end. */
+  #isAt(from: number, octets: Uint8Array, start: number): boolean {
+    const known = this.#octets
+    let at = 0
+    for (;;) {
+      const length = known[from + at]!
+      for (let i = 0; i <= length; i++) {
+        if (known[from + at + i] !== octets[start + at + i]) return false
+      }
+      if (length === 0) return true
+      at += length + 1
+    }
+  }
+}
+
+/** @returns by name in lower case, as latin1: a row of a zone, or `emptySignal` */
+function namesIn(bundle: Bundle, hasKeys: (zone: number) => boolean): Map<string, number> {
+  const names = new Map<string, number>()
+  const zones = Array.from({ length: bundle.counts.zones }, (_, zone) => zone)
+  const tells = new Set(zones.filter((zone) => hasKeys(zone) && hasSignals(bundle, zone)))
+  if (tells.size === 0) return names
+  for (const zone of zones.filter(hasKeys)) {
+    const apex = nameOfNode(bundle, bundle.zoneNode[zone]!)
+    for (const server of serversOf(bundle, zone)) {
+      // What is in the zone itself proves nothing of it: section 4.2.
+      if (isAtOrBelow(server, apex) || !tells.has(zoneAt(bundle, server))) continue
+      const wire = Buffer.concat([bootLabel, apex.subarray(0, -1), signalLabel, server])
+      if (wire.length > nameLimits.bytesMax || names.size >= namesMax) continue
+      names.set(wire.toString('latin1'), zone)
+      const top = wire.length - server.length - signalLabel.length
+      for (const at of labelOffsets(wire).filter((offset) => offset > 0 && offset <= top)) {
+        const above = wire.toString('latin1', at)
+        if (!names.has(above)) names.set(above, emptySignal)
+      }
+    }
+  }
+  return names
+}
+
+function serversOf(bundle: Bundle, zone: number): readonly Uint8Array[] {
+  const rrset = findRrset(bundle, bundle.zoneNode[zone]!, RrType.NS)
+  return rrset < 0 ? [] : rrsetAt(bundle, rrset, zone).rdata.map(foldName)
+}
+
+/** @returns the zone that answers for a name that there is; -1: none */
+function zoneAt(bundle: Bundle, name: Uint8Array): number {
+  const node = nodeNamed(bundle, name)
+  if (node < 0) return -1
+  const flags = nodeFlags(bundle, node)
+  const isApex = (flags & NodeFlag.Apex) !== 0
+  const isElsewhere = (flags & (NodeFlag.Cut | NodeFlag.Below | NodeFlag.Dname)) !== 0 && !isApex
+  return isElsewhere || (flags & NodeFlag.Dname) !== 0 ? -1 : zoneOfNode(bundle, node)
+}
+
+/** @param name in lower case @returns its row, or -1 */
+export function nodeNamed(bundle: Bundle, name: Uint8Array): number {
+  const { names, nameIndex, nameIndexMask, nameSeed, nodeRow } = bundle
+  const hash = hashName(name, nameSeed)
+  for (let slot = hash & nameIndexMask; ; slot = (slot + 1) & nameIndexMask) {
+    const node = nameIndex[slot * 2 + 1]! - 1
+    if (node < 0) return -1
+    if ((nameIndex[slot * 2]! | 0) !== hash) continue
+    const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+    if (sameOctets(names.subarray(from, from + name.length), name)) return node
+  }
+}
+
+function nameOfNode({ names, nodeRow }: Bundle, node: number): Uint8Array {
+  const start = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+  let end = start
+  while (names[end] !== 0) end += names[end]! + 1
+  return names.subarray(start, end + 1)
+}
