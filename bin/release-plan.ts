@@ -40,6 +40,7 @@ export const releaseSteps: readonly (readonly [name: string, does: string])[] = 
   ['npm', 'gslbd-VERSION.tgz (npm pack)'],
   ['deb', 'gslbd_VERSION_ARCH.deb (bin/package-deb.ts)'],
   ['image', 'gslbd-VERSION-image.tar (bin/package-image.ts), of the program of the Debian package'],
+  ['chart', 'gslbd-chart-VERSION.tgz: the Helm chart, of the commit (git archive)'],
   ['sbom', 'gslbd-VERSION.cdx.json: CycloneDX (npm sbom), of what NOTICE names'],
   [
     'provenance',
@@ -48,6 +49,12 @@ export const releaseSteps: readonly (readonly [name: string, does: string])[] = 
   ['checksums', 'SHA256SUMS, and SHA256SUMS.sig by the signing key'],
   ['tag', 'vVERSION, annotated and signed, with the part of the changelog'],
 ])
+
+/** What git makes the package of the chart with: the files of the commit, in a folder `gslbd/`. */
+export const chartArchive = (commit: string, file: string): readonly string[] => [
+  ...['archive', '--format=tar.gz', '--prefix=gslbd/', `--output=${file}`],
+  `${commit}:deploy/helm/gslbd`,
+]
 
 /** @returns sentences: what is wrong, and what to do */
 export function releaseFaults(facts: Facts): string[] {

@@ -7,7 +7,13 @@ import { systemClock } from '#lib/clock.ts'
 import { Exit } from '#system/process/command.ts'
 import { StepFault, takeSteps } from './package-steps.ts'
 import type { Steps } from './package-steps.ts'
-import { changesOf, releaseFaults, releaseSteps, versionPlaces } from './release-plan.ts'
+import {
+  chartArchive,
+  changesOf,
+  releaseFaults,
+  releaseSteps,
+  versionPlaces,
+} from './release-plan.ts'
 import type { Facts } from './release-plan.ts'
 import { billOf, provenanceOf, sumOf, sumsText } from './release-papers.ts'
 import type { Bom, Sum } from './release-papers.ts'
@@ -106,6 +112,9 @@ async function makeAll(steps: Steps, facts: Facts): Promise<void> {
   const files = join(steps.stage, 'files')
   mkdirSync(files)
   await makePackages(steps, files)
+  steps.say('packing the chart')
+  const chart = join(files, `gslbd-chart-${version}.tgz`)
+  await steps.run('git', ...chartArchive(facts.commit, chart))
   steps.say('writing the bill of materials')
   const how = ['--sbom-type', 'application', '--package-lock-only']
   const args = ['sbom', '--sbom-format', 'cyclonedx', ...how]

@@ -60,6 +60,7 @@ afterAll(() => removeTempDir(work))
 test('the files are there, each with its sum, and the sums are signed', () => {
   const made = [
     new RegExp(`^gslbd-${version}\\.tgz$`),
+    new RegExp(`^gslbd-chart-${version}\\.tgz$`),
     new RegExp(`^gslbd_${version}_(amd64|arm64)\\.deb$`),
     new RegExp(`^gslbd-${version}\\.cdx\\.json$`),
     new RegExp(`^gslbd-${version}\\.intoto\\.json$`),

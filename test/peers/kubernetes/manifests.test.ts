@@ -4,7 +4,9 @@ import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { chartArchive } from '#bin/release-plan.ts'
 import { loadSettings } from '#settings/settings.ts'
+import { runProgram } from '#test/support/run-program.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { helm, installPrograms, kustomize, manifestsOf } from './programs.ts'
 import type { Manifest } from './programs.ts'
@@ -70,6 +72,22 @@ function comparable(manifests: readonly Manifest[]): readonly unknown[] {
     .toSorted((a, b) => a.object.localeCompare(b.object))
 }
 
+interface PodSpec {
+  readonly containers: readonly {
+    readonly name: string
+    readonly args?: readonly string[]
+    readonly volumeMounts: readonly { readonly name: string }[]
+  }[]
+}
+
+const reading = ['get', 'list', 'watch']
+
+/** A Deployment with these containers. */
+const podsOf = (containers: readonly object[]) => ({
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' } },
+  template: { spec: { containers } },
+})
+
 describe('kustomize', () => {
   const built = 'kubernetes/{base,overlays/*}/kustomization.yaml'
   const folders = globSync(built, { cwd: deploy }).map(dirname)
@@ -99,6 +117,13 @@ describe('the chart', () => {
     expect(said).toMatchObject({ version, appVersion: version })
     const base = JSON.stringify(await kustomize(join(deploy, 'kubernetes/base')))
     expect(new Set(base.match(/"image":"[^"]+"/g))).toEqual(new Set([`"image":"gslbd:${version}"`]))
+  })
+
+  test('the package of a release is the chart', async () => {
+    const file = join(tempDir('chart'), 'gslbd-chart.tgz')
+    runProgram('git', [...chartArchive('HEAD', file)], { cwd: root })
+    const packed = await helm('template', 'gslbd', file, '--namespace', 'gslbd')
+    expect(manifestsOf(packed).length).toBeGreaterThan(5)
   })
 
   test('makes with its defaults what the kustomize base makes', async () => {
@@ -268,6 +293,7 @@ describe('the chart', () => {
     await expectToBeTaken(manifests)
     expect(kindsOf(manifests)).toEqual([
       'ConfigMap gslbd-control',
+      'PodDisruptionBudget gslbd-control',
       'Service gslbd-control',
       'StatefulSet gslbd-control',
     ])
@@ -279,6 +305,74 @@ describe('the chart', () => {
         ],
       },
     })
+  })
+
+  test('a load balancer is as the values say, and so is who may ask it', async () => {
+    const service = {
+      ...{ loadBalancerClass: 'example.net/own', loadBalancerIP: '192.0.2.53' },
+      ...{ loadBalancerSourceRanges: ['198.51.100.0/24'], ipFamilyPolicy: 'PreferDualStack' },
+    }
+    const manifests = await render({ dns: { service } })
+    await expectToBeTaken(manifests)
+    const wanted = { ...service, type: 'LoadBalancer', externalTrafficPolicy: 'Local' }
+    expect(named(manifests, 'Service', 'gslbd-dns')).toMatchObject({ spec: wanted })
+  })
+
+  test('external-dns runs beside the control node, with an account that is its own', async () => {
+    const manifests = await render({
+      externalDns: {
+        ...{ enabled: true, tenant: 'shop', ownerId: 'cluster-eu' },
+        ...{ sources: ['service', 'crd', 'gateway-httproute'], args: ['--events'] },
+      },
+    })
+    await expectToBeTaken(manifests)
+    const { data } = named(manifests, 'ConfigMap', 'gslbd-control')
+    const settings = parse(data?.['gslbd.yaml'] ?? '') as object
+    expect(settings).toMatchObject({ externalDns: { enabled: true, tenant: 'shop' } })
+    const { spec } = named(manifests, 'StatefulSet', 'gslbd-control') as unknown as {
+      readonly spec: { readonly template: { readonly spec: PodSpec } }
+    }
+    const { containers, ...pod } = spec.template.spec
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      serviceAccountName: 'gslbd-external-dns',
+    })
+    const mounts = containers.map(({ name, volumeMounts }) => [
+      name,
+      volumeMounts.some((one) => one.name === 'external-dns-account'),
+    ])
+    expect(mounts).toEqual([
+      ['gslbd', false],
+      ['external-dns', true],
+    ])
+    expect(containers[1]?.args).toEqual(
+      expect.arrayContaining(['--source=crd', '--txt-owner-id=cluster-eu', '--events']),
+    )
+    const role = named(manifests, 'ClusterRole', 'gslbd-gslbd-external-dns') as unknown as {
+      readonly rules: readonly { readonly resources: string[]; readonly verbs: string[] }[]
+    }
+    const resources = role.rules.flatMap((rule) => rule.resources)
+    expect(resources).toEqual(expect.arrayContaining(['services', 'dnsendpoints', 'httproutes']))
+    expect(resources).not.toContain('ingresses')
+    const writing = role.rules.filter(({ verbs }) => verbs.some((one) => !reading.includes(one)))
+    expect(writing.flatMap((rule) => rule.resources)).toEqual(['dnsendpoints/status'])
+    expect(named(await render({}), 'StatefulSet', 'gslbd-control').spec).not.toHaveProperty(
+      'template.spec.serviceAccountName',
+    )
+  })
+
+  test('the page of external-dns shows what Kubernetes and a node take', async () => {
+    const page = readFileSync(join(root, 'docs/operations/external-dns.md'), 'utf8')
+    const blocks = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
+    const shown = blocks.map((text) => parse(text) as Partial<Manifest> | readonly unknown[])
+    expect(shown).toHaveLength(4)
+    const [settings, service, , sidecar] = shown
+    const file = join(tempDir('page'), 'gslbd.yaml')
+    writeFileSync(file, stringify(settings))
+    expect(loadSettings({ file, env: {}, flags: {} })).toMatchObject({ ok: true })
+    expect(await faultsOf(service as Manifest)).toEqual([])
+    const { template, ...rest } = podsOf(sidecar as readonly object[])
+    expect(await faultsOf({ ...rest, spec: { selector: {}, template } })).toEqual([])
   })
 
   test('other settings make other pods', async () => {
@@ -301,6 +395,12 @@ describe('the chart', () => {
     [{ dns: { settings: { dns: { port: 53 } } } }, "at '/dns/settings/dns/port': minimum"],
     [{ control: { settings: { api: { enabled: false } } } }, "at '/control/settings/api/enabled'"],
     [{ secrets: { environment: '' } }, "at '/secrets/environment'"],
+    [{ externalDns: { enabled: true } }, 'externalDns.ownerId is empty'],
+    [
+      { externalDns: { enabled: true, ownerId: 'a' }, control: { replicas: 2 } },
+      'externalDns.enabled is for one control node',
+    ],
+    [{ externalDns: { sources: ['pod'] } }, "at '/externalDns/sources/0'"],
     [{ image: { digest: 'latest' } }, "at '/image/digest'"],
   ]
   test.each(wrong)('%j is refused', async (values, said) => {

@@ -15,10 +15,13 @@ const monitoring = `${operator}ComGithubPrometheusOperatorPrometheusOperatorPkgA
 const files: Readonly<Record<string, string>> = {
   'v1 ConfigMap': `${kubernetes}CoreV1ConfigMap`,
   'v1 Service': `${kubernetes}CoreV1Service`,
+  'v1 ServiceAccount': `${kubernetes}CoreV1ServiceAccount`,
   'apps/v1 DaemonSet': `${kubernetes}AppsV1DaemonSet`,
   'apps/v1 Deployment': `${kubernetes}AppsV1Deployment`,
   'apps/v1 StatefulSet': `${kubernetes}AppsV1StatefulSet`,
   'networking.k8s.io/v1 NetworkPolicy': `${kubernetes}NetworkingV1NetworkPolicy`,
+  'rbac.authorization.k8s.io/v1 ClusterRole': `${kubernetes}RbacV1ClusterRole`,
+  'rbac.authorization.k8s.io/v1 ClusterRoleBinding': `${kubernetes}RbacV1ClusterRoleBinding`,
   'policy/v1 PodDisruptionBudget': `${kubernetes}PolicyV1PodDisruptionBudget`,
   'monitoring.coreos.com/v1 PodMonitor': `${monitoring}PodMonitor`,
   'monitoring.coreos.com/v1 ServiceMonitor': `${monitoring}ServiceMonitor`,

@@ -34,7 +34,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "gslbd.controlSettings" -}}
-{{- toYaml .Values.control.settings -}}
+{{- $own := dict -}}
+{{- if .Values.externalDns.enabled -}}
+{{- $own = dict "externalDns" (dict "enabled" true "tenant" .Values.externalDns.tenant) -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite (deepCopy .Values.control.settings) $own) -}}
 {{- end -}}
 
 {{/* A node that only answers has to know where bundles are. */}}

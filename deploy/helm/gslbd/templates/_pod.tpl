@@ -26,6 +26,9 @@ spec:
     # Otherwise each start opens the private keys in the data directory to the group.
     fsGroupChangePolicy: OnRootMismatch
     seccompProfile: { type: RuntimeDefault }
+  {{- if and (not $dns) $root.Values.externalDns.enabled }}
+  serviceAccountName: {{ include "gslbd.fullname" $root }}-external-dns
+  {{- end }}
   {{- with $root.Values.image.pullSecrets }}
   imagePullSecrets:
     {{- range . }}
@@ -88,6 +91,9 @@ spec:
         {{- if $dns }}
         - { name: keys, mountPath: /etc/gslbd/keys }
         {{- end }}
+    {{- if and (not $dns) $root.Values.externalDns.enabled }}
+    {{- include "gslbd.externalDns" $root | nindent 4 }}
+    {{- end }}
   volumes:
     - name: settings
       configMap: { name: {{ include "gslbd.fullname" $root }}-{{ .role }} }
@@ -98,6 +104,15 @@ spec:
       emptyDir: {}
     - name: keys
       secret: { secretName: {{ $root.Values.secrets.bundleKeys | quote }} }
+    {{- end }}
+    {{- if and (not $dns) $root.Values.externalDns.enabled }}
+    # The account of external-dns, which is no other container's.
+    - name: external-dns-account
+      projected:
+        sources:
+          - serviceAccountToken: { path: token, expirationSeconds: 3600 }
+          - configMap: { name: kube-root-ca.crt, items: [{ key: ca.crt, path: ca.crt }] }
+          - downwardAPI: { items: [{ path: namespace, fieldRef: { fieldPath: metadata.namespace } }] }
     {{- end }}
   {{- with .values.pod }}
   {{- toYaml . | nindent 2 }}
