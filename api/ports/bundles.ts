@@ -22,6 +22,8 @@ export interface Bundles {
    * sentence.
    */
   readonly keys: (asked: AskedKeys) => Result<Uint8Array | null, KeysFault>
+  /** The certificate of the ACME server for a node, as the keys are. */
+  readonly certificate: (asked: AskedKeys) => Result<Uint8Array | null, KeysFault>
   /**
    * The record for a node, which depends on its wave. undefined: there is no such channel, or
    * nothing on it yet. `later`: the delivery is not read yet.

@@ -9,7 +9,10 @@ import { later, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
-import type { Bundles, OpenBundle } from '#api/ports/bundles.ts'
+import type { AuthPolicy } from '#access/auth/policy.ts'
+import type { Caller } from '#access/caller.ts'
+import type { Result } from '#lib/result.ts'
+import type { Bundles, KeysFault, OpenBundle } from '#api/ports/bundles.ts'
 
 const route = routesOf({ tag: 'Fleet', withoutConfig: true, withBundleToken: true })
 const { waitSecondsMax, retryAfterSeconds, reportBytesMax, wordsBytesMax, journalBytesMax } =
@@ -201,21 +204,16 @@ const journal = route('POST /bundles/journal', {
   },
 })
 
-const keys = route('POST /bundles/keys', {
+/** Columns of routes that give something to one node alone. */
+const sealed = {
   needs: 'system',
   fromNodes: true,
-  summary: 'The keys of signed zones, sealed to the node that asks',
-  details:
-    'For nodes of the role dns. The report is that of a channel, with `sealTo`, the public half ' +
-    'of an X25519 key for this question; the answer is an envelope that only that node can open, ' +
-    'signed as bundles are. Without GSLB_API_KEY only GSLB_BUNDLE_TOKEN gets keys (else 403). ' +
-    '404: this node gives no keys. No such call is in the audit log.',
   body: Type.Object(
     {
       report: Type.Record(Type.String(), Type.Unknown(), {
         description: 'What the node says of itself',
       }),
-      revision: Type.Integer({ minimum: 0, description: 'Of the keys that it has; 0: none' }),
+      revision: Type.Integer({ minimum: 0, description: 'Of what it has; 0: nothing' }),
     },
     { additionalProperties: false },
   ),
@@ -226,21 +224,45 @@ const keys = route('POST /bundles/keys', {
       schema: Type.String(),
       contentType: 'application/octet-stream',
     },
-    204: { description: 'The node has them all', schema: null },
+    204: { description: 'The node has it, or gets it later', schema: null },
   },
   refusals: [403, 404],
   ports: ['bundles', 'auth'],
-  handle: ({ ports: { bundles, auth }, body, caller }) => {
-    // Without GSLB_API_KEY everybody is the system's administrator, also with a wrong token.
-    const isProven = auth.systemKey !== null || !caller.isSystemAdmin
-    if (!isProven) return refused(403, 'set GSLB_BUNDLE_TOKEN here and on the nodes that get keys')
-    const given = bundles.keys(body)
-    if (given.ok) return given.value === null ? noContent() : success(given.value)
-    const { code, message } = given.error
-    return code === 'away'
-      ? later(503, message, retryAfterSeconds)
-      : refused(statusOf[code], message)
-  },
+} as const
+
+function give(
+  given: Result<Uint8Array | null, KeysFault>,
+  { systemKey }: AuthPolicy,
+  { isSystemAdmin }: Caller,
+): Reply {
+  // Without GSLB_API_KEY everybody is the system's administrator, also with a wrong token.
+  const isProven = systemKey !== null || !isSystemAdmin
+  if (!isProven) return refused(403, 'set GSLB_BUNDLE_TOKEN here and on the nodes that get keys')
+  if (given.ok) return given.value === null ? noContent() : success(given.value)
+  const { code, message } = given.error
+  return code === 'away' ? later(503, message, retryAfterSeconds) : refused(statusOf[code], message)
+}
+
+const envelopeNote =
+  'For nodes of the role dns. The report is that of a channel, with `sealTo`, the public half ' +
+  'of an X25519 key for this question; the answer is an envelope that only that node can open, ' +
+  'signed as bundles are. Without GSLB_API_KEY only GSLB_BUNDLE_TOKEN opens it (else 403). '
+
+const keys = route('POST /bundles/keys', {
+  ...sealed,
+  summary: 'The keys of signed zones, sealed to the node that asks',
+  details: `${envelopeNote}404: this node gives no keys. No such call is in the audit log.`,
+  handle: ({ ports: { bundles, auth }, body, caller }) => give(bundles.keys(body), auth, caller),
+})
+
+const certificate = route('POST /bundles/certificate', {
+  ...sealed,
+  summary: 'The certificate of the ACME server, sealed to the node that asks',
+  details:
+    `${envelopeNote}404: this node has none. A new one reaches nodes one after the other. ` +
+    'No such call is in the audit log.',
+  handle: ({ ports: { bundles, auth }, body, caller }) =>
+    give(bundles.certificate(body), auth, caller),
 })
 
 const statusOf = { refused: 400, none: 404, stranger: 403 } as const
@@ -369,4 +391,6 @@ const notKept = later(
 )
 const busy = later(503, 'too many nodes ask at once; ask again later', retryAfterSeconds)
 
-export const bundleRoutes = Object.freeze([channel, tell, health, journal, keys, bundle, delta])
+export const bundleRoutes = Object.freeze([
+  ...[channel, tell, health, journal, keys, certificate, bundle, delta],
+])

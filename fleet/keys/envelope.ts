@@ -42,7 +42,10 @@ export const envelopeLimits = {
 } as const
 
 const magic = Buffer.from('gslbenv1')
-const domain = 'gslb/zone-keys/v1\0'
+/** What an envelope is for: one of a kind is none of another. */
+export type EnvelopeKind = 'zone-keys' | 'certificate'
+
+const domainOf = (kind: EnvelopeKind): string => `gslb/${kind}/v1\0`
 const keyIdBytes = 16
 const publicBytes = 32
 const tagBytes = 16
@@ -69,6 +72,7 @@ export function sealEnvelope(
   { revision, content }: Letter,
   to: { readonly node: string; readonly sealTo: string },
   key: SigningKey,
+  kind: EnvelopeKind = 'zone-keys',
 ): Buffer | undefined {
   assert(content.length + bytesMin <= envelopeLimits.bytesMax, 'an envelope has room for it')
   const their = publicKeyOf(to.sealTo)
@@ -79,13 +83,14 @@ export function sealEnvelope(
   head.writeBigUInt64BE(BigInt(revision), magic.length)
   head.write(key.keyId, magic.length + 8, keyIdBytes, 'latin1')
   octetsOf(own.publicKey).copy(head, headBytes - publicBytes)
-  const secret = secretOf(own.privateKey, their, to, head)
+  const domain = domainOf(kind)
+  const secret = secretOf(own.privateKey, their, to, { head, domain })
   if (secret === undefined) return undefined
   const cipher = createCipheriv('aes-256-gcm', secret, nonce)
   cipher.setAAD(head)
   const parts = [head, cipher.update(content), cipher.final(), cipher.getAuthTag()]
   const body = Buffer.concat(parts)
-  return Buffer.concat([body, sign(null, signedBytes(body), key.privateKey)])
+  return Buffer.concat([body, sign(null, signedBytes(body, domain), key.privateKey)])
 }
 
 /** @param node name of this one */
@@ -93,6 +98,7 @@ export function openEnvelope(
   octets: Uint8Array,
   { node, key }: { readonly node: string; readonly key: QuestionKey },
   trusted: readonly TrustedKey[],
+  kind: EnvelopeKind = 'zone-keys',
 ): Result<Letter, EnvelopeFault> {
   const all = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
   const isSized = all.length >= bytesMin && all.length <= envelopeLimits.bytesMax
@@ -105,10 +111,12 @@ export function openEnvelope(
   const signer = trusted.find((one) => one.keyId === keyId)
   if (signer === undefined) return err('unknown-key')
   const signature = all.subarray(-signatureBytes)
-  if (!verify(null, signedBytes(body), signer.publicKey, signature)) return err('bad-signature')
+  const domain = domainOf(kind)
+  if (!verify(null, signedBytes(body, domain), signer.publicKey, signature))
+    return err('bad-signature')
   const theirs = publicKeyOf(head.subarray(-publicBytes).toString('base64url'))
   const to = { node, sealTo: key.sealTo }
-  const secret = theirs && secretOf(key.privateKey, theirs, to, head)
+  const secret = theirs && secretOf(key.privateKey, theirs, to, { head, domain })
   if (secret === undefined) return err('malformed')
   const decipher = createDecipheriv('aes-256-gcm', secret, nonce, { authTagLength: tagBytes })
   decipher.setAAD(head)
@@ -126,7 +134,7 @@ function secretOf(
   privateKey: KeyObject,
   publicKey: KeyObject,
   { node, sealTo }: { readonly node: string; readonly sealTo: string },
-  head: Buffer,
+  { head, domain }: { readonly head: Buffer; readonly domain: string },
 ): Buffer | undefined {
   try {
     const shared = diffieHellman({ privateKey, publicKey })
@@ -138,7 +146,8 @@ function secretOf(
   }
 }
 
-const signedBytes = (body: Buffer): Buffer => Buffer.concat([Buffer.from(domain), body])
+const signedBytes = (body: Buffer, domain: string): Buffer =>
+  Buffer.concat([Buffer.from(domain), body])
 
 const octetsOf = (publicKey: KeyObject): Buffer =>
   publicKey.export({ type: 'spki', format: 'der' }).subarray(-publicBytes)

@@ -1,5 +1,5 @@
-// Asks control nodes for the keys that zones are signed with, again and again: the one that gave
-// them last, else the first that gives them.
+// Asks control nodes for what is in envelopes, again and again: the keys that zones are signed with,
+// or the certificate of what listens. The one that gave it last is asked, else the first that gives it.
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { fetchFile } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
@@ -9,9 +9,29 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
 import { envelopeLimits, newQuestionKey, openEnvelope } from './envelope.ts'
-import type { EnvelopeFault, Letter } from './envelope.ts'
+import type { EnvelopeFault, EnvelopeKind, Letter } from './envelope.ts'
+
+/** What is asked for, and how it is called in sentences. */
+export interface PulledKind {
+  readonly kind: EnvelopeKind
+  readonly path: string
+  /** `keys of zones`. */
+  readonly what: string
+  /** What follows where it does not come any more, a sentence without its full stop. */
+  readonly follows: string
+}
+
+export const zoneKeysKind: PulledKind = {
+  ...{ kind: 'zone-keys', path: 'bundles/keys', what: 'keys of zones' },
+  follows: 'once they roll, answers of this node are bogus',
+}
+export const certificateKind: PulledKind = {
+  ...{ kind: 'certificate', path: 'bundles/certificate', what: 'the certificate' },
+  follows: 'once it ends, no client is answered over TLS',
+}
 
 export interface KeyPullerParts {
+  readonly asks: PulledKind
   /** In the order in which they are asked. */
   readonly urls: readonly string[]
   /** A secret; null: none, and nobody gives keys. */
@@ -22,18 +42,16 @@ export interface KeyPullerParts {
   readonly sealed: (report: NodeReport) => object
   /** Whose envelopes count; another list after a reload. */
   readonly trusted: () => readonly TrustedKey[]
-  /** The revision of the keys that are here. */
+  /** The revision of what is here; 0: nothing is. */
   readonly revision: () => number
   /** Errors: a sentence. */
   readonly take: (letter: Letter) => Result<null, string>
-  /** A zone has no key here: it is asked more often. */
+  /** Something is missing here: it is asked for more often. */
   readonly isAnyMissing: () => boolean
   readonly after: After
   readonly monotonicMs: () => number
   readonly log: Log
 }
-
-export const keysPath = 'bundles/keys'
 
 const everyMs = 10_000
 const whenMissingMs = 2_000
@@ -58,15 +76,15 @@ export class KeyPuller {
     this.#heardMs = parts.monotonicMs()
   }
 
-  /** Why keys that once came do not come any more, in sentences; null: they do, or never did. */
+  /** Why what once came does not come any more, in sentences; null: it does, or never did. */
   stale(): string | null {
-    const { revision, monotonicMs, token } = this.#parts
+    const { revision, monotonicMs, token, asks } = this.#parts
     const sinceMs = monotonicMs() - this.#heardMs
     if (revision() === 0 || sinceMs < staleMs) return null
     const why = token === null ? 'GSLB_BUNDLE_TOKEN is not set' : this.#said
     const minutes = Math.floor(sinceMs / 60_000)
-    const what = `No control node has given keys of zones for ${minutes} minutes`
-    return `${what}: once they roll, answers of this node are bogus. ${why}.`
+    const said = `No control node has given ${asks.what} for ${minutes} minutes`
+    return `${said}: ${asks.follows}. ${why}.`
   }
 
   start(): void {
@@ -88,6 +106,7 @@ export class KeyPuller {
   }
 
   async #ask(): Promise<void> {
+    const { what } = this.#parts.asks
     const faults: string[] = []
     for (const url of this.#urls) {
       const asked = await this.#askOne(url)
@@ -95,7 +114,7 @@ export class KeyPuller {
       if (asked.ok && asked.value === 'absent') continue
       if (asked.ok) {
         this.#urls = [url, ...this.#urls.filter((other) => other !== url)]
-        if (this.#said !== '') this.#parts.log.info({}, 'keys of zones come again')
+        if (this.#said !== '') this.#parts.log.info({}, `${what}: given again`)
         this.#said = ''
         this.#heardMs = this.#parts.monotonicMs()
         return
@@ -104,17 +123,17 @@ export class KeyPuller {
     }
     const said = faults.join('; ')
     if (said !== '' && said !== this.#said) {
-      this.#parts.log.warn({ reason: said }, 'no control node gives keys of zones; those here stay')
+      this.#parts.log.warn({ reason: said }, `no control node gives ${what}; what is here stays`)
     }
     this.#said = said
   }
 
   async #askOne(url: string): Promise<Asked> {
-    const { token, report, sealed, revision, take, trusted, log } = this.#parts
+    const { asks, token, report, sealed, revision, take, trusted, log } = this.#parts
     const key = newQuestionKey()
     const own = { ...report(), sealTo: key.sealTo }
     const base = url.endsWith('/') ? url : `${url}/`
-    const answer = await fetchFile(new URL(keysPath, base), {
+    const answer = await fetchFile(new URL(asks.path, base), {
       headers: { authorization: `Bearer ${token}` },
       body: JSON.stringify({ report: sealed(own), revision: revision() }),
       bytesMax: envelopeLimits.bytesMax,
@@ -129,17 +148,17 @@ export class KeyPuller {
       return isAbsent ? ok('absent') : err(message)
     }
     if (answer.value.status === 204) return ok('unchanged')
-    const letter = openEnvelope(answer.value.bytes, { node: own.name, key }, trusted())
+    const letter = openEnvelope(answer.value.bytes, { node: own.name, key }, trusted(), asks.kind)
     if (!letter.ok) return err(envelopeFaults[letter.error])
     const taken = take(letter.value)
     if (!taken.ok) return taken
-    log.info({ revision: letter.value.revision }, 'took keys of zones')
+    log.info({ revision: letter.value.revision }, `took ${asks.what}`)
     return ok('taken')
   }
 }
 
 const envelopeFaults: Readonly<Record<EnvelopeFault, string>> = {
-  malformed: 'what it sent is no envelope of keys',
+  malformed: 'what it sent is no envelope',
   'unknown-key': 'its envelope is signed by a key that is not in bundle.keys',
   'bad-signature': 'its envelope has a wrong signature',
   'not-for-us': 'its envelope is for another node or question',

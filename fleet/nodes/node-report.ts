@@ -30,6 +30,8 @@ export interface NodeReport {
   readonly againMs?: number
   /** Digest of its TXT records that are written at run time; older versions leave it out. */
   readonly texts?: string
+  /** What tells its certificate of an ACME server apart; 0: it has none. Left out: it uses none. */
+  readonly certificate?: number
   /** What keys of zones are sealed to: base64url of a public half of X25519. Asked with alone. */
   readonly sealTo?: string
   /** Revision of the keys of zones that it was sent; 0: none. Older versions leave it out. */
@@ -129,7 +131,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
   const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
     report
-  const { againMs, sealTo, keysRevision, texts } = report
+  const { againMs, sealTo, keysRevision, texts, certificate } = report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
     ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
@@ -137,6 +139,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
     ...(sealTo === undefined ? {} : { sealTo }),
     ...(keysRevision === undefined ? {} : { keysRevision }),
     ...(texts === undefined ? {} : { texts }),
+    ...(certificate === undefined ? {} : { certificate }),
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
       code,
@@ -163,6 +166,7 @@ function faultOf(report: Fields): string | undefined {
     ['againMs', isPause(report['againMs'])],
     ['sealTo', report['sealTo'] === undefined || isText(report['sealTo'], sealToForm)],
     ['keysRevision', report['keysRevision'] === undefined || isSeq(report['keysRevision'])],
+    ['certificate', report['certificate'] === undefined || isSeq(report['certificate'])],
     ['texts', report['texts'] === undefined || isText(report['texts'], digestForm)],
     ['isLeaving', typeof report['isLeaving'] === 'boolean'],
     ['isRefusing', typeof report['isRefusing'] === 'boolean'],

@@ -44,6 +44,7 @@ import { listenerName } from '#system/sockets/handed-sockets.ts'
 import { givingKeys } from '#node/signing/give-keys.ts'
 import { createApiTls } from '#node/certificates/api-tls.ts'
 import type { NodeApiTls } from '#node/certificates/api-tls.ts'
+import { behindOf, givingCertificate } from '#node/certificates/give-certificate.ts'
 import { createCertificatesView } from '#node/certificates/certificates-view.ts'
 import { createZoneKeysAdmin, signedZonesOf } from '#node/signing/zone-keys-admin.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
@@ -174,7 +175,8 @@ const areChecksOff = ({ settings, health, node }: Needs): boolean =>
 const missingGeoOf = ({ settings, node }: Needs): readonly string[] =>
   settings.roles.includes('dns') ? missingGeoOn(node) : []
 
-const keyView = ({ settings, signing, keyVault, domains, behindNodes }: Needs) => ({
+const keyView = ({ settings, signing, keyVault, domains, behindNodes, ...have }: Needs) => ({
+  certificateBehind: () => behindOf(have.certificates?.vault ?? null, have.inventory, systemClock),
   missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
   keyTroubles: () => keyVault.vault?.troubles() ?? [],
   dsFaults: domains.dsFaults,
@@ -312,6 +314,10 @@ function bundlesOf(have: Needs): NodeApiParts['bundles'] {
       vault: have.keyVault.vault,
       inventory: have.inventory,
       key: have.key.signing,
+    }),
+    certificate: givingCertificate({
+      ...{ vault: have.certificates?.vault ?? null, inventory: have.inventory },
+      ...{ key: have.key.signing, clock: systemClock },
     }),
     record: (channel, asking) => feedOf(given(), channel).record(channel, asking),
     shadowFor: (asking) => have.delivery.keeper.shadowFor(asking),

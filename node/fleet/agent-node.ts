@@ -72,7 +72,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     journal: null,
     anycast: () => null,
     missingKeys: () => [],
-    staleKeys: () => null,
+    ...{ staleKeys: () => null, staleCertificate: () => null },
     keyTroubles: () => [],
     hasToken: true,
     sealed: sealing(settings, shared.value.status, nodeKey.value),

@@ -16,6 +16,10 @@ import { createRateLimit } from '#node/compose/rate-limit.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { openPulledKeys, pullKeys } from '#node/signing/pull-keys.ts'
 import type { KeysPulled } from '#node/signing/pull-keys.ts'
+import type { KeyPuller } from '#fleet/keys/key-puller.ts'
+import { givenBy } from '#node/certificates/node-certificates.ts'
+import { openPulledCertificate, pullCertificate } from '#node/certificates/pulled-certificate.ts'
+import type { PulledCertificate } from '#node/certificates/pulled-certificate.ts'
 import { createZoneKeys } from '#node/signing/zone-keys.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
@@ -96,9 +100,10 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const cookies = startCookies({ ...given, dataDir: dataDir.value, clock: systemClock })
   if (!cookies.ok) return cookies
   const pulledKeys = openPulledKeys(dirPath, env, log)
+  const pulledCertificate = settings.dns.tls.acme ? openPulledCertificate(dirPath, env, log) : null
   const signing = createZoneKeys(settings, dirPath, env, log, pulledKeys)
   const node = new DnsNode({
-    ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value) },
+    ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value, pulledCertificate) },
     ...{ store, trusted, ...fed, signing, usedMax: 0, clock: systemClock, log },
   })
   stops.push(() => rateLimit?.stop())
@@ -117,6 +122,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const ours = {
     ...{ settings, dataDir: dataDir.value, shared: shared.value, health, resolver, token, trusted },
     ...{ store, journal, textsStore, node, texts, exchange, redirects, pulledKeys },
+    pulledCertificate,
     ...{ geo: geo.source, queryLog, samples, missingKeys: () => signing.missing() },
     sealed: sealing(settings, shared.value.status, nodeKey),
   }
@@ -159,7 +165,8 @@ async function openSockets(
   return opened
 }
 
-type Later = 'puller' | 'report' | 'anycast' | 'staleKeys' | 'keyTroubles' | 'hasToken'
+type Later = 'puller' | 'report' | 'anycast' | OfKeys
+type OfKeys = 'staleKeys' | 'staleCertificate' | 'keyTroubles' | 'hasToken'
 
 interface Ours extends Omit<PulledNode, Later> {
   readonly texts: PulledTexts
@@ -168,6 +175,8 @@ interface Ours extends Omit<PulledNode, Later> {
   readonly token: string | null
   readonly trusted: readonly TrustedKey[]
   readonly pulledKeys: PulledKeys
+  /** null: the settings use none. */
+  readonly pulledCertificate: PulledCertificate | null
 }
 
 interface Around {
@@ -184,13 +193,14 @@ async function startPulling(
   { log, env, before, run, dnsPort }: Around,
 ): Promise<Result<Pulling, string>> {
   const { settings, node, health, store, texts, textsStore, token } = ours
-  const { trusted, samples, redirects } = ours
+  const { trusted, samples, redirects, pulledCertificate } = ours
   const stops = run.stops.first
   const shadow = createShadow(samples, { live: () => node.live(), trusted })
   stops.push(shadow.stop)
   const self = reporterOf(settings, node, shadow.report, {
     keysRevision: () => ours.pulledKeys.revision,
     texts: () => texts.record?.digest,
+    certificate: pulledCertificate === null ? undefined : () => pulledCertificate.revision,
   })
   const ownTexts = { pulled: texts, store: textsStore }
   const pulls = { settings, token, sealed: ours.sealed, node, health, store, texts: ownTexts }
@@ -202,8 +212,10 @@ async function startPulling(
   const anycast = () => announced?.status() ?? null
   let keys: KeysPulled | null = null
   const staleKeys = () => keys?.stale() ?? null
+  let certificates: KeyPuller | null = null
+  const staleCertificate = () => certificates?.stale() ?? null
   const keyTroubles = () => ours.pulledKeys.troubles()
-  const ofKeys = { staleKeys, keyTroubles, hasToken: token !== null }
+  const ofKeys = { staleKeys, staleCertificate, keyTroubles, hasToken: token !== null }
   const pulled = { ...ours, ...self, puller, anycast, ...ofKeys }
   const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status
@@ -212,6 +224,10 @@ async function startPulling(
   const asks = { ...asking, report, trusted: () => trusted }
   keys = pullKeys(ours.pulledKeys, asks, ours.missingKeys)
   stops.push(keys.stop)
+  if (pulledCertificate !== null) {
+    certificates = pullCertificate(pulledCertificate, asks)
+    stops.push(() => certificates?.stop())
+  }
   // Started last, so that a stop begins with it: the rest answers until the routers know.
   const takesOver = before !== null
   announced = announceNode({ settings, node, dnsPort, env, log, takesOver })
@@ -238,8 +254,9 @@ const threadsIn = (
   settings: Settings,
   { samples, queryLog, rateLimit }: ReturnType<typeof watchersOf>,
   cookies: NodeCookies,
+  pulled: PulledCertificate | null,
 ): DnsNodeParts['threads'] => ({
-  ...threadsOf(settings, cookies.cells),
+  ...threadsOf(settings, cookies.cells, pulled && givenBy(pulled)),
   querySamples: samples.rings,
   queryLog: queryLog?.rings,
   rateLimit: rateLimit?.memory,
@@ -254,7 +271,7 @@ function reporterOf(
   settings: Settings,
   node: DnsNode,
   shadow: ShadowReport,
-  held: Pick<ReportParts, 'keysRevision' | 'texts'>,
+  held: Pick<ReportParts, 'keysRevision' | 'texts' | 'certificate'>,
 ): { readonly report: Report } {
   const load = new ThreadLoad(systemClock)
   const latency = new LatencyWindow(systemClock)

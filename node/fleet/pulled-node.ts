@@ -47,6 +47,8 @@ export interface PulledNode {
   readonly hasToken: boolean
   /** Sentences why keys of zones do not come any more; null: they do. */
   readonly staleKeys: () => string | null
+  /** The same of the certificate of the ACME server. */
+  readonly staleCertificate: () => string | null
   /** The state of this process for others. */
   readonly report: (pulled: Pulled) => NodeReport
   /** The same report, signed for sending. */

@@ -166,6 +166,7 @@ const withoutToken =
 
 /** Reasons of a node that signs. */
 function keyReasons(pulled: PulledNode): readonly HealthReason[] {
+  const noCertificate = pulled.staleCertificate()
   const [missing, stale, held] = [pulled.missingKeys(), pulled.staleKeys(), pulled.keyTroubles()]
   const why = pulled.hasToken ? '' : ` ${withoutToken}`
   return [
@@ -174,6 +175,7 @@ function keyReasons(pulled: PulledNode): readonly HealthReason[] {
       : []),
     ...(held.length > 0 ? [{ code: keysUnused, message: unusedKeysMessage(held) }] : []),
     ...(stale === null ? [] : [{ code: 'zone-keys-stale', message: stale }]),
+    ...(noCertificate === null ? [] : [{ code: 'certificate-stale', message: noCertificate }]),
   ]
 }
 

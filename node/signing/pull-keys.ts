@@ -1,7 +1,7 @@
 // The keys of zones on a node of the role dns alone: asked for again and again, and kept encrypted.
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
-import { KeyPuller } from '#fleet/keys/key-puller.ts'
+import { KeyPuller, zoneKeysKind } from '#fleet/keys/key-puller.ts'
 import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -71,6 +71,7 @@ export function pullKeys(
 ): KeysPulled {
   const puller = new KeyPuller({
     ...parts,
+    asks: zoneKeysKind,
     revision: () => keys.revision,
     take: ({ revision, content }) => keys.take(revision, Buffer.from(content).toString()),
     isAnyMissing: () => missing().length > 0,

@@ -38,6 +38,8 @@ export interface HealthParts {
   readonly behindNodes: () => readonly BehindNode[]
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
+  /** Names of nodes that do not have the newest certificate long after it came. */
+  readonly certificateBehind: () => readonly string[]
   /** One of DNS over TLS and one of the API, where they speak it. */
   readonly certificates: () => readonly Pick<CertificateStatus, 'fault' | 'isEnding'>[]
   /** null: no addresses are announced. */
@@ -232,6 +234,13 @@ const degradations: readonly Row[] = [
     code: 'zone-keys-behind',
     message: ({ behindNodes }) => behindMessage(behindNodes()),
     holds: ({ behindNodes }) => behindNodes().length > 0,
+  },
+  {
+    code: 'certificate-behind',
+    message: ({ certificateBehind }) =>
+      `Nodes have not taken the newest certificate: ${shownOf(certificateBehind())}. ` +
+      'Their health and log say why.',
+    holds: ({ certificateBehind }) => certificateBehind().length > 0,
   },
   {
     code: 'zone-ds-mismatch',

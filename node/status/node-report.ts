@@ -19,6 +19,8 @@ export interface ReportParts {
   readonly shadow?: ShadowReport
   /** See `NodeReport`; left out: it is sent no keys. */
   readonly keysRevision?: () => number
+  /** See `NodeReport`; left out: it uses none. */
+  readonly certificate?: (() => number) | undefined
   /** Digest of its TXT records; undefined: it has none. */
   readonly texts?: () => string | undefined
   readonly clock: Clock
@@ -44,6 +46,7 @@ export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
     issuedAtMs: active?.issuedAtMs ?? null,
     sentAtMs: Math.floor(clock.nowMs()),
     ...(texts === undefined ? {} : { texts }),
+    ...(parts.certificate === undefined ? {} : { certificate: parts.certificate() }),
     isLeaving: false,
     ...(parts.keysRevision === undefined ? {} : { keysRevision: parts.keysRevision() }),
     ...pulled,

@@ -135,7 +135,7 @@ const noBundles: ServerPorts['bundles'] = {
   told: () => ok({ name: 'far-1', labels: {} }),
   heard: async () => ok({ instance: 'ab' }),
   journal: async () => ok({ bytes: 0 }),
-  keys: () => ok(null),
+  ...{ keys: () => ok(null), certificate: () => ok(null) },
   record: () => undefined,
   shadowFor: () => '',
   waitForOther: async () => true,

@@ -326,6 +326,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postRrlAllowlist: { needs: 'rrl:write', ofPlatform: true, body: newExemptNetwork },
   deleteRrlAllowlistById: { needs: 'rrl:write', ofPlatform: true, make: exemptNetwork },
   // A node with keys: test/unit/api/routes/dnssec.test.ts.
+  getAcmeCertificates: { needs: 'settings:read' },
   getDnssecZones: { needs: 'dnssec:read' },
   getDnssecZonesByZone: { needs: 'dnssec:read', make: noZone, statuses: [404] },
   postDnssecZonesByZoneRoll: {
@@ -363,6 +364,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
       return { node: 'ams1', run, number: 1, at: 0, octets: '' }
     },
   },
+  postBundlesCertificate: { needs: 'system', body: () => ({ report: {}, revision: 0 }) },
   postBundlesKeys: { needs: 'system', body: () => ({ report: {}, revision: 0 }) },
   getBundlesDeltasByDigestByFrom: {
     ...{ needs: 'system', statuses: [404] },

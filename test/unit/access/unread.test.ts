@@ -56,7 +56,7 @@ const withoutConfig = [
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
   ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth', 'getClientRegions'],
-  ...['postBundlesJournal', 'postBundlesKeys'],
+  ...['postBundlesJournal', 'postBundlesKeys', 'postBundlesCertificate'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],

@@ -41,7 +41,7 @@ const app = createApp(
       },
       heard: async () => ok({ instance: 'ab' }),
       journal: async () => ok({ bytes: 0 }),
-      keys: () => ok(null),
+      ...{ keys: () => ok(null), certificate: () => ok(null) },
       record: (channel) => feed.record(channel),
       shadowFor: () => '',
       waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),

@@ -7,7 +7,7 @@ import type { KeysFault } from '#api/ports/bundles.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { recordOfKey } from '#dns/dnssec/key-record.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
-import { KeyPuller, keysPath } from '#fleet/keys/key-puller.ts'
+import { KeyPuller, zoneKeysKind } from '#fleet/keys/key-puller.ts'
 import { createNodeInventory } from '#fleet/node-inventory.ts'
 import { isSignedBy, keyOfToken, newNodeToken } from '#fleet/nodes/credentials.ts'
 import { readNodeList, signedReport } from '#fleet/nodes/credentials.ts'
@@ -86,6 +86,7 @@ function puller(isSigned = true) {
     void said.push(`${text} ${JSON.stringify(fields)}`)
   const { port } = server.address() as AddressInfo
   const asking = new KeyPuller({
+    asks: zoneKeysKind,
     urls: [`http://127.0.0.1:${port}`],
     token: 't'.repeat(32),
     report: () => reportOf('far-1', { sentAtMs: Date.now() }),
@@ -112,7 +113,7 @@ function puller(isSigned = true) {
 }
 
 test('a node has the keys, and what is new, of a control node that knows it', async () => {
-  expect(keysPath).toBe('bundles/keys')
+  expect(zoneKeysKind.path).toBe('bundles/keys')
   const node = puller()
   await waitUntil('the keys', () => node.keys.revision === 5)
   expect(node.keys.keys().get('example.org.')).toMatchObject([{ tag: record.tag }])

@@ -38,6 +38,7 @@ function said(
     keyTroubles: () => (wanted === 'zone-keys-unused' ? ['the database is older'] : []),
     dsFaults: () => [],
     behindNodes: () => behind,
+    certificateBehind: () => (wanted === 'certificate-behind' ? ['far-1', 'far-2'] : []),
     anycast: () => null,
     certificates: () => (certificate === null ? [] : [certificate]),
   }

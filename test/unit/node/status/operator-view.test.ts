@@ -114,6 +114,7 @@ const keptBy = (disk: Disk) => ({
   keyTroubles: () => [],
   dsFaults: () => [],
   behindNodes: () => [],
+  certificateBehind: () => [],
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,

@@ -1,0 +1,94 @@
+// What a control node gives to a node that asks for the certificate: an envelope for it alone, and
+// a new certificate to one node after the other.
+import { hash } from 'node:crypto'
+import type { Bundles } from '#api/ports/bundles.ts'
+import type { SigningKey } from '#bundle/signature/channel.ts'
+import { sealEnvelope } from '#fleet/keys/envelope.ts'
+import type { NodeInventory } from '#fleet/node-inventory.ts'
+import { readNodeReport } from '#fleet/nodes/node-report.ts'
+import { emptyState, printState } from '#integrations/acme/acme-state.ts'
+import type { AcmeState, IssuedCertificate } from '#integrations/acme/acme-state.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import { revisionOf } from './pulled-certificate.ts'
+
+interface GivingParts {
+  /** null: the settings ask for no certificate. */
+  readonly vault: { readonly state: Pick<AcmeState, 'certificate' | 'challenges'> } | null
+  readonly inventory: Pick<NodeInventory, 'counted'>
+  readonly key: SigningKey
+  readonly clock: Pick<Clock, 'nowMs'>
+}
+
+export const rollOutLimits = {
+  /** From the first node to the last one; this node itself is before them. */
+  spreadMs: 600_000,
+  /** After its turn a node asks again every ten seconds, and says what it has every half minute. */
+  patienceMs: 300_000,
+  /** Of the time of the certificate, where that is short. */
+  share: 1 / 100,
+} as const
+
+export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
+  const { vault, inventory, key, clock } = parts
+  return ({ report: told, revision: known }) => {
+    const report = readNodeReport(told)
+    if (!report.ok) return err({ code: 'refused', message: report.error })
+    const { name, sealTo, role } = report.value
+    if (sealTo === undefined) return err({ code: 'refused', message: 'sealTo is missing' })
+    if (vault === null) return err({ code: 'none', message: noAcme })
+    if (role !== 'dns' || inventory.counted(report.value, told) === undefined) {
+      return err({ code: 'stranger', message: stranger })
+    }
+    const { certificate, challenges } = vault.state
+    if (certificate === null) return ok(null)
+    const revision = revisionOf({ certificate })
+    const mustWait = known !== 0 && clock.nowMs() < turnAtMs(certificate, name, clock.nowMs())
+    if (revision === known || mustWait) return ok(null)
+    const content = Buffer.from(printState({ ...emptyState, certificate, challenges }))
+    const to = { node: name, sealTo }
+    const envelope = sealEnvelope({ revision, content }, to, key, 'certificate')
+    return envelope === undefined
+      ? err({ code: 'refused', message: 'sealTo is no public key of X25519' })
+      : ok(envelope)
+  }
+}
+
+/**
+ * When a node gets a new certificate in the place of another one: a mistake in it shows at the first
+ * nodes. A clock that went back holds nothing up.
+ */
+export function turnAtMs(
+  { issuedAtMs, notBeforeMs, notAfterMs }: IssuedCertificate,
+  node: string,
+  nowMs: number,
+): number {
+  if (nowMs < issuedAtMs) return nowMs
+  const { spreadMs, share } = rollOutLimits
+  const spread = Math.min(spreadMs, (notAfterMs - notBeforeMs) * share)
+  const draw = Number.parseInt(hash('sha256', `${node} ${issuedAtMs}`).slice(0, 8), 16)
+  return issuedAtMs + (draw / 0xffff_ffff) * spread
+}
+
+/** Names of counted nodes that have another certificate than the newest, long after their turn. */
+export function behindOf(
+  vault: GivingParts['vault'],
+  inventory: Pick<NodeInventory, 'all'>,
+  clock: Pick<Clock, 'nowMs'>,
+): readonly string[] {
+  const certificate = vault?.state.certificate ?? null
+  if (certificate === null) return []
+  const { spreadMs, patienceMs } = rollOutLimits
+  const sinceMs = clock.nowMs() - certificate.issuedAtMs
+  if (sinceMs < spreadMs + patienceMs) return []
+  const newest = revisionOf({ certificate })
+  return inventory.all().flatMap(({ report, isCounted, isMissing }) => {
+    const isBehind = report.certificate !== undefined && report.certificate !== newest
+    return isBehind && isCounted && !isMissing ? [report.name] : []
+  })
+}
+
+const noAcme = 'this node gets no certificate: acme.names is empty'
+const stranger =
+  'the certificate is for nodes of the role dns that count here; where nodes are listed, ' +
+  '"gslbd node add" makes the credential of one'

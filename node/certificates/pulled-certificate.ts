@@ -1,0 +1,100 @@
+// The certificate on a node of the role dns alone: what a control node has sent, and its copy.
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { emptyState, readState } from '#integrations/acme/acme-state.ts'
+import type { AcmeState } from '#integrations/acme/acme-state.ts'
+import { certificateCopyFile, createCertificateCopy } from '#integrations/acme/certificate-copy.ts'
+import type { CertificateCopy } from '#integrations/acme/certificate-copy.ts'
+import { KeyPuller, certificateKind } from '#fleet/keys/key-puller.ts'
+import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { copyKeyOf } from '#node/signing/pull-keys.ts'
+import type { Io } from '#system/process/command.ts'
+
+/** What tells certificates apart, as a number that an envelope has room for; 0: there is none. */
+export function revisionOf({ certificate }: Pick<AcmeState, 'certificate'>): number {
+  if (certificate === null) return 0
+  return Number.parseInt(hash('sha256', certificate.chain).slice(0, 12), 16) + 1
+}
+
+export class PulledCertificate {
+  readonly #copy: CertificateCopy
+  readonly #handlers = new Set<() => void>()
+  #state: AcmeState = emptyState
+
+  constructor(copy: CertificateCopy) {
+    this.#copy = copy
+  }
+
+  /** Takes what the copy has. */
+  start(): void {
+    this.#state = this.#copy.read() ?? emptyState
+  }
+
+  get state(): AcmeState {
+    return this.#state
+  }
+
+  get revision(): number {
+    return revisionOf(this.#state)
+  }
+
+  onChange(handler: () => void): void {
+    this.#handlers.add(handler)
+  }
+
+  /**
+   * @param revision what the envelope said, which was signed
+   * @param text what was in it
+   * Errors: a sentence; the certificate before stays.
+   */
+  take(revision: number, text: string): Result<null, string> {
+    const read = readState(text)
+    if (!read.ok) return read
+    const { certificate, challenges } = read.value
+    if (certificate === null) return err('it has no certificate')
+    if (revisionOf({ certificate }) !== revision) return err('it is of another revision')
+    this.#state = { ...emptyState, certificate, challenges }
+    this.#copy.write(this.#state)
+    for (const handler of this.#handlers) handler()
+    return ok(null)
+  }
+}
+
+/** Without a token nobody gives one. */
+const noCopy: CertificateCopy = { read: () => undefined, write: () => undefined }
+
+/** What the copy has is in force when it returns. */
+export function openPulledCertificate(
+  dataDir: string,
+  env: Io['env'],
+  log: Log,
+): PulledCertificate {
+  const key = copyKeyOf(env)
+  const path = join(dataDir, certificateCopyFile)
+  const pulled = new PulledCertificate(
+    key === null ? noCopy : createCertificateCopy(path, key, log),
+  )
+  pulled.start()
+  return pulled
+}
+
+type From = 'urls' | 'token' | 'report' | 'sealed' | 'trusted' | 'log'
+
+export function pullCertificate(
+  pulled: PulledCertificate,
+  parts: Pick<KeyPullerParts, From>,
+): KeyPuller {
+  const puller = new KeyPuller({
+    ...{ ...parts, asks: certificateKind, revision: () => pulled.revision },
+    take: ({ revision, content }) => pulled.take(revision, Buffer.from(content).toString()),
+    isAnyMissing: () => pulled.revision === 0,
+    ...{ after: systemAfter, monotonicMs: systemClock.monotonicMs },
+  })
+  puller.start()
+  return puller
+}

@@ -1,0 +1,138 @@
+// What a control node gives of its certificate to which node, and when.
+import { expect, test } from 'vitest'
+import { newQuestionKey, openEnvelope } from '#fleet/keys/envelope.ts'
+import { emptyState, printState } from '#integrations/acme/acme-state.ts'
+import type { IssuedCertificate } from '#integrations/acme/acme-state.ts'
+import {
+  behindOf,
+  givingCertificate,
+  rollOutLimits,
+  turnAtMs,
+} from '#node/certificates/give-certificate.ts'
+import { PulledCertificate, revisionOf } from '#node/certificates/pulled-certificate.ts'
+import { newSigningKey } from '#test/support/bundle-models.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { reportOf } from '#test/support/node-reports.ts'
+
+const dayMs = 86_400_000
+const began = Date.UTC(2026, 10, 30)
+const certificate: IssuedCertificate = {
+  ...{ directory: 'https://ca.test/dir', names: ['ns1.example.com'], chain: 'chain', key: 'key' },
+  ...{ notBeforeMs: began - 3_600_000, notAfterMs: began + 90 * dayMs },
+  ...{ issuedAtMs: began, renewAtMs: began + 60 * dayMs },
+}
+const newer = { ...certificate, chain: 'newer' }
+const signer = newSigningKey()
+const question = newQuestionKey()
+const account = { directory: 'https://ca.test/dir', key: 'account key' }
+
+function asked(
+  known: number,
+  more: {
+    name?: string
+    role?: 'dns' | 'agent'
+    atMs?: number
+    isCounted?: boolean
+    has?: typeof newer | null
+  } = {},
+) {
+  const { name = 'far-1', role = 'dns', atMs = began, isCounted = true, has = newer } = more
+  const report = { ...reportOf(name, { role }), sealTo: question.sealTo }
+  const give = givingCertificate({
+    vault: { state: { ...emptyState, account, certificate: has } as typeof emptyState },
+    inventory: { counted: () => (isCounted ? report : undefined) },
+    ...{ key: signer, clock: new FakeTime(atMs).clock },
+  })
+  const given = give({ report, revision: known })
+  if (!given.ok) return given.error.code
+  if (given.value === null) return 'nothing'
+  const letter = openEnvelope(given.value, { node: name, key: question }, [signer], 'certificate')
+  if (!letter.ok) return letter.error
+  const { revision, content } = letter.value
+  return { revision, text: Buffer.from(content).toString() }
+}
+
+const before = revisionOf({ certificate })
+const newest = revisionOf({ certificate: newer })
+
+test('a node without one gets it at once, and nothing of the account', () => {
+  const given = asked(0)
+  expect(given).toMatchObject({ revision: newest })
+  expect(JSON.stringify(given)).not.toContain('account key')
+})
+
+test.each([
+  ['that has it', asked(newest), 'nothing'],
+  ['that is none of ours', asked(0, { isCounted: false }), 'stranger'],
+  ['that only probes', asked(0, { role: 'agent' }), 'stranger'],
+  ['before there is one', asked(0, { has: null }), 'nothing'],
+])('a node %s gets none', (_what, given, is) => {
+  expect(given).toBe(is)
+})
+
+test('a new certificate reaches nodes one after the other within ten minutes', () => {
+  const nodes = Array.from({ length: 200 }, (_, i) => `far-${i}`)
+  const have = (afterMs: number) =>
+    nodes.filter((name) => asked(before, { name, atMs: began + afterMs }) !== 'nothing').length
+  expect(have(0)).toBeLessThan(5)
+  const half = have(rollOutLimits.spreadMs / 2)
+  expect(half).toBeGreaterThan(70)
+  expect(half).toBeLessThan(130)
+  expect(have(rollOutLimits.spreadMs)).toBe(200)
+  // Who has had it goes on having it.
+  expect(nodes.map((name) => turnAtMs(newer, name, began))).toEqual(
+    nodes.map((name) => turnAtMs(newer, name, began)),
+  )
+})
+
+test('a clock that went back holds nothing up', () => {
+  expect(asked(before, { atMs: began - dayMs })).toMatchObject({ revision: newest })
+})
+
+test('an envelope of another kind is not opened', () => {
+  const report = { ...reportOf('far-1'), sealTo: question.sealTo }
+  const give = givingCertificate({
+    ...{ vault: { state: { ...emptyState, certificate } }, key: signer },
+    ...{ inventory: { counted: () => report }, clock: new FakeTime(began).clock },
+  })
+  const given = give({ report, revision: 0 })
+  if (!given.ok || given.value === null) throw new Error('it is given')
+  expect(openEnvelope(given.value, { node: 'far-1', key: question }, [signer])).toEqual({
+    ok: false,
+    error: 'bad-signature',
+  })
+})
+
+test('what a node takes is of the revision that was signed, and on its disk', () => {
+  const written: unknown[] = []
+  const copy = { read: () => undefined, write: (state: unknown) => void written.push(state) }
+  const pulled = new PulledCertificate(copy)
+  let told = 0
+  pulled.onChange(() => told++)
+  const text = printState({ ...emptyState, certificate })
+  expect(pulled.take(before + 1, text)).toMatchObject({ ok: false })
+  expect(pulled.take(before, 'no state')).toMatchObject({ ok: false })
+  expect(pulled.take(before, printState(emptyState))).toMatchObject({ ok: false })
+  expect([told, pulled.revision, written]).toEqual([0, 0, []])
+  expect(pulled.take(before, text)).toEqual({ ok: true, value: null })
+  expect([told, pulled.revision, written.length]).toEqual([1, before, 1])
+})
+
+test('a node that has not taken it a quarter of an hour later is named', () => {
+  const nodes = [
+    ['has-it', newest],
+    ['behind', before],
+    ['never-had-one', 0],
+    ['uses-none', undefined],
+  ] as const
+  const known = nodes.map(([name, one]) => ({
+    report: reportOf(name, one === undefined ? {} : { certificate: one }),
+    ...{ isCounted: true, isMissing: false, ageMs: 0, clockOffsetMs: 0, sharesName: false },
+  }))
+  const vault = { state: { ...emptyState, certificate: newer } }
+  const at = (afterMs: number) =>
+    behindOf(vault, { all: () => known }, new FakeTime(began + afterMs).clock)
+  expect(at(rollOutLimits.spreadMs)).toEqual([])
+  expect(at(rollOutLimits.spreadMs + rollOutLimits.patienceMs)).toEqual(['behind', 'never-had-one'])
+  expect(behindOf(null, { all: () => known }, new FakeTime(began).clock)).toEqual([])
+})
