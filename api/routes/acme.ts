@@ -5,7 +5,7 @@ import { success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { CertificateView } from '#api/acme/certificates.ts'
 
-const route = routesOf({ tag: 'Certificates', withoutConfig: true })
+const route = routesOf({ tag: 'Certificates', withoutConfig: true, ofPlatform: true })
 
 const Certificate = Type.Object(
   {

@@ -326,7 +326,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postRrlAllowlist: { needs: 'rrl:write', ofPlatform: true, body: newExemptNetwork },
   deleteRrlAllowlistById: { needs: 'rrl:write', ofPlatform: true, make: exemptNetwork },
   // A node with keys: test/unit/api/routes/dnssec.test.ts.
-  getAcmeCertificates: { needs: 'settings:read' },
+  getAcmeCertificates: { needs: 'settings:read', ofPlatform: true },
   getDnssecZones: { needs: 'dnssec:read' },
   getDnssecZonesByZone: { needs: 'dnssec:read', make: noZone, statuses: [404] },
   postDnssecZonesByZoneRoll: {
