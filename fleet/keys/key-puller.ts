@@ -1,5 +1,5 @@
-// Asks control nodes for what is in envelopes, again and again: the keys that zones are signed with,
-// or the certificate of what listens. The one that gave it last is asked, else the first that gives it.
+// Asks control nodes for what is in envelopes, again and again: the keys of zones, or a certificate.
+// The one that gave it last is asked, else the first that gives it.
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { fetchFile } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'

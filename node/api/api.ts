@@ -155,8 +155,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   const server = createApiServer({
     ...{ ports, log, listenAddr, port, trustedProxies, allowDevMode },
     dashboardDirectory: webuiPath ?? shippedDashboard(),
-    statusPage,
-    tls: parts.tls,
+    ...{ statusPage, tls: parts.tls },
   })
   const externalDns = externalDnsOf(settings, ports)
   return ok({

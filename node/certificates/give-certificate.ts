@@ -8,6 +8,7 @@ import type { NodeInventory } from '#fleet/node-inventory.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
 import { emptyState, printState } from '#integrations/acme/acme-state.ts'
 import type { AcmeState, IssuedCertificate } from '#integrations/acme/acme-state.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import { revisionOf } from './pulled-certificate.ts'
@@ -25,7 +26,7 @@ export const rollOutLimits = {
   spreadMs: 600_000,
   /** After its turn a node asks again every ten seconds, and says what it has every half minute. */
   patienceMs: 300_000,
-  /** Of the time of the certificate, where that is short. */
+  /** At most this part of the certificate's time. */
   share: 1 / 100,
 } as const
 
@@ -66,6 +67,7 @@ export function turnAtMs(
   if (nowMs < issuedAtMs) return nowMs
   const { spreadMs, share } = rollOutLimits
   const spread = Math.min(spreadMs, (notAfterMs - notBeforeMs) * share)
+  assert(spread >= 0, 'a certificate ends after it begins')
   const draw = Number.parseInt(hash('sha256', `${node} ${issuedAtMs}`).slice(0, 8), 16)
   return issuedAtMs + (draw / 0xffff_ffff) * spread
 }

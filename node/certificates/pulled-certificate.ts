@@ -7,12 +7,14 @@ import { certificateCopyFile, createCertificateCopy } from '#integrations/acme/c
 import type { CertificateCopy } from '#integrations/acme/certificate-copy.ts'
 import { KeyPuller, certificateKind } from '#fleet/keys/key-puller.ts'
 import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
+import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { copyKeyOf } from '#node/signing/pull-keys.ts'
+import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
 
 /** What tells certificates apart, as a number that an envelope has room for; 0: there is none. */
@@ -60,6 +62,7 @@ export class PulledCertificate {
     if (revisionOf({ certificate }) !== revision) return err('it is of another revision')
     this.#state = { ...emptyState, certificate, challenges }
     this.#copy.write(this.#state)
+    assert(this.revision === revision, 'what is in use is what was sent')
     for (const handler of this.#handlers) handler()
     return ok(null)
   }
@@ -68,12 +71,14 @@ export class PulledCertificate {
 /** Without a token nobody gives one. */
 const noCopy: CertificateCopy = { read: () => undefined, write: () => undefined }
 
-/** What the copy has is in force when it returns. */
+/** What the copy has is in force when it returns. null: the settings use none. */
 export function openPulledCertificate(
+  { dns }: Pick<Settings, 'dns'>,
   dataDir: string,
   env: Io['env'],
   log: Log,
-): PulledCertificate {
+): PulledCertificate | null {
+  if (!dns.tls.acme) return null
   const key = copyKeyOf(env)
   const path = join(dataDir, certificateCopyFile)
   const pulled = new PulledCertificate(

@@ -82,8 +82,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   if (!shared.ok) return shared
   stops.push(() => shared.value.close())
   const { path: dirPath } = dataDir.value
-  const store = new BundleStore(dirPath)
-  const textsStore = new BundleStore(dirPath, textsDirectory)
+  const [store, textsStore] = [new BundleStore(dirPath), new BundleStore(dirPath, textsDirectory)]
   const texts = new PulledTexts({ store: textsStore, trusted, log })
   await texts.start()
   const redirects = await createRedirects(settings.redirect, log)
@@ -100,14 +99,13 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const cookies = startCookies({ ...given, dataDir: dataDir.value, clock: systemClock })
   if (!cookies.ok) return cookies
   const pulledKeys = openPulledKeys(dirPath, env, log)
-  const pulledCertificate = settings.dns.tls.acme ? openPulledCertificate(dirPath, env, log) : null
+  const pulledCertificate = openPulledCertificate(settings, dirPath, env, log)
   const signing = createZoneKeys(settings, dirPath, env, log, pulledKeys)
   const node = new DnsNode({
     ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value, pulledCertificate) },
     ...{ store, trusted, ...fed, signing, usedMax: 0, clock: systemClock, log },
   })
-  stops.push(() => rateLimit?.stop())
-  rateLimit?.watch(node)
+  stops.push(watched(rateLimit, node))
   const exchange = new ZoneExchange(settings.dns, node, log)
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
@@ -122,8 +120,8 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const ours = {
     ...{ settings, dataDir: dataDir.value, shared: shared.value, health, resolver, token, trusted },
     ...{ store, journal, textsStore, node, texts, exchange, redirects, pulledKeys },
-    pulledCertificate,
-    ...{ geo: geo.source, queryLog, samples, missingKeys: () => signing.missing() },
+    ...{ geo: geo.source, queryLog, samples, pulledCertificate },
+    missingKeys: () => signing.missing(),
     sealed: sealing(settings, shared.value.status, nodeKey),
   }
   const pulling = await startPulling(ours, { log, env, before, run, dnsPort: opened.value.port })
@@ -242,6 +240,12 @@ async function startPulling(
 }
 
 type Pulling = Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'> & Pick<Pullers, 'askAgain'>
+
+/** @returns what stops it */
+function watched(rateLimit: ReturnType<typeof createRateLimit>, node: DnsNode): () => void {
+  rateLimit?.watch(node)
+  return () => rateLimit?.stop()
+}
 
 /** Parts that observe queries beside the answering threads. */
 const watchersOf = (settings: Settings, log: ProcessLog) => ({

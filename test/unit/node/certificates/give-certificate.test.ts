@@ -79,7 +79,7 @@ test('a new certificate reaches nodes one after the other within ten minutes', (
   expect(half).toBeGreaterThan(70)
   expect(half).toBeLessThan(130)
   expect(have(rollOutLimits.spreadMs)).toBe(200)
-  // Who has had it goes on having it.
+  // The turn of a node stays.
   expect(nodes.map((name) => turnAtMs(newer, name, began))).toEqual(
     nodes.map((name) => turnAtMs(newer, name, began)),
   )
