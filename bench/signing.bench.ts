@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { load } from './answer.bench.ts'
 import { dnsperf, ednsModes } from './load/dnsperf.ts'
+import type { AheadCost, SignedAhead } from './measure/measure-ahead.ts'
 import type { SigningCost } from './measure/measure-signing.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
@@ -13,13 +14,14 @@ import type { Sample } from './servers/duel.ts'
 import { runForJson } from './servers/program.ts'
 import { zone } from './servers/servers.ts'
 import type { RunningServer } from './servers/servers.ts'
-import { isSignerInstalled, signingServers, startSigner } from './servers/signing-servers.ts'
+import { missingPackages, signingServers, startSigner } from './servers/signing-servers.ts'
 import type { SigningServer } from './servers/signing-servers.ts'
 import { median } from './support/statistics.ts'
 
 const names = 1_000
 const clients = 8
 const edns = ednsModes.find(({ name }) => name === 'do')!
+const aheadScript = fileURLToPath(new URL('./measure/measure-ahead.ts', import.meta.url))
 const script = fileURLToPath(new URL('./measure/measure-signing.ts', import.meta.url))
 
 const questions = {
@@ -30,9 +32,41 @@ type Question = keyof typeof questions
 
 export async function runSigning(context: BenchContext): Promise<Report> {
   const figures: Record<string, Figure> = {}
+  const ahead = await measureAhead(context, figures)
   const alone = await measureAlone(context, figures)
   const beside = await measureBeside(context, figures)
-  return { tables: [alone, beside], figures }
+  return { tables: [ahead, alone, beside], figures }
+}
+
+async function measureAhead(
+  { isQuick, say }: BenchContext,
+  figures: Record<string, Figure>,
+): Promise<Table> {
+  say('signing ahead after a start')
+  const args = [aheadScript, ...(isQuick ? ['--quick'] : [])]
+  const { services, members, all, firstMicros } = await runForJson<AheadCost>(args)
+  figures['signing.ahead.members'] = { value: members.seconds, unit: 's', n: 1 }
+  figures['signing.ahead.first answer'] = { value: firstMicros, unit: 'µs', n: 1 }
+  const row = (what: string, { signatures, seconds, bytes }: SignedAhead): string[] => [
+    what,
+    `${signatures}`,
+    fixed(seconds, 2),
+    fixed((seconds * 1e6) / signatures, 1),
+    bytes === 0 ? '' : fixed(bytes / 2 ** 20, 1),
+  ]
+  return {
+    title: `Signing ahead after a start: ${services} services of four members, P-256`,
+    columns: ['what', 'signatures', 'CPU s', 'µs each', 'MiB more'],
+    rows: [
+      row('each member of each service', members),
+      row('with records, and a denial at each name', all),
+      ['a first answer, which nobody has signed', '1', '', fixed(firstMicros, 1), ''],
+    ],
+    notes: [
+      'CPU of the thread, with its start; memory of the process with the table of signatures',
+      'a first answer: the median, without a socket',
+    ],
+  }
 }
 
 async function measureAlone(
@@ -62,7 +96,12 @@ async function measureBeside(
   const servers = new Map<SigningServer, RunningServer>()
   const rows: string[][] = []
   try {
-    for (const name of signingServers.filter(isSignerInstalled)) {
+    for (const name of signingServers) {
+      const missing = missingPackages(name)
+      if (missing.length > 0) {
+        say(`${name} is left out: ${notInstalled(missing)}`)
+        continue
+      }
       const home = join(directory, name)
       mkdirSync(home, { recursive: true })
       say(`starting ${name}`)
@@ -100,6 +139,9 @@ async function measureBeside(
   }
 }
 
+const notInstalled = (packages: readonly string[]): string =>
+  `not installed: ${packages.join(', ')}`
+
 function writeQuestions(directory: string, question: Question): string {
   const path = join(directory, `${question.replaceAll(' ', '-')}.txt`)
   const lines = Array.from({ length: names }, (_, i) => `${questions[question](i)}\n`)
@@ -117,7 +159,10 @@ function rowsOf(
   const ours = totalOf('gslbd')
   return signingServers.map((name) => {
     const samples = taken.get(name)
-    if (samples === undefined) return [question, name, ...cells([]).map(() => '-'), 'not installed']
+    if (samples === undefined) {
+      const why = notInstalled(missingPackages(name))
+      return [question, name, ...cells([]).map(() => '-'), why]
+    }
     const value = ours / totalOf(name)
     if (name !== 'gslbd') {
       figures[`signing.${name}.${question}`] = { value, unit: 'ratio', n: samples.length }

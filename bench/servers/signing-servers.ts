@@ -1,7 +1,8 @@
 // Servers that sign online: how each is configured for the benchmark's zone.
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleFiles } from '../data/encode-bundle.ts'
-import { isInstalled } from './program.ts'
+import { isInstalled, versionOf } from './program.ts'
 import { peers, startGslbd, startPeer, staticZone, zone } from './servers.ts'
 import type { Peer, RunningServer } from './servers.ts'
 
@@ -48,10 +49,27 @@ loglevel=3
   },
 }
 
-export function isSignerInstalled(name: SigningServer): boolean {
-  if (name === 'unsigned' || name === 'gslbd') return true
-  const programs = name === 'knot' ? ['knotd'] : ['pdns_server', 'pdnsutil']
-  return programs.every(isInstalled)
+/** Debian's packages, and how to see that they are here. */
+const packages = {
+  knot: { knot: () => isInstalled('knotd') },
+  pdns: {
+    'pdns-server': () => ['pdns_server', 'pdnsutil'].every(isInstalled),
+    'pdns-backend-bind': hasBindBackend,
+  },
+} as const
+
+/** A module of its own in Debian; elsewhere it may be part of the program. */
+function hasBindBackend(): boolean {
+  if (globSync('/usr/lib{,64,/*}/pdns/libbindbackend.so').length > 0) return true
+  return /\bbind\b/.test(versionOf('pdns_server', ['--version'], /Built-in modules:.*/))
+}
+
+/** Debian's packages that are not here; none: the server can be measured. */
+export function missingPackages(name: SigningServer): readonly string[] {
+  if (name === 'unsigned' || name === 'gslbd') return []
+  return Object.entries(packages[name])
+    .filter(([, isHere]) => !isHere())
+    .map(([debian]) => debian)
 }
 
 /** @param names services of gslbd with four members each, addresses on other servers */
