@@ -80,6 +80,12 @@ function listTypes(
   }
 }
 
+/** Writes the NSEC record of a name with all of its types, which denies all others. */
+export function proveTypes(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
+  listTypes(tx, bundle, zone, node, 0)
+  writeNsecRecord(tx, bundle, zone, tx.owner, tx.qnameStart)
+}
+
 /** Adds the CDS and CDNSKEY types that the keys of a zone give its apex. */
 function addForParent({ signer, nameTypes }: Transaction, zone: number): void {
   const keys = signer.keyRdata(zone, RrType.CDS)

@@ -110,3 +110,25 @@ export function createServingView(
     ...signing.signerOf(bundle, generation.signing ?? null),
   }
 }
+
+/** The view of a thread that answers nobody and signs ahead: nothing in it chooses, or counts. */
+export function createSigningView(
+  bundle: Bundle,
+  {
+    number,
+    dynamic,
+    routing,
+    signing,
+  }: Pick<Generation, 'number' | 'dynamic' | 'routing' | 'signing'>,
+  memory: SigningMemory,
+): ServingView {
+  const { names, members } = useMarks(bundle)
+  return {
+    ...{ generation: number, bundle, commit: new Uint8Array(0), policies: [], networks: null },
+    dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
+    state: new RoutingState(bundle, routing),
+    ...{ rateLimitExempt: [], responseHits: new Int32Array(0) },
+    ...{ serviceQueries: new Float64Array(0), usedNames: names, usedMembers: members },
+    ...memory.signerOf(bundle, signing ?? null),
+  }
+}

@@ -11,9 +11,13 @@ import { randomFillSync } from 'node:crypto'
  * nothing; sixteen atomic reads took 140 ns. A digest has slots of one set alone.
  */
 const Head = { NowSeconds: 0, OfZone: 1, Seed: 4, Words: 8 } as const
-const Slot = { Version: 0, Digest: 1, Check: 3, Signature: 4, Words: 20 } as const
-const setSlots = 4
+export const Slot = { Version: 0, Digest: 1, Check: 3, Signature: 4, Words: 20 } as const
+export const setSlots = 4
 const signatureWords = Slot.Words - Slot.Signature
+
+/** What a look for a signature finds. */
+export const Found = { None: 0, Newest: 1, Before: 2 } as const
+const { None, Newest, Before } = Found
 
 /** Octets of every signature: algorithms 13 and 15 have as many. */
 export const signatureBytes = signatureWords * 4
@@ -65,7 +69,7 @@ export function setSignatureTime(memory: SharedArrayBuffer, nowSeconds: number):
 /** One thread's way into the memory. */
 export class SignatureTable {
   readonly memory: SharedArrayBuffer
-  readonly #words: Int32Array
+  protected readonly words: Int32Array
   readonly #ofZone: number
   readonly seed0: number
   readonly seed1: number
@@ -76,15 +80,15 @@ export class SignatureTable {
 
   constructor(memory: SharedArrayBuffer) {
     this.memory = memory
-    this.#words = new Int32Array(memory)
-    this.#ofZone = this.#words[Head.OfZone]!
-    this.seed0 = this.#words[Head.Seed]!
-    this.seed1 = this.#words[Head.Seed + 1]!
+    this.words = new Int32Array(memory)
+    this.#ofZone = this.words[Head.OfZone]!
+    this.seed0 = this.words[Head.Seed]!
+    this.seed1 = this.words[Head.Seed + 1]!
   }
 
   /** Seconds since 1970, as 32 bits. */
   get nowSeconds(): number {
-    return this.#words[Head.NowSeconds]!
+    return this.words[Head.NowSeconds]!
   }
 
   /** Takes one of `newPerSecond`. @returns false: there is none left */
@@ -102,19 +106,21 @@ export class SignatureTable {
   /**
    * Writes a signature to where it belongs in a reply.
    *
-   * @param inception the signature must begin then
-   * @returns false: there is none, and what is there now is none
+   * @param inception the signature begins then
+   * @param before or then; the same where no other one will do
+   * @returns one of `Found`; `None`: what is there now is no signature
    */
   copy(
     digest0: number,
     digest1: number,
     inception: number,
+    before: number,
     isAnyName: boolean,
     to: DataView,
     at: number,
-  ): boolean {
-    const words = this.#words
-    const set = this.#setOf(digest0, isAnyName)
+  ): number {
+    const words = this.words
+    const set = this.setOf(digest0, isAnyName)
     for (let i = 0; i < setSlots; i++) {
       const slot = set + i * Slot.Words
       if (words[slot + Slot.Digest] !== digest0) continue
@@ -126,9 +132,10 @@ export class SignatureTable {
         to.setInt32(at + i * 4, word)
         check ^= word
       }
-      if (check === inception) return true
+      if (check === inception) return Newest
+      if (check === before) return Before
     }
-    return false
+    return None
   }
 
   /** Keeps a signature, in the place of another one where there is no room. */
@@ -139,8 +146,8 @@ export class SignatureTable {
     isAnyName: boolean,
     signature: Uint8Array,
   ): void {
-    const words = this.#words
-    const set = this.#setOf(digest0, isAnyName)
+    const words = this.words
+    const set = this.setOf(digest0, isAnyName)
     // An older signature of the same, else a free place, else each in its turn.
     let slot = this.#turn++ & (setSlots - 1)
     for (let i = 0; i < setSlots; i++) {
@@ -151,11 +158,22 @@ export class SignatureTable {
         if (isSame) break
       }
     }
-    const at = set + slot * Slot.Words
+    this.write(set + slot * Slot.Words, digest0, digest1, inception, signature)
+  }
+
+  /** @param at where the slot begins @returns false: another thread writes it */
+  protected write(
+    at: number,
+    digest0: number,
+    digest1: number,
+    inception: number,
+    signature: Uint8Array,
+  ): boolean {
+    const { words } = this
     const version = Atomics.load(words, at)
     // Another thread writes it: the signature is made once more when it is asked for again.
-    if ((version & 1) !== 0) return
-    if (Atomics.compareExchange(words, at, version, version | 1) !== version) return
+    if ((version & 1) !== 0) return false
+    if (Atomics.compareExchange(words, at, version, version | 1) !== version) return false
     words[at + Slot.Digest] = digest0
     words[at + Slot.Digest + 1] = digest1
     const to = at + Slot.Signature
@@ -168,10 +186,11 @@ export class SignatureTable {
     }
     words[at + Slot.Check] = check
     Atomics.store(words, at, (version + 2) & 0x7fff_fffe)
+    return true
   }
 
   /** Where the slots for a digest begin. */
-  #setOf(digest: number, isAnyName: boolean): number {
+  protected setOf(digest: number, isAnyName: boolean): number {
     const ofZone = this.#ofZone
     const sets = (isAnyName ? signatureLimits.ofAnyName : ofZone) / setSlots
     const first = isAnyName ? ofZone : 0

@@ -7,7 +7,6 @@ import { RrType } from '#dns/rrtype.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { KeyUse } from '#dns/dnssec/key-record.ts'
 import { DigestType, dsRdata, keyTag } from '#dns/dnssec/zone-key.ts'
-import type { ZoneKey } from '#dns/dnssec/zone-key.ts'
 import { assert } from '#lib/assert.ts'
 
 /** What a generation has, where its node signs. */
@@ -42,30 +41,27 @@ export class SigningKey {
   readonly tag: number
   /** Tells its signatures from those of other keys. */
   readonly salt: number
-  readonly #rdata: Uint8Array
   readonly #secret: Buffer
-  #key: ZoneKey | undefined
+  #sign: ((octets: Uint8Array) => Uint8Array) | undefined
 
   constructor(rdata: Uint8Array, secret: Buffer) {
     this.algorithm = rdata[3]!
     this.tag = keyTag(rdata)
     this.salt = Buffer.from(rdata).readInt32BE(4)
-    this.#rdata = rdata
     this.#secret = secret
   }
 
-  /** Reading it takes 100 µs: the first signature that is made waits for it. */
-  get key(): ZoneKey {
-    this.#key ??= {
-      // It signs here: that was so when it was packed.
-      algorithm: signingAlgorithm(this.algorithm)!,
-      flags: Buffer.from(this.#rdata).readUInt16BE(0),
-      tag: this.tag,
-      rdata: this.#rdata,
-      privateKey: createPrivateKey({ key: this.#secret, format: 'der', type: 'pkcs8' }),
-    }
-    return this.#key
+  /** The private half is read at the first call, which takes 100 µs. */
+  sign(octets: Uint8Array): Uint8Array {
+    this.#sign ??= signerOfKey(this.algorithm, this.#secret)
+    return this.#sign(octets)
   }
+}
+
+/** It signs here: that was so when it was packed. */
+function signerOfKey(algorithm: number, secret: Buffer): (octets: Uint8Array) => Uint8Array {
+  const key = createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' })
+  return signingAlgorithm(algorithm)!.signerOf(key)
 }
 
 /** The keys of a zone as a thread has them. */

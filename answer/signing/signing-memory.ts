@@ -1,6 +1,7 @@
 // Makes the signer of each view of a thread; what is large or slow to make goes from one to the
 // next.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { CoveredOctets } from './covered-octets.ts'
 import { DigestMemo } from './digest-memo.ts'
 import { RrsetDigest } from './rrset-digest.ts'
 import { SignatureTable } from './signature-table.ts'
@@ -11,9 +12,16 @@ import { KeylessSigner, ZoneSigner } from './zone-signer.ts'
 
 export class SigningMemory {
   readonly #keys = new KeyMemory()
+  readonly #open: (memory: SharedArrayBuffer) => SignatureTable
   #digest: RrsetDigest | undefined
   #memo: DigestMemo | undefined
+  #covered: CoveredOctets | undefined
   #table: SignatureTable | undefined
+
+  /** @param open makes the way into the shared signatures that the thread has */
+  constructor(open = (memory: SharedArrayBuffer) => new SignatureTable(memory)) {
+    this.#open = open
+  }
 
   /** @param handed null: there are no keys */
   signerOf(
@@ -26,11 +34,13 @@ export class SigningMemory {
     }
     // A bundle that has more to sign than the one before may come with a larger one.
     if (this.#table?.memory !== handed.signatures) {
-      this.#table = new SignatureTable(handed.signatures)
+      this.#table = this.#open(handed.signatures)
     }
     this.#digest ??= new RrsetDigest()
     this.#memo ??= new DigestMemo()
-    const parts = { table: this.#table, digest: this.#digest, memo: this.#memo }
+    this.#covered ??= new CoveredOctets()
+    const [table, digest, memo, covered] = [this.#table, this.#digest, this.#memo, this.#covered]
+    const parts = { table, digest, memo, covered }
     return { signer: new ZoneSigner(bundle, zones, parts), isSigning: true }
   }
 }

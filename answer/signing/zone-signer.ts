@@ -2,14 +2,16 @@
 import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
-import { rrsigFixedBytes, signRrset } from '#dns/dnssec/rrsig.ts'
+import { rrsigFixedBytes } from '#dns/dnssec/rrsig.ts'
 import * as rrtypes from '#dns/rrtype.ts'
+import type { CoveredOctets } from './covered-octets.ts'
 import type { DigestMemo } from './digest-memo.ts'
-import { labelsAt, ownerAt } from './rrset-digest.ts'
+import { labelsAt } from './rrset-digest.ts'
 import type { RrsetDigest } from './rrset-digest.ts'
-import { signatureBytes } from './signature-table.ts'
+import * as signatures from './signature-table.ts'
 import type { SignatureTable } from './signature-table.ts'
 import { nodeNamed, SignalNames } from './signal-names.ts'
+import { inceptionAt, inceptionBefore, validity } from './signature-times.ts'
 import * as seam from './signer.ts'
 import type { OpenReply, Signer } from './signer.ts'
 import type { SigningKey, ZoneKeySet } from './signing-keys.ts'
@@ -18,18 +20,8 @@ import type { SigningKey, ZoneKeySet } from './signing-keys.ts'
 const { NodeFlag } = cells
 const { RrType } = rrtypes
 const { cannotSign, unknownPart } = seam
-
-/**
- * Seconds. The time is cut into periods, which begin at another moment for each rrset, so that not
- * all signatures are made anew at once; those of one period are valid from before its beginning.
- */
-export const validity = {
-  /** For clients whose clock is late. */
-  backdated: 3_600,
-  period: 259_200,
-  /** RFC 6781 section 4.4.2 has days in mind: nearly 4 of them are left at a period's end. */
-  total: 604_800,
-} as const
+const { signatureBytes } = signatures
+const { None, Before } = signatures.Found
 
 /** Pointer, type, class, TTL, RDLENGTH. */
 const headerBytes = 12
@@ -42,6 +34,7 @@ export interface SignerParts {
   readonly table: SignatureTable
   readonly digest: RrsetDigest
   readonly memo: DigestMemo
+  readonly covered: CoveredOctets
 }
 
 export class ZoneSigner implements Signer {
@@ -51,6 +44,7 @@ export class ZoneSigner implements Signer {
   readonly #table: SignatureTable
   readonly #digest: RrsetDigest
   readonly #memo: DigestMemo
+  readonly #covered: CoveredOctets
   /** Its number for the memo. */
   readonly #view: number
   /** By zone: 1 + row in `#zones`. */
@@ -65,12 +59,14 @@ export class ZoneSigner implements Signer {
   #start = 0
   #end = 0
 
-  constructor(bundle: Bundle, zones: readonly ZoneKeySet[], { table, digest, memo }: SignerParts) {
+  constructor(bundle: Bundle, zones: readonly ZoneKeySet[], parts: SignerParts) {
+    const { table, digest, memo, covered } = parts
     this.#bundle = bundle
     this.#zones = zones
     this.#table = table
     this.#digest = digest
     this.#memo = memo
+    this.#covered = covered
     this.#view = memo.adopt(bundle.counts.nodes)
     this.#keysOfZone = new Int32Array(bundle.counts.zones)
     for (const [i, { zone }] of zones.entries()) {
@@ -170,17 +166,22 @@ export class ZoneSigner implements Signer {
     const table = this.#table
     const { isAnyName, replyView } = to
     const digest1 = this.#digest1
-    const inception = inceptionAt(table.nowSeconds, digest1)
+    const { nowSeconds } = table
+    const inception = inceptionAt(nowSeconds, digest1)
+    const before = inceptionBefore(nowSeconds, inception)
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i]!
       const digest0 = this.#digest0 ^ key.salt
       const at = this.#writeHead(to, ofZone, key, inception)
       if (at < 0) return -1
-      if (!table.copy(digest0, digest1, inception, isAnyName, replyView, at)) {
+      const found = table.copy(digest0, digest1, inception, before, isAnyName, replyView, at)
+      if (found === Before) writeTimes(replyView, at - ofZone.zone.length, before)
+      if (found === None) {
         // Truncated, the client comes by TCP, whose connections are bounded.
         if (isAnyName && !to.isOverTcp && !table.takeOne()) return -1
         if (!this.#read(to)) return cannotSign
-        const signature = this.#make(ofZone.zone, key, inception)
+        const head = at - ofZone.zone.length - rrsigFixedBytes
+        const signature = key.sign(this.#covered.of(this.#digest, this.#type, to.reply, head, at))
         for (let octet = 0; octet < signatureBytes; octet++)
           to.reply[at + octet] = signature[octet]!
         table.keep(digest0, digest1, inception, isAnyName, signature)
@@ -209,25 +210,11 @@ export class ZoneSigner implements Signer {
     replyView.setUint16(at + 10, end + signatureBytes - rdata)
     replyView.setInt32(rdata, (this.#type << 16) | (key.algorithm << 8) | this.#labels)
     replyView.setInt32(rdata + 4, replyView.getInt32(start + ttlAt))
-    replyView.setInt32(rdata + 8, (inception + validity.total) | 0)
-    replyView.setInt32(rdata + 12, inception)
+    writeTimes(replyView, nameAt, inception)
     replyView.setUint16(rdata + 16, key.tag)
     // Octets beyond the name are the signature's, which is written next.
     for (let i = 0; i < zoneWords.length; i++) replyView.setInt32(nameAt + i * 4, zoneWords[i]!)
     return end
-  }
-
-  /** Signs what was read. */
-  #make(zone: Uint8Array, key: SigningKey, inception: number): Uint8Array {
-    const { octets, ownerBytes, recordAt, recordCount, ttlSeconds } = this.#digest
-    const owner = octets.slice(ownerAt, ownerAt + ownerBytes)
-    const rdata = Array.from(recordAt.subarray(0, recordCount), (at) =>
-      octets.slice(at + 2, at + 2 + ((octets[at]! << 8) | octets[at + 1]!)),
-    )
-    const times = { inception, expiration: inception + validity.total }
-    const rrset = { owner, type: this.#type, ttlSeconds, rdata }
-    const signed = signRrset(rrset, zone, key.key, times)
-    return signed.subarray(signed.length - signatureBytes)
   }
 }
 
@@ -262,6 +249,15 @@ export class KeylessSigner implements Signer {
   }
 }
 
+/** Into an RRSIG record. @param nameAt where the name of its zone begins */
+function writeTimes(replyView: DataView, nameAt: number, inception: number): void {
+  replyView.setInt32(nameAt - expirationFromName, (inception + validity.total) | 0)
+  replyView.setInt32(nameAt - inceptionFromName, inception)
+}
+
+const expirationFromName = 10
+const inceptionFromName = 6
+
 /** Keys sign their own records, and what a parent is to know of them. RFC 7344 section 4.1. */
 function isOfKeys(type: number): boolean {
   return type === RrType.DNSKEY || type === RrType.CDS || type === RrType.CDNSKEY
@@ -269,15 +265,6 @@ function isOfKeys(type: number): boolean {
 
 function isSigned(bundle: Bundle, zone: number): boolean {
   return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
-}
-
-/** When a signature begins that is made for an rrset now; seconds since 1970, as 32 bits. */
-function inceptionAt(nowSeconds: number, digest: number): number {
-  const { period, backdated } = validity
-  const offset = (digest & 0x3fff_ffff) % period
-  const now = nowSeconds >>> 0
-  const begun = now - ((now + offset) % period)
-  return (begun - backdated) | 0
 }
 
 /** @param name in lower case @returns its row, or -1: it is no zone here that is to be signed */

@@ -3,7 +3,7 @@
 // Run by the benchmark `signing`; prints JSON.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RrType } from '#dns/rrtype.ts'
-import { AheadSigner } from '#server/signing/ahead-signer.ts'
+import { AheadSigner } from '#server/ahead/ahead-signer.ts'
 import type { Log } from '#lib/log.ts'
 import { AnswerLoop } from '../data/answer-mix.ts'
 import { encodeQuery } from '../data/query-wire.ts'

@@ -27,7 +27,8 @@ export interface SigningAlgorithm {
   readonly privateFrom: (octets: Uint8Array) => KeyObject | undefined
   readonly privateOctets: (key: KeyObject) => Uint8Array
   readonly publicOctets: (privateKey: KeyObject) => Uint8Array
-  readonly sign: (octets: Uint8Array, key: KeyObject) => Uint8Array
+  /** For signing often. */
+  readonly signerOf: (key: KeyObject) => (octets: Uint8Array) => Uint8Array
   readonly verify: (octets: Uint8Array, signature: Uint8Array, privateKey: KeyObject) => boolean
 }
 
@@ -70,7 +71,10 @@ const ecdsaP256Sha256: SigningAlgorithm = {
     const { x, y } = jwkOf(key)
     return Buffer.concat([octetsOf(x), octetsOf(y)])
   },
-  sign: (octets, key) => sign('sha256', octets, { key, dsaEncoding }),
+  signerOf: (key) => {
+    const options = { key, dsaEncoding } as const
+    return (octets) => sign('sha256', octets, options)
+  },
   verify: (octets, signature, key) =>
     verify('sha256', octets, { key: createPublicKey(key), dsaEncoding }, signature),
 }
@@ -92,7 +96,7 @@ const ed25519: SigningAlgorithm = {
   },
   privateOctets: (key) => octetsOf(jwkOf(key).d),
   publicOctets: (key) => octetsOf(jwkOf(key).x),
-  sign: (octets, key) => sign(null, octets, key),
+  signerOf: (key) => (octets) => sign(null, octets, key),
   verify: (octets, signature, key) => verify(null, octets, createPublicKey(key), signature),
 }
 

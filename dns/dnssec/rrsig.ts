@@ -37,7 +37,7 @@ export function signRrset(
 ): Uint8Array {
   const head = rrsigHead(rrset, zone, key, validity)
   const { algorithm, privateKey } = key
-  return Buffer.concat([head, algorithm.sign(coveredOctets(head, rrset), privateKey)])
+  return Buffer.concat([head, algorithm.signerOf(privateKey)(coveredOctets(head, rrset))])
 }
 
 /** RFC 4034 section 3.1.3: neither the root nor a leading asterisk counts. */

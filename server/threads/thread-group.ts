@@ -32,9 +32,11 @@ import type { HandedStream } from './stream-places.ts'
 import { StreamStats } from './stream-stats.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import { Rcode } from '#dns/rcode.ts'
+import { AheadSigner } from '#server/ahead/ahead-signer.ts'
 import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#system/worker/table-collector.ts'
 import type { Generation } from '#answer/serving-view.ts'
+import { warnOfManyThreads } from './thread-count.ts'
 import { Waker } from './waker.ts'
 
 /** Interval at which `adopted` reads the acknowledgements. */
@@ -61,6 +63,7 @@ export class ThreadGroup implements DnsThreads {
   readonly #gate = new HandOverGate(this.#handOver)
   readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
+  readonly #ahead: AheadSigner
   /** undefined: queued to start. */
   readonly #responders: (AnsweringThread | undefined)[] = []
   readonly #ports: (MessagePort | undefined)[] = []
@@ -90,7 +93,8 @@ export class ThreadGroup implements DnsThreads {
     if (typeof libc === 'string') {
       parts.log.warn({ reason: libc }, 'UDP goes through node:dgram, several times slower')
     }
-    this.#warnOfManyThreads()
+    warnOfManyThreads(this.#threads, parts.log)
+    this.#ahead = new AheadSigner(parts.log)
     this.#control = new SharedArrayBuffer(controlBytes(this.#threads + 1))
     this.#cells = new Int32Array(this.#control)
     if (this.#libc !== undefined) this.#waker = new Waker(this.#libc, this.#cells, this.#threads)
@@ -103,17 +107,6 @@ export class ThreadGroup implements DnsThreads {
     this.#counters = Array.from(
       { length: this.#threads + 1 },
       () => new SharedArrayBuffer(Counters.bytes),
-    )
-  }
-
-  #warnOfManyThreads(): void {
-    const cores = availableParallelism()
-    if (this.#threads <= cores) return
-    const has = `this machine has ${cores} ${cores === 1 ? 'core' : 'cores'}`
-    this.#parts.log.warn(
-      { threads: this.#threads, cores },
-      `dns.threads is ${this.#threads}, ${has}: more threads than cores answer no faster, ` +
-        'and each takes memory and time to start',
     )
   }
 
@@ -384,6 +377,7 @@ export class ThreadGroup implements DnsThreads {
     this.scripts.publish(generation)
     for (const port of this.#ports) port?.postMessage(generation)
     this.#tellGeneration(generation)
+    this.#ahead.publish(plain)
     Atomics.store(this.#cells, Control.Generation, generation.number)
     this.#waker?.wakeNext(generation.number)
   }
@@ -394,7 +388,7 @@ export class ThreadGroup implements DnsThreads {
    */
   async adopted(number: number, patienceMs: number): Promise<'by all' | 'not by all' | 'stopping'> {
     const deadline = systemClock.monotonicMs() + patienceMs
-    while (!this.#haveAcknowledged(number) || !this.haveAdopted(number)) {
+    while (!this.#haveAcknowledged(number) || !this.#areServing(number)) {
       if (this.#isCalledOff) return 'stopping'
       if (systemClock.monotonicMs() > deadline) return 'not by all'
       await new Promise((resolve) => setTimeout(resolve, ackPollMs))
@@ -413,6 +407,10 @@ export class ThreadGroup implements DnsThreads {
 
   /** True when no thread reads, or will read, a generation before `number`. */
   haveAdopted(number: number): boolean {
+    return this.#areServing(number) && this.#ahead.hasAdopted(number)
+  }
+
+  #areServing(number: number): boolean {
     return this.#slowest() >= number && this.scripts.haveAdopted(number)
   }
 
@@ -488,6 +486,7 @@ export class ThreadGroup implements DnsThreads {
     const threads = [...this.#responders, this.#stream].filter((thread) => thread !== undefined)
     await Promise.all(threads.map((thread) => thread.ended()))
     await this.scripts.stop()
+    await this.#ahead.stop()
     for (const port of this.#ports) port?.close()
     this.#closeSockets()
   }

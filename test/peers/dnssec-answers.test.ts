@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DigestType, dsRdata } from '#dns/dnssec/zone-key.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { ask } from '#test/support/dns/client.ts'
+import { signatureWrites } from '#test/support/dns/signature-writes.ts'
 import { signedModel, signedName, startSignedNode } from '#test/support/dns/signed-zone.ts'
 import type { SignedNode } from '#test/support/dns/signed-zone.ts'
 import { typeName } from '#test/support/dns/codes.ts'
@@ -149,6 +150,32 @@ describe.each([
     node = await startSignedNode(folder, algorithm)
     unbound = await startUnbound(folder, node)
   })
+
+  /** Signatures that were made. */
+  const made = (): number => {
+    const handed = node.keys.handedFor(node.node.bundle()!)
+    return signatureWrites(handed!.signatures)
+  }
+
+  test('unbound and delv say that what was signed ahead is secure', async () => {
+    let before = -1
+    await waitUntil(
+      'all to be signed ahead',
+      () => {
+        const now = made()
+        const isOver = now === before && now > 40
+        before = now
+        return isOver
+      },
+      { intervalMs: 250 },
+    )
+    const isAhead = ([question, ...records]: (typeof rows)[number]): boolean =>
+      records.length > 0 && !/^(x|y|to|\*)\b|star|tonone|denied/.test(question)
+    const ahead = rows.filter(isAhead).map(([question]) => full(question))
+    for (const question of [...ahead, `${signedName} DNSKEY`]) await asked(unbound, question)
+    expect([ahead.length > 10, made()]).toEqual([true, before])
+  })
+
   afterAll(async () => {
     await unbound?.stop()
     await node?.stop()

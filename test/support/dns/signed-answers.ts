@@ -1,12 +1,14 @@
 // Answers of a signed zone without a socket: the bundle of signed-zone.ts, with given keys and
 // time.
 import { noRoutingTables } from '#routing/choose/environment.ts'
-import { createRoutingState } from '#routing/state/candidates.ts'
+import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { createServingView } from '#answer/serving-view.ts'
+import type { Generation } from '#answer/serving-view.ts'
 import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
 import { packKeys } from '#answer/signing/signing-keys.ts'
+import type { HandedSigning } from '#answer/signing/signing-keys.ts'
 import { SigningMemory } from '#answer/signing/signing-memory.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -28,7 +30,13 @@ export interface Answering {
   readonly serve: (bundle: Bundle) => void
   /** Sets the part that the node adds to SOA serials. */
   readonly addSerial: (serial: number) => void
+  /** A member of the only pool is up, or down, from now on. */
+  readonly setHealth: (member: number, isUp: boolean) => void
+  /** What is answered from now. */
+  readonly generation: () => SignedGeneration
 }
+
+type SignedGeneration = Generation & { readonly signing: HandedSigning }
 
 /** @param keys result of `packKeys`; left out: no zone can be signed */
 export function answering(
@@ -43,12 +51,13 @@ export function answering(
   let [bundle, keys] = [first, firstKeys]
   let [number, keyNumber] = [0, 1]
   let state = createRoutingState(bundle, 1)
+  let current: SignedGeneration
   const adopt = (): void => {
     const { bytes, digest } = bundle
     const signing = { number: keyNumber, keys, signatures }
     const [routing, tables] = [state.buffers, noRoutingTables]
-    const generation = { number: ++number, bundle: bytes, digest, routing, tables, signing }
-    tx.adopt(createServingView(generation, { signing: memory }))
+    current = { number: ++number, bundle: bytes, digest, routing, tables, signing }
+    tx.adopt(createServingView(current, { signing: memory }))
   }
   adopt()
   const slot = new Uint8Array(65_535)
@@ -70,6 +79,11 @@ export function answering(
     addSerial: (serial) => {
       state.soaSerial[0] = serial
     },
+    setHealth: (member, isUp) => {
+      state.memberHealthy[member] = isUp ? 1 : 0
+      rebuildPool(bundle, state, 0)
+    },
+    generation: () => current,
     at: (seconds) => setSignatureTime(signatures, seconds),
     repeat: (packet, times) => {
       for (let i = 0; i < times; i++) reply(packet)

@@ -6,7 +6,7 @@ import {
   hasRoomFor,
   SignatureTable,
 } from '#answer/signing/signature-table.ts'
-import { signatureBytes, signatureLimits } from '#answer/signing/signature-table.ts'
+import { Found, signatureBytes, signatureLimits } from '#answer/signing/signature-table.ts'
 
 const signature = (octet: number): Uint8Array =>
   Uint8Array.from({ length: signatureBytes }, (_, i) => (octet * 31 + i * 7) & 0xff)
@@ -15,8 +15,16 @@ function open() {
   const memory = createSignatureMemory(1_900_000_000, 0)
   const table = new SignatureTable(memory)
   const reply = new DataView(new ArrayBuffer(256))
-  const found = (digest0: number, digest1: number, inception: number, isAnyName = false) => {
-    if (!table.copy(digest0, digest1, inception, isAnyName, reply, 33)) return undefined
+  const found = (
+    digest0: number,
+    digest1: number,
+    inception: number,
+    isAnyName = false,
+    before = inception,
+  ) => {
+    const found = table.copy(digest0, digest1, inception, before, isAnyName, reply, 33)
+    if (found === Found.None) return undefined
+    expect(found).toBe(before === inception ? Found.Newest : Found.Before)
     return new Uint8Array(reply.buffer.slice(33, 33 + signatureBytes))
   }
   return { memory, table, found }
@@ -34,6 +42,15 @@ test('a signature is found only by its digest and its time', () => {
   table.keep(5, -6, 101, false, signature(2))
   expect(found(5, -6, 101)).toEqual(signature(2))
   expect(found(5, -6, 100)).toBeUndefined()
+})
+
+test('the signature before is found where it may still be answered', () => {
+  const { table, found } = open()
+  table.keep(5, -6, 100, false, signature(1))
+  expect(found(5, -6, 200, false, 100)).toEqual(signature(1))
+  expect(found(5, -6, 200, false, 150)).toBeUndefined()
+  table.keep(5, -6, 200, false, signature(2))
+  expect(found(5, -6, 200)).toEqual(signature(2))
 })
 
 test('a set has four; a fifth drives one of them away', () => {

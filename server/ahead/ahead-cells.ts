@@ -1,0 +1,11 @@
+// What the thread that signs ahead says of itself, in cells that the main thread reads.
+
+export const AheadCell = {
+  /** The generation that it reads; none before. */
+  Adopted: 0,
+  /** Signatures that it has made. */
+  Made: 1,
+  /** How many had no place in the table, at the last look. */
+  LeftOut: 2,
+  Cells: 3,
+} as const
