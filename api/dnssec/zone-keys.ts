@@ -63,11 +63,11 @@ export interface ZoneKeysAdmin {
   readonly roll: (zone: string, roll: NewRoll) => Done<SignedZoneView>
   /** A person says that the parent has the DS of a key. */
   readonly dsSeen: (zone: string, tag: number) => Done<SignedZoneView>
-  /** The two files of BIND, as text. */
+  /** The two files of BIND, as text; without a secret another server signs with the key. */
   readonly importKey: (
     zone: string,
-    files: { readonly record: string; readonly secret: string },
+    files: { readonly record: string; readonly secret: string | null },
   ) => Done<ZoneKeyView>
-  /** A key that is out of the zone; null: it is gone. */
+  /** A key that is out of the zone, or another server's; null: it is gone. */
   readonly removeKey: (zone: string, id: string) => Done<null>
 }

@@ -177,14 +177,13 @@ const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
   details:
     'The two files of BIND (`K….key`, `K….private`), as text. The private half is in no answer ' +
     'and in no log, and stored under `GSLB_SECRET_KEY`. In a zone whose DS record the parent may ' +
-    'have, the key is shown beside the others, and begins a roll.',
+    'have, the key is shown beside the others, and begins a roll. Without `privateKey` another ' +
+    'server signs the zone with it (RFC 8901): it is shown, and in CDS where it signs keys.',
   body: body({
     record: Type.String({ minLength: 1, maxLength: 16_384, description: 'The `.key` file' }),
-    privateKey: Type.String({
-      minLength: 1,
-      maxLength: 16_384,
-      description: 'The `.private` file',
-    }),
+    privateKey: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 16_384, description: 'The `.private` file' }),
+    ),
   }),
   responses: { 201: { description: 'The key', schema: Key } },
   refusals: [409],
@@ -192,7 +191,7 @@ const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
   handle: async (context) => {
     const zone = zoneOf(context)
     if (zone === undefined) return missing('signed zone')
-    const { record, privateKey: secret } = context.body
+    const { record, privateKey: secret = null } = context.body
     const done = await context.ports.zoneKeys.importKey(zone.zone, { record, secret })
     return done.ok ? created(showKey(done.value)) : refusalOf(done.error)
   },
@@ -200,7 +199,7 @@ const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
 
 const removeKey = route('DELETE /api/v1/dnssec/zones/{zone}/keys/{id}', {
   needs: 'dnssec:write',
-  summary: 'Remove a key that is out of its zone; one in use is 409',
+  summary: "Remove a key that is out of its zone, or another server's; one in use is 409",
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [409],
   ports: ['config', 'zoneKeys'],

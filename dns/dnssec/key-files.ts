@@ -88,6 +88,21 @@ export function readBindKey(record: string, secret: string): Result<BindKey, str
   return ok({ zone, key: key.value, times: timesOf(fields.value) })
 }
 
+/** The public key of another signer. Errors: a sentence. */
+export function readPublicKey(
+  record: string,
+): Result<{ readonly zone: Uint8Array; readonly rdata: Uint8Array }, string> {
+  const declared = readRecord(record)
+  if (!declared.ok) return declared
+  const { zone, flags, algorithm, octets } = declared.value
+  if (algorithm > 0xff) return err(`the key is of algorithm ${algorithm}, which is none`)
+  const head = Uint8Array.of(flags >> 8, flags & 0xff, dnssecProtocol, algorithm)
+  return ok({ zone, rdata: new Uint8Array(Buffer.concat([head, octets])) })
+}
+
+/** RFC 4034 section 2.1.2. */
+const dnssecProtocol = 3
+
 interface DeclaredKey {
   readonly zone: Uint8Array
   readonly flags: number

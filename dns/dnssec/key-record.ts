@@ -130,6 +130,27 @@ export function recordOfKey(
   }
 }
 
+/**
+ * The record of a key with which another signer signs the same zone (RFC 8901): it is shown from
+ * now on, and where it signs keys, the parent is to have its DS as well.
+ *
+ * @param publicKey rdata of its DNSKEY record
+ */
+export function foreignRecord(zone: string, publicKey: Uint8Array, nowMs: number): KeyRecord {
+  const flags = (publicKey[0]! << 8) | publicKey[1]!
+  const isEntry = flags === entryFlags
+  return {
+    ...{ zone, tag: keyTag(publicKey), algorithm: publicKey[3]!, flags, publicKey, secret: null },
+    role: isEntry ? 'ksk' : 'zsk',
+    times: {
+      ...noTimes,
+      createdMs: nowMs,
+      publishedMs: nowMs,
+      dsSubmittedMs: isEntry ? nowMs : null,
+    },
+  }
+}
+
 /** @returns undefined: only others can sign with it */
 export function zoneKeyOf({ secret, flags }: KeyRecord): ZoneKey | undefined {
   if (secret === null) return undefined

@@ -3,6 +3,7 @@
 import type { ConfigView } from '#config/view.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { ParentView } from '#dns/dnssec/rollover.ts'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -28,6 +29,7 @@ export function planningFirstKeys(
   const { parentOf, signedBefore } = parts
   const patience = parts.patienceMs ?? patienceMs
   return async (zone) => {
+    assert(zone.endsWith('.'), 'first keys are of a zone with its whole name')
     if (signedBefore().has(zone)) return err(signedElsewhere(zone))
     const nobody = new Promise<null>((resolve) => void systemAfter(patience, () => resolve(null)))
     const [parent, isSplit] = await Promise.all([

@@ -9,8 +9,15 @@ import type {
 import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from '#config/view.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
-import { readBindKey } from '#dns/dnssec/key-files.ts'
-import { keyUses, KeyUse, recordOfKey } from '#dns/dnssec/key-record.ts'
+import { readBindKey, readPublicKey } from '#dns/dnssec/key-files.ts'
+import {
+  foreignRecord,
+  keyRecordJson,
+  keyUses,
+  KeyUse,
+  readKeyRecord,
+  recordOfKey,
+} from '#dns/dnssec/key-record.ts'
 import type { KeyRecord, KeyRole, KeyTimes, UsedKey } from '#dns/dnssec/key-record.ts'
 import { dsText } from '#dns/dnssec/rollover.ts'
 import type { Waiting } from '#dns/dnssec/rollover.ts'
@@ -64,18 +71,16 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
     dsSeen: (zone, tag) => acted(zone, (rolls) => rolls.seen(zone, tag)),
     importKey: async (zone, { record, secret }) => {
       if (vault === null) return noStore
-      const read = readBindKey(record, secret)
-      if (!read.ok) return err({ code: 'invalid', message: read.error })
-      const { key } = read.value
-      const name = formatName(foldName(read.value.zone))
-      if (name !== zone) {
-        return err({ code: 'invalid', message: `the key is of the zone ${name}` })
-      }
       const nowMs = clock.nowMs()
-      const role: KeyRole = key.flags === 256 ? 'zsk' : 'csk'
-      const imported = recordOfKey(zone, key, role, { createdMs: nowMs })
+      const read = secret === null ? foreignKey(record, nowMs) : ownKey(record, secret, nowMs)
+      if (!read.ok) return err({ code: 'invalid', message: read.error })
+      const imported = read.value
+      if (imported.zone !== zone) {
+        return err({ code: 'invalid', message: `the key is of the zone ${imported.zone}` })
+      }
       const changed = await vault.change(zone, (before) => {
         if (before.some((one) => isSame(one, imported))) return err('the zone has this key already')
+        if (imported.secret === null) return withForeign(before, imported)
         const times = { ...imported.times, ...timesBeside(before, imported, nowMs) }
         return ok([...before, { ...imported, times }])
       })
@@ -125,6 +130,43 @@ function faultOf({ code, message }: VaultFault): ZoneKeysFault {
   return { code: isConflict ? 'conflict' : 'away', message }
 }
 
+function ownKey(record: string, secret: string, nowMs: number): Result<KeyRecord, string> {
+  const read = readBindKey(record, secret)
+  if (!read.ok) return read
+  const { key, zone } = read.value
+  const role: KeyRole = key.flags === 256 ? 'zsk' : 'csk'
+  return ok(recordOfKey(formatName(foldName(zone)), key, role, { createdMs: nowMs }))
+}
+
+function foreignKey(record: string, nowMs: number): Result<KeyRecord, string> {
+  const read = readPublicKey(record)
+  if (!read.ok) return read
+  const one = foreignRecord(formatName(foldName(read.value.zone)), read.value.rdata, nowMs)
+  // What a store takes, nodes can read.
+  return readKeyRecord(keyRecordJson(one), null)
+}
+
+/** More would make the DNSKEY rrset too large for UDP. */
+const foreignMax = 8
+
+/** Each algorithm in the DNSKEY rrset has to sign all of a zone: RFC 4035 section 2.2. */
+function withForeign(
+  before: readonly KeyRecord[],
+  foreign: KeyRecord,
+): Result<readonly KeyRecord[], string> {
+  const own = before.filter(({ secret, times }) => secret !== null && times.removedMs === null)
+  if (own.length === 0)
+    return err('the zone has no key of its own yet, beside which another stands')
+  if (own.some(({ algorithm }) => algorithm !== foreign.algorithm)) {
+    return err(
+      'the key is of another algorithm than those of the zone: no answer has signatures of it',
+    )
+  }
+  const others = before.filter(({ secret }) => secret === null)
+  if (others.length >= foreignMax) return err(`the zone has ${foreignMax} keys of other servers`)
+  return ok([...before, foreign])
+}
+
 /**
  * A key beside one whose DS the parent may have is in no cache: it takes over by a roll. One of
  * another algorithm is not even shown yet, since nothing is signed by it. RFC 6781 section 4.1.4.
@@ -145,9 +187,11 @@ function timesBeside(
 const isSame = (one: KeyRecord, other: KeyRecord): boolean =>
   Buffer.compare(one.publicKey, other.publicKey) === 0
 const idOf = ({ algorithm, tag }: KeyRecord): string => `${algorithm}-${tag}`
-/** Made and never shown, or shown no more. */
-const isOut = ({ times }: KeyRecord): boolean =>
-  times.removedMs !== null || (times.publishedMs === null && times.activeMs === null)
+/** Made and never shown, or shown no more; when another server has ended is for people to know. */
+const isOut = ({ secret, times }: KeyRecord): boolean =>
+  secret === null ||
+  times.removedMs !== null ||
+  (times.publishedMs === null && times.activeMs === null)
 
 function keyView({ record, use }: UsedKey): ZoneKeyView {
   const { tag, algorithm, role, flags, secret, times } = record

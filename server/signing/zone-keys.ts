@@ -19,7 +19,7 @@ import { setSignatureTime } from '#answer/signing/signature-table.ts'
 import { packKeys } from '#answer/signing/signing-keys.ts'
 import type { HandedKey, HandedSigning } from '#answer/signing/signing-keys.ts'
 import type { KeySource } from './key-source.ts'
-import { readStoredKeys, storeKey } from './key-store.ts'
+import { exposedKeys, readStoredKeys, storeKey } from './key-store.ts'
 import type { StoredKeys } from './key-store.ts'
 
 export interface ZoneKeysParts {
@@ -48,6 +48,7 @@ export class ZoneKeys {
   readonly #parts: ZoneKeysParts
   #zones: readonly SignedZone[] = []
   #used: readonly UsedZone[] = []
+  readonly #exposed = new Set<string>()
   #signedAtStart: ReadonlySet<string> | undefined
   #missing: readonly string[] = []
   /** Files, while a zone has no key: not each publication is to read them all. */
@@ -191,10 +192,21 @@ export class ZoneKeys {
   #read(): StoredKeys {
     const { directory, secretKey } = this.#parts
     try {
+      this.#warnOfExposed()
       return readStoredKeys(directory, secretKey)
     } catch (error) {
       const said = `${directory} cannot be read: ${(error as Error).message}`
       return { found: new Map(), faults: new Map(this.#zones.map(({ name }) => [name, said])) }
+    }
+  }
+
+  /** Once for each file. @throws as `readStoredKeys` */
+  #warnOfExposed(): void {
+    const { directory, log } = this.#parts
+    for (const file of exposedKeys(directory)) {
+      if (this.#exposed.has(file)) continue
+      this.#exposed.add(file)
+      log.warn({ file }, 'a private key can be read by others than its owner: chmod 600 it')
     }
   }
 

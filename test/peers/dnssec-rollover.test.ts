@@ -1,9 +1,10 @@
 // A zone whose keys roll on a hand-moved clock, below a parent that BIND serves and that reads CDS
-// by dnssec-cds: unbound, which keeps its cache all the time, never finds it bogus.
+// by dnssec-cds: unbound, which keeps its cache all the time, never finds it bogus. Nor does
+// another one that knows no parent, and follows the keys themselves (RFC 5011).
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
@@ -66,7 +67,7 @@ let changed: () => void = () => {}
 let node: RunningNode
 let keeper: KeyKeeper
 const programs: ChildProcess[] = []
-const ports = { named: 0, unbound: 0 }
+const ports = { named: 0, unbound: 0, follower: 0 }
 
 const run = async (program: string, ...args: readonly string[]): Promise<string> => {
   const inFolder = ['-c', 'cd "$0" && exec "$@"', folder, program, ...args]
@@ -144,6 +145,12 @@ async function askUnbound(isSecure: boolean): Promise<void> {
     const said = { question, rcode: reply.rcode, ad: reply.ad, uses: stateOf() }
     expect(said).toEqual({ question, rcode: 0, ad: isSecure, uses: stateOf() })
   }
+  const follower = { host: '127.0.0.1', port: ports.follower }
+  for (const question of [...newQuestions(), questions[0]!]) {
+    const { rcode, ad } = await ask(follower, question, { rd: true, opt: { dnssecOk: true } })
+    const said = { follower: question, rcode, ad, uses: stateOf() }
+    expect(said).toEqual({ follower: question, rcode: 0, ad: true, uses: stateOf() })
+  }
 }
 
 /** As keys are shown and used: letters of what each does. */
@@ -169,6 +176,22 @@ async function cachesPass(): Promise<void> {
   await waitUntil('what is cached to be gone', () => Promise.resolve(Date.now() > endMs))
 }
 
+/** By tag: what the follower makes of each key, as unbound writes it down. */
+function followed(): ReadonlyMap<number, string> {
+  const text = readFileSync(join(folder, 'follower.key'), 'utf8')
+  const found = text.matchAll(/;\{id = (\d+) .*;;state=\d \[\s*(\w+)\s*\]/g)
+  return new Map(Array.from(found, ([, tag, state]) => [Number(tag), state!]))
+}
+
+/** Its hold-down of a new key is a second, in the place of 30 days. */
+async function holdDownPasses(): Promise<void> {
+  const shown = keyUses(records).filter(({ use }) => (use & KeyUse.SignsKeys) !== 0)
+  await waitUntil('the follower to trust all keys that sign keys', () => {
+    const states = followed()
+    return Promise.resolve(shown.every(({ record }) => states.get(record.tag) === 'VALID'))
+  })
+}
+
 /** Looks until nothing changes any more, and asks at each step; @returns the states on the way */
 async function settle(): Promise<readonly string[]> {
   const states = [stateOf()]
@@ -176,6 +199,7 @@ async function settle(): Promise<readonly string[]> {
   expect(await node.node.settled(5_000)).toBe(true)
   await askUnbound(ds.length > 0)
   await cachesPass()
+  await holdDownPasses()
   for (let idle = 0; idle < 40; idle++) {
     nowMs += 10 * minute
     // So that it has the keys of before the step.
@@ -200,6 +224,7 @@ async function settle(): Promise<readonly string[]> {
     // With caches of before, then without, then with what this step has given.
     await askUnbound(ds.length > 0)
     await cachesPass()
+    await holdDownPasses()
     await askUnbound(ds.length > 0)
   }
   return states
@@ -221,11 +246,25 @@ zone "org" { type primary; file "org.signed"; };
   )
   named = await startProgram(['/usr/sbin/named', '-g', '-c', 'named.conf'], ports.named, 'org.')
   const anchor = (await run('sh', '-c', 'dnssec-dsfromkey -2 Korg.*.key')).trim()
-  writeFileSync(
-    join(folder, 'unbound.conf'),
-    `server:
+  const stub = `stub-zone:\n  name: "org."\n  stub-addr: 127.0.0.1@${ports.named}\n`
+  const trusts = `trust-anchor: "${anchor}"`
+  writeFileSync(join(folder, 'unbound.conf'), unboundConf(ports.unbound, trusts) + stub)
+  await startProgram(['/usr/sbin/unbound', '-d', '-c', 'unbound.conf'], ports.unbound, 'org.')
+  ports.follower = await freePort()
+  const first = records[0]!
+  const rdata = Buffer.from(first.publicKey.subarray(4)).toString('base64')
+  writeFileSync(join(folder, 'follower.key'), `${zone} IN DNSKEY 257 3 13 ${rdata}\n`)
+  const follows = `auto-trust-anchor-file: "follower.key"
+  permit-small-holddown: yes
+  add-holddown: 1`
+  writeFileSync(join(folder, 'follower.conf'), unboundConf(ports.follower, follows))
+  await startProgram(['/usr/sbin/unbound', '-d', '-c', 'follower.conf'], ports.follower, zone)
+}
+
+const unboundConf = (port: number, trusts: string): string =>
+  `server:
   interface: 127.0.0.1
-  port: ${ports.unbound}
+  port: ${port}
   do-daemonize: no
   chroot: ""
   username: ""
@@ -234,22 +273,16 @@ zone "org" { type primary; file "org.signed"; };
   use-syslog: no
   do-not-query-localhost: no
   module-config: "validator iterator"
-  trust-anchor: "${anchor}"
+  ${trusts}
   val-bogus-ttl: 1
   infra-host-ttl: 1
   qname-minimisation: no
 remote-control:
   control-enable: no
 stub-zone:
-  name: "org."
-  stub-addr: 127.0.0.1@${ports.named}
-stub-zone:
   name: "${zone}"
   stub-addr: 127.0.0.1@${node.port}
-`,
-  )
-  await startProgram(['/usr/sbin/unbound', '-d', '-c', 'unbound.conf'], ports.unbound, 'org.')
-}
+`
 
 beforeAll(async () => {
   folder = makeTempDir('rollover')
@@ -361,4 +394,15 @@ test('an algorithm is followed by another one', async () => {
     'zsk13:-R-- ksk15:P-KC zsk15:PR--',
     'ksk15:P-KC zsk15:PR--',
   ])
+}, 60_000)
+
+test('a follower keeps old keys as missing: none of them is said to be revoked', async () => {
+  const entries = records.filter(({ role }) => role !== 'zsk')
+  const gone = entries.filter(({ times }) => times.removedMs !== null)
+  expect(gone.length).toBeGreaterThanOrEqual(4)
+  await waitUntil('the follower to miss them', () => {
+    const states = followed()
+    return Promise.resolve(gone.every(({ tag }) => states.get(tag) === 'MISSING'))
+  })
+  await askUnbound(true)
 }, 60_000)

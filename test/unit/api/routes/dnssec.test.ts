@@ -100,6 +100,35 @@ test.each([
   expect(old).toMatchObject({ signsRecords: true, inCds: true })
 })
 
+test('a key of another server is shown, and is in CDS where it signs keys', async () => {
+  const read = async () => (await call('GET', `/${zone}`)).body as unknown as { keys: unknown[] }
+  const before = await read()
+  for (const [flags, inCds] of [
+    [257, true],
+    [256, false],
+  ] as const) {
+    const key = generateZoneKey(signingAlgorithm(13)!, flags)
+    const { record } = bindKeyFiles({ zone: wireName(zone), key }, 0)
+    const made = await call('POST', `/${zone}/keys`, { record })
+    const expected = { hasPrivateKey: false, signsRecords: false, signsKeys: false, inCds, flags }
+    expect([made.status, made.body]).toMatchObject([201, expected])
+    expect((await call('POST', `/${zone}/keys`, { record })).status).toBe(409)
+    expect((await read()).keys).toHaveLength(before.keys.length + 1)
+    expect((await call('DELETE', `/${zone}/keys/13-${key.tag}`)).status).toBe(204)
+  }
+  expect((await read()).keys).toEqual(before.keys)
+})
+
+test.each([
+  ['of another algorithm', 15, zone, 409],
+  ['beside no own key', 13, 'unkeyed.example.', 404],
+])('a key of another server %s is refused', async (_what, algorithm, name, status) => {
+  const key = generateZoneKey(signingAlgorithm(algorithm)!)
+  const { record } = bindKeyFiles({ zone: wireName(name), key }, 0)
+  expect((await call('POST', `/${name}/keys`, { record })).status).toBe(status)
+  expect((await call('POST', `/${zone}/keys`, { record: 'x' })).status).toBe(400)
+})
+
 test('a key in use is not removed', async () => {
   expect((await call('DELETE', `/${zone}/keys/13-${first.tag}`)).status).toBe(409)
   expect((await call('DELETE', `/${zone}/keys/13-99999`)).status).toBe(404)

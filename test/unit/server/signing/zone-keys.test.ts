@@ -1,5 +1,5 @@
 // The keys of a node: which files count, what is made where there is none, and what is said.
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
@@ -137,6 +137,20 @@ test('no second key is made where the folder cannot be read, which is said once'
   rmSync(directory)
   vi.advanceTimersByTime(10_000)
   expect(keys.missing()).toEqual([])
+})
+
+test('a private key that others can read is warned of once', () => {
+  const path = storeKey(directory, keyOf(), null, 0).replace(/key$/, 'private')
+  const said: unknown[] = []
+  const warn = (fields: unknown) => void said.push(fields)
+  const opened = () => open({ log: { info: () => {}, warn, error: () => {} } })
+  expect(opened().handedFor(bundle)).not.toBeNull()
+  expect(said).toEqual([])
+  chmodSync(path, 0o640)
+  const keys = opened()
+  keys.handedFor(bundle)
+  keys.handedFor(bundleOf({ ...bareModel, zones: [{ ...zone('other.example.'), algorithm: 13 }] }))
+  expect(said).toEqual([{ file: path }])
 })
 
 test('a zone that is not signed any more needs none', () => {
