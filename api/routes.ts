@@ -26,6 +26,7 @@ import { poolRoutes } from './routes/pools.ts'
 import { recordRoutes } from './routes/records.ts'
 import { serviceRoutes } from './routes/services.ts'
 import { getDashboardStats } from './routes/dashboard.ts'
+import { acmeDnsRoutes } from './routes/acme-dns.ts'
 import { acmeRoutes } from './routes/acme.ts'
 import { dnssecRoutes } from './routes/dnssec.ts'
 import { domainRoutes } from './routes/domains.ts'
@@ -76,6 +77,7 @@ const upToPlans: readonly Route[] = [
   ...rateLimitRoutes,
   ...dnssecRoutes,
   ...acmeRoutes,
+  ...acmeDnsRoutes,
   ...redirectRoutes,
   ...domainRoutes,
   ...historyRoutes,

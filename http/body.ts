@@ -14,7 +14,7 @@ export interface BodyType {
 
 /**
  * Accepts JSON in UTF-8. No content type counts as JSON; another is 415, except on routes for
- * pages.
+ * pages, and those whose clients are programs of others.
  *
  * @param only a media type that bodies must have
  */
@@ -50,6 +50,7 @@ function parse(request: FastifyRequest, bytes: Buffer, only?: BodyType): unknown
     type !== undefined &&
     only === undefined &&
     !isForPages(request) &&
+    request.routeOptions.config?.takesAnyType !== true &&
     !(request.method === 'PATCH' ? patchForm : jsonForm).test(type)
   ) {
     const types = request.method === 'PATCH' ? patchTypes.join(' or ') : 'application/json'

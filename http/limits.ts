@@ -36,6 +36,9 @@ export const apiLimits = {
    * Requested checks of delegated domains of a tenant: each sends many queries to foreign servers.
    */
   domainChecks: { perSecond: 0.5, burst: 20, sourcesMax: 10_000 },
+  /** Registrations at the acme-dns endpoint, and values that a client sets. */
+  acmeDnsRegistrations: { perSecond: 0.2, burst: 10, sourcesMax: 10_000 },
+  acmeDnsUpdates: { perSecond: 2, burst: 20, sourcesMax: 10_000 },
   /** Tests of alert channels by a client. */
   alertTests: { perSecond: 0.2, burst: 5, sourcesMax: 10_000 },
   /** Octets of a forge's message about a push: GitHub lists each file. */

@@ -15,6 +15,7 @@ declare module 'fastify' {
     /** As the row of the route says. */
     forPages?: boolean
     fromNodes?: boolean
+    takesAnyType?: boolean
     withWebhook?: boolean
     /** Path in the table of routes. */
     rowPath?: string

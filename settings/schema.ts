@@ -18,6 +18,7 @@ import {
 import { valueNames } from '#bundle/format/routing-text.ts'
 import type { SettingLeaf } from '#settings/forms/forms.ts'
 import { acme } from '#settings/sections/acme.ts'
+import { acmeDns } from '#settings/sections/acme-dns.ts'
 import { alerts } from '#settings/sections/alerts.ts'
 import { anycast } from '#settings/sections/anycast.ts'
 import { backup } from '#settings/sections/backup.ts'
@@ -205,6 +206,7 @@ export const SettingsFile = settled(
     node,
     api,
     acme,
+    acmeDns,
     auth,
     database: databaseSection,
     redis,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { AcmeDnsStore } from './ports/acme-dns.ts'
 import type { AlertStore } from './ports/alerts.ts'
 import type { AuditCopy } from './ports/audit.ts'
 import type { CertificateStore } from './ports/certificates.ts'
@@ -22,6 +23,7 @@ import type { TenantKeys } from './ports/tenant-keys.ts'
 import type { Usage } from './ports/usage.ts'
 import type { Users } from './ports/users.ts'
 import type { ZoneKeyStore } from './ports/zone-keys.ts'
+import { createSqlAcmeDns } from './sql/tls/acme-dns.ts'
 import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
 import { createSqlCertificates } from './sql/tls/certificates.ts'
@@ -86,6 +88,7 @@ export interface PersistentState {
   readonly journals: Journals
   readonly zoneKeys: ZoneKeyStore
   readonly certificates: CertificateStore
+  readonly acmeDns: AcmeDnsStore
   /** The database itself, for backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -139,6 +142,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     journals: createSqlJournals(sql),
     zoneKeys: createSqlZoneKeys(sql),
     certificates: createSqlCertificates(sql),
+    acmeDns: createSqlAcmeDns(sql),
     sql,
     status: sql.status,
     close: sql.close,

@@ -25,6 +25,7 @@ import type { FeedPort, FeedTokenPort } from './feed-port.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { Bundles } from './bundles.ts'
+import type { AcmeDns } from '#api/acme/acme-dns.ts'
 import type { Certificates } from '#api/acme/certificates.ts'
 import type { ZoneKeysAdmin } from '#api/dnssec/zone-keys.ts'
 import type { CommitFates } from './commit-fates.ts'
@@ -115,6 +116,10 @@ export interface ApiPorts {
   readonly bundles: Bundles
   /** Keys of signed zones. */
   readonly zoneKeys: ZoneKeysAdmin
+  readonly acmeDns: AcmeDns
+  /** Limits how often a client registers, and sets values. */
+  readonly acmeDnsRegistrations: SourceBuckets
+  readonly acmeDnsUpdates: SourceBuckets
   /** The certificate of an ACME server. */
   readonly certificates: Certificates
   readonly deliveries: Deliveries

@@ -169,6 +169,7 @@ function addRoute(
     config: {
       forPages: row.forPages === true,
       fromNodes: row.fromNodes === true,
+      takesAnyType: row.takesAnyType === true,
       withWebhook: row.withWebhook === true,
       rowPath: row.path,
     },

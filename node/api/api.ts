@@ -82,6 +82,7 @@ export interface NodeApiParts {
   readonly bundles: ApiPorts['bundles']
   readonly zoneKeys: ApiPorts['zoneKeys']
   readonly certificates: ApiPorts['certificates']
+  readonly acmeDns: ApiPorts['acmeDns']
   /** null: it speaks plain HTTP. */
   readonly tls: ServerTls | null
   readonly deliveries: ApiPorts['deliveries']
@@ -255,6 +256,7 @@ function portsOf(
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
     },
     ...{ past: parts.past, zoneKeys: parts.zoneKeys, certificates: parts.certificates },
+    acmeDns: parts.acmeDns,
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     usage,
@@ -279,6 +281,8 @@ function bucketsOf(clock: typeof systemClock) {
     domainChecks: new SourceBuckets(apiLimits.domainChecks, clock),
     simulationSources: new SourceBuckets(apiLimits.simulations, clock),
     rumSources: new SourceBuckets(apiLimits.rum, clock),
+    acmeDnsRegistrations: new SourceBuckets(apiLimits.acmeDnsRegistrations, clock),
+    acmeDnsUpdates: new SourceBuckets(apiLimits.acmeDnsUpdates, clock),
   }
 }
 

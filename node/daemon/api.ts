@@ -42,6 +42,7 @@ import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import { givingKeys } from '#node/signing/give-keys.ts'
+import { createAcmeDns } from '#node/certificates/acme-dns.ts'
 import { createApiTls } from '#node/certificates/api-tls.ts'
 import type { NodeApiTls } from '#node/certificates/api-tls.ts'
 import { behindOf, givingCertificate } from '#node/certificates/give-certificate.ts'
@@ -166,6 +167,12 @@ const certificatesOf = ({ node }: Needs, tls: NodeApiTls | null) => [
   ...[node.tcpStats?.secure?.certificate, tls?.status()].filter((one) => one !== undefined),
 ]
 
+const acmeDnsOf = ({ settings, records, dynamicDns }: Needs): NodeApiParts['acmeDns'] =>
+  createAcmeDns({
+    ...{ settings: settings.acmeDns, store: records.state.atOnce.acmeDns, dynamicDns },
+    clock: systemClock,
+  })
+
 const shownBy = ({ settings, certificates, later }: Needs): NodeApiParts['certificates'] =>
   createCertificatesView(settings, certificates?.vault ?? null, () => later.acme ?? undefined)
 
@@ -244,6 +251,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
     hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
     ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have), tls, certificates: shownBy(have) },
+    acmeDns: acmeDnsOf(have),
     overlays: {
       trip: regressions.trip,
       onRegression: regressions.onRegression,

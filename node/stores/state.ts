@@ -48,6 +48,7 @@ const persistentPorts = [
   'journals',
   'zoneKeys',
   'certificates',
+  'acmeDns',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

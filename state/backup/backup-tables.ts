@@ -84,5 +84,9 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   // Without the revision: see `swap` in state/sql/dnssec/zone-keys.ts.
   row('zone_keys', { zone: true, version: true, keys: true, updated_at_ms: true }),
   row('acme_state', { id: true, version: true, sealed: true, updated_at_ms: true }),
+  row('acme_dns_accounts', {
+    ...{ username: true, password_hash: true, subdomain: true, allow_from: true },
+    created_at_ms: true,
+  }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

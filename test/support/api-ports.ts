@@ -1,4 +1,8 @@
 // Ports for tests of the API: a call that a test did not provide fails loudly.
+import type { Clock } from '#lib/clock.ts'
+import { createAcmeDns } from '#node/certificates/acme-dns.ts'
+import type { AcmeDnsStore } from '#state/ports/acme-dns.ts'
+import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import { Identities } from '#access/auth/identities.ts'
 import { Passwords } from '#access/auth/passwords.ts'
 import type { AuthPolicy } from '#access/auth/policy.ts'
@@ -60,6 +64,17 @@ export const plainView: OperatorView = {
   metrics: async () => 'gslbd_up 1\n',
 }
 
+/** The acme-dns endpoint is off. */
+const noAcmeDns = (clock: Clock) => ({
+  acmeDns: createAcmeDns({
+    settings: { domain: '', registerFrom: [] },
+    ...{ store: portOf<AcmeDnsStore>('acmeDns'), dynamicDns: portOf<DynamicDns>('dynamicDns') },
+    clock,
+  }),
+  acmeDnsRegistrations: new SourceBuckets(apiLimits.acmeDnsRegistrations, clock),
+  acmeDnsUpdates: new SourceBuckets(apiLimits.acmeDnsUpdates, clock),
+})
+
 export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
   const stores = {
     users: brought.users ?? portOf('users'),
@@ -118,6 +133,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     nodeSettings: { list: () => [] },
     ...{ anycast: { status: () => null }, certificates: { view: () => null } },
+    ...noAcmeDns(stores.clock),
     cluster: { nodes: async () => [], restart: async () => ok(null) },
     feed: feedOf(brought),
     feedTokens: new FeedTokens(

@@ -59,6 +59,8 @@ export async function fill(state: PersistentState): Promise<void> {
   const zoneKey = { tag: 1, algorithm: 13, flags: 257, ...sealedKey }
   await valueOf(state.zoneKeys.swap('example.net.', 0, [zoneKey], 1))
   await valueOf(state.certificates.swap(0, 'v1.sealed', 1))
+  const account = { username: 'u1', passwordHash: 'ab', subdomain: 's1', allowFrom: ['::/0'] }
+  await valueOf(state.acmeDns.create({ ...account, createdAtMs: 2 ** 45 }))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
@@ -84,6 +86,7 @@ export async function everything(state: PersistentState): Promise<unknown> {
     [...(await valueOf(state.domains.results(['d1'])))],
     (await valueOf(state.zoneKeys.load())).zones,
     await valueOf(state.certificates.load()),
+    await valueOf(state.acmeDns.find('u1')),
   ]
 }
 

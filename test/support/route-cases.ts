@@ -326,6 +326,12 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postRrlAllowlist: { needs: 'rrl:write', ofPlatform: true, body: newExemptNetwork },
   deleteRrlAllowlistById: { needs: 'rrl:write', ofPlatform: true, make: exemptNetwork },
   // A node with keys: test/unit/api/routes/dnssec.test.ts.
+  postAcmeDnsRegister: { ...anyone, body: () => ({ allowfrom: [] }), statuses: [404, 429] },
+  postAcmeDnsUpdate: {
+    ...anyone,
+    ...{ body: () => ({ subdomain: 'a', txt: 'b' }), statuses: [404, 429] },
+  },
+  getAcmeDnsHealth: { ...anyone, statuses: [404] },
   getAcmeCertificates: { needs: 'settings:read', ofPlatform: true },
   getDnssecZones: { needs: 'dnssec:read' },
   getDnssecZonesByZone: { needs: 'dnssec:read', make: noZone, statuses: [404] },

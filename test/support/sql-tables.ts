@@ -30,6 +30,7 @@ const names: readonly (keyof Tables)[] = [
   'zone_keys',
   'zone_key_revision',
   'acme_state',
+  'acme_dns_accounts',
   'commit_activations',
   'held_commits',
   'deliveries',

@@ -104,6 +104,11 @@ export class TxtRrsets {
     return this.#byName.get(name)?.rrset
   }
 
+  /** @param name as people write it: absolute, in lower case */
+  recordsAt(name: string): readonly StoredTxtRecord[] {
+    return [...(this.#byName.get(name)?.records.values() ?? [])]
+  }
+
   /** Whether other tenants have records at this very name. */
   hasOthers(tenantId: string, name: string): boolean {
     const records = this.#byName.get(name)?.records.values() ?? []

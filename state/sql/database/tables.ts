@@ -235,6 +235,16 @@ export interface AcmeStateTable {
   readonly updated_at_ms: number
 }
 
+export interface AcmeDnsAccountsTable {
+  readonly username: string
+  /** SHA-256 of a random text. */
+  readonly password_hash: string
+  readonly subdomain: string
+  /** JSON: networks. */
+  readonly allow_from: string
+  readonly created_at_ms: number
+}
+
 export interface DomainChecksTable {
   readonly uid: string
   readonly domain: string
@@ -339,6 +349,7 @@ export interface Tables {
   readonly zone_keys: ZoneKeysTable
   readonly zone_key_revision: ZoneKeyRevisionTable
   readonly acme_state: AcmeStateTable
+  readonly acme_dns_accounts: AcmeDnsAccountsTable
   readonly deliveries: DeliveriesTable
   readonly commit_activations: CommitActivationsTable
   readonly held_commits: HeldCommitsTable

@@ -51,6 +51,7 @@ const withoutConfig = [
   ...['getAlerts', 'postAlerts', 'getAlertsById', 'putAlertsById', 'deleteAlertsById'],
   ...['postAlertsByIdTest', 'getAlertsEvents', 'getAlertsSilences', 'postAlertsSilences'],
   ...['deleteAlertsSilencesById', 'getAcmeCertificates'],
+  ...['postAcmeDnsRegister', 'postAcmeDnsUpdate', 'getAcmeDnsHealth'],
   ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],

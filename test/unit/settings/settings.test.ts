@@ -78,6 +78,7 @@ describe('defaults', () => {
           ...{ trustedProxies: [], allowDevMode: false, tls: { acme: false } },
           ...{ maxWebSocketClients: 1000, statusPage: { names: [], title: 'Status' } },
         },
+        acmeDns: { domain: '', registerFrom: [] },
         acme: expect.objectContaining({ names: [], agreeToTerms: false }) as object,
         auth: {
           ...{ sessionTTLMs: 86_400_000, sessionExtend: true },

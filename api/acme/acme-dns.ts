@@ -1,0 +1,40 @@
+// The port to the acme-dns endpoint: clients register a name, and set its TXT values by its key.
+import type { Result } from '#lib/result.ts'
+
+export interface AcmeDnsRegistration {
+  readonly username: string
+  /** Said once. */
+  readonly password: string
+  /** The name whose TXT values it sets. */
+  readonly fulldomain: string
+  readonly subdomain: string
+  readonly allowfrom: readonly string[]
+}
+
+export interface AcmeDnsUpdate {
+  /** Headers of the request; undefined: it has none. */
+  readonly username: string | undefined
+  readonly password: string | undefined
+  readonly subdomain: string
+  readonly txt: string
+  /** Of the client. */
+  readonly address: string
+}
+
+export interface AcmeDnsFault {
+  /** `off`: the settings have no endpoint. `forbidden`: the credentials, or the address. */
+  readonly code:
+    'off' | 'forbidden' | 'bad_subdomain' | 'bad_txt' | 'malformed_allowfrom' | 'full' | 'away'
+  readonly message: string
+}
+
+export interface AcmeDns {
+  readonly isOn: boolean
+  /** @param address of the client */
+  readonly register: (
+    allowfrom: readonly string[],
+    address: string,
+  ) => Promise<Result<AcmeDnsRegistration, AcmeDnsFault>>
+  /** In force on this node when it resolves. */
+  readonly update: (update: AcmeDnsUpdate) => Promise<Result<null, AcmeDnsFault>>
+}

@@ -1,0 +1,89 @@
+// /acme-dns/…: what acme-dns offers to ACME clients, with its words, so that their plug-ins work.
+import { Type } from '#lib/schema/type.ts'
+import { later, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
+import { routesOf } from '#api/route/route.ts'
+import type { AcmeDnsFault } from '#api/acme/acme-dns.ts'
+
+const route = routesOf({ tag: 'Certificates', withoutConfig: true })
+
+/** Its clients look at these words. */
+const FaultBody = Type.Object({ error: Type.String() })
+const refusalBodies = { 400: FaultBody, 401: FaultBody, 404: FaultBody }
+
+const statuses: Readonly<Record<Exclude<AcmeDnsFault['code'], 'away'>, number>> = {
+  ...{ off: 404, forbidden: 401, full: 409 },
+  ...{ bad_subdomain: 400, bad_txt: 400, malformed_allowfrom: 400 },
+}
+
+function refuse({ code, message }: AcmeDnsFault): Reply {
+  if (code === 'away') return later(503, message, retryAfterSeconds)
+  const isWord = code !== 'off' && code !== 'full'
+  return { status: statuses[code], body: { error: isWord ? code : message } }
+}
+
+const retryAfterSeconds = 5
+const tooMany = (waitMs: number): Reply | null =>
+  waitMs === 0 ? null : later(429, 'too many requests from this address; wait', waitMs / 1_000)
+
+const register = route('POST /acme-dns/register', {
+  needs: 'public',
+  takesAnyType: true,
+  summary: 'A name and a key for one ACME client, as acme-dns gives them',
+  details: 'Off without `acmeDns.domain`; for the networks of `acmeDns.registerFrom`.',
+  body: Type.Union([
+    Type.Object({ allowfrom: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])) }),
+    Type.Null(),
+  ]),
+  responses: {
+    201: {
+      description: 'The password is said once',
+      schema: Type.Object({
+        ...{ username: Type.String(), password: Type.String(), fulldomain: Type.String() },
+        ...{ subdomain: Type.String(), allowfrom: Type.Array(Type.String()) },
+      }),
+    },
+  },
+  refusals: [400, 401, 404, 409, 429],
+  refusalBodies,
+  ports: ['acmeDns', 'acmeDnsRegistrations'],
+  precheck: ({ address }, { acmeDnsRegistrations }) => tooMany(acmeDnsRegistrations.take(address)),
+  handle: async ({ ports, body, request }) => {
+    const made = await ports.acmeDns.register(body?.allowfrom ?? [], request.address)
+    if (!made.ok) return refuse(made.error)
+    return { status: 201, body: { ...made.value, allowfrom: [...made.value.allowfrom] } }
+  },
+})
+
+const update = route('POST /acme-dns/update', {
+  needs: 'public',
+  takesAnyType: true,
+  summary: 'Sets a TXT value of the name of a key; the two newest stay',
+  details: 'The key is in the headers `X-Api-User` and `X-Api-Key`.',
+  body: Type.Object({ subdomain: Type.String(), txt: Type.String() }),
+  responses: {
+    200: { description: 'It is answered', schema: Type.Object({ txt: Type.String() }) },
+  },
+  refusals: [400, 401, 404, 409, 429],
+  refusalBodies,
+  ports: ['acmeDns', 'acmeDnsUpdates'],
+  precheck: ({ address }, { acmeDnsUpdates }) => tooMany(acmeDnsUpdates.take(address)),
+  handle: async ({ ports, body: { subdomain, txt }, request }) => {
+    const [username, password] = [request.header('x-api-user'), request.header('x-api-key')]
+    const { address } = request
+    const done = await ports.acmeDns.update({ username, password, subdomain, txt, address })
+    return done.ok ? success({ txt }) : refuse(done.error)
+  },
+})
+
+const health = route('GET /acme-dns/health', {
+  needs: 'public',
+  summary: 'Whether the endpoint is on',
+  responses: { 200: { description: 'It is', schema: Type.Object({}) } },
+  refusals: [404],
+  ports: ['acmeDns'],
+  handle: ({ ports }) =>
+    ports.acmeDns.isOn ? success({}) : { status: 404, body: { error: 'off' } },
+})
+
+export const acmeDnsRoutes = Object.freeze([register, update, health])

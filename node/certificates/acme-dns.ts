@@ -1,0 +1,127 @@
+// The acme-dns endpoint: a key for each name, which sets at most two TXT values there.
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import type {
+  AcmeDns,
+  AcmeDnsFault,
+  AcmeDnsRegistration,
+  AcmeDnsUpdate,
+} from '#api/acme/acme-dns.ts'
+import { isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { isInNetwork } from '#dns/network.ts'
+import type { Network } from '#dns/network.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { uuidV7 } from '#lib/uuid.ts'
+import { networksOf } from '#node/compose/transfers.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import type { Settings } from '#settings/settings.ts'
+import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
+import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
+import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
+
+interface AcmeDnsParts {
+  readonly settings: Settings['acmeDns']
+  readonly store: AcmeDnsStore
+  readonly dynamicDns: Pick<DynamicDns, 'createRecord' | 'deleteRecord'> & {
+    readonly texts: Pick<DynamicDns['texts'], 'recordsAt'>
+  }
+  readonly clock: Pick<Clock, 'nowMs'>
+}
+
+/** RFC 8555 section 8.4: a digest in base64url. */
+const valueForm = /^[A-Za-z0-9_-]{43}$/
+const ttlSeconds = 1
+
+export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
+  const { settings, store } = parts
+  const domain = settings.domain.toLowerCase().replace(/\.$/, '')
+  const registrants = settings.registerFrom.flatMap(networksOf)
+  return {
+    isOn: domain !== '',
+    register: async (allowfrom, address) => {
+      if (domain === '') return off
+      if (!isFrom(address, registrants)) return forbidden('this address may not register')
+      const isRight = allowfrom.every((text) => networksOf(text).length === 1)
+      if (!isRight || allowfrom.length > acmeDnsLimits.networksMax) return malformed
+      return await register(parts, domain, allowfrom)
+    },
+    update: async (update) => {
+      if (domain === '') return off
+      const { username = '', password = '', subdomain, txt, address } = update
+      const found = await store.find(username)
+      if (!found.ok) return away(found.error.message)
+      const account = found.value
+      if (account === null || !isPassword(account, password)) return forbidden('wrong credentials')
+      const allowed = account.allowFrom.flatMap(networksOf)
+      if (allowed.length > 0 && !isFrom(address, allowed)) return forbidden('not from this address')
+      if (account.subdomain !== subdomain) return badSubdomain
+      if (!valueForm.test(txt)) return badTxt
+      return await setValue(parts, `${subdomain}.${domain}.`, update)
+    },
+  }
+}
+
+async function register(
+  { store, clock }: AcmeDnsParts,
+  domain: string,
+  allowFrom: readonly string[],
+): Promise<Result<AcmeDnsRegistration, AcmeDnsFault>> {
+  const [username, subdomain] = [randomUUID(), randomUUID()]
+  const password = randomBytes(30).toString('base64url')
+  const createdAtMs = Math.floor(clock.nowMs())
+  const account = { username, passwordHash: hashOf(password), subdomain, allowFrom, createdAtMs }
+  const created = await store.create(account)
+  if (created.ok) {
+    const fulldomain = `${subdomain}.${domain}`
+    return ok({ username, password, fulldomain, subdomain, allowfrom: allowFrom })
+  }
+  const { code, message } = created.error
+  return code === 'too-many-accounts' ? err({ code: 'full', message }) : away(message)
+}
+
+/** The newest values stay: one of a name, and one of its wildcard. */
+async function setValue(
+  { dynamicDns, clock }: AcmeDnsParts,
+  name: string,
+  { txt, username }: AcmeDnsUpdate,
+): Promise<Result<null, AcmeDnsFault>> {
+  const nowMs = Math.floor(clock.nowMs())
+  const rdata = Buffer.concat([Buffer.of(txt.length), Buffer.from(txt, 'latin1')])
+  const stored = await dynamicDns.createRecord({
+    ...{ id: uuidV7(nowMs), tenantId: defaultTenant, name, rdata: rdata.toString('base64') },
+    ...{ ttlSeconds, createdAtMs: nowMs, writtenBy: `acme-dns:${username}` },
+  })
+  if (!stored.ok && stored.error.code !== 'record-exists') {
+    const { code, message } = stored.error
+    return code === 'too-many-records' ? err({ code: 'full', message }) : away(message)
+  }
+  // An id begins with its time.
+  const all = dynamicDns.texts.recordsAt(name).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  for (const { id } of all.slice(0, -acmeDnsLimits.valuesPerNameMax)) {
+    await dynamicDns.deleteRecord('every-tenant', id)
+  }
+  return ok(null)
+}
+
+function isFrom(text: string, networks: readonly Network[]): boolean {
+  const address = parseAddress(text)
+  if (!address.ok) return false
+  const octets = address.value
+  const plain = isMappedIpv4(octets) ? octets.subarray(12) : octets
+  return networks.some((network) => isInNetwork(plain, network))
+}
+
+const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex')
+
+const isPassword = ({ passwordHash }: AcmeDnsAccount, password: string): boolean =>
+  timingSafeEqual(Buffer.from(passwordHash), Buffer.from(hashOf(password)))
+
+const fault = (code: AcmeDnsFault['code'], message: string): Result<never, AcmeDnsFault> =>
+  err({ code, message })
+const forbidden = (message: string) => fault('forbidden', message)
+const away = (message: string) => fault('away', message)
+const off = fault('off', 'the endpoint is off: acmeDns.domain is empty')
+const malformed = fault('malformed_allowfrom', 'allowfrom must be a list of networks')
+const badSubdomain = fault('bad_subdomain', 'the key is of another subdomain')
+const badTxt = fault('bad_txt', 'txt must be 43 characters of base64url')

@@ -1,0 +1,18 @@
+// The section `acmeDns` of gslbd.yaml: an endpoint as acme-dns has it, below the API.
+import { name, networks, section } from '#settings/forms/forms.ts'
+
+export const acmeDns = section(
+  'An endpoint for ACME clients, as acme-dns has it: `/acme-dns/register` and `/acme-dns/update` ' +
+    'of the API. [More](../operations/certificates.md#for-other-acme-clients).',
+  {
+    domain: name({
+      'x-expected': 'the name of a zone, or one below, such as acme.example.com',
+      description:
+        'Name below which each client gets one of its own, in a zone that is answered here. ' +
+        'Empty: the endpoint is off.',
+    }),
+    registerFrom: networks({
+      description: 'Clients that may register. Empty: nobody; who has registered goes on.',
+    }),
+  },
+)

@@ -1,0 +1,48 @@
+// Accounts of the acme-dns endpoint in the table `acme_dns_accounts`.
+import { err, ok } from '#lib/result.ts'
+import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
+import type { AcmeDnsStore } from '#state/ports/acme-dns.ts'
+import type { Sql } from '../database/sql.ts'
+import type { Db } from '../database/tables.ts'
+
+export function createSqlAcmeDns(database: Sql): AcmeDnsStore {
+  return {
+    create: async (account) => {
+      const done = await database.once(async (db) => {
+        if ((await accountCount(db)) >= acmeDnsLimits.accountsMax) return false
+        await db
+          .insertInto('acme_dns_accounts')
+          .values({
+            ...{ username: account.username, password_hash: account.passwordHash },
+            ...{ subdomain: account.subdomain, allow_from: JSON.stringify(account.allowFrom) },
+            created_at_ms: account.createdAtMs,
+          })
+          .execute()
+        return true
+      })
+      if (!done.ok) return done
+      return done.value ? ok(undefined) : err({ code: 'too-many-accounts', message: tooMany })
+    },
+    find: (username) =>
+      database.repeatable(async (db) => {
+        const rows = db.selectFrom('acme_dns_accounts').selectAll()
+        const row = await rows.where('username', '=', username).executeTakeFirst()
+        return row === undefined
+          ? null
+          : {
+              ...{ username, passwordHash: row.password_hash, subdomain: row.subdomain },
+              allowFrom: JSON.parse(row.allow_from) as string[],
+              createdAtMs: row.created_at_ms,
+            }
+      }),
+  }
+}
+
+const tooMany = `There are ${acmeDnsLimits.accountsMax} accounts of the acme-dns endpoint already.`
+
+async function accountCount(db: Db): Promise<number> {
+  const counted = db
+    .selectFrom('acme_dns_accounts')
+    .select((from) => from.fn.countAll<number>().as('all'))
+  return Number((await counted.executeTakeFirstOrThrow()).all)
+}

@@ -1,0 +1,159 @@
+// The acme-dns endpoint, asked in the shapes in which its clients ask.
+import { expect, test } from 'vitest'
+import type { AcmeDnsRegistration } from '#api/acme/acme-dns.ts'
+import { createApp } from '#api/server/app.ts'
+import { ok } from '#lib/result.ts'
+import { createAcmeDns } from '#node/certificates/acme-dns.ts'
+import type { AcmeDnsAccount } from '#state/ports/acme-dns.ts'
+import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import { portsOf } from '#test/support/api-ports.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+
+const txt = (letter: string): string => letter.repeat(43)
+
+function world(settings = { domain: 'acme.example.com', registerFrom: ['127.0.0.0/8'] }) {
+  const time = new FakeTime(Date.UTC(2026, 10, 30))
+  const accounts = new Map<string, AcmeDnsAccount>()
+  const records: StoredTxtRecord[] = []
+  const remove = (id: string): void => {
+    const at = records.findIndex((one) => one.id === id)
+    if (at >= 0) records.splice(at, 1)
+  }
+  const acmeDns = createAcmeDns({
+    settings,
+    store: {
+      create: async (account) => {
+        accounts.set(account.username, account)
+        return ok(undefined)
+      },
+      find: async (username) => ok(accounts.get(username) ?? null),
+    },
+    dynamicDns: {
+      createRecord: async (record) => {
+        records.push(record)
+        return ok({ revision: 1, added: [record], removed: [] })
+      },
+      deleteRecord: async (_scope, id) => {
+        remove(id)
+        return ok({ revision: 1, added: [], removed: [id] })
+      },
+      texts: { recordsAt: (name) => records.filter((one) => one.name === name) },
+    },
+    clock: time.clock,
+  })
+  const app = createApp(portsOf({ acmeDns, clock: time.clock }), [])
+  const post = async (path: string, body: string, headers: Record<string, string> = {}) => {
+    const answer = await app.inject({
+      ...{ method: 'POST', url: `/acme-dns/${path}`, payload: body, headers },
+      remoteAddress: headers['x-from'] ?? '127.0.0.1',
+    })
+    return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() }
+  }
+  const register = async (body = '{"allowfrom":[]}', headers: Record<string, string> = {}) =>
+    (await post('register', body, headers)).body as unknown as AcmeDnsRegistration
+  const update = (
+    { username, password, subdomain }: AcmeDnsRegistration,
+    value: string,
+    headers: Record<string, string> = {},
+  ) =>
+    post('update', JSON.stringify({ subdomain, txt: value }), {
+      ...{ 'x-api-user': username, 'x-api-key': password, ...headers },
+    })
+  const values = () =>
+    records.map(({ rdata }) => Buffer.from(rdata, 'base64').subarray(1).toString())
+  return { time, app, accounts, post, register, update, records, values }
+}
+
+test.each([
+  ['certbot and lego', '{"allowfrom":[]}', { 'content-type': 'application/json' }],
+  ['a client that sends null', '{"allowfrom":null}', {}],
+  ['acme.sh, which sends nothing', '', {}],
+  ['curl -d', '{}', { 'content-type': 'application/x-www-form-urlencoded' }],
+])('%s registers', async (_what, body, headers) => {
+  const { post, accounts } = world()
+  const { status, body: made } = await post('register', body, headers as Record<string, string>)
+  expect([status, Object.keys(made).toSorted()]).toEqual([
+    201,
+    ['allowfrom', 'fulldomain', 'password', 'subdomain', 'username'],
+  ])
+  expect(made['fulldomain']).toBe(`${String(made['subdomain'])}.acme.example.com`)
+  expect(made['allowfrom']).toEqual([])
+  expect(JSON.stringify([...accounts.values()])).not.toContain(made['password'])
+})
+
+test('a key sets the value of its name, and the two newest stay', async () => {
+  const { register, update, records, values, time } = world()
+  const made = await register()
+  for (const letter of ['a', 'b', 'b', 'c']) {
+    expect(await update(made, txt(letter))).toEqual({ status: 200, body: { txt: txt(letter) } })
+    time.pass(5)
+  }
+  expect(values()).toEqual([txt('b'), txt('c')])
+  expect(new Set(records.map(({ name }) => name))).toEqual(new Set([`${made.fulldomain}.`]))
+  expect(records.at(-1)?.writtenBy).toBe(`acme-dns:${made.username}`)
+})
+
+test('what is wrong is said in the words of acme-dns, and nothing is set', async () => {
+  const { register, update, records } = world()
+  const [made, other] = [await register(), await register()]
+  const cases: [AcmeDnsRegistration, string, number, string][] = [
+    [{ ...made, password: 'wrong' }, txt('a'), 401, 'forbidden'],
+    [{ ...made, username: 'nobody' }, txt('a'), 401, 'forbidden'],
+    [{ ...made, password: other.password }, txt('a'), 401, 'forbidden'],
+    [{ ...made, subdomain: other.subdomain }, txt('a'), 400, 'bad_subdomain'],
+    [made, 'short', 400, 'bad_txt'],
+    [made, `${txt('a')}a`, 400, 'bad_txt'],
+    [made, ' '.repeat(43), 400, 'bad_txt'],
+  ]
+  for (const [who, value, status, error] of cases) {
+    expect(await update(who, value)).toEqual({ status, body: { error } })
+  }
+  expect(records).toEqual([])
+})
+
+test('a key counts from its networks alone', async () => {
+  const { register, update } = world()
+  const made = await register('{"allowfrom":["192.0.2.0/24","2001:db8::/32"]}')
+  expect(made.allowfrom).toEqual(['192.0.2.0/24', '2001:db8::/32'])
+  const from = async (address: string) =>
+    (await update(made, txt('a'), { 'x-from': address })).status
+  expect(await from('127.0.0.1')).toBe(401)
+  expect(await from('192.0.2.7')).toBe(200)
+  expect(await from('::ffff:192.0.2.7')).toBe(200)
+  expect(await from('2001:db8::1')).toBe(200)
+})
+
+test('a stranger that registers is told so, and so is a list that is none', async () => {
+  const { post } = world()
+  const said = async (body: string, from: string) =>
+    (await post('register', body, { 'x-from': from })).body['error']
+  expect(await said('{}', '192.0.2.1')).toBe('forbidden')
+  expect(await said('{"allowfrom":["everybody"]}', '127.0.0.1')).toBe('malformed_allowfrom')
+  const many = JSON.stringify({ allowfrom: Array<string>(33).fill('192.0.2.0/24') })
+  expect(await said(many, '127.0.0.1')).toBe('malformed_allowfrom')
+})
+
+test('it is off without a domain', async () => {
+  const { post, app } = world({ domain: '', registerFrom: ['0.0.0.0/0'] })
+  expect((await post('register', '{}')).status).toBe(404)
+  expect((await app.inject('/acme-dns/health')).statusCode).toBe(404)
+  expect((await world().app.inject('/acme-dns/health')).statusCode).toBe(200)
+})
+
+test('guesses of a key and registrations are limited for each client', async () => {
+  const { register, update, post } = world()
+  const made = await register()
+  const wrong = { ...made, password: 'wrong' }
+  const codes: number[] = []
+  for (let i = 0; i < 25; i++) codes.push((await update(wrong, txt('a'))).status)
+  expect(codes.filter((code) => code === 429)).toHaveLength(5)
+  const more: number[] = []
+  for (let i = 0; i < 12; i++) more.push((await post('register', '{}')).status)
+  expect(more.filter((code) => code === 429)).toHaveLength(3)
+})
+
+test('a page of another site cannot register', async () => {
+  const { post } = world()
+  const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  expect((await post('register', '{}', headers)).status).toBe(403)
+})
