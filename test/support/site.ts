@@ -11,6 +11,7 @@ import { newPem, signerLine } from './write-scene.ts'
 /** What is written to gslbd.yaml over the defaults of a site. */
 export interface SiteSettings {
   readonly acme?: object
+  readonly acmeDns?: object
   readonly alerts?: object
   readonly dns?: object
   readonly api?: object
