@@ -17,7 +17,7 @@ export interface AcmeDnsUpdate {
   readonly password: string | undefined
   readonly subdomain: string
   readonly txt: string
-  /** Of the client. */
+  /** Address of the client. */
   readonly address: string
 }
 

@@ -54,7 +54,7 @@ export interface Route {
    * any type is parsed as JSON, and calls are not in the audit log, since no operator makes them.
    */
   readonly forPages?: true
-  /** A body of any type is parsed as JSON, since clients of others send it so. */
+  /** For clients of others: a body of any type is parsed as JSON, and none is an empty object. */
   readonly takesAnyType?: true
   /** Called by nodes all the time, so calls are not in the audit log. */
   readonly fromNodes?: true

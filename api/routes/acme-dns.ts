@@ -1,5 +1,6 @@
 // /acme-dns/…: what acme-dns offers to ACME clients, with its words, so that their plug-ins work.
 import { Type } from '#lib/schema/type.ts'
+import { body, nullable } from '#http/shapes.ts'
 import { later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
@@ -31,10 +32,7 @@ const register = route('POST /acme-dns/register', {
   takesAnyType: true,
   summary: 'A name and a key for one ACME client, as acme-dns gives them',
   details: 'Off without `acmeDns.domain`; for the networks of `acmeDns.registerFrom`.',
-  body: Type.Union([
-    Type.Object({ allowfrom: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])) }),
-    Type.Null(),
-  ]),
+  body: body({ allowfrom: Type.Optional(nullable(Type.Array(Type.String()))) }),
   responses: {
     201: {
       description: 'The password is said once',
@@ -48,8 +46,8 @@ const register = route('POST /acme-dns/register', {
   refusalBodies,
   ports: ['acmeDns', 'acmeDnsRegistrations'],
   precheck: ({ address }, { acmeDnsRegistrations }) => tooMany(acmeDnsRegistrations.take(address)),
-  handle: async ({ ports, body, request }) => {
-    const made = await ports.acmeDns.register(body?.allowfrom ?? [], request.address)
+  handle: async ({ ports, body: { allowfrom }, request }) => {
+    const made = await ports.acmeDns.register(allowfrom ?? [], request.address)
     if (!made.ok) return refuse(made.error)
     return { status: 201, body: { ...made.value, allowfrom: [...made.value.allowfrom] } }
   },
@@ -60,7 +58,7 @@ const update = route('POST /acme-dns/update', {
   takesAnyType: true,
   summary: 'Sets a TXT value of the name of a key; the two newest stay',
   details: 'The key is in the headers `X-Api-User` and `X-Api-Key`.',
-  body: Type.Object({ subdomain: Type.String(), txt: Type.String() }),
+  body: body({ subdomain: Type.String(), txt: Type.String() }),
   responses: {
     200: { description: 'It is answered', schema: Type.Object({ txt: Type.String() }) },
   },

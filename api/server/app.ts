@@ -184,6 +184,9 @@ function addRoute(
         twice ?? (await row.precheck?.(factsOf(request), portsFor(row, ports))) ?? null
       return refusal === null ? undefined : send(reply, row, refusal)
     },
+    preValidation: async (request) => {
+      if (row.takesAnyType === true) request.body ??= {}
+    },
     preHandler: async (request, reply) => {
       const { body, admitted } = request
       if (row.withWebhook === true) {

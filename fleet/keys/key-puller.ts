@@ -1,4 +1,4 @@
-// Asks control nodes for what is in envelopes, again and again: the keys of zones, or a certificate.
+// Asks control nodes for what is in envelopes, again and again: keys of zones, or a certificate.
 // The one that gave it last is asked, else the first that gives it.
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { fetchFile } from '#fleet/fetch.ts'

@@ -255,14 +255,13 @@ function portsOf(
     simulator: {
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
     },
-    ...{ past: parts.past, zoneKeys: parts.zoneKeys, certificates: parts.certificates },
-    acmeDns: parts.acmeDns,
+    ...{ past: parts.past, zoneKeys: parts.zoneKeys, acmeDns: parts.acmeDns },
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     usage,
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
     responseHits: records.responseHits,
-    homePath: referencePath,
+    ...{ homePath: referencePath, certificates: parts.certificates },
     ...{ countCall: records.countCall, requestCounts: parts.requestCounts },
     ...createNodeFeed({
       ...{ config, memberHealth, overlays, apiKey, secretKey, webSocketTokens, log },

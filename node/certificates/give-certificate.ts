@@ -56,8 +56,8 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
 }
 
 /**
- * When a node gets a new certificate in the place of another one: a mistake in it shows at the first
- * nodes. A clock that went back holds nothing up.
+ * When a node gets a new certificate in the place of another one: a mistake in it shows at the
+ * first nodes. A clock that went back holds nothing up.
  */
 export function turnAtMs(
   { issuedAtMs, notBeforeMs, notAfterMs }: IssuedCertificate,

@@ -1,5 +1,5 @@
-// certbot with a hook that asks our endpoint as plug-ins for acme-dns do: it gets a certificate of a
-// name and its wildcard from Pebble, which follows a CNAME of Git. Debian builds lego without its
+// certbot with a hook that asks our endpoint as plug-ins for acme-dns do: it gets a certificate of
+// a name and its wildcard from Pebble, which follows a CNAME of Git. Debian builds lego without its
 // plug-in for acme-dns.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

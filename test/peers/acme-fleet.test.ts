@@ -1,5 +1,5 @@
-// A certificate from Pebble in a fleet: the control node waits until its dns node answers the proof,
-// and the dns node gets the certificate in an envelope.
+// A certificate from Pebble in a fleet: the control node waits until its dns node answers the
+// proof, and the dns node gets the certificate in an envelope.
 import { createPublicKey } from 'node:crypto'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -133,7 +133,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     nodeSettings: { list: () => [] },
     ...{ anycast: { status: () => null }, certificates: { view: () => null } },
-    ...noAcmeDns(stores.clock),
+    ...{ ...noAcmeDns(stores.clock), log: silentLog },
     cluster: { nodes: async () => [], restart: async () => ok(null) },
     feed: feedOf(brought),
     feedTokens: new FeedTokens(
@@ -141,7 +141,6 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
       createMemoryWebSocketTokens(stores.clock),
       stores.clock,
     ),
-    log: silentLog,
     ...stores,
     ...brought,
   }

@@ -40,6 +40,8 @@ const bundleKeys = resolve('./data/bundle_keys')
 const noSources = { urls: [], channel: 'main', pollMs: 5_000, keys: bundleKeys }
 
 const defaultStores = {
+  acme: expect.objectContaining({ names: [], agreeToTerms: false }) as object,
+  acmeDns: { domain: '', registerFrom: [] },
   database: { url: '', cacheTTLMs: 30_000, ...poolDefaults },
   redis: {
     ...{ url: '', master: '', sentinelPassword: '', cluster: false, ca: undefined, serverName: '' },
@@ -78,8 +80,6 @@ describe('defaults', () => {
           ...{ trustedProxies: [], allowDevMode: false, tls: { acme: false } },
           ...{ maxWebSocketClients: 1000, statusPage: { names: [], title: 'Status' } },
         },
-        acmeDns: { domain: '', registerFrom: [] },
-        acme: expect.objectContaining({ names: [], agreeToTerms: false }) as object,
         auth: {
           ...{ sessionTTLMs: 86_400_000, sessionExtend: true },
           ...{ bcryptCost: 12, setupEndpoint: true },
@@ -482,8 +482,7 @@ describe('a reload', () => {
   test('tells what applies at once from what waits for a restart', () => {
     const before = load('')
     const after = load(
-      'dns: { port: 53, tcp: { idleTimeout: 5s } }\nlogging: { level: debug }\ngitops: { ' +
-        'poll: 1m }',
+      'dns: { port: 53, tcp: { idleTimeout: 5s } }\nlogging: { level: debug }\ngitops: { poll: 1m }',
     )
     expect(changedSettings(before, after)).toEqual({
       applied: ['gitops.poll', 'logging.level'],

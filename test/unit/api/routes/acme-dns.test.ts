@@ -71,7 +71,7 @@ test.each([
   ['curl -d', '{}', { 'content-type': 'application/x-www-form-urlencoded' }],
 ])('%s registers', async (_what, body, headers) => {
   const { post, accounts } = world()
-  const { status, body: made } = await post('register', body, headers as Record<string, string>)
+  const { status, body: made } = await post('register', body, headers)
   expect([status, Object.keys(made).toSorted()]).toEqual([
     201,
     ['allowfrom', 'fulldomain', 'password', 'subdomain', 'username'],
