@@ -2,13 +2,14 @@
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
 const bothForms = 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }'
+const discovered = 'members:\n  - { from: consul/shop, port: 443 }'
 const named = 'members:\n  - { hostname: lb.example.net., port: 443 }'
 
 export const hostnameDiagnostics = {
   'member-target-missing': {
     severity: 'error',
-    message: 'the member has neither ipAddress nor hostname',
-    help: 'write ipAddress: 192.0.2.10, or hostname: lb.example.net.',
+    message: 'the member has no ipAddress, no hostname and no from',
+    help: 'write ipAddress: 192.0.2.10, or hostname: lb.example.net., or from: SOURCE',
     cause: 'There is nothing that could be answered.',
     bad: 'members:\n  - { port: 443 }',
     good: bothForms,
@@ -20,6 +21,38 @@ export const hostnameDiagnostics = {
     cause: 'A member is one backend, known by its address or by its name.',
     bad: 'members:\n  - { ipAddress: 192.0.2.10, hostname: lb.example.net., port: 443 }',
     good: named,
+  },
+  'member-from-twice': {
+    severity: 'error',
+    message: 'the member has an %s and a from',
+    help: 'keep one of the two, or make two members of them',
+    cause: 'The addresses of a member with from are found by a source, and are not written.',
+    bad: 'members:\n  - { ipAddress: 192.0.2.10, from: consul/shop, port: 443 }',
+    good: discovered,
+  },
+  'member-from-duplicate': {
+    severity: 'error',
+    message: 'the source %s is asked twice with the same port',
+    help: 'remove one of the two; use weight to give it a larger share, or labels to divide it',
+    cause: 'A member is identified by what it asks for and its port.',
+    bad: discovered + '\n  - { from: consul/shop, port: 443 }',
+    good: 'members:\n  - { from: consul/shop, port: 443, weight: 2 }',
+  },
+  'cname-member-from': {
+    severity: 'error',
+    message: 'a pool with answer: cname has a member with from',
+    help: 'give it a hostname, or remove answer: cname',
+    cause: 'A source gives addresses, and no name that an alias could lead to.',
+    bad: 'answer: cname\n' + discovered,
+    good: 'answer: cname\n' + named,
+  },
+  'rollout-member-discovered': {
+    severity: 'error',
+    message: 'the addresses of the member "%s" are discovered: it has no rollout',
+    help: 'set the weights where the source has them, or roll out a member with an address',
+    cause: 'Each address that a source finds has a weight of its own.',
+    bad: '# a Rollout of the member from:consul/shop',
+    good: '# a Rollout of a member with an ipAddress or a hostname',
   },
   'hostname-is-address': {
     severity: 'error',
@@ -60,7 +93,7 @@ export const hostnameDiagnostics = {
     severity: 'error',
     message: 'the members of the pool "%s" may have %s addresses, the limit is %s',
     help: 'divide the pool, or answer an alias with answer: cname',
-    cause: 'Up to eight addresses of each family are answered of a host name.',
+    cause: 'Up to eight addresses of each family are answered of a host name, 64 of a source.',
     bad: '# a pool of 300 members with a hostname each',
     good: 'spec:\n  answer: cname\n  members:\n    - { hostname: lb.example.net., port: 443 }',
   },

@@ -192,6 +192,14 @@ export interface ResolveSnapshot {
   readonly ageSeconds: number
   /** By reason, of which there are few. */
   readonly failures: Readonly<Record<string, number>>
+  /** Left out: nothing is discovered. */
+  readonly discovered?: {
+    readonly references: Readonly<Record<'found' | 'stale' | 'missing', number>>
+    readonly members: number
+    readonly held: number
+    readonly ageSeconds: number
+    readonly failures: Readonly<Record<string, number>>
+  }
 }
 
 /** Rollouts and maintenance windows of the active bundle, by state. */

@@ -25,6 +25,7 @@ import { backup } from '#settings/sections/backup.ts'
 import { journal } from '#settings/sections/journal.ts'
 import { databaseSection, redis } from '#settings/sections/stores.ts'
 import { bundle, roles } from '#settings/sections/bundle.ts'
+import { discovery } from '#settings/sections/discovery.ts'
 import { dns } from '#settings/sections/dns.ts'
 import { externalDns } from '#settings/sections/external-dns.ts'
 import { node } from '#settings/sections/node.ts'
@@ -233,6 +234,7 @@ export const SettingsFile = settled(
       }),
     }),
     externalDns,
+    discovery,
     license,
     queryLog,
     redirect,

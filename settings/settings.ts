@@ -17,6 +17,7 @@ import { faultsOfExternalDns } from '#settings/sections/external-dns.ts'
 import { faultsOfQueryLog } from '#settings/sections/query-log.ts'
 import { faultsOfAcme } from '#settings/sections/acme.ts'
 import { missingFiles, missingForTls } from '#settings/sections/dns.ts'
+import { faultsOfDiscovery } from '#settings/sections/discovery.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
 import { problemOf } from './value.ts'
 
@@ -81,6 +82,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...missingFiles('api.tls', settings.api.tls),
     ...faultsOfAcme(settings),
     ...faultsOfAnycast(settings.anycast),
+    ...faultsOfDiscovery(settings.discovery),
     ...faultsOfQueryLog(settings.queryLog),
     ...faultsOfExternalDns(settings.externalDns, settings.api.enabled),
   ]

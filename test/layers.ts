@@ -203,8 +203,11 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: 'integrations',
-    says: 'servers of others: those that get what is declared here, and who gives certificates',
-    mayImport: ['lib', 'bundle/redirects', 'state/ports'],
+    says: 'servers of others: they get what is declared here, give certificates, tell of members',
+    mayImport: [
+      ...['lib', 'dns', 'bundle/discovered', 'bundle/redirects'],
+      ...['inputs/resolve', 'state/ports'],
+    ],
     packages: ['acme-client', 'yaml'],
     node: 'any',
   },

@@ -2,7 +2,12 @@
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
-import { hostnameKey, isHostname, targetOf } from '#compiler/values/member-target.ts'
+import {
+  hostnameKey,
+  isDiscoveredMember,
+  isHostname,
+  targetOf,
+} from '#compiler/values/member-target.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { Member as MemberInFile } from '#schemas/objects/member.ts'
 import type { Member as MemberFields } from '#schemas/objects/member.ts'
@@ -40,6 +45,9 @@ export const Member = Type.Object(
     name: Type.String(),
     ipAddress: Type.String({ description: 'Empty: the member has a hostname' }),
     hostname: Type.Optional(Type.String({ description: 'Only where it has no address' })),
+    from: Type.Optional(
+      Type.String({ description: 'Only where its addresses are discovered: what it asks for' }),
+    ),
     port: Type.Integer(),
     weight: Type.Integer({ description: 'In effect now, with its rollout' }),
     priority: Type.Integer(),
@@ -68,6 +76,7 @@ const notEmpty = { minLength: 1 }
 export const NewMember = body({
   ipAddress: optional(properties.ipAddress, notEmpty),
   hostname: optional(properties.hostname, notEmpty),
+  from: optional(properties.from, notEmpty),
   port: plain(properties.port),
   weight: defaulted(
     properties.weight,
@@ -111,6 +120,7 @@ export const MemberPatch = mergePatchOf(
   {
     ipAddress: plain(properties.ipAddress, notEmpty),
     hostname: plain(properties.hostname, notEmpty),
+    from: plain(properties.from, notEmpty),
     port: plain(properties.port),
     weight: plain(properties.weight, weight('0: no share; what is below 0 is taken as 0.')),
     priority: plain(properties.priority),
@@ -124,15 +134,21 @@ export const MemberPatch = mergePatchOf(
     externalSignalMode: orEmpty(properties.externalSignalMode, plain),
     enabled: plain(properties.enabled),
   },
-  ['ipAddress', 'hostname', 'port'],
+  ['ipAddress', 'hostname', 'from', 'port'],
 )
 export type MemberPatch = Static<typeof MemberPatch>
+
+type TargetField = 'ipAddress' | 'hostname' | 'from'
 
 export type MemberPart = MemberFields & { readonly uid: string }
 
 export function showMember(poolId: string, member: MemberPart, view: EffectiveView) {
-  const { uid, ipAddress, hostname: _hostname, ...fields } = member
-  const named = isHostname(member) ? { hostname: targetOf(member) } : {}
+  const { uid, ipAddress, hostname: _hostname, from, ...fields } = member
+  const named = isDiscoveredMember(member)
+    ? { from }
+    : isHostname(member)
+      ? { hostname: targetOf(member) }
+      : {}
   return {
     ...{ id: uid, poolId, ipAddress: canonical(ipAddress), ...named, ...fields },
     ...effectiveFields(view.of(poolId, member), member),
@@ -151,33 +167,36 @@ export function canonical(ipAddress: string): string {
   return checkAddress(ipAddress).canonical ?? ipAddress
 }
 
-/** The compiler reports when both or neither are set. */
-function targetFields({ ipAddress, hostname }: Pick<NewMember, 'ipAddress' | 'hostname'>) {
+/** The compiler reports when several or none are set. */
+function targetFields({ ipAddress, hostname, from }: Pick<NewMember, TargetField>) {
   return {
     ...(ipAddress === undefined ? {} : { ipAddress: canonical(ipAddress) }),
     ...(hostname === undefined ? {} : { hostname: hostnameKey(hostname) ?? hostname }),
+    ...(from === undefined ? {} : { from }),
   }
 }
 
 /** A weight of 0 or below becomes 1. */
 export function specOfNewMember(member: NewMember): JsonObject {
-  const { ipAddress: _address, hostname: _hostname, weight = 1, ...fields } = member
+  const { ipAddress: _address, hostname: _hostname, from: _from, weight = 1, ...fields } = member
   const spec = { ...written(fields), ...targetFields(member), weight: weight <= 0 ? 1 : weight }
   return withoutDefaults(spec, MemberInFile)
 }
 
-/** A weight below 0 becomes 0. An address replaces a host name, and the other way round. */
+/** A weight below 0 becomes 0. An address replaces a host name or a source, and so do they. */
 export function patchOfMember(patch: MemberPatch): JsonObject {
-  const { weight, ipAddress, hostname, ...fields } = patch
+  const { weight, ipAddress, hostname, from, ...fields } = patch
   const coerced = weight === undefined ? {} : { weight: weight && Math.max(0, weight) }
-  const isOne = (ipAddress === undefined) !== (hostname === undefined)
-  const gone = !isOne ? {} : ipAddress === undefined ? { ipAddress: null } : { hostname: null }
+  const targets = { ipAddress, hostname, from }
+  const others = Object.entries(targets).filter(([, text]) => text === undefined)
+  // One replaces the others; several are told of.
+  const gone = others.length === 2 ? Object.fromEntries(others.map(([name]) => [name, null])) : {}
   const moved = { ...targetFields(patch), ...gone }
   return patchOf({ ...written(fields), ...coerced, ...moved }, MemberInFile)
 }
 
 /** Empty texts stand for the default. */
-function written(fields: Omit<MemberPatch, 'weight' | 'ipAddress' | 'hostname'>): JsonObject {
+function written(fields: Omit<MemberPatch, 'weight' | TargetField>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,

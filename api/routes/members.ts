@@ -45,8 +45,8 @@ const create = members.route('POST /api/v1/pools/{id}/members', {
     const { caller, ports, params, body } = context
     const pool = findObject(context, 'Pool', params.id)
     if (pool === undefined) return missing('pool')
-    if (body.ipAddress === undefined && body.hostname === undefined) {
-      return refused(400, 'ipAddress: is required, or a hostname in its place')
+    if (body.ipAddress === undefined && body.hostname === undefined && body.from === undefined) {
+      return refused(400, 'ipAddress: is required, or a hostname or from in its place')
     }
     const condition = preconditionOf(context, pool.object)
     if (!condition.ok) return condition.error

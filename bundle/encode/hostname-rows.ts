@@ -1,5 +1,6 @@
 // Collects the host names of members: the rows of their slots, and their names in octets.
-import { HostnameCell, slotsOfHostname } from '#bundle/format/hostnames.ts'
+import { discoveredWire, isDiscoveredName } from '#bundle/discovered/from.ts'
+import { HostnameCell, partsOf, slotsOfHostname } from '#bundle/format/hostnames.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { MemberModel } from '#bundle/format/model.ts'
@@ -11,7 +12,7 @@ import { RecordPool, wireOf } from './record-pool.ts'
 export class HostnameRows {
   readonly #cells: number[] = []
   readonly #names = new RecordPool()
-  /** Row of `hostnameRow`, and the number of its slots requested so far. */
+  /** First row of `hostnameRow`, and how many of its slots have been requested. */
   readonly #known = new Map<MemberModel, { readonly row: number; asked: number }>()
 
   /**
@@ -29,17 +30,23 @@ export class HostnameRows {
     if (known === undefined) {
       known = { row: this.#cells.length / HostnameCell.Words, asked: 0 }
       this.#known.set(member, known)
-      this.#cells.push(row, 0, this.#nameOf(member))
+      const name = this.#nameOf(member)
+      for (let part = 0; part < partsOf(member.hostname); part++) this.#cells.push(0, 0, name)
     }
-    const place = known.asked++
-    if (place === bundleLimits.slotsPerHostname) {
-      this.#cells[known.row * HostnameCell.Words + HostnameCell.First6] = row
-    }
-    return known.row * slotsOfHostname + place
+    const asked = known.asked++
+    const { slotsPerHostname } = bundleLimits
+    const parts = partsOf(member.hostname)
+    const isIpv6 = asked >= parts * slotsPerHostname
+    const inFamily = isIpv6 ? asked - parts * slotsPerHostname : asked
+    const hostname = known.row + Math.floor(inFamily / slotsPerHostname)
+    const place = inFamily % slotsPerHostname
+    const cell = isIpv6 ? HostnameCell.First6 : HostnameCell.First4
+    if (place === 0) this.#cells[hostname * HostnameCell.Words + cell] = row
+    return hostname * slotsOfHostname + place + (isIpv6 ? slotsPerHostname : 0)
   }
 
   #nameOf({ hostname }: MemberModel): number {
-    const wire = wireOf(hostname)
+    const wire = isDiscoveredName(hostname) ? discoveredWire(hostname) : wireOf(hostname)
     return this.#names.add(Buffer.from([wire.length, ...wire]))
   }
 

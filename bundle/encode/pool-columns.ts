@@ -3,6 +3,7 @@ import { MemberFlag } from '#bundle/format/cells.ts'
 import { arrayTypes, sectionNames, sectionSpecs } from '#bundle/format/format.ts'
 import type { ColumnsOf, NameOfRows } from '#bundle/format/format.ts'
 import { healthCheckText } from '#bundle/format/health-check.ts'
+import { partsOf } from '#bundle/format/hostnames.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { MemberExtraRows } from '#bundle/format/member-extra.ts'
 import type { MemberModel, PoolModel } from '#bundle/format/model.ts'
@@ -145,6 +146,7 @@ function rowsOf(member: MemberModel, answer: PoolModel['answer']): readonly Memb
   if (answer === 'cname') return [{ member, octets: noOctets4, place, kind: MemberFlag.Alias }]
   return [noOctets4, noOctets16].flatMap((octets) => {
     const slot = { member, octets, place, kind: MemberFlag.Resolved }
-    return Array.from({ length: bundleLimits.slotsPerHostname }, () => slot)
+    const length = bundleLimits.slotsPerHostname * partsOf(member.hostname)
+    return Array.from({ length }, () => slot)
   })
 }

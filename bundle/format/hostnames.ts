@@ -1,6 +1,12 @@
 // Layout of members with a host name: slots for its addresses, or one row for an alias.
 import { formatName } from '#dns/name.ts'
 import { MemberFlag } from './cells.ts'
+import {
+  discoveredLimits,
+  discoveredText,
+  isDiscoveredAt,
+  isDiscoveredName,
+} from '#bundle/discovered/from.ts'
 import { bundleLimits } from './limits.ts'
 
 /**
@@ -10,8 +16,11 @@ import { bundleLimits } from './limits.ts'
  * has its number among the slots of the bundle (`slotOfMember`). `Name`: an offset in
  * `hostnameNames`, where a name is its length in an octet, then its octets.
  *
- * An alias is a single IPv4 row with the flag `Alias` and the offset of its name instead of an
- * address. It has no row in `hostnameRow`.
+ * An alias is one row, among the IPv4 ones, with the flag `Alias` and the offset of its name in
+ * place of an address. It is in no row of `hostnameRow`.
+ *
+ * A member whose addresses are discovered has several rows of `hostnameRow` with one name, its
+ * _parts_, whose slots stand side by side; see bundle/discovered.
  */
 export const HostnameCell = { Words: 3, First4: 0, First6: 1, Name: 2 } as const
 
@@ -23,6 +32,7 @@ interface HostnameColumns {
   readonly memberAddress: Uint8Array
   readonly memberAddress6: Uint8Array
   readonly memberFlags: Uint8Array
+  readonly memberPool: Uint32Array
   readonly hostnameRow: Uint32Array
   readonly hostnameNames: Uint8Array
 }
@@ -82,12 +92,58 @@ export function* slotMembers(
   }
 }
 
-/**
- * All rows of the member that this row belongs to: the row itself, or all slots of its host name.
- */
+/** The rows of `hostnameRow` of one member: mostly one. */
+export interface HostnameParts {
+  readonly first: number
+  readonly count: number
+}
+
+/** How many parts a member of that host name has. */
+export function partsOf(hostname: string): number {
+  return isDiscoveredName(hostname) ? discoveredLimits.slots / bundleLimits.slotsPerHostname : 1
+}
+
+export function isDiscovered(
+  { hostnameRow, hostnameNames }: Pick<HostnameColumns, 'hostnameRow' | 'hostnameNames'>,
+  hostname: number,
+): boolean {
+  return isDiscoveredAt(
+    hostnameNames,
+    hostnameRow[hostname * HostnameCell.Words + HostnameCell.Name]!,
+  )
+}
+
+/** The parts of the member that this row of `hostnameRow` belongs to. */
+export function partsAround(columns: HostnameColumns, hostname: number): HostnameParts {
+  if (!isDiscovered(columns, hostname)) return { first: hostname, count: 1 }
+  const count = discoveredLimits.slots / bundleLimits.slotsPerHostname
+  let first = hostname
+  // Parts of one member stand side by side, and so do members: a run of parts may be of several.
+  while (first > 0 && isSameName(columns, first - 1, hostname)) first--
+  return { first: hostname - ((hostname - first) % count), count }
+}
+
+function isSameName(
+  { hostnameRow, memberPool }: HostnameColumns,
+  one: number,
+  other: number,
+): boolean {
+  const { Words, Name, First4 } = HostnameCell
+  const poolOf = (hostname: number): number => memberPool[hostnameRow[hostname * Words + First4]!]!
+  const isSame = hostnameRow[one * Words + Name] === hostnameRow[other * Words + Name]
+  return isSame && poolOf(one) === poolOf(other)
+}
+
+/** All rows of the member that this row belongs to: itself, or the slots of its host name. */
 export function rowsOfMember(columns: HostnameColumns, member: number): readonly number[] {
   if (!isResolved(columns, member)) return [member]
-  return [...slotMembers(columns, hostnameOfSlot(columns, member))]
+  const { first, count } = partsAround(columns, hostnameOfSlot(columns, member))
+  const parts = Array.from({ length: count }, (_, part) => [...slotMembers(columns, first + part)])
+  const { slotsPerHostname } = bundleLimits
+  return [
+    ...parts.flatMap((slots) => slots.slice(0, slotsPerHostname)),
+    ...parts.flatMap((slots) => slots.slice(slotsPerHostname)),
+  ]
 }
 
 /** In presentation form; undefined: the member has an address. */
@@ -104,7 +160,7 @@ export function hostnameText(columns: HostnameColumns, hostname: number): string
 }
 
 function nameAt({ hostnameNames }: HostnameColumns, offset: number): string {
-  return formatName(hostnameNames, offset + 1)
+  return discoveredText(hostnameNames, offset + 1) ?? formatName(hostnameNames, offset + 1)
 }
 
 /** Reads a number in network order. */

@@ -224,7 +224,10 @@ export interface MemberModel {
   readonly name: string
   /** Empty: the member has a host name. */
   readonly ipAddress: string
-  /** Lower case, presentation format, trailing dot; empty: the member has an address. */
+  /**
+   * Lower case, presentation format, trailing dot; empty: it has an address. It begins
+   * with `from:` where addresses are discovered; see bundle/discovered/from.ts.
+   */
   readonly hostname: string
   readonly port: number
   /** 0 gets no traffic. */

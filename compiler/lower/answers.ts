@@ -1,11 +1,12 @@
-// Computes what a name can answer with all members up, by address family, from its pools, members,
-// weights, `minHealthy`, fallbacks, records and response rules.
+// Tells what a name can answer with all members up, by family of addresses: after its pools, their
+// members and weights, `minHealthy`, what stands in for them, its records and response rules.
+import { discoveredLimits } from '#bundle/discovered/from.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { dividesByWeight } from '#routing/choose/way.ts'
 import type { PoolSpec } from '#schemas/objects/pool.ts'
 import type { ResponsePolicySpec } from '#schemas/objects/response-policy.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
-import { isHostname } from '#compiler/values/member-target.ts'
+import { isDiscoveredMember, isHostname } from '#compiler/values/member-target.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
@@ -49,8 +50,9 @@ export function poolAnswers(spec: PoolSpec): PoolAnswers {
   let enabled = 0
   for (const member of spec.members) {
     if (!member.enabled) continue
-    enabled++
-    // A host name counts for both families: its addresses are not known here.
+    // A source may find many.
+    enabled += isDiscoveredMember(member) ? discoveredLimits.slots : 1
+    // A host name has addresses of both families, as far as anybody knows here.
     const families = isHostname(member)
       ? bothFamilies
       : member.ipAddress.includes(':')

@@ -1,8 +1,9 @@
-// Computes what a pool and the settings offer to routing: regions, locations, rules, probes.
+// What a pool and the settings offer to routing: regions, locations, rules, probes.
+import { discoveredLimits, isDiscoveredName } from '#bundle/discovered/from.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { probeTypes } from '#probes/probe-types.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
-import { isHostname, targetOf } from '#compiler/values/member-target.ts'
+import { isDiscoveredMember, isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { mapRulesOf, routingModel } from './routing-model.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 
@@ -67,9 +68,12 @@ export function poolFacts(entry: Entry<'Pool'>, settings: SettingsFacts | undefi
     known === undefined ? undefined : addresses.some((address) => known.has(address))
   const hasNoRegion = regions.delete('unknown')
   const hostnames = spec.members.filter(isHostname).length
-  const count6 = addresses.filter((address) => address.includes(':')).length
-  // An alias is one row; a host name has slots of both families.
+  const isIpv6 = (address: string): boolean => address.includes(':') && !isDiscoveredName(address)
+  const count6 = addresses.filter(isIpv6).length
+  // An alias is one row, whatever it leads to; a host name has addresses of both families.
   const ofHostname = spec.answer === 'cname' ? 1 : bundleLimits.slotsPerHostname
+  const discovered = spec.members.filter(isDiscoveredMember).length
+  const found = (hostnames - discovered) * ofHostname + discovered * discoveredLimits.slots
   const count4 = addresses.length - count6 - hostnames
   return {
     name: metadata.name,
@@ -78,7 +82,7 @@ export function poolFacts(entry: Entry<'Pool'>, settings: SettingsFacts | undefi
     hasNoRegion,
     unmeasured: whyUnmeasured(spec.healthCheck),
     hasRumUrl: spec.members.some((member) => (member.rumUrl ?? '') !== '' && !isHostname(member)),
-    addressesMax: Math.max(count6, count4) + hostnames * ofHostname,
+    addressesMax: Math.max(count6, count4) + found,
     hasMapRule: isIn(settings?.mapped),
     hasAsnRule: isIn(settings?.byAsn),
     hasLocation: isIn(settings?.located),

@@ -1,25 +1,36 @@
-// Normalises the target of a member: its address or its host name.
+// What a member points to, its address, its host name or a source, in one spelling.
+import { discoveredPrefix } from '#bundle/discovered/from.ts'
 import { parseAddress } from '#dns/address.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import { checkAddress } from './addresses.ts'
 import { checkHostName } from './names.ts'
 
-export type MemberTarget = Pick<Member, 'ipAddress' | 'hostname'>
+export type MemberTarget = Pick<Member, 'ipAddress' | 'hostname'> & Partial<Pick<Member, 'from'>>
 
-/** An address in the form of RFC 5952, a host name in lower case with its final dot. */
+/**
+ * An address in the form of RFC 5952, a host name in lower case with its last dot, a source with
+ * its prefix.
+ */
 export function targetOf(member: MemberTarget): string {
+  if (isDiscoveredMember(member)) return discoveredPrefix + member.from!
   if (isHostname(member)) return hostnameKey(member.hostname) ?? member.hostname
   return checkAddress(member.ipAddress).canonical ?? member.ipAddress
 }
 
 /** The target as in the file. */
 export function targetText(member: MemberTarget): string {
+  if (isDiscoveredMember(member)) return discoveredPrefix + member.from!
   return isHostname(member) ? member.hostname : member.ipAddress
 }
 
-/** A member with both is refused; until then its address counts. */
-export function isHostname({ ipAddress, hostname }: MemberTarget): boolean {
-  return ipAddress === '' && hostname !== ''
+/** Whether nodes find its addresses. One with several is refused; until then its address counts. */
+export function isHostname({ ipAddress, hostname, from = '' }: MemberTarget): boolean {
+  return ipAddress === '' && (hostname !== '' || from !== '')
+}
+
+/** Whether a source of the settings says which addresses it has. */
+export function isDiscoveredMember({ ipAddress, hostname, from = '' }: MemberTarget): boolean {
+  return ipAddress === '' && hostname === '' && from !== ''
 }
 
 export interface AddressFamily {

@@ -7,6 +7,7 @@ import type { After } from '#lib/timer.ts'
 import type { LastAddresses } from '#state/ports/last-addresses.ts'
 import { DueHeap } from '#health/thread/due-heap.ts'
 import type { DueItem } from '#health/thread/due-heap.ts'
+import type { AddressSource, HostnameStatus, ResolveCounts } from './address-source.ts'
 import { resolveLimits } from './limits.ts'
 import { lookupFaults } from './lookup.ts'
 import type { FoundAddresses, Lookup, LookupFault, LookupResult } from './lookup.ts'
@@ -22,30 +23,6 @@ export interface HostnameResolverParts {
   readonly after: After
   readonly random: Random
   readonly log: Log
-}
-
-/** State of a host name. */
-export interface HostnameStatus {
-  /** By slot; '': free. */
-  readonly v4: readonly string[]
-  readonly v6: readonly string[]
-  /** When the addresses were last found, Unix epoch; 0: never. */
-  readonly resolvedAtMs: number
-  /** Why the last lookup failed; empty: it did not, or there was none. */
-  readonly error: string
-  /** Number of addresses beyond the answered ones. */
-  readonly unused: number
-}
-
-export interface ResolveCounts {
-  readonly hostnames: {
-    readonly resolved: number
-    readonly stale: number
-    readonly unresolved: number
-  }
-  /** Age of the oldest addresses of any host name; 0: none is known. */
-  readonly ageSeconds: number
-  readonly failures: Readonly<Record<LookupFault, number>>
 }
 
 /** Queued unless it is being looked up. */
@@ -72,7 +49,7 @@ const faultSentences: Readonly<Record<LookupFault, string>> = {
   other: 'it cannot be looked up on this machine',
 }
 
-export class HostnameResolver {
+export class HostnameResolver implements AddressSource {
   readonly #parts: HostnameResolverParts
   #names = new Map<string, Name>()
   readonly #line = new DueHeap<Name>()

@@ -19,6 +19,10 @@ export interface JsonRequest {
     ConnectionOptions,
     'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'
   >
+  /** The header that tells one state from another, in lower case. Left out: `etag`. */
+  readonly tagHeader?: string
+  /** Octets of the answer. Left out: `httpLimits.bodyBytesMax`. */
+  readonly bytesMax?: number
   /** Accepted statuses beside those below 300. */
   readonly statuses?: readonly number[]
 }
@@ -64,12 +68,13 @@ export async function askJson(
   const what = `${asked.method} ${new URL(asked.url).pathname}`
   if (!isAnswer) return err(`${host} answered ${status} to ${what}${hintOf(status)}: ${shown}`)
   if (!parsed.ok) return err(`${host} answered ${what} with something that is no JSON: ${shown}`)
-  const etag = response.headers.etag ?? response.trailers['etag'] ?? ''
+  const name = asked.tagHeader ?? 'etag'
+  const etag = String(response.headers[name] ?? response.trailers[name] ?? '')
   return ok({ status, json: parsed.value, etag })
 }
 
 async function exchange(
-  { url, method, headers, body, tls }: JsonRequest,
+  { url, method, headers, body, tls, bytesMax = httpLimits.bodyBytesMax }: JsonRequest,
   signal: AbortSignal,
 ): Promise<{ response: IncomingMessage; text: string }> {
   const content = body === undefined ? undefined : JSON.stringify(body)
@@ -92,7 +97,7 @@ async function exchange(
   sent.end(content)
   try {
     const response = await promise
-    const bytes = await boundedBytes(response, httpLimits.bodyBytesMax)
+    const bytes = await boundedBytes(response, bytesMax)
     return { response, text: Buffer.from(bytes).toString('utf8') }
   } finally {
     sent.destroy()

@@ -1,6 +1,6 @@
 // Sets up one of the two configurations of a plan as a server answers from it at an instant.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { HostnameCell, slotMembers } from '#bundle/format/hostnames.ts'
+import { HostnameCell, partsAround, slotMembers } from '#bundle/format/hostnames.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import { Random } from '#lib/random.ts'
@@ -96,10 +96,14 @@ export function createSide(
   return { bundle, tables, state, environment, tx, chain, random, unknownMembers }
 }
 
-/** Assumes each host name to have one address of each family, since nothing is resolved. */
+/**
+ * Assumes each host name to have one address of each family, since nothing is resolved, and each
+ * member that is discovered.
+ */
 function assumeResolved(bundle: Bundle, state: RoutingState): readonly number[] {
   const pools: number[] = []
   for (let row = 0; row < bundle.hostnameRow.length / HostnameCell.Words; row++) {
+    if (partsAround(bundle, row).first !== row) continue
     const slots = [...slotMembers(bundle, row)]
     for (const member of [slots[0]!, slots[bundleLimits.slotsPerHostname]!]) {
       state.memberOut[member]! &= ~MemberOut.Unresolved

@@ -33,6 +33,11 @@ export const commitPattern = '^[0-9a-f]{7,64}$'
 /** The name of a tenant, or `*` for each that is not named. */
 export const tenantOrOthersPattern = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|\\*)$'
 
+/** Empty, or a source, which of its services, and labels: what a discovered member asks. */
+export const discoveredTextPattern =
+  '^([a-z0-9][a-z0-9-]{0,31}(/[a-z0-9._/-]{1,150})?' +
+  '(\\?[a-z0-9_.-]+=[a-z0-9_.:/-]+(&[a-z0-9_.-]+=[a-z0-9_.:/-]+)*)?)?$'
+
 /** How long a key of a zone is used. */
 export const keyLifePattern = '^(never|[1-9][0-9]{0,3}[ydh])$'
 /** How long keys of a zone wait. */
@@ -52,6 +57,8 @@ export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
   [commitPattern]: 'write the id of a commit, or its first 7 digits at least, in small letters',
   [tenantOrOthersPattern]: 'write the name of a tenant, or "*" for each that is not named',
   [onAllDownPattern]: 'write empty, all, or pool:NAME with the name of a pool',
+  [discoveredTextPattern]:
+    'write SOURCE, SOURCE/NAME or SOURCE/NAME?LABEL=VALUE&LABEL=VALUE in small letters',
   [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',
   [keyLifePattern]: 'write years, days or hours such as 2y, 90d or 12h, or never',
   [keyWaitPattern]: 'write days, hours, minutes or seconds such as 1d, 2h, 30m or 90s, or 0',

@@ -2,7 +2,7 @@
 import { announceNode } from '#node/anycast/node-anycast.ts'
 import { startCookies } from '#node/compose/cookies.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
-import { createNodeResolver } from '#node/compose/resolver.ts'
+import { createAddressSources } from '#node/compose/discovery.ts'
 import {
   notifiedZones,
   notifyKeyOf,
@@ -79,7 +79,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   health?.onChange((changes) => {
     for (const { memberUid } of changes) have.records.memberChanged(memberUid)
   })
-  const resolver = createNodeResolver(settings, dataDir.path, log)
+  const { resolver, discovery } = createAddressSources(settings, dataDir.path, env, log)
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo, log })
   const queryLog = startQueryLog(settings, log)
@@ -121,7 +121,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
     gives: {
-      ...{ store, rum, health, resolver, geo, geoFeed, journal, node, permit },
+      ...{ store, rum, health, resolver, discovery, geo, geoFeed, journal, node, permit },
       ...{ queryLog, updates, notifier, clientRegions, rateLimit, signing },
     },
     stop: async () => {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
 import { takeOverFrom } from '#node/data/predecessor.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
-import { createNodeResolver } from '#node/compose/resolver.ts'
+import { createAddressSources } from '#node/compose/discovery.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
 import type { NodeStart } from '#node/parts/part.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -49,7 +49,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const mayBegin = before === null ? undefined : run.gate.opened
   const told = { ...shared.value, ...reportsTo(settings, token.value) }
   const health = createNodeHealth(probing(settings), told, log, env, mayBegin)
-  const resolver = createNodeResolver(settings, path, log)
+  const { resolver } = createAddressSources(settings, path, env, log)
   const store = new BundleStore(path)
   const node = new DnsNode({
     ...{ threads: noAnswers, createThreads, usedMax: 0 },

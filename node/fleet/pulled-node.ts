@@ -10,7 +10,7 @@ import type { BundleStore } from '#server/node/bundle-store.ts'
 import type { Journal } from '#journal/journal.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import type { QueryLog } from '#answer/query-log/query-log.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { PulledTexts } from '#server/texts/pulled-texts.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
@@ -22,7 +22,7 @@ export interface PulledNode {
   readonly dataDir: DataDir
   readonly shared: EphemeralState
   readonly health: HealthMonitor | null
-  readonly resolver: HostnameResolver
+  readonly resolver: AddressSource
   /** null: the node answers no DNS. */
   readonly geo: GeoSource | null
   readonly store: BundleStore

@@ -41,7 +41,8 @@ import type { BehindNodes } from '#server/signing/behind-nodes.ts'
 import type { KeyKeeper } from '#server/signing/key-keeper.ts'
 import type { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { QueryLog } from '#answer/query-log/query-log.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { Discovery } from '#integrations/discovery/discovery.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { RumStore } from '#inputs/rum/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
@@ -110,7 +111,8 @@ export interface HasNode {
   readonly rum: RumStore
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
-  readonly resolver: HostnameResolver
+  readonly resolver: AddressSource
+  readonly discovery: Discovery
   readonly geo: GeoSource
   /** Handlers are to be set before the tables are read. */
   readonly geoFeed: GeoFeed

@@ -1,12 +1,13 @@
 // Combines the health of a host name's addresses into that of the member.
+import { isDiscoveredName } from '#bundle/discovered/from.ts'
 import { unprobed } from '#api/ports/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 
 /** @param view of members with an address */
 export function withHostnames(
   view: MemberHealthView,
-  resolver: Pick<HostnameResolver, 'statusOf'>,
+  resolver: Pick<AddressSource, 'statusOf'>,
 ): MemberHealthView {
   return {
     ...view,
@@ -20,7 +21,7 @@ export function withHostnames(
 function known(
   view: MemberHealthView,
   member: AskedMember,
-  { v4, v6, resolvedAtMs, error }: ReturnType<HostnameResolver['statusOf']>,
+  { v4, v6, resolvedAtMs, error }: ReturnType<AddressSource['statusOf']>,
 ): KnownHealth {
   const addresses = [...v4, ...v6].filter((address) => address !== '')
   const found = addresses.map((ipAddress) => {
@@ -31,7 +32,8 @@ function known(
     atMs: resolvedAtMs,
     error,
   }
-  const reason = error === '' ? '' : `does not resolve: ${error}`
+  const what = isDiscoveredName(member.hostname ?? '') ? 'is not discovered' : 'does not resolve'
+  const reason = error === '' ? '' : `${what}: ${error}`
   // Not probed yet, or never: an alias without probes.
   const none = unprobed(view.node, error === '', reason)
   const best = found.find(({ health }) => health.healthy) ?? found[0]

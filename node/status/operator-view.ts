@@ -14,7 +14,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { GeoFileStatus } from '#inputs/geo/geo-source.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 import type { DnsNode } from '#server/node/node.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
 import { version } from '#lib/version.ts'
 import { exchangeSnapshot } from './exchange-snapshot.ts'
@@ -30,7 +30,7 @@ export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly node: DnsNode
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
-  readonly resolver: Pick<HostnameResolver, 'counts'>
+  readonly resolver: Pick<AddressSource, 'counts'>
   readonly shared: () => EphemeralStatus
   readonly redirects: () => MetricsSnapshot['redirects']
   readonly geo: () => readonly GeoFileStatus[]

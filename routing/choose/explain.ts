@@ -2,7 +2,7 @@
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
-import { hostnameOfSlot, isResolved, slotMembers } from '#bundle/format/hostnames.ts'
+import { isResolved, rowsOfMember } from '#bundle/format/hostnames.ts'
 import { Random } from '#lib/random.ts'
 import { isBelowMinHealthy, membersOf } from '#routing/state/candidates.ts'
 import { addressNow } from '#routing/state/slots.ts'
@@ -72,7 +72,7 @@ export function explainPool(
 function isSpare(bundle: Bundle, state: RoutingState, member: number): boolean {
   if (!bundle.hasHostnames || !isResolved(bundle, member)) return false
   if ((state.memberOut[member]! & MemberOut.Unresolved) === 0) return false
-  const slots = [...slotMembers(bundle, hostnameOfSlot(bundle, member))]
+  const slots = rowsOfMember(bundle, member)
   const half = slots.length / 2
   const own = slots.indexOf(member) < half ? slots.slice(0, half) : slots.slice(half)
   const isAnyFilled = own.some((slot) => (state.memberOut[slot]! & MemberOut.Unresolved) === 0)

@@ -4,7 +4,7 @@ import { assert } from '#lib/assert.ts'
 import { addressOfMember, memberOctets } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
-import { hostnameOfSlot, isAlias, isResolved } from '#bundle/format/hostnames.ts'
+import { hostnameOfSlot, isAlias, isDiscovered, isResolved } from '#bundle/format/hostnames.ts'
 import {
   cursorBytes,
   freshMemory,
@@ -202,15 +202,16 @@ export function isBelowMinHealthy(bundle: Bundle, state: RoutingState, pool: num
 }
 
 /**
- * Counts the ready members of both families, since one machine often has an address of each. A host
- * name is one member, which is ready with any of its addresses.
+ * How many members are ready, of both families: the same machine often has an address of each. A
+ * host name is one member, which is ready with any of its addresses; discovered ones are one each.
  */
 export function readyMembers(bundle: Bundle, state: RoutingState, pool: number): number {
   let ready = 0
   const hostnames = new Set<number>()
   for (const member of membersOf(bundle, pool)) {
     if (!isReady(bundle, state, member)) continue
-    if (isResolved(bundle, member)) hostnames.add(hostnameOfSlot(bundle, member))
+    const hostname = isResolved(bundle, member) ? hostnameOfSlot(bundle, member) : -1
+    if (hostname >= 0 && !isDiscovered(bundle, hostname)) hostnames.add(hostname)
     else ready++
   }
   return ready + hostnames.size

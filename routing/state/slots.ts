@@ -5,7 +5,9 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import {
   HostnameCell,
   hostnameText,
+  isDiscovered,
   isResolved,
+  partsAround,
   slotMembers,
   slotOfMember,
 } from '#bundle/format/hostnames.ts'
@@ -15,28 +17,39 @@ import { assert } from '#lib/assert.ts'
 import { MemberOut, slotOffset } from './state.ts'
 import type { RoutingState } from './state.ts'
 
-/** By slot of a family; '': none. At most `slotsPerHostname` of each. */
+/** By slot of a family; '': it has none. */
 export interface SlotAddresses {
   readonly v4: readonly string[]
   readonly v6: readonly string[]
+  /** What discovered addresses weigh against each other. An address that is not there has 1. */
+  readonly weights?: ReadonlyMap<string, number>
 }
 
 /**
  * Gives the slots of a host name their addresses. Lists are not rebuilt.
  *
- * @returns true when any slot has another address than before
+ * @returns true when any slot has another address than before, or another weight
  */
 export function fillSlots(
   bundle: Bundle,
   state: RoutingState,
   hostname: number,
-  { v4, v6 }: SlotAddresses,
+  { v4, v6, weights }: SlotAddresses,
 ): boolean {
   const { slotsPerHostname } = bundleLimits
+  const own = hostname - partsAround(bundle, hostname).first
+  const hasWeights = isDiscovered(bundle, hostname)
   let isChanged = false
   for (const [place, member] of [...slotMembers(bundle, hostname)].entries()) {
     const isIpv4 = place < slotsPerHostname
-    const address = (isIpv4 ? v4[place] : v6[place - slotsPerHostname]) ?? ''
+    const inFamily = own * slotsPerHostname + (isIpv4 ? place : place - slotsPerHostname)
+    const address = (isIpv4 ? v4[inFamily] : v6[inFamily]) ?? ''
+    // A member without weight gets nothing, whatever its addresses weigh against each other.
+    if (hasWeights && bundle.memberWeight[member] !== 0) {
+      const weight = weights?.get(address) ?? 1
+      isChanged ||= state.memberWeight[member] !== weight
+      state.memberWeight[member] = weight
+    }
     if (address === slotAddress(bundle, state, member)) continue
     isChanged = true
     if (address === '') state.memberOut[member]! |= MemberOut.Unresolved

@@ -1,7 +1,7 @@
 // Applies rollouts and maintenance windows to the declared members at an instant.
 // `effective(member, t) = declared ⊕ rollout at t ⊕ windows at t`.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { rowsOfMember } from '#bundle/format/hostnames.ts'
+import { hostnameOfSlot, isDiscovered, isResolved, rowsOfMember } from '#bundle/format/hostnames.ts'
 import type { MaintenanceWindow, Overlays, Rollout } from '#bundle/format/overlays.ts'
 import { membersOf } from '#routing/state/candidates.ts'
 import { rolloutAt } from './rollout.ts'
@@ -95,7 +95,7 @@ export function applyOverlays(
   const members = new Set([...weights.keys(), ...out])
   const staleLists = new Set<number>()
   for (const member of new Set([...before.members, ...members])) {
-    const weight = weights.get(member) ?? bundle.memberWeight[member]!
+    const weight = weights.get(member) ?? plainWeight(bundle, state, member)
     const others = state.memberOut[member]! & ~MemberOut.Maintenance
     const bits = others | (out.has(member) ? MemberOut.Maintenance : 0)
     if (state.memberWeight[member] === weight && state.memberOut[member] === bits) continue
@@ -104,6 +104,15 @@ export function applyOverlays(
     staleLists.add(bundle.memberPool[member]!)
   }
   return { members, staleLists }
+}
+
+/** Without a rollout; a discovered address keeps its own, and no rollout is of it. */
+function plainWeight(bundle: Bundle, state: RoutingState, member: number): number {
+  const isOwn =
+    bundle.hasHostnames &&
+    isResolved(bundle, member) &&
+    isDiscovered(bundle, hostnameOfSlot(bundle, member))
+  return (isOwn ? state.memberWeight : bundle.memberWeight)[member]!
 }
 
 /** The members that a window holds out while it is active. */

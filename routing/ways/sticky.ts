@@ -1,7 +1,12 @@
 // sticky: picks one member for each client network by rendezvous hashing; when a member goes, only
 // its own clients move.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { HostnameCell, slotMembers } from '#bundle/format/hostnames.ts'
+import {
+  HostnameCell,
+  partsAround,
+  slotMembers,
+  slotsOfHostname,
+} from '#bundle/format/hostnames.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'
 
@@ -86,8 +91,9 @@ function createUidWords(bundle: Bundle): Int32Array {
   if (bundle.hostnameRow.length === 0) return words
   const own = words.slice()
   for (let hostname = 0; hostname < bundle.hostnameRow.length / HostnameCell.Words; hostname++) {
+    const before = (hostname - partsAround(bundle, hostname).first) * slotsOfHostname
     for (const [place, member] of [...slotMembers(bundle, hostname)].entries()) {
-      own[member * 4 + 3]! ^= Math.imul(place + 1, 0x9e37_79b9)
+      own[member * 4 + 3]! ^= Math.imul(before + place + 1, 0x9e37_79b9)
     }
   }
   return own

@@ -3,7 +3,7 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Uid } from './metadata.ts'
-import { httpAddressPattern, textPattern } from '#lib/text/patterns.ts'
+import { discoveredTextPattern, httpAddressPattern, textPattern } from '#lib/text/patterns.ts'
 
 export const Member = Type.Object(
   {
@@ -19,7 +19,7 @@ export const Member = Type.Object(
       default: '',
       description:
         'IPv4 or IPv6 address that is put into answers; not an IPv4-mapped one. A member has ' +
-        'either this or `hostname`.',
+        'either this, or `hostname`, or `from`.',
     }),
     hostname: Type.String({
       maxLength: 255,
@@ -27,6 +27,15 @@ export const Member = Type.Object(
       description:
         'Host name in place of `ipAddress`: each node resolves it and answers its addresses, or, ' +
         'in a pool with `answer: cname`, answers an alias of it.',
+    }),
+    from: Type.String({
+      maxLength: 200,
+      pattern: discoveredTextPattern,
+      default: '',
+      description:
+        'Source of `discovery` in the settings of nodes, in place of `ipAddress`: its addresses ' +
+        'are found while the server runs, each a member of its own. As ' +
+        'SOURCE[/NAME][?LABEL=VALUE[&…]], such as `consul/shop?region=eu`.',
     }),
     port: Type.Integer({
       minimum: 1,

@@ -24,7 +24,7 @@ import { targetKey } from '#health/probes/probe.ts'
 import { watchesNothing } from '#journal/journal.ts'
 import type { StateWatch } from '#journal/journal.ts'
 import { madeChecks, probedPools } from '#bundle/load/probed-pools.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 
 /** A bundle and its state, which is written here. */
 interface Serving {
@@ -45,7 +45,7 @@ export const orderEveryMs = 250
 export class HealthLink {
   readonly #monitor: HealthMonitor
   readonly #after: After
-  readonly #resolver: Pick<HostnameResolver, 'statusOf'> | null
+  readonly #resolver: Pick<AddressSource, 'statusOf'> | null
   readonly #watch: StateWatch
   /** Pools of the serving bundle whose order must be checked. */
   readonly #unordered = new Set<number>()
@@ -64,7 +64,7 @@ export class HealthLink {
   constructor(
     monitor: HealthMonitor,
     after: After = systemAfter,
-    resolver: Pick<HostnameResolver, 'statusOf'> | null = null,
+    resolver: Pick<AddressSource, 'statusOf'> | null = null,
     watch: StateWatch = watchesNothing,
   ) {
     this.#watch = watch

@@ -6,7 +6,7 @@ import type { HealthMonitor } from '#health/view/monitor.ts'
 import { ResolveLink } from './resolve-link.ts'
 import { watchesNothing } from '#journal/journal.ts'
 import type { StateWatch } from '#journal/journal.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 import { OverlayClock } from './overlay-clock.ts'
 import type { OverlayClockParts, OverlayStatus } from './overlay-clock.ts'
 
@@ -14,7 +14,7 @@ export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed' | 'wa
   /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
   /** null: host names have no addresses, as in tests without them. */
-  readonly resolver?: HostnameResolver | null
+  readonly resolver?: AddressSource | null
   /** Called at each change of a published state. */
   readonly journal?: StateWatch | null
 }

@@ -6,7 +6,7 @@ import type { GeoFeed } from '#inputs/geo/geo-link.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 import type { Journal } from '#journal/journal.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 import type { CreateThreads, ThreadGroupParts } from '#server/threads/threads-port.ts'
 import type { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { BundleStore } from './bundle-store.ts'
@@ -22,7 +22,7 @@ export interface DnsNodeParts {
   /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
   /** null: host names of members are not looked up. */
-  readonly resolver?: HostnameResolver | null
+  readonly resolver?: AddressSource | null
   /** null: no TXT records are written at run time. */
   readonly dynamic?: DynamicFeed | null
   /** Records what answers and the health of members; null: no history is kept. */

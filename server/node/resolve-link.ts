@@ -7,7 +7,7 @@ import { fillSlots, resolvedHostnames } from '#routing/state/slots.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { watchesNothing } from '#journal/journal.ts'
 import type { StateWatch } from '#journal/journal.ts'
-import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { AddressSource } from '#inputs/resolve/address-source.ts'
 
 interface Serving {
   readonly bundle: Bundle
@@ -19,14 +19,14 @@ interface Serving {
 }
 
 export class ResolveLink {
-  readonly #resolver: HostnameResolver
+  readonly #resolver: AddressSource
   /** Called with members whose addresses have changed, before lists are built from them. */
   readonly #onChange: (members: readonly number[]) => void
   readonly #watch: StateWatch
   #serving: Serving | undefined
 
   constructor(
-    resolver: HostnameResolver,
+    resolver: AddressSource,
     onChange: (members: readonly number[]) => void,
     watch: StateWatch = watchesNothing,
   ) {

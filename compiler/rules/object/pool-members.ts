@@ -1,7 +1,14 @@
 // Checks the members of a pool: what they point to, that each is listed once, that some can answer.
+import { discoveredLimits } from '#bundle/discovered/from.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
-import { addressFamilies, hostnameKey, isHostname } from '#compiler/values/member-target.ts'
+import {
+  addressFamilies,
+  hostnameKey,
+  isDiscoveredMember,
+  isHostname,
+  targetOf,
+} from '#compiler/values/member-target.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
@@ -30,6 +37,9 @@ export const poolMembers: ObjectRule<'Pool'> = ({ metadata, spec }, report) => {
     }
   }
   const { minHealthy } = spec
+  // A source may find many members.
+  const isOpen = spec.members.some((member) => member.enabled && isDiscoveredMember(member))
+  if (isOpen) return
   const enabled = spec.members.filter((member) => member.enabled).length
   const place = valueAt('spec', 'minHealthy')
   if (minHealthy > spec.members.length) {
@@ -71,7 +81,11 @@ export const memberAddress: ObjectRule<'Pool'> = ({ spec }, report) => {
 export const memberHostname: ObjectRule<'Pool'> = ({ metadata, spec }, report) => {
   const known = new Map<string, Place>()
   for (const [i, member] of spec.members.entries()) {
-    const { ipAddress, hostname, port, rumUrl } = member
+    const { ipAddress, hostname, from, port, rumUrl } = member
+    if (from !== '') {
+      checkSource(spec, i, known, report)
+      continue
+    }
     const place = valueAt('spec', 'members', i, 'hostname')
     if (hostname === '') {
       if (ipAddress === '') report('member-target-missing', valueAt('spec', 'members', i))
@@ -93,7 +107,26 @@ export const memberHostname: ObjectRule<'Pool'> = ({ metadata, spec }, report) =
   checkCount(metadata.name, spec, report)
 }
 
-/** @returns lower case with the final dot; undefined: not a host name */
+/** Checks a member whose addresses are discovered. */
+function checkSource(
+  { answer, members }: PoolSpec,
+  i: number,
+  known: Map<string, Place>,
+  report: Report,
+): void {
+  const { ipAddress, hostname, from, port, rumUrl } = members[i]!
+  const place = valueAt('spec', 'members', i, 'from')
+  if (ipAddress !== '' || hostname !== '') {
+    report('member-from-twice', place, { args: [ipAddress === '' ? 'hostname' : 'ipAddress'] })
+    return
+  }
+  if (answer === 'cname') report('cname-member-from', place)
+  if (rumUrl !== '') report('rum-url-of-hostname', keyAt('spec', 'members', i, 'rumUrl'))
+  const other = earlier(known, `${targetOf(members[i]!)} ${port}`, place)
+  if (other !== undefined) report('member-from-duplicate', place, { args: [from], other })
+}
+
+/** @returns lower case with the last dot; undefined: it is no host name */
 function checkForm(hostname: string, place: Place, report: Report): string | undefined {
   const key = hostnameKey(hostname)
   if (key !== undefined) return key
@@ -109,7 +142,10 @@ function checkForm(hostname: string, place: Place, report: Report): string | und
 function checkCount(name: string, { answer, members }: PoolSpec, report: Report): void {
   if (answer === 'cname') return
   const hostnames = members.filter(isHostname).length
-  const rows = members.length - hostnames + hostnames * bundleLimits.slotsPerHostname * 2
+  const discovered = members.filter(isDiscoveredMember).length
+  const slots =
+    (hostnames - discovered) * bundleLimits.slotsPerHostname + discovered * discoveredLimits.slots
+  const rows = members.length - hostnames + slots * 2
   const most = bundleLimits.membersPerPoolMax
   if (rows <= most) return
   const args = [name, String(rows), String(most)]

@@ -3,6 +3,7 @@ import type { PlannedRollout, PlannedWindow } from '#compiler/lower/overlay-plan
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { TreeReport } from '#compiler/tree/tree.ts'
 import { instantText } from '#compiler/values/instants.ts'
+import { isDiscoveredMember } from '#compiler/values/member-target.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
 import { earlier } from '#lib/sequence/earlier.ts'
@@ -41,6 +42,10 @@ function checkRollouts(rollouts: readonly PlannedRollout[], report: TreeReport):
     const { entry, poolEntry, model } = planned
     if (model === undefined) continue
     const { member, memberId } = entry.object.spec
+    if (isDiscoveredMember(poolEntry!.object.spec.members[model.member]!)) {
+      const args = [member ?? memberId ?? '']
+      report('rollout-member-discovered', placeIn(entry, targetOf(planned)), { args })
+    }
     const first = earlier(firstOf, `${model.pool}/${model.member}`, planned)
     if (first === undefined) continue
     const args = [member ?? memberId ?? '', poolEntry!.object.metadata.name]

@@ -251,7 +251,7 @@ function edgesOf({ tree, records }: RuleSubject, pool: Entry<'Pool'>): Edge[] {
   if (!hasHostname(pool)) return []
   const edges: Edge[] = []
   for (const [member, one] of pool.object.spec.members.entries()) {
-    const hostname = isHostname(one) ? hostnameKey(one.hostname) : undefined
+    const hostname = one.hostname !== '' && isHostname(one) ? hostnameKey(one.hostname) : undefined
     if (hostname === undefined) continue
     const end = records === undefined ? hostname : endOfAliases(tree, records, hostname)
     const service = serviceFor(tree, end)

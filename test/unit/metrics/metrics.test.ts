@@ -119,6 +119,10 @@ const running = {
   queryLog: { written: 8, droppedFull: 2, droppedAway: 3, bytes: 4_096, isUp: true },
   isRedisUp: false,
   resolve: {
+    discovered: {
+      references: { found: 2, stale: 1, missing: 0 },
+      ...{ members: 12, held: 3, ageSeconds: 4, failures: { consul: 5 } },
+    },
     hostnames: { resolved: 3, stale: 1, unresolved: 0 },
     ageSeconds: 90,
     failures: { timeout: 2 },

@@ -53,6 +53,7 @@ test('a member without options has the defaults', () => {
         ...member,
         name: '',
         hostname: '',
+        from: '',
         weight: 1,
         priority: 0,
         enabled: true,

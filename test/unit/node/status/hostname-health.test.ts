@@ -11,6 +11,7 @@ const part: MemberPart = {
   name: '',
   ipAddress: '',
   hostname: 'LB.example.net',
+  from: '',
   port: 443,
   weight: 1,
   priority: 0,

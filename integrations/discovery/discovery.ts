@@ -1,0 +1,248 @@
+// Discovers members: asks the sources that members name, and says which addresses they have.
+import { discoveredLimits, discoveredPrefix, parseDiscovered } from '#bundle/discovered/from.ts'
+import type {
+  DiscoveredCounts,
+  FoundAddressesOf,
+  HostnameStatus,
+} from '#inputs/resolve/address-source.ts'
+import { slotsFor } from '#inputs/resolve/usable-addresses.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import type { After } from '#lib/timer.ts'
+import type { FoundMembers, LastMembers } from '#state/ports/last-members.ts'
+import { discoveryLimits } from '#integrations/targets/limits.ts'
+import { Membership } from './membership.ts'
+import { Query } from './query.ts'
+import type { Source } from './query.ts'
+import { Reference } from './reference.ts'
+import type { ReferenceStatus } from './reference.ts'
+
+export interface DiscoveryParts {
+  /** By name. */
+  readonly sources: ReadonlyMap<string, Source>
+  /** True: loopback and link-local addresses are answered. */
+  readonly allowLocal: boolean
+  /** null: after a restart nothing is known until the first answer. */
+  readonly last: LastMembers | null
+  readonly clock: Clock
+  readonly after: After
+  readonly random: Random
+  readonly log: Log
+}
+
+const unconfigured = { maxRemoved: 1, removeAfterMs: 0 }
+
+export class Discovery implements FoundAddressesOf {
+  readonly #parts: DiscoveryParts
+  #references = new Map<string, Reference>()
+  readonly #queries = new Map<string, Query>()
+  readonly #failures: Record<string, number> = {}
+  readonly #handlers: ((names: readonly string[]) => void)[] = []
+  readonly #changed = new Set<string>()
+  #callOffReport: (() => void) | undefined
+  #callOffStore: (() => void) | undefined
+  /** By the monotonic clock. */
+  #storeDueMs = Infinity
+  #waiting: (() => void)[] = []
+
+  constructor(parts: DiscoveryParts) {
+    this.#parts = parts
+    for (const name of parts.sources.keys()) this.#failures[name] = 0
+  }
+
+  onChange(handler: (names: readonly string[]) => void): void {
+    this.#handlers.push(handler)
+  }
+
+  want(names: Iterable<string>): void {
+    const before = this.#references
+    this.#references = new Map()
+    for (const name of names) {
+      if (this.#references.has(name)) continue
+      this.#references.set(name, before.get(name) ?? this.#join(name))
+      before.delete(name)
+    }
+    for (const reference of before.values()) reference.stop()
+    const used = new Set([...this.#references.values()].map(({ query }) => query))
+    for (const [key, query] of this.#queries) {
+      if (used.has(query)) continue
+      query.stop()
+      this.#queries.delete(key)
+    }
+    this.#wake()
+  }
+
+  statusOf(name: string): HostnameStatus {
+    return (this.#references.get(name) ?? this.#newReference(name)).status
+  }
+
+  async settled(): Promise<void> {
+    if (this.#isSettled()) return
+    await new Promise<void>((resolve) => {
+      const callOff = this.#parts.after(discoveryLimits.startPatienceMs, resolve)
+      this.#waiting.push(() => {
+        callOff()
+        resolve()
+      })
+    })
+  }
+
+  stop(): void {
+    for (const query of this.#queries.values()) query.stop()
+    for (const reference of this.#references.values()) reference.stop()
+    this.#queries.clear()
+    this.#callOffReport?.()
+    if (this.#callOffStore !== undefined) this.#store()
+    this.#references.clear()
+  }
+
+  /** What each member asks for, in the order of their names. */
+  list(): readonly ReferenceStatus[] {
+    const all = [...this.#references.values()].map((one) => one.describe())
+    return all.sort((a, b) => (a.from < b.from ? -1 : 1))
+  }
+
+  /**
+   * Lets go the members that are held. @param from as in the file of a pool @returns false: none
+   * are
+   */
+  accept(from: string): boolean {
+    const reference = this.#references.get(discoveredPrefix + from)
+    if (reference?.accept() !== true) return false
+    this.#parts.log.info({ from }, 'the members that a source does not find any more are let go')
+    return true
+  }
+
+  counts(): DiscoveredCounts {
+    const references = { found: 0, stale: 0, missing: 0 }
+    let [members, held] = [0, 0]
+    const nowMs = this.#parts.clock.nowMs()
+    let oldestMs = nowMs
+    for (const one of this.#references.values()) {
+      const { foundAtMs, error, held: kept, members: known } = one.describe()
+      if (foundAtMs === 0) references.missing++
+      else if (error === '') references.found++
+      else references.stale++
+      members += known.length
+      held += kept?.missing ?? 0
+      if (foundAtMs > 0) oldestMs = Math.min(oldestMs, foundAtMs)
+    }
+    const ageSeconds = (nowMs - oldestMs) / 1000
+    return { references, members, held, ageSeconds, failures: { ...this.#failures } }
+  }
+
+  #join(name: string): Reference {
+    const reference = this.#newReference(name)
+    const { from } = reference
+    const source = from === undefined ? undefined : this.#parts.sources.get(from.source)
+    if (from === undefined || source === undefined) {
+      reference.fail(whyUnknown(from?.source ?? name, [...this.#parts.sources.keys()]))
+      return reference
+    }
+    const { settings, kind } = source
+    const service = from.service === '' ? settings.service : from.service
+    const fault = faultOfService(source, service)
+    if (fault !== undefined) {
+      reference.fail(fault)
+      return reference
+    }
+    const key = `${settings.name}/${kind.service === 'none' ? '' : service}`
+    let query = this.#queries.get(key)
+    if (query === undefined) {
+      if (this.#queries.size >= discoveryLimits.queriesMax) {
+        reference.fail(`this node asks ${discoveryLimits.queriesMax} services already, and no more`)
+        return reference
+      }
+      query = new Query(source, service, { ...this.#parts, onNews: (one) => this.#took(one) })
+      this.#queries.set(key, query)
+      query.start()
+    }
+    reference.query = query
+    if (query.foundAtMs > 0) reference.take(query)
+    return reference
+  }
+
+  #newReference(name: string): Reference {
+    const from = parseDiscovered(name.slice(discoveredPrefix.length))
+    const source = from === undefined ? undefined : this.#parts.sources.get(from.source)
+    const last = this.#parts.last?.of(name)
+    const rules = source?.settings ?? unconfigured
+    return new Reference({
+      name,
+      from,
+      kind: source?.kind.name ?? '',
+      membership: new Membership(rules, new Map(last?.members ?? [])),
+      foundAtMs: last?.atMs ?? 0,
+      slots: (before, now) => slotsFor(before, now, discoveredLimits.slots),
+      ...this.#parts,
+      onNews: (isChanged) => {
+        this.#tell(name, isChanged)
+      },
+    })
+  }
+
+  #took(query: Query): void {
+    const { name } = query.source.settings
+    if (query.error !== '') this.#failures[name] = (this.#failures[name] ?? 0) + 1
+    for (const reference of this.#references.values()) {
+      if (reference.query === query) reference.take(query)
+    }
+    this.#wake()
+  }
+
+  #isSettled(): boolean {
+    return [...this.#queries.values()].every(({ hasTried }) => hasTried)
+  }
+
+  #wake(): void {
+    if (this.#isSettled()) for (const done of this.#waiting.splice(0)) done()
+  }
+
+  #tell(name: string, isChanged: boolean): void {
+    const { batchMs, storeEveryMs, storeAgainMs } = discoveryLimits
+    this.#storeWithin(isChanged ? storeEveryMs : storeAgainMs)
+    this.#changed.add(name)
+    this.#callOffReport ??= this.#parts.after(batchMs, () => {
+      this.#callOffReport = undefined
+      const changed = [...this.#changed]
+      this.#changed.clear()
+      for (const handler of this.#handlers) handler(changed)
+    })
+  }
+
+  #storeWithin(delayMs: number): void {
+    const dueMs = this.#parts.clock.monotonicMs() + delayMs
+    if (this.#parts.last === null || dueMs >= this.#storeDueMs) return
+    this.#callOffStore?.()
+    this.#storeDueMs = dueMs
+    this.#callOffStore = this.#parts.after(delayMs, () => {
+      this.#store()
+    })
+  }
+
+  #store(): void {
+    this.#callOffStore?.()
+    this.#callOffStore = undefined
+    this.#storeDueMs = Infinity
+    this.#parts.last?.keep(this.#found())
+  }
+
+  #found(): readonly FoundMembers[] {
+    return [...this.#references.values()].flatMap((one) => one.found() ?? [])
+  }
+}
+
+function whyUnknown(source: string, known: readonly string[]): string {
+  const those = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
+  return `discovery.sources of this node's settings has no "${source}"; ${those}`
+}
+
+function faultOfService({ settings, kind }: Source, service: string): string | undefined {
+  if (kind.service === 'none') {
+    if (service === '') return undefined
+    return `the source ${settings.name} has no services; write from: ${settings.name}`
+  }
+  if (service === '') return `write which service of ${settings.name}: ${settings.name}/NAME`
+  return kind.faultOfService?.(service)
+}

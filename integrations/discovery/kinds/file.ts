@@ -1,0 +1,43 @@
+// file: target groups in a file, as the `file_sd` of Prometheus.
+import { open } from 'node:fs/promises'
+import { err, ok } from '#lib/result.ts'
+import { parseJson } from '#lib/text/json.ts'
+import type { DiscoveryKind } from '#integrations/targets/kind.ts'
+import { discoveryLimits } from '#integrations/targets/limits.ts'
+import { targetsOfGroups } from '#integrations/targets/target-groups.ts'
+
+/** Its time of change and size are the cursor, so that a file that stays is not read again. */
+export const file: DiscoveryKind = {
+  name: 'file',
+  needs: ['path'],
+  service: 'none',
+  watches: false,
+  create:
+    ({ path }) =>
+    async ({ cursor }) => {
+      let text: string
+      let mark: string
+      try {
+        const handle = await open(path)
+        try {
+          const { mtimeMs, size, ino } = await handle.stat()
+          mark = `${mtimeMs} ${size} ${ino}`
+          if (mark === cursor) return ok({ targets: null, cursor })
+          if (size > discoveryLimits.bytesMax) {
+            return err(`${path} has more than ${discoveryLimits.bytesMax} octets`)
+          }
+          text = await handle.readFile('utf8')
+        } finally {
+          await handle.close()
+        }
+      } catch (error) {
+        return err(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`)
+      }
+      const json = parseJson(text)
+      if (json === undefined) return err(`${path} is no JSON`)
+      const targets = targetsOfGroups(json)
+      return targets.ok
+        ? ok({ targets: targets.value, cursor: mark })
+        : err(`${path}: ${targets.error}`)
+    },
+}

@@ -1,0 +1,223 @@
+// What one member of a pool asks a source, and the addresses that it has by it.
+import type { DiscoveredFrom } from '#bundle/discovered/from.ts'
+import { discoveredPrefix } from '#bundle/discovered/from.ts'
+import type { HostnameStatus } from '#inputs/resolve/address-source.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { After } from '#lib/timer.ts'
+import type { FoundMembers } from '#state/ports/last-members.ts'
+import { discoveryLimits } from '#integrations/targets/limits.ts'
+import type { Held, Membership } from './membership.ts'
+import type { Query } from './query.ts'
+import { hasLabels } from '#integrations/targets/targets.ts'
+
+export interface ReferenceStatus {
+  /** As in the file of a pool. */
+  readonly from: string
+  /** Kind of the source; empty: this node's settings do not have it. */
+  readonly kind: string
+  readonly members: readonly { readonly address: string; readonly weight: number }[]
+  /** When they were found, Unix epoch; 0: never. */
+  readonly foundAtMs: number
+  /** Why they are as they were, or fewer than there could be; empty: all is well. */
+  readonly error: string
+  /** null: none are. */
+  readonly held: Held | null
+  /** Members for which there is no place. */
+  readonly unused: number
+  /** Targets of the source that cannot be members. */
+  readonly leftOut: number
+  /** Why the first of those cannot; empty: their weight is 0. */
+  readonly fault: string
+}
+
+export interface ReferenceParts {
+  readonly name: string
+  /** undefined: the text of the member has another form. */
+  readonly from: DiscoveredFrom | undefined
+  readonly kind: string
+  readonly membership: Membership
+  readonly foundAtMs: number
+  readonly slots: (before: readonly string[], now: readonly string[]) => readonly string[]
+  readonly clock: Clock
+  readonly after: After
+  readonly log: Log
+  /** @param isChanged whether the members changed, and not only what is said of them */
+  readonly onNews: (isChanged: boolean) => void
+}
+
+export class Reference {
+  readonly #parts: ReferenceParts
+  #v4: readonly string[] = []
+  #v6: readonly string[] = []
+  #weights: ReadonlyMap<string, number> = new Map()
+  #foundAtMs: number
+  #fault = ''
+  #unused = 0
+  #leftOut = 0
+  #targetFault = ''
+  #callOff: (() => void) | undefined
+  /** undefined: nobody is asked. */
+  query: Query | undefined
+
+  constructor(parts: ReferenceParts) {
+    this.#parts = parts
+    this.#foundAtMs = parts.foundAtMs
+    this.#fill()
+  }
+
+  get from(): DiscoveredFrom | undefined {
+    return this.#parts.from
+  }
+
+  /** A source that says that nothing has changed has found the same. */
+  get #atMs(): number {
+    const { query } = this
+    const known = query === undefined || query.checked === null ? 0 : query.foundAtMs
+    return Math.max(this.#foundAtMs, known)
+  }
+
+  get status(): HostnameStatus {
+    const { members, error, unused } = this.describe()
+    const weights = new Map(members.map(({ address, weight }) => [address, weight]))
+    return { v4: this.#v4, v6: this.#v6, resolvedAtMs: this.#atMs, error, unused, weights }
+  }
+
+  describe(): ReferenceStatus {
+    const { name, kind, membership } = this.#parts
+    const members = [...this.#v4, ...this.#v6].filter((address) => address !== '')
+    return {
+      from: name.slice(discoveredPrefix.length),
+      kind,
+      members: members.map((address) => ({ address, weight: this.#weights.get(address) ?? 1 })),
+      foundAtMs: this.#atMs,
+      error: this.#fault || heldText(membership.held),
+      held: membership.held,
+      unused: this.#unused,
+      leftOut: this.#leftOut,
+      fault: this.#targetFault,
+    }
+  }
+
+  /** What is kept and told to other nodes; undefined: nothing was found yet. */
+  found(): FoundMembers | undefined {
+    if (this.#atMs === 0) return undefined
+    const { name, membership } = this.#parts
+    return { name, members: [...membership.members], atMs: this.#atMs }
+  }
+
+  /** Says that nobody can be asked. */
+  fail(why: string): void {
+    this.#tellFault(why)
+  }
+
+  /** Takes what the source has said last. */
+  take({ checked, error, foundAtMs }: Query): void {
+    if (checked === null || error !== '') {
+      this.#tellFault(error)
+      return
+    }
+    const wanted = this.#parts.from?.labels ?? new Map<string, string>()
+    const weights = new Map<string, number>()
+    for (const target of checked.targets) {
+      if (!hasLabels(target, wanted)) continue
+      // Several on one machine are one member, with the weight of all.
+      const sum = (weights.get(target.address) ?? 0) + target.weight
+      weights.set(target.address, Math.min(sum, discoveryLimits.weightMax))
+    }
+    const wasFaulty = this.#fault !== ''
+    this.#fault = ''
+    this.#foundAtMs = foundAtMs
+    this.#leftOut = checked.leftOut
+    this.#targetFault = checked.fault
+    this.#look(weights, wasFaulty)
+  }
+
+  accept(): boolean {
+    if (!this.#parts.membership.accept()) return false
+    this.#look()
+    return true
+  }
+
+  stop(): void {
+    this.#callOff?.()
+  }
+
+  #look(found?: ReadonlyMap<string, number>, wasFaulty = false): void {
+    const { membership, clock, after, onNews } = this.#parts
+    const before = this.#text()
+    const heldBefore = membership.held
+    membership.take(clock.nowMs(), found)
+    this.#fill()
+    this.#callOff?.()
+    this.#callOff = undefined
+    if (membership.nextMs < Infinity) {
+      const delayMs = Math.max(0, membership.nextMs - clock.nowMs())
+      this.#callOff = after(delayMs, () => {
+        this.#look()
+      })
+    }
+    const isChanged = before !== this.#text()
+    this.#log(isChanged, heldBefore)
+    const isHeldOther = heldText(heldBefore) !== heldText(membership.held)
+    if (isChanged || isHeldOther || wasFaulty) onNews(isChanged)
+  }
+
+  #log(isChanged: boolean, heldBefore: Held | null): void {
+    const { log, membership } = this.#parts
+    const { from, members, unused, leftOut, fault } = this.describe()
+    const { held } = membership
+    if (held !== null && held.missing !== heldBefore?.missing) {
+      const fields = { from, missing: held.missing, members: held.members }
+      log.warn(fields, 'too many members vanished at once: they are held, and answered')
+    }
+    if (!isChanged) return
+    const addresses = members.map(({ address }) => address)
+    log.info({ from, members: addresses, unused, leftOut, fault }, 'members were discovered')
+  }
+
+  #text(): string {
+    const weights = [...this.#weights.values()].join(' ')
+    return [...this.#v4, ...this.#v6, weights].join(' ')
+  }
+
+  /** Members keep their slots. */
+  #fill(): void {
+    const { membership, slots } = this.#parts
+    const members = [...membership.members].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const addresses = members.map(([address]) => address)
+    const isIpv6 = (address: string): boolean => address.includes(':')
+    this.#v4 = slots(
+      this.#v4,
+      addresses.filter((one) => !isIpv6(one)),
+    )
+    this.#v6 = slots(this.#v6, addresses.filter(isIpv6))
+    const placed = new Set([...this.#v4, ...this.#v6])
+    this.#weights = new Map(members.filter(([address]) => placed.has(address)))
+    this.#unused = addresses.length - this.#weights.size
+  }
+
+  #tellFault(why: string): void {
+    if (why === this.#fault) return
+    this.#fault = why
+    const { log, onNews } = this.#parts
+    const from = this.#parts.name.slice(discoveredPrefix.length)
+    const since = this.#atMs === 0 ? null : new Date(this.#atMs).toISOString()
+    log.warn(
+      { from, reason: why, since },
+      since === null
+        ? 'members cannot be discovered, and none are known'
+        : 'members cannot be discovered; the last good ones are answered',
+    )
+    onNews(false)
+  }
+}
+
+function heldText(held: Held | null): string {
+  if (held === null) return ''
+  const { missing, members } = held
+  return (
+    `${missing} of ${members} members are not found any more, too many at once: they are held; ` +
+    'accept that with "gslbd discovery accept"'
+  )
+}

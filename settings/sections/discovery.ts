@@ -1,0 +1,109 @@
+// The settings of discovered members: `discovery` in gslbd.yaml.
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
+import { parseDuration } from '#lib/duration.ts'
+import { duration, integer, section } from '#settings/forms/forms.ts'
+
+interface TypeKeys {
+  /** Keys that it must have. */
+  readonly needs: readonly string[]
+  readonly may: readonly string[]
+}
+
+const always = ['type', 'interval', 'timeout', 'weightLabel']
+
+/** What a source of each type is written with, beside what each may have. */
+export const discoveryTypes: Readonly<Record<string, TypeKeys>> = Object.freeze({
+  file: { needs: ['path'], may: [] },
+  http: { needs: ['url'], may: ['user'] },
+})
+const typeNames = Object.keys(discoveryTypes).join(', ')
+
+const sourceForm = Type.Record(
+  Type.String({ pattern: '^[a-zA-Z]{1,32}$' }),
+  Type.String({ maxLength: 4_096 }),
+  { additionalProperties: false, maxProperties: 16 },
+)
+
+export const discovery = section(
+  'Sources that members with `from` are discovered by. [More](../operations/discovery.md).',
+  {
+    sources: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }), sourceForm, {
+        additionalProperties: false,
+        default: {},
+        maxProperties: 100,
+        'x-expected':
+          'names in small letters, digits and dashes, each with texts such as ' +
+          '{ type: http, url: "https://inventory.example.net/web.json", interval: 30s }',
+        description:
+          'Sources by names of your own, each with its `type` (' +
+          `${typeNames}) and what that needs. Tokens and passwords belong in ` +
+          'GSLB_DISCOVERY_NAME_TOKEN and GSLB_DISCOVERY_NAME_PASSWORD.',
+      }),
+    ),
+    maxRemoved: integer(0, 100, {
+      default: 50,
+      description:
+        'How many percent of the members that a pool has by a source may vanish at once. Where ' +
+        'more do, all stay until `gslbd discovery accept`, or until they are found again. All of ' +
+        'them never vanish by themselves.',
+    }),
+    removeAfter: duration({
+      default: '10s',
+      minimumMs: 0,
+      maximumMs: 3_600_000,
+      description:
+        'How long a member must be missing before it is taken out, so that one that flaps stays. ' +
+        'Its health is probed meanwhile.',
+    }),
+  },
+)
+export type DiscoverySection = Static<typeof discovery>
+
+const times = {
+  interval: { leastMs: 1_000, mostMs: 86_400_000, form: '1s to 24h' },
+  timeout: { leastMs: 100, mostMs: 300_000, form: '100ms to 5m' },
+} as const
+
+/** @returns a sentence for each fault of what is written there */
+export function faultsOfDiscovery({ sources }: DiscoverySection): string[] {
+  return Object.entries(sources).flatMap(([name, written]) =>
+    faultsOfSource(written).map((fault) => `discovery.sources.${name}${fault}`),
+  )
+}
+
+function faultsOfSource(written: Readonly<Record<string, string>>): string[] {
+  const { type } = written
+  const keys = type === undefined ? undefined : discoveryTypes[type]
+  if (keys === undefined) {
+    const is = type === undefined ? 'is missing' : `is "${type}", which is not known`
+    return [`.type ${is}; the types are ${typeNames}`]
+  }
+  const known = [...always, ...keys.needs, ...keys.may]
+  const faults = Object.keys(written)
+    .filter((key) => !known.includes(key))
+    .map((key) => `.${key} is not known for type ${type}; it may have ${known.join(', ')}`)
+  for (const key of keys.needs) {
+    if ((written[key] ?? '') === '') faults.push(`.${key} is missing; type ${type} needs it`)
+  }
+  const { path = '/', kubeconfig = '/', url = 'http://x', weightLabel = 'weight' } = written
+  if (!path.startsWith('/')) faults.push(`.path is "${path}", write an absolute path`)
+  if (!kubeconfig.startsWith('/')) faults.push(`.kubeconfig is no absolute path; write one`)
+  const parsed = URL.parse(url)
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    faults.push('.url is no address that begins with http:// or https://; write one')
+  } else if (parsed.username + parsed.password !== '') {
+    faults.push('.url has a name or password; write user, and the password in the environment')
+  }
+  if (!/^[A-Za-z0-9_.-]{1,63}$/.test(weightLabel)) {
+    faults.push('.weightLabel is no name of a label; write letters, digits, _, . and -')
+  }
+  for (const [key, { leastMs, mostMs, form }] of Object.entries(times)) {
+    const text = written[key]
+    const time = parseDuration(text ?? '10s')
+    if (time.ok && time.value >= leastMs && time.value <= mostMs) continue
+    faults.push(`.${key} is "${text}", write a duration from ${form}, such as 30s`)
+  }
+  return faults
+}

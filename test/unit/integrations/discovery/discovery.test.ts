@@ -1,0 +1,202 @@
+// Discovery under a hand-moved clock: what members ask, last good ones, and what is said of faults.
+import { describe, expect, test } from 'vitest'
+import { Discovery } from '#integrations/discovery/discovery.ts'
+import type {
+  Asked,
+  DiscoveryKind,
+  KindAnswer,
+  KindParts,
+  SourceSettings,
+} from '#integrations/targets/kind.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { Random } from '#lib/random.ts'
+import type { FoundMembers, LastMembers } from '#state/ports/last-members.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+
+const settings: SourceSettings = {
+  ...{ name: 'inventory', type: 'test', path: '', url: '', user: '', kubeconfig: '', service: '' },
+  ...{ intervalMs: 30_000, timeoutMs: 10_000, weightLabel: 'weight' },
+  ...{ maxRemoved: 0.5, removeAfterMs: 10_000 },
+}
+
+const target = (address: string, labels: Record<string, string> = {}) => ({
+  ...{ address, port: 80 },
+  labels: new Map(Object.entries(labels).map(([name, value]) => [name, [value]])),
+})
+
+const found = (...targets: readonly ReturnType<typeof target>[]): Result<KindAnswer, string> =>
+  ok({ targets, cursor: '' })
+
+function setUp({
+  service = 'none',
+  last,
+}: { service?: 'none' | 'required'; last?: FoundMembers[] } = {}) {
+  const time = new FakeTime(1_764_500_000_000)
+  const asked: Asked[] = []
+  const world = { answer: found(target('192.0.2.1')), isSilent: false }
+  const kind: DiscoveryKind = {
+    ...{ name: 'test', needs: [], service, watches: false },
+    create: () => (one) => {
+      asked.push(one)
+      return world.isSilent ? new Promise(() => undefined) : Promise.resolve(world.answer)
+    },
+  }
+  const parts: KindParts = {
+    ...{ env: {}, resolvers: [], secret: () => ok(undefined) },
+    lookup: () => Promise.resolve({ ok: false, fault: 'other' }),
+  }
+  let kept: readonly FoundMembers[] = []
+  const store: LastMembers = {
+    of: (name) => last?.find((one) => one.name === name),
+    keep: (all) => {
+      kept = all
+    },
+  }
+  const silent = (): void => undefined
+  const discovery = new Discovery({
+    sources: new Map([['inventory', { settings, kind, ask: kind.create(settings, parts) }]]),
+    allowLocal: false,
+    last: store,
+    ...{ clock: time.clock, after: time.after, random: new Random(1) },
+    log: { info: silent, warn: silent, error: silent },
+  })
+  const changes: string[] = []
+  discovery.onChange((names) => changes.push(...names))
+  return {
+    ...{ time, world, asked, discovery, changes },
+    kept: () => kept,
+    addresses: (from = 'inventory') =>
+      [...discovery.statusOf(`from:${from}`).v4, ...discovery.statusOf(`from:${from}`).v6].filter(
+        (one) => one !== '',
+      ),
+    walk: async (ms: number) => {
+      for (let left = ms; left > 0; left -= 1_000) {
+        await new Promise(setImmediate)
+        time.pass(Math.min(left, 1_000))
+      }
+      await new Promise(setImmediate)
+    },
+  }
+}
+
+test('members are found at once, followed by the interval, and told of', async () => {
+  const { discovery, world, addresses, walk, changes } = setUp()
+  discovery.want(['from:inventory'])
+  await walk(1_000)
+  expect(addresses()).toEqual(['192.0.2.1'])
+  expect(changes).toEqual(['from:inventory'])
+  world.answer = found(target('192.0.2.1'), target('2001:db8::1', { weight: '3' }))
+  await walk(31_000)
+  expect(addresses()).toEqual(['192.0.2.1', '2001:db8::1'])
+  expect(discovery.statusOf('from:inventory').weights?.get('2001:db8::1')).toBe(3)
+})
+
+test('labels divide what a source finds, and one request serves all members that ask', async () => {
+  const { discovery, world, addresses, asked, walk } = setUp()
+  world.answer = found(target('192.0.2.1', { region: 'eu' }), target('192.0.2.2', { region: 'us' }))
+  discovery.want([
+    'from:inventory?region=eu',
+    'from:inventory?region=us',
+    'from:inventory?region=ap',
+  ])
+  await walk(1_000)
+  expect(addresses('inventory?region=eu')).toEqual(['192.0.2.1'])
+  expect(addresses('inventory?region=us')).toEqual(['192.0.2.2'])
+  expect(addresses('inventory?region=ap')).toEqual([])
+  expect(asked).toHaveLength(1)
+})
+
+test('several targets on one machine are one member with the weight of all', async () => {
+  const { discovery, world, addresses, walk } = setUp()
+  world.answer = found(target('192.0.2.1'), target('192.0.2.1', { weight: '4' }))
+  discovery.want(['from:inventory'])
+  await walk(1_000)
+  expect(addresses()).toEqual(['192.0.2.1'])
+  expect(discovery.statusOf('from:inventory').weights?.get('192.0.2.1')).toBe(5)
+})
+
+test('a source that fails costs nothing but its age, and is asked ever less often', async () => {
+  const { discovery, world, addresses, asked, walk } = setUp()
+  discovery.want(['from:inventory'])
+  await walk(1_000)
+  world.answer = err('inventory.example.net cannot be asked: ECONNREFUSED')
+  await walk(300_000)
+  expect(addresses()).toEqual(['192.0.2.1'])
+  const [status] = discovery.list()
+  expect(status).toMatchObject({ error: 'inventory.example.net cannot be asked: ECONNREFUSED' })
+  expect(discovery.counts()).toMatchObject({ references: { found: 0, stale: 1, missing: 0 } })
+  expect(discovery.counts().ageSeconds).toBeGreaterThan(250)
+  expect(asked.length).toBeLessThan(14)
+})
+
+test('a source that never answers is given up after its time, and asked again', async () => {
+  const { discovery, world, asked, walk } = setUp()
+  world.isSilent = true
+  discovery.want(['from:inventory'])
+  await walk(20_000)
+  expect(discovery.list()[0]!.error).toBe('no whole answer within 10 s')
+  expect(asked.length).toBe(2)
+  expect(asked[0]!.signal.aborted).toBe(true)
+})
+
+test('a restart goes on with the members that were kept', async () => {
+  const first = setUp()
+  first.discovery.want(['from:inventory'])
+  await first.walk(10_000)
+  expect(first.kept()).toMatchObject([{ name: 'from:inventory', members: [['192.0.2.1', 1]] }])
+  const second = setUp({ last: [...first.kept()] })
+  second.world.answer = err('away')
+  second.discovery.want(['from:inventory'])
+  await second.walk(1_000)
+  expect(second.addresses()).toEqual(['192.0.2.1'])
+})
+
+test('an answer with nothing is held, shown, and taken when a person accepts it', async () => {
+  const { discovery, world, addresses, walk } = setUp()
+  discovery.want(['from:inventory'])
+  await walk(1_000)
+  world.answer = found()
+  await walk(120_000)
+  expect(addresses()).toEqual(['192.0.2.1'])
+  expect(discovery.list()[0]!.error).toContain('1 of 1 members are not found any more')
+  expect(discovery.counts().held).toBe(1)
+  expect(discovery.accept('other')).toBe(false)
+  expect(discovery.accept('inventory')).toBe(true)
+  expect(addresses()).toEqual([])
+  expect(discovery.list()[0]).toMatchObject({ error: '', held: null })
+})
+
+test('of more members than there are places some have none, and the others stay', async () => {
+  const { discovery, world, addresses, walk } = setUp()
+  discovery.want(['from:inventory'])
+  await walk(1_000)
+  world.answer = found(...Array.from({ length: 100 }, (_, i) => target(`192.0.2.${i + 1}`)))
+  await walk(40_000)
+  expect(addresses()).toHaveLength(64)
+  expect(addresses()).toContain('192.0.2.1')
+  expect(discovery.list()[0]).toMatchObject({ unused: 36 })
+})
+
+describe('a member that nobody can be asked for', () => {
+  const rows = [
+    ['consul/shop', 'none', `has no "consul"; it has inventory`],
+    ['inventory/shop', 'none', 'has no services; write from: inventory'],
+    ['inventory', 'required', 'write which service of inventory: inventory/NAME'],
+  ] as const
+  test.each(rows)('%s (services: %s) says why', (from, service, why) => {
+    const { discovery } = setUp({ service })
+    discovery.want([`from:${from}`])
+    expect(discovery.list()[0]!.error).toContain(why)
+    expect(discovery.counts().references.missing).toBe(1)
+  })
+})
+
+test('what no pool asks for any more is not asked again', async () => {
+  const { discovery, asked, walk } = setUp()
+  discovery.want(['from:inventory'])
+  await walk(1_000)
+  discovery.want([])
+  await walk(120_000)
+  expect(asked).toHaveLength(1)
+})
