@@ -218,6 +218,6 @@ function heldText(held: Held | null): string {
   const { missing, members } = held
   return (
     `${missing} of ${members} members are not found any more, too many at once: they are held; ` +
-    'accept that with "gslbd discovery accept"'
+    'discovery.maxRemoved says how many may go'
   )
 }

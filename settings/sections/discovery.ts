@@ -46,8 +46,8 @@ export const discovery = section(
       default: 50,
       description:
         'How many percent of the members that a pool has by a source may vanish at once. Where ' +
-        'more do, all stay until `gslbd discovery accept`, or until they are found again. All of ' +
-        'them never vanish by themselves.',
+        'more do, all stay until they are found again, or this is higher. All of them never ' +
+        'vanish by themselves.',
     }),
     removeAfter: duration({
       default: '10s',

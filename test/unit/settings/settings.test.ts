@@ -61,8 +61,7 @@ describe('defaults', () => {
     expect(loaded).toEqual({
       ok: true,
       value: {
-        ...{ origins: new Map(), dataDir: resolve('./data') },
-        roles: ['control', 'dns'],
+        ...{ origins: new Map(), dataDir: resolve('./data'), roles: ['control', 'dns'] },
         ...{ bundle: noSources, node: expect.objectContaining({ unlisted: 'auto' }) as object },
         dns: {
           listenAddr: '0.0.0.0',
@@ -92,9 +91,7 @@ describe('defaults', () => {
         },
         journal: { enabled: true, maxAgeMs: 30 * 86_400_000, maxMegabytes: 1_024 },
         gitops: {
-          url: '',
-          branch: 'main',
-          pollMs: 30_000,
+          ...{ url: '', branch: 'main', pollMs: 30_000 },
           packAfterObjects: 2_000,
           ...{ requireSignature: true, checkPushes: true },
           allowedSigners: resolve('./data/allowed_signers'),
