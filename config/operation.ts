@@ -211,6 +211,8 @@ export interface WriteRequest {
   readonly requestId: string
   readonly actor: Actor
   readonly operations: readonly Operation[]
+  /** Its protocol says in one request all that is to change: it may have many operations. */
+  readonly hasMany?: true
   /** A system administrator asks: it may have names that belong to others. */
   readonly mayTakeAnyName?: true
   /** What the person says of it, in one line: the subject of a commit that has no other request. */

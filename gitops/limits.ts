@@ -84,6 +84,8 @@ export const gitLimits = {
   writeBatchMax: 512,
   /** Operations in one request. */
   writeOperationsMax: 64,
+  /** Operations in one request of a protocol that says all at once. */
+  writeManyOperationsMax: 20_000,
   /** How long a write may wait for its turn, or lose races, before its client gets an answer. */
   writeMs: 24_000,
   /** Pauses before another look at a branch that another push has locked. */

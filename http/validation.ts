@@ -16,6 +16,8 @@ const options = {
 const ownKeywords = ['x-expected', 'x-form', 'x-steps']
 /** Fills in no defaults: handlers distinguish absent fields. */
 const bodies = new Ajv(options).addVocabulary(ownKeywords)
+/** For large bodies: a list of wrong entries would become a list of faults many times its size. */
+const largeBodies = new Ajv({ ...options, allErrors: false }).addVocabulary(ownKeywords)
 /** Parts of a URL are text, so `10` may be a number. */
 const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownKeywords)
 
@@ -27,9 +29,18 @@ const faultsShownMax = 5
  * @returns a sentence for each fault, at most five; empty: there is none
  */
 export function createCheck(schema: TSchema, part: Part): (value: unknown) => string[] {
+  return checkBy(part === 'body' ? bodies : texts, schema, part)
+}
+
+/** The same, and it ends at the first fault. */
+export function createLargeCheck(schema: TSchema): (value: unknown) => string[] {
+  return checkBy(largeBodies, schema, 'body')
+}
+
+function checkBy(ajv: Ajv, schema: TSchema, part: Part): (value: unknown) => string[] {
   let check: ValidateFunction | undefined
   return (value) => {
-    check ??= (part === 'body' ? bodies : texts).compile(schema)
+    check ??= ajv.compile(schema)
     if (check(value)) return []
     return [...new Set((check.errors ?? []).map((error) => sentenceOf(error, part)))].slice(
       0,

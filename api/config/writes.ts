@@ -96,7 +96,7 @@ function outcomeHeaders(
 export async function writeAll(
   context: Context,
   operations: readonly Operation[],
-  more: Pick<WriteRequest, 'reverts'>,
+  more: Pick<WriteRequest, 'reverts' | 'hasMany'>,
 ): Promise<Result<Pick<Written, 'headers'> & { readonly revision: string }, Reply>> {
   const done = await submit(context, operations, more)
   if (!done.ok) return done
@@ -108,7 +108,7 @@ const revisionHeader = 'x-gslb-revision'
 async function submit(
   context: Context,
   operations: readonly Operation[],
-  more: Pick<WriteRequest, 'reverts'> = {},
+  more: Pick<WriteRequest, 'reverts' | 'hasMany'> = {},
   invalid: InvalidStatus = 400,
 ): Promise<Result<WriteSuccess, Reply>> {
   const { caller, requestId, isDryRun, ports } = context

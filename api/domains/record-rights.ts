@@ -34,11 +34,22 @@ export async function unownedRefusal(
   { caller, ports }: Context,
   name: string | undefined,
 ): Promise<Reply | undefined> {
-  // A text that is no name is refused elsewhere.
-  const { key } = checkHostPattern(name ?? '')
-  if (caller.isSystemAdmin || key === undefined) return undefined
-  const behind = domainsOwning(ports.config.snapshot(), caller.tenant, key)
-  return await refusalOf(ports, behind, 'have this name')
+  return name === undefined ? undefined : await unownedNamesRefusal({ caller, ports }, [name])
+}
+
+/** The same for several names, with one look at the results. */
+export async function unownedNamesRefusal(
+  { caller, ports }: Context,
+  names: readonly string[],
+): Promise<Reply | undefined> {
+  if (caller.isSystemAdmin) return undefined
+  const snapshot = ports.config.snapshot()
+  const behind = names.flatMap((name) => {
+    // A text that is no name is refused elsewhere.
+    const { key } = checkHostPattern(name)
+    return key === undefined ? [] : domainsOwning(snapshot, caller.tenant, key)
+  })
+  return await refusalOf(ports, [...new Set(behind)], 'have this name')
 }
 
 async function refusalOf(

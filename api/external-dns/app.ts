@@ -9,7 +9,7 @@ import { answerBadUrl, answerClientError, answerError } from '#http/errors.ts'
 import { apiLimits } from '#http/limits.ts'
 import { later, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { createCheck } from '#http/validation.ts'
+import { createLargeCheck } from '#http/validation.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { auditEntryOf } from '#api/server/audit.ts'
 import { factsOf, send } from '#api/server/requests.ts'
@@ -31,8 +31,8 @@ import { levelled } from './level.ts'
 import { externalDnsLimits } from './limits.ts'
 import { isAcceptable, mediaType, mediaTypeForm, notAcceptable } from './media-type.ts'
 
-const checkAdjust = createCheck(AdjustBody, 'body')
-const checkChanges = createCheck(ChangesBody, 'body')
+const checkAdjust = createLargeCheck(AdjustBody)
+const checkChanges = createLargeCheck(ChangesBody)
 
 /** @param tenant of requests without a credential; undefined: they are refused */
 export function createExternalDnsApp(

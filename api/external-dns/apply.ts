@@ -2,7 +2,7 @@
 import type { Caller } from '#access/caller.ts'
 import { isInDomains } from '#config/record-rights.ts'
 import type { Operation } from '#config/operation.ts'
-import { unownedRefusal, unverifiedRefusal } from '#api/domains/record-rights.ts'
+import { unownedNamesRefusal, unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { writeAll } from '#api/config/writes.ts'
 import type { Ports } from '#api/ports/ports.ts'
 import { later, noContent } from '#http/reply.ts'
@@ -43,7 +43,7 @@ export async function applyChanges(context: Context, changes: WireChanges): Prom
     if (operations.length === 0) return noContent()
     const refusal = await rightsRefusal(context, held, wanted)
     if (refusal !== undefined) return refusal
-    const done = await writeAll(withSubject(context, wanted), operations, {})
+    const done = await writeAll(withSubject(context, wanted), operations, { hasMany: true })
     if (done.ok) return noContent(done.value.headers)
     // Others have written meanwhile what this was worked out from.
     const isRaced = ports.config.snapshot() !== snapshot && raced.has(done.error.status)
@@ -92,11 +92,9 @@ async function rightsRefusal(
   const refusal = await unverifiedRefusal({ caller, ports }, caller.tenant, [...new Set(records)])
   if (refusal !== undefined) return refusal
   const services = coming.filter((one) => isBalanced(one) && !held.services.has(one.name))
-  for (const { name } of services) {
-    const unowned = await unownedRefusal({ caller, ports }, name)
-    if (unowned !== undefined) return unowned
-  }
-  return undefined
+  return await unownedNamesRefusal({ caller, ports }, [
+    ...new Set(services.map(({ name }) => name)),
+  ])
 }
 
 const subjectLengthMax = 120

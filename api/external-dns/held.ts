@@ -69,9 +69,10 @@ function findHeld(snapshot: ConfigSnapshot, tenant: string): Held {
     else endpoints.push(recordEndpoint(name, type, set))
   }
   for (const [name, held] of services) endpoints.push(...endpointsOfService(name, held))
-  endpoints.sort((a, b) => byCodeUnits(keyOf(a), keyOf(b)))
-  const byKey = new Map(endpoints.map((one) => [keyOf(one), one]))
-  return { domains, zones: zonesIn(snapshot), endpoints, byKey, sets, services, owners }
+  const keyed = endpoints.map((one): [string, Endpoint] => [keyOf(one), one])
+  const byKey = new Map(keyed.sort(([a], [b]) => byCodeUnits(a, b)))
+  const zones = zonesIn(snapshot)
+  return { domains, zones, endpoints: [...byKey.values()], byKey, sets, services, owners }
 }
 
 function zonesIn(snapshot: ConfigSnapshot): ReadonlySet<string> {

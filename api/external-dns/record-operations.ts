@@ -13,6 +13,7 @@ import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Wanted, WantedByKey } from './changes.ts'
+import type { Endpoint } from './endpoint.ts'
 import { setKey } from './held.ts'
 import type { Held, HeldSet } from './held.ts'
 import { isBalanced } from './level.ts'
@@ -83,25 +84,31 @@ const stored = (type: string, alias: string | undefined): string =>
 
 /** Texts of people, and those of the registry for each set identifier, are one record set. */
 function newTexts(name: string, list: readonly Wanted[], held: Held): NewSet {
-  const stays = held.sets.get(setKey('TXT', name))?.texts ?? []
-  let texts = [...stays]
+  const before = held.sets.get(setKey('TXT', name))?.texts ?? []
+  const groups: Map<string, readonly string[]> = Map.groupBy(before, (text) =>
+    isOwnershipText(text) ? ownershipKey(readOwnership(name, text).set) : peoplesKey,
+  )
   let ttlSeconds = 0
   for (const { endpoint, isThere } of list) {
-    texts = texts.filter((text) => {
-      if (isOwnershipText(text) !== endpoint.isOwnership) return true
-      return endpoint.isOwnership && readOwnership(name, text).set !== endpoint.set
-    })
-    if (!isThere) continue
-    ttlSeconds = endpoint.ttlSeconds
-    const of = `${(endpoint.labels['ownedRecord'] ?? '').toLowerCase().replace(/\.$/, '')}.`
-    for (const text of endpoint.targets) {
-      const { set, isOwnership } = endpoint
-      const about = of === '.' ? readOwnership(name, text).of : of
-      const isReadable = ownerInText(text) !== ''
-      texts.push(isOwnership ? markedText({ text, set, of: about }, name, isReadable) : text)
-    }
+    const { set, isOwnership } = endpoint
+    const key = isOwnership ? ownershipKey(set) : peoplesKey
+    groups.set(key, isThere ? storedTexts(endpoint) : [])
+    if (isThere) ttlSeconds = endpoint.ttlSeconds
   }
-  return { type: 'TXT', name, texts: [...new Set(texts)].sort(byCodeUnits), ttlSeconds }
+  const texts = new Set([...groups.values()].flat())
+  return { type: 'TXT', name, texts: [...texts].sort(byCodeUnits), ttlSeconds }
+}
+
+const peoplesKey = ''
+const ownershipKey = (set: string): string => `! ${set}`
+
+function storedTexts({ name, set, targets, labels, isOwnership }: Endpoint): readonly string[] {
+  if (!isOwnership) return targets
+  const owned = (labels['ownedRecord'] ?? '').toLowerCase().replace(/\.$/, '')
+  return targets.map((text) => {
+    const of = owned === '' ? readOwnership(name, text).of : `${owned}.`
+    return markedText({ text, set, of }, name, ownerInText(text) !== '')
+  })
 }
 
 function creation(

@@ -127,8 +127,9 @@ function memberChanges(
     const targets = new Set(isThere && isBalanced(endpoint) ? endpoint.targets : [])
     gone.push(...own.filter((one) => !targets.has(targetOf(one))))
     const fields = fieldsOf(endpoint)
+    const byTarget = Map.groupBy(own, targetOf)
     for (const text of targets) {
-      const same = own.filter((one) => targetOf(one) === text)
+      const same = byTarget.get(text) ?? []
       if (same.length === 0) specs.push(specOf(endpoint, text, fields))
       for (const member of same) {
         const patch = patchOf(member, fields)

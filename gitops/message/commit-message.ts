@@ -1,5 +1,6 @@
 // Formats the messages of commits that the API makes: who asked for what.
 import type { Kind } from '#schemas/kinds.ts'
+import { gitLimits } from '#gitops/limits.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import { isPartKind, partSpecs } from '#config/parts.ts'
@@ -46,8 +47,8 @@ function trailersOf(
   hasSubject: boolean,
 ): readonly string[] {
   return [
-    ...notableOperations(list, named).flatMap((operation) => [
-      `Gslb-Operation: ${plain(operationText(operation, named, true))}`,
+    ...operationTexts(list, named).flatMap((text) => [
+      `Gslb-Operation: ${plain(text)}`,
       `Gslb-Actor: ${identity(actor)}`,
       `Gslb-Request: ${plain(requestId)}`,
     ]),
@@ -55,6 +56,16 @@ function trailersOf(
     ...(reverts === undefined ? [] : [`Gslb-Reverts: ${plain(reverts)}`]),
     ...(override === undefined ? [] : [`${overrideTrailer}: ${plain(override)}`]),
   ]
+}
+
+/** Many operations are counted by what they do, since a message has a limit. */
+function operationTexts(operations: readonly Operation[], named: Named): readonly string[] {
+  const told = notableOperations(operations, named)
+  if (told.length <= gitLimits.writeOperationsMax) {
+    return told.map((operation) => operationText(operation, named, true))
+  }
+  const groups = Map.groupBy(told, ({ verb, kind }) => `${verb} ${kind}`)
+  return [...groups].map(([what, { length }]) => `${what}: ${length} of them`)
 }
 
 /** Leaves out operations that follow from others, such as the first half of a replaced service. */

@@ -194,8 +194,10 @@ class Control implements GitopsControl {
       return Promise.resolve(writeFailed('unavailable', 'The configuration worker is starting.'))
     }
     const count = request.operations.length
-    if (count === 0 || count > gitLimits.writeOperationsMax) {
-      const message = `A request has 1 to ${gitLimits.writeOperationsMax} operations, not ${count}.`
+    const { writeOperationsMax, writeManyOperationsMax } = gitLimits
+    const most = request.hasMany === true ? writeManyOperationsMax : writeOperationsMax
+    if (count === 0 || count > most) {
+      const message = `A request has 1 to ${most} operations, not ${count}.`
       return Promise.resolve(writeFailed('invalid', message))
     }
     const complete = withUids(request, this.#clock)

@@ -60,7 +60,7 @@ export async function startExternalDnsWorld(
   const log: Log = {
     info: () => undefined,
     warn: (fields) => refused.push(fields as Refused),
-    error: () => undefined,
+    error: (fields) => refused.push(fields as Refused),
   }
   const resultOf = (uid: string, domain: string): DomainResult => ({
     ...{ domain, nsOk: verified.has(uid), dsOk: false, dsExpected: false },

@@ -219,6 +219,16 @@ describe('what cannot be', () => {
     expect([status, error]).toEqual([400, expect.stringContaining('create')])
   })
 
+  test.each([
+    '{"create":[%]}',
+    '{"create":[{"dnsName":"a.acme.example","recordType":"A","targets":[%]}]}',
+  ])('a million wrong entries in %s cost one fault', async (form) => {
+    const body = form.replace('%', '1,'.repeat(1_000_000).slice(0, -1))
+    const { status, error } = await call('POST', '/records', post, body)
+    expect(status).toBe(400)
+    expect(error.length).toBeLessThan(1_000)
+  })
+
   test('other paths are 404', async () => {
     expect((await call('GET', '/api/v1/pools')).status).toBe(404)
   })

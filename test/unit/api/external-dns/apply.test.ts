@@ -212,6 +212,22 @@ describe('what the API refuses', () => {
   })
 })
 
+test('a cluster of many names is one commit, and is read back whole', async () => {
+  const cluster = site.model({ owner: 'cluster-a' })
+  const all = Array.from({ length: 100 }, (_, i) => a(`n${i}.acme.example`, `192.0.2.${i}`))
+  const before = commits()
+  expect(await cluster.sync(all)).toMatchObject({ status: 204, error: '', sent: 200 })
+  expect(commits()).toBe(before + 1)
+  const message = site.world.git('log', '-1', '--format=%B', 'main')
+  expect(message).toContain('external-dns cluster-a: n0.acme.example and 99 more')
+  expect(message).toContain('Gslb-Operation: create RecordSet: 200 of them')
+  expect(await cluster.sync(all)).toMatchObject({ sent: 0 })
+  const names = (await cluster.records()).map(({ dnsName }) => dnsName)
+  expect(names).toHaveLength(200)
+  expect(names).toEqual(names.toSorted((one, two) => (one < two ? -1 : 1)))
+  expect(await cluster.sync([])).toMatchObject({ status: 204, error: '' })
+})
+
 test('changes that come at once are carried out one after the other', async () => {
   const clusters = ['a', 'b', 'c', 'd'].map((owner) => site.model({ owner }))
   const done = await Promise.all(
