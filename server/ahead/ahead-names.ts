@@ -16,14 +16,16 @@ import type { Transaction } from '#answer/transaction.ts'
 
 const keyTypes = [RrType.DNSKEY, RrType.CDS, RrType.CDNSKEY]
 const asterisk = 0x2a
+const phases = 2
 /** Type and class of a question. */
 const questionBytes = 4
 
 export class AheadNames {
   readonly #tx: Transaction
   readonly #bundle: Bundle
-  /** The node that was looked at last. */
-  at = 0
+  /** What was looked at last: records, then denials; of which node. */
+  phase = 0
+  node = 0
 
   /** @param tx which answers from the bundle, into memory for the largest message */
   constructor(tx: Transaction, bundle: Bundle) {
@@ -34,16 +36,17 @@ export class AheadNames {
   /**
    * Signs an rrset in each step: records, and each member of a service alone; then denials.
    *
-   * @param first the node at which it begins; all others follow
+   * @param from where it begins
    */
-  *sign(first: number): Generator<void> {
+  *sign(from: Pick<AheadNames, 'phase' | 'node'>): Generator<void> {
     const { nodes } = this.#bundle.counts
-    for (const isDenial of [false, true]) {
-      for (let i = 0; i < nodes; i++) {
-        this.at = (first + i) % nodes
-        if (!this.#isSigned(this.at)) continue
-        yield* isDenial ? this.#signDenial(this.at) : this.#signRecords(this.at)
+    this.node = from.node
+    for (this.phase = from.phase; this.phase < phases; this.phase++) {
+      for (; this.node < nodes; this.node++) {
+        if (!this.#isSigned(this.node)) continue
+        yield* this.phase === 0 ? this.#signRecords(this.node) : this.#signDenial(this.node)
       }
+      this.node = 0
     }
   }
 

@@ -1,6 +1,7 @@
 // Signs before anybody asks: for each bundle and set of keys it looks once for all signatures that
 // answers may need, and makes those that are not there; later it renews what ends soon.
 import { adoptBundle } from '#bundle/load/load.ts'
+import type { Clock } from '#lib/clock.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { createSigningView } from '#answer/serving-view.ts'
 import type { Generation } from '#answer/serving-view.ts'
@@ -21,12 +22,27 @@ export const aheadLimits = Object.freeze({
   perPass: signatureLimits.ofZoneMax,
   /** From one pass to the next; what a period ends for has an hour to be renewed. */
   passSeconds: 600,
+  /** Half of a core at most while something is left: where cores are counted by a quota, a lower
+   * priority alone would take time from answers. */
+  workMs: 10,
+  restMs: 10,
+  /**
+   * After a pass it pauses for so many times as long: a look takes 2 µs, and where commits come
+   * each second, looks at hundreds of thousands of rrsets take a twentieth of a core.
+   */
+  pauseTimes: 19,
+  pauseMsMax: 30_000,
+  /** Between two looks at the clock. */
+  lookMs: 10_000,
 })
 
 const settings = { nsid: '', versionBind: '', udpPayloadSize: 512, tcpIdleTimeoutMs: 0 }
 const messageBytes = 65_535
+const stepsAtOnce = 16
+const beginning = { phase: 0, node: 0 } as const
 
 export class AheadWalk {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #tx: Transaction
   readonly #memory = new SigningMemory((memory) => (this.#table = new AheadTable(memory)))
   #table: AheadTable | undefined
@@ -34,12 +50,19 @@ export class AheadWalk {
   #names: AheadNames | undefined
   /** undefined: it is over. */
   #pass: Iterator<void> | undefined
-  /** Signatures that it may still look for. */
+  /** Another bundle came during the pass: it says nothing about what is not needed any more. */
+  #isMixed = false
+  /** Something has changed since the pass began. */
+  #isWanted = false
+  /** Signatures that the pass may still look for, and time that it took. */
   #left = 0
+  #workedMs = 0
+  #notBeforeMs = -Infinity
   /** When it began; seconds since 1970. */
   #begunSeconds = 0
 
-  constructor() {
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
     const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
     this.#tx = new Transaction(settings, 1, counters)
     const reply = new Uint8Array(messageBytes)
@@ -65,39 +88,61 @@ export class AheadWalk {
     const view = createSigningView(bundle, generation, this.#memory)
     this.#tx.view = view
     this.#tx.signer = view.signer
-    const from = this.#names?.at ?? 0
+    const from = this.#names ?? beginning
     this.#names = view.isSigning ? new AheadNames(this.#tx, bundle) : undefined
     const isSame =
       before?.digest === generation.digest &&
       before.signing?.number === generation.signing?.number &&
       before.signing?.signatures === generation.signing?.signatures
-    const wasOver = this.#pass === undefined
-    this.#pass = undefined
-    if (!isSame || !wasOver) this.#begin(from, wasOver)
+    this.#isWanted ||= !isSame
+    if (this.#pass === undefined) return
+    // Its names are about the same: what is missed is found by the pass that follows.
+    this.#isMixed = true
+    this.#isWanted = true
+    this.#pass = this.#names?.sign(from)
   }
 
-  /** Begins a pass when it is time for one, or the clock has jumped. */
-  look(): void {
-    if (this.#pass !== undefined || this.#table === undefined) return
-    const age = this.#table.nowSeconds - this.#begunSeconds
-    if (age < 0 || age >= aheadLimits.passSeconds) this.#begin(0, true)
+  /** Works for a while, if there is something to do. @returns milliseconds until the next turn */
+  turn(): number {
+    const { monotonicMs } = this.#clock
+    const beganMs = monotonicMs()
+    if (!this.#begin(beganMs)) return this.#restMs(beganMs)
+    const endMs = beganMs + aheadLimits.workMs
+    let nowMs = beganMs
+    for (; this.#pass !== undefined && nowMs < endMs; nowMs = monotonicMs()) {
+      for (let i = 0; i < stepsAtOnce; i++) this.#step()
+    }
+    this.#workedMs += nowMs - beganMs
+    if (this.#pass !== undefined) return aheadLimits.restMs
+    const pauseMs = Math.min(this.#workedMs * aheadLimits.pauseTimes, aheadLimits.pauseMsMax)
+    this.#notBeforeMs = nowMs + pauseMs
+    return this.#restMs(nowMs)
   }
 
-  /** Looks for one signature. @returns false: the pass is over */
-  step(): boolean {
+  #restMs(nowMs: number): number {
+    const { restMs, lookMs } = aheadLimits
+    return this.#isWanted ? Math.min(Math.max(this.#notBeforeMs - nowMs, restMs), lookMs) : lookMs
+  }
+
+  #step(): void {
     if (this.#left-- <= 0 || this.#pass?.next().done !== false) this.#pass = undefined
-    return this.#pass !== undefined
   }
 
-  /**
-   * @param from a node: where another bundle came in between, the walk goes on there
-   * @param wasOver the pass before was: what it has not looked for is not needed
-   */
-  #begin(from: number, wasOver: boolean): void {
-    if (this.#names === undefined || this.#table === undefined) return
-    if (wasOver) this.#table.beginPass()
-    this.#begunSeconds = this.#table.nowSeconds
+  /** Begins a pass if one is wanted, it is time for one, or the clock has jumped. */
+  #begin(nowMs: number): boolean {
+    const [names, table] = [this.#names, this.#table]
+    if (names === undefined || table === undefined) return false
+    if (this.#pass !== undefined) return true
+    const age = table.nowSeconds - this.#begunSeconds
+    const isDue = age < 0 || age >= aheadLimits.passSeconds
+    if (!isDue && (!this.#isWanted || nowMs < this.#notBeforeMs)) return false
+    if (!this.#isMixed) table.beginPass()
+    this.#isMixed = false
+    this.#isWanted = false
+    this.#begunSeconds = table.nowSeconds
     this.#left = aheadLimits.perPass
-    this.#pass = this.#names.sign(from)
+    this.#workedMs = 0
+    this.#pass = names.sign(beginning)
+    return true
   }
 }

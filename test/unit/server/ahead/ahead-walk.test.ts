@@ -43,17 +43,21 @@ const questions = [...records, ...ofKeys, ...balanced, ...denials].map(full)
 
 function world(keys = packed(key)) {
   const node = answering(bundle, keys)
-  const walk = new AheadWalk()
+  /** Time that moves by so much at each look at it, in milliseconds. */
+  const clock = { atMs: 0, byMs: 0 }
+  const monotonicMs = (): number => (clock.atMs += clock.byMs)
+  const walk = new AheadWalk({ monotonicMs })
   const pass = (): number => {
     const before = walk.made
-    while (walk.step());
+    clock.atMs += aheadLimits.pauseMsMax
+    walk.turn()
     return walk.made - before
   }
   const take = (): number => {
     walk.take(node.generation())
     return pass()
   }
-  return { node, walk, pass, take }
+  return { node, walk, clock, pass, take }
 }
 
 const writes = (node: Answering): number => signatureWrites(node.generation().signing.signatures)
@@ -106,13 +110,35 @@ describe('after a swap', () => {
     expect(madeFor(node, ...questions)).toBe(0)
   })
 
-  test('a pass that is cut short goes on with the new bundle', () => {
-    const { node, walk, take } = world()
+  test('a pass goes on with the new bundle, and one more looks for what it has missed', () => {
+    const { node, walk, clock, pass, take } = world()
     walk.take(node.generation())
-    for (let i = 0; i < 7; i++) walk.step()
+    clock.byMs = aheadLimits.workMs
+    expect(walk.turn()).toBe(aheadLimits.restMs)
+    expect(walk.made).toBeLessThan(20)
+    clock.byMs = 0
     node.serve(bundleOf(signedModel(15, ['192.0.2.12'])))
     take()
+    pass()
     expect(madeFor(node, ...questions)).toBe(0)
+  })
+
+  test('passes that follow each other leave most of the time to others', () => {
+    const { node, walk, clock, take } = world()
+    take()
+    clock.byMs = 1
+    let worked = 0
+    const startedMs = clock.atMs
+    for (let i = 0; i < 40; i++) {
+      node.serve(i % 2 === 0 ? bundleOf(signedModel(15, ['192.0.2.12'])) : bundle)
+      walk.take(node.generation())
+      const beganMs = clock.atMs
+      const restMs = walk.turn()
+      worked += clock.atMs - beganMs
+      clock.atMs += restMs
+    }
+    expect(worked / (clock.atMs - startedMs)).toBeLessThan(0.15)
+    expect(walk.made).toBeGreaterThan(40)
   })
 })
 
@@ -155,7 +181,7 @@ describe('as time goes by', () => {
     )
 
   test('nobody who asks waits for a signature that was renewed', () => {
-    const { node, walk, pass, take } = world()
+    const { node, pass, take } = world()
     take()
     let renewed = 0
     const step = aheadLimits.passSeconds
@@ -163,7 +189,6 @@ describe('as time goes by', () => {
     for (let now = nowSeconds; now < end; now += step) {
       node.at(now)
       expect(madeFor(node, ...questions)).toBe(0)
-      walk.look()
       renewed += pass()
     }
     expect(areValid(node, end)).toBe(true)
@@ -176,25 +201,24 @@ describe('as time goes by', () => {
     ['a month forwards', 30 * 86_400],
     ['a month back', -30 * 86_400],
   ])('the clock jumps %s, and all is signed for that time', (_how, seconds) => {
-    const { node, walk, pass, take } = world()
+    const { node, pass, take } = world()
     take()
     node.at(nowSeconds + seconds)
     expect(areValid(node, nowSeconds + seconds)).toBe(true)
-    walk.look()
     pass()
     expect(madeFor(node, ...questions)).toBe(0)
     expect(areValid(node, nowSeconds + seconds)).toBe(true)
   })
 
   test('a pass begins when the time of one is over, not before', () => {
-    const { node, walk, take } = world()
+    const { node, walk, clock, take } = world()
     take()
-    const begins = [1, aheadLimits.passSeconds - 1, aheadLimits.passSeconds].map((seconds) => {
+    clock.byMs = aheadLimits.workMs
+    const rests = [1, aheadLimits.passSeconds - 1, aheadLimits.passSeconds].map((seconds) => {
       node.at(nowSeconds + seconds)
-      walk.look()
-      return walk.step()
+      return walk.turn()
     })
-    expect(begins).toEqual([false, false, true])
+    expect(rests).toEqual([aheadLimits.lookMs, aheadLimits.lookMs, aheadLimits.restMs])
   })
 })
 
