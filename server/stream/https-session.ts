@@ -146,8 +146,10 @@ class HttpsSession implements Conversation {
     const asked = readRequest(headers, this.#path)
     if (asked === 'body') this.#hearBody(stream, open)
     else this.#take(stream, open, asked)
-    // Also where nothing is read: a stream ends when both of its sides have.
-    stream.resume()
+    // A stream ends when both of its sides have, also where nothing is read. Node reads one without
+    // a body to its end itself, behind the reply; where that end has come before, it makes an error
+    // object, which nobody sees: a quarter of what a request costs.
+    if (!stream.endAfterHeaders) stream.resume()
   }
 
   #forget(stream: ServerHttp2Stream, open: Open): void {
@@ -255,13 +257,13 @@ class HttpsSession implements Conversation {
   }
 
   #send(stream: ServerHttp2Stream, reply: Buffer): void {
-    stream.respond({
-      ':status': 200,
-      'content-type': dnsMessageType,
-      'content-length': reply.length,
+    // A list costs Node less than an object with these keys.
+    stream.respond([
+      ...[':status', '200', 'content-type', dnsMessageType],
+      ...['content-length', String(reply.length)],
       // An answer may go by the client's address: caches that several clients share keep none.
-      'cache-control': `private, max-age=${freshSeconds(reply)}`,
-    })
+      ...['cache-control', `private, max-age=${freshSeconds(reply)}`],
+    ])
     stream.end(reply)
   }
 
