@@ -5,6 +5,7 @@ import { runBundle } from './bundle.bench.ts'
 import { runCommit } from './commit.bench.ts'
 import { runCompile } from './compile.bench.ts'
 import { runFleet } from './fleet.bench.ts'
+import { runFlood } from './flood.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
 import { runMemory } from './memory.bench.ts'
@@ -18,10 +19,12 @@ import { runReads } from './reads.bench.ts'
 import { runRedirects } from './redirects.bench.ts'
 import { runReplace } from './replace.bench.ts'
 import { runRouting } from './routing.bench.ts'
+import { runRrl } from './rrl.bench.ts'
 import { runSigning } from './signing.bench.ts'
 import { runStart } from './start.bench.ts'
 import { runSwap } from './swap.bench.ts'
 import { runThreads } from './threads.bench.ts'
+import { runTransports } from './transports.bench.ts'
 import { runWrites } from './writes.bench.ts'
 
 export const benchmarks: readonly Benchmark[] = Object.freeze([
@@ -100,6 +103,21 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'signing',
     summary: 'signed answers beside unsigned ones, Knot and PowerDNS that sign on the way: CPU',
     run: runSigning,
+  },
+  {
+    name: 'rrl',
+    summary: 'what a rate limit costs an answer, with 1,000 to 300,000 networks of clients',
+    run: runRrl,
+  },
+  {
+    name: 'flood',
+    summary: 'octets to victims of a flood, and what their neighbours get, with and without limits',
+    run: runFlood,
+  },
+  {
+    name: 'transports',
+    summary: 'TCP, TLS and HTTPS beside BIND and dnsdist: CPU per query, memory per connection',
+    run: runTransports,
   },
   {
     name: 'swap',

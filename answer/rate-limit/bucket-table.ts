@@ -49,7 +49,8 @@ export class BucketTable {
   /**
    * Takes room for one answer from the bucket of a key.
    *
-   * @param tag of the key: not 0
+   * @param hash of the key: its low bits say in which line it is
+   * @param tag of the key: keys of one line are told apart by it
    * @param costMicros of the answer: less than a window
    * @param windowMicros less than `aheadMaxMicros` together with the cost
    * @param nowMicros low 32 bits, of a clock that all threads share
@@ -64,14 +65,13 @@ export class BucketTable {
     const cells = this.#cells
     const line = (hash & this.#lineMask) * lineCells
     const end = line + lineCells
-    for (let at = line; at < end; at += bucketCells) {
-      if (cells[at] === tag) {
-        return this.#charge(at + 1, costMicros, windowMicros, nowMicros) ? Room : None
-      }
-    }
+    let at = line
+    while (at < end && cells[at] !== tag) at += bucketCells
+    if (at < end) return this.#charge(at + 1, costMicros, windowMicros, nowMicros) ? Room : None
     let fullest = line
     let least = aheadMaxMicros
-    for (let at = line; at < end; at += bucketCells) {
+    // A bucket that is full has nothing in it of the key that had it.
+    for (at = line; at < end && least > 0; at += bucketCells) {
       const ahead = aheadOf(cells[at + 1]!, nowMicros)
       if (ahead < least) {
         least = ahead

@@ -18,6 +18,8 @@ const { Taken } = buckets
 const { AnswerClass: Class, Verdict } = limits
 const { RateCell, ReportCell } = memory
 const { Rcode } = rcodes
+/** Tells keys of classes apart. */
+const classStride = 0x61c88647
 const action = { drop: 0, slip: 1, would: 2 } as const
 
 /** Cell of what an answer costs of all that a network gets. */
@@ -118,7 +120,7 @@ export class RateLimiter {
     const net0 = words[0]! & (isIpv6 ? this.#ipv6Mask0 : this.#ipv4Mask)
     const net1 = isIpv6 ? words[1]! & this.#ipv6Mask1 : 0
     // An IPv4 network is none of IPv6 that begins alike.
-    const network = mixWord(mixWord(this.#seed ^ (isIpv6 ? 1 : 0), net0), net1)
+    const network = isIpv6 ? mixWord(mixWord(~this.#seed, net0), net1) : mixWord(this.#seed, net0)
     const key = kind === Class.Error ? 0 : keyOf(answer)
     if (!this.#hasRoom(network, key, kind)) return this.#limit(kind, net0, net1)
     if (this.#head[allCost]! > 0 && !this.#hasRoom(network, 0, Class.All))
@@ -131,13 +133,18 @@ export class RateLimiter {
     const row = RateCell.Class + kind * RateCell.ClassWords
     const costMicros = head[row + RateCell.CostMicros]!
     if (costMicros === 0) return true
-    const mixed = mixWord(mixWord(network, key), kind)
-    const hash = mixed ^ (mixed >>> 16)
-    // From other bits than the place: what shares a line differs here.
-    const other = mixWord(network ^ key, mixed)
-    const tag = other === 0 ? 1 : other
+    const word = key ^ Math.imul(kind, classStride)
+    const mixed = mixWord(network, word)
+    // Two keys of one network, or of two networks and one name, never have the same tag.
+    const tag = (network - word) | 0
     const windowMicros = head[row + RateCell.WindowMicros]!
-    const taken = this.#table.take(hash, tag, costMicros, windowMicros, this.#now[0]!)
+    const taken = this.#table.take(
+      mixed ^ (mixed >>> 16),
+      tag,
+      costMicros,
+      windowMicros,
+      this.#now[0]!,
+    )
     if (taken >= Taken.RoomOfOther) this.#counts.rateCrowded()
     return taken === Taken.Room || taken === Taken.RoomOfOther
   }

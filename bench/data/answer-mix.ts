@@ -17,6 +17,7 @@ import type { Generation } from '#answer/serving-view.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { benchModel } from './encode-bundle.ts'
 import { encodeQuery } from './query-wire.ts'
+import { rateLimitSettings } from './rate-limit.ts'
 import { staticZoneModel } from './static-zone.ts'
 
 export interface QueryKind {
@@ -117,7 +118,8 @@ const batchQueries = 32
 
 /** A limiter as its thread has it, and clients taking turns. */
 export interface LimitedClients {
-  readonly limiter: RateLimiter
+  /** null: nothing is limited. */
+  readonly limiter: RateLimiter | null
   /** Number of client networks. */
   readonly networks: number
 }
@@ -127,10 +129,7 @@ export interface LimitedClients {
  */
 export function limitedClients(networks: number, perSecond: number, slip = 2): LimitedClients {
   const nowMs = createMachineClock()
-  const all = perSecond
-  const classes = { answer: all, referral: all, nodata: all, nxdomain: all, error: all, all: 0 }
-  const rates = { perSecond: classes, windowMs: 1_000, slip, isDryRun: false }
-  const settings = { rates, ipv4Bits: 24, ipv6Bits: 56, buckets: 131_072, exempt: [] }
+  const settings = rateLimitSettings(perSecond, slip, 1_000)
   const memory = createRateMemory(settings, 1, 1, nowMs())
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   return { limiter: new RateLimiter(memory, 0, 1, counters, nowMs), networks }

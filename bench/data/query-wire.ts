@@ -9,6 +9,8 @@ export interface QueryOptions {
   readonly class?: number
   /** Adds an OPT record; `ecs` adds a client subnet, 198.51.100.0/24, `do` requests signatures. */
   readonly edns?: 'plain' | 'ecs' | 'do'
+  /** A cookie in the OPT record, where there is one; RFC 7873. */
+  readonly cookie?: Uint8Array
 }
 
 /** @param qname ASCII labels, with or without the final dot */
@@ -22,14 +24,14 @@ export function encodeQuery(qname: string, options: QueryOptions = {}): Uint8Arr
   const tail = Buffer.alloc(5)
   tail.writeUInt16BE(options.type ?? RrType.A, 1)
   tail.writeUInt16BE(options.class ?? 1, 3)
-  return Buffer.concat([header, ...name, tail, optRecord(options.edns)])
+  return Buffer.concat([header, ...name, tail, optRecord(options)])
 }
 
 /** RFC 6891: root, type 41, payload size 1232. RFC 7871: family 1, 24 bits. */
-function optRecord(edns: QueryOptions['edns']): Uint8Array {
+function optRecord({ edns, cookie }: QueryOptions): Uint8Array {
   if (edns === undefined) return Buffer.alloc(0)
-  const ecs = [0, 8, 0, 7, 0, 1, 24, 0, 198, 51, 100]
-  const rdata = edns === 'ecs' ? ecs : []
+  const ecs = edns === 'ecs' ? [0, 8, 0, 7, 0, 1, 24, 0, 198, 51, 100] : []
+  const rdata = cookie === undefined ? ecs : [...ecs, 0, 10, 0, cookie.length, ...cookie]
   const flags = edns === 'do' ? 0x80 : 0
   return Buffer.from([0, 0, 41, 0x04, 0xd0, 0, 0, flags, 0, 0, rdata.length, ...rdata])
 }

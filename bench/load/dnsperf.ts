@@ -15,6 +15,8 @@ export type EdnsMode = (typeof ednsModes)[number]
 
 export interface DnsperfRun {
   readonly port: number
+  /** What carries the messages. Default `udp`. */
+  readonly mode?: 'udp' | 'tcp' | 'dot'
   /** Lines of `name type`. */
   readonly queryFile: string
   readonly seconds: number
@@ -46,7 +48,7 @@ export interface DnsperfResult {
 /** @throws when dnsperf is missing or prints no statistics */
 export async function dnsperf(run: DnsperfRun): Promise<DnsperfResult> {
   const args = [
-    ...['-s', '127.0.0.1', '-p', String(run.port), '-d', run.queryFile],
+    ...['-s', '127.0.0.1', '-p', String(run.port), '-m', run.mode ?? 'udp', '-d', run.queryFile],
     ...['-l', String(run.seconds), '-q', String(run.outstandingMax ?? 100), '-t', '2'],
     ...['-c', String(run.clients ?? 1), '-T', String(run.threads ?? 1)],
     ...(run.rate === undefined ? [] : ['-Q', String(run.rate)]),

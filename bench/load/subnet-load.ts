@@ -1,12 +1,12 @@
 // A load of queries with client subnets spread over the address space, which dnsperf cannot send:
 // from one address or many, many packets a call, a window of outstanding queries. Run by
 // `subnetLoad`: prints the results as JSON.
-import { loadLibc, Sys } from '#system/sockets/libc.ts'
-import type { Libc } from '#system/sockets/libc.ts'
+import { loadLibc } from '#system/sockets/libc.ts'
 import { ecsBytes, subnetQuery } from '../measure/client-loop.ts'
 import { clients4 } from '../data/clients.ts'
 import { Random } from '#lib/random.ts'
 import { runForJson } from '../servers/program.ts'
+import { batchMax, ManyAddresses, slotBytes } from './many-addresses.ts'
 
 export interface SubnetLoad {
   readonly port: number
@@ -33,106 +33,15 @@ export interface SubnetLoadResult {
 
 /** Outstanding queries, as with dnsperf. */
 const window = 100
-const batchMax = 32
-const slotBytes = 512
 const sendersMax = 128
-/** MSG_DONTWAIT of Linux. */
-const dontWait = 0x40
-/** CMSG_SPACE of in_pktinfo, and the offset of the source address in it. */
-const controlBytes = 32
-const senderAt = 20
+/** 127.0.1.1; the others follow. */
+const firstSender = 0x7f000101
 
 /** @param core the only core of the load */
 export async function subnetLoad(run: SubnetLoad, core: number): Promise<SubnetLoadResult> {
   // Linux allows 128 KiB in one argument; ten thousand names are more.
   const parts = JSON.stringify(run).match(/.{1,100000}/gs) ?? []
   return runForJson<SubnetLoadResult>([import.meta.filename, ...parts], { core })
-}
-
-/** A socket that sends from many addresses and receives for all of them. */
-class Socket {
-  readonly slots = new Uint8Array(new ArrayBuffer(batchMax * slotBytes))
-  /** Octets received, by slot. */
-  readonly lengthOf: (slot: number) => number
-  readonly #libc: Libc
-  readonly #fd: number
-  readonly #name: Uint8Array
-  readonly #control = new Uint8Array(new ArrayBuffer(batchMax * controlBytes))
-  /** Octets to send, by slot. */
-  readonly #lengths: Uint32Array
-  readonly #out: Messages
-  readonly #in: Messages
-
-  constructor(libc: Libc, port: number) {
-    this.#libc = libc
-    this.#fd = libc.socket(Sys.AF_INET, Sys.SOCK_DGRAM | Sys.SOCK_CLOEXEC, 0)
-    const timeout = new Uint8Array(new BigInt64Array([0n, 100_000n]).buffer)
-    libc.setsockopt(this.#fd, Sys.SOL_SOCKET, Sys.SO_RCVTIMEO, timeout, timeout.length)
-    const target = [2, 0, port >> 8, port & 255, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
-    this.#name = Uint8Array.from(target)
-    const control = new DataView(this.#control.buffer)
-    for (let at = 0; at < this.#control.length; at += controlBytes) {
-      // struct cmsghdr, and in_pktinfo: the interface, the address to send from.
-      control.setBigUint64(at, BigInt(controlBytes - 4), true)
-      control.setInt32(at + 8, Sys.SOL_IP, true)
-      control.setInt32(at + 12, Sys.IP_PKTINFO, true)
-    }
-    const around = { name: this.#name, control: this.#control }
-    this.#out = messagesIn(libc, this.slots, around)
-    this.#lengths = new Uint32Array(this.#out.iovecs.buffer)
-    this.#in = messagesIn(libc, this.slots)
-    const words = new Uint32Array(this.#in.headers.buffer)
-    this.lengthOf = (slot) => words[slot * 16 + 14]!
-  }
-
-  /** Puts a query into a slot. */
-  set(slot: number, query: Uint8Array): void {
-    this.slots.set(query, slot * slotBytes)
-    this.#lengths[slot * 4 + 2] = query.length
-  }
-
-  /** @param sender a number from 0; all addresses of 127.0.0.0/8 belong to this machine */
-  setSender(slot: number, sender: number): void {
-    this.#control.set([127, 0, 1, sender + 1], slot * controlBytes + senderAt)
-  }
-
-  send(count: number): number {
-    return Math.max(0, this.#libc.sendmmsg(this.#fd, this.#out.address, count, 0))
-  }
-
-  /** @param isPatient waits up to a tenth of a second for the first one */
-  receive(isPatient: boolean): number {
-    const { address } = this.#in
-    const flags = isPatient ? Sys.MSG_WAITFORONE : dontWait
-    return Math.max(0, this.#libc.recvmmsg(this.#fd, address, batchMax, flags, 0))
-  }
-}
-
-/** An array of struct mmsghdr, and the memory it points to. */
-interface Messages {
-  readonly headers: BigUint64Array<ArrayBuffer>
-  readonly iovecs: BigUint64Array<ArrayBuffer>
-  readonly address: bigint
-}
-
-/** @param around left out: without source addresses */
-function messagesIn(
-  libc: Libc,
-  slots: Uint8Array,
-  around?: { readonly name: Uint8Array; readonly control: Uint8Array },
-): Messages {
-  const iovecs = new BigUint64Array(new ArrayBuffer(batchMax * 16))
-  const headers = new BigUint64Array(new ArrayBuffer(batchMax * 64))
-  for (let slot = 0; slot < batchMax; slot++) {
-    iovecs.set([libc.addressOf(slots) + BigInt(slot * slotBytes), BigInt(slotBytes)], slot * 2)
-    const iovec = libc.addressOf(iovecs) + BigInt(slot * 16)
-    headers.set([0n, 0n, iovec, 1n], slot * 8)
-    if (around === undefined) continue
-    headers.set([libc.addressOf(around.name), 16n], slot * 8)
-    const control = libc.addressOf(around.control) + BigInt(slot * controlBytes)
-    headers.set([control, BigInt(controlBytes)], slot * 8 + 4)
-  }
-  return { headers, iovecs, address: libc.addressOf(headers) }
 }
 
 /** Outstanding queries by sender, whose number is in the low seven bits of a query's ID. */
@@ -168,7 +77,7 @@ function run({ port, qnames, seconds, senders = 1 }: SubnetLoad): SubnetLoadResu
   if (typeof libc === 'string') throw new Error(libc)
   const queries = qnames.map((qname) => subnetQuery(qname, 'ecs4'))
   const random = new Random(17)
-  const socket = new Socket(libc, port)
+  const socket = new ManyAddresses(libc, port)
   const { slots, lengthOf } = socket
   const waiting = new Window(senders)
   const { octets, count: clients } = clients4()
@@ -189,7 +98,7 @@ function run({ port, qnames, seconds, senders = 1 }: SubnetLoad): SubnetLoadResu
     slots[at + 1] = ((sent & 1) << 7) | sender
     client = (client + 1) % clients
     for (let i = 0; i < 3; i++) slots[at + subnetAt + i] = octets[client * 4 + i]!
-    socket.setSender(filled++, sender)
+    socket.setSender(filled++, firstSender + sender)
     if (filled === batchMax) flush()
   }
   const receive = (isPatient: boolean): number => {

@@ -4,21 +4,25 @@ import { generateKeyPairSync } from 'node:crypto'
 import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
-import { systemClock } from '#lib/clock.ts'
+import { createMachineClock, systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { createRateMemory } from '#answer/rate-limit/rate-memory.ts'
 import { createHealthMonitor } from '#health/view/monitor.ts'
 import { DnsNode } from '#server/node/node.ts'
 import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import { QueryLog } from '#answer/query-log/query-log.ts'
 import { createThreadGroup } from '#server/threads/thread-group.ts'
+import type { ThreadGroupParts } from '#server/threads/threads-port.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
+import { cookieCells } from '#test/support/dns/cookies.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { residentBytes } from '../support/process-cpu.ts'
 import { worldCountries } from '../data/geo-tables.ts'
 import { readShared } from '../data/bundle-file.ts'
 import { targetsOf } from '../data/probe-targets.ts'
+import { rateLimitSettings } from '../data/rate-limit.ts'
 
 export interface ServeOptions {
   /** Served in turn: the first at the start, the next at each swap. */
@@ -30,6 +34,10 @@ export interface ServeOptions {
   readonly queryLog?: { readonly file: string; readonly sampleEvery: number } | undefined
   /** Folder of the keys of signed zones, made if missing. */
   readonly keyDirectory?: string | undefined
+  /** Answers of each kind, a second, to one network; left out: no limit, and no cookies. */
+  readonly rateLimit?: { readonly perSecond: number; readonly slip: number } | undefined
+  /** DNS over TLS and HTTPS; left out: neither. */
+  readonly tls?: ThreadGroupParts['tls']
   /** Members probed in parallel: their number, and the ports of their servers. */
   readonly probing?: { readonly targets: number; readonly ports: readonly number[] }
 }
@@ -54,6 +62,8 @@ export interface Counted {
   /** Records written to the query log. */
   readonly logged: number
 }
+
+const plainSettings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
 
 const { privateKey } = generateKeyPairSync('ed25519')
 const key = signingKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
@@ -105,17 +115,39 @@ function openKeys({ keyDirectory }: ServeOptions): ZoneKeys | null {
   })
 }
 
+/** @returns what threads limit answers by, and the secrets of cookies */
+function limitsOf({ rateLimit, threads }: ServeOptions) {
+  if (rateLimit === undefined) return { rateLimit, cookies: undefined }
+  const { perSecond, slip } = rateLimit
+  const settings = rateLimitSettings(perSecond, slip, 2_000)
+  const nowSeconds = Math.floor(systemClock.nowMs() / 1_000)
+  return {
+    rateLimit: createRateMemory(settings, threads + 1, 1, createMachineClock()()),
+    cookies: cookieCells({ nowSeconds }),
+  }
+}
+
+/** Connections of a load generator come from one address, and stay open while others are made. */
+const tcpLimits = {
+  connectionsMax: 20_000,
+  connectionsPerClientMax: 20_000,
+  idleTimeoutMs: 600_000,
+} as const
+
 async function serve(options: ServeOptions): Promise<void> {
-  const { paths, threads, hasCountries, probing } = options
+  const { paths, threads, hasCountries, probing, tls } = options
   const queryLog = startQueryLog(options)
+  const { rateLimit, cookies } = limitsOf(options)
   const node = new DnsNode({
     createThreads: createThreadGroup,
     threads: {
       listenAddr: '127.0.0.1',
       port: 0,
       threads,
-      settings: { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 },
-      tcpLimits: {},
+      settings: { ...plainSettings, cookies },
+      tcpLimits: tls === undefined ? {} : tcpLimits,
+      ...(tls === undefined ? {} : { tls }),
+      rateLimit,
       seed: 1,
       queryLog: queryLog?.rings,
     },

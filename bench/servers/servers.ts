@@ -52,7 +52,7 @@ export async function startGslbd(
     core?: number | undefined
     threads?: number
     flags?: string[]
-  } & Pick<ServeOptions, 'hasCountries' | 'probing' | 'queryLog' | 'keyDirectory'>,
+  } & Omit<ServeOptions, 'paths' | 'threads'>,
 ): Promise<Gslbd> {
   const args = [...nodeFlags, ...flags, script, JSON.stringify({ paths, threads, ...more })]
   const program = startProgram(process.execPath, args, { core, hasChannel: true })

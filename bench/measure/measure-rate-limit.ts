@@ -1,0 +1,109 @@
+// Measures what a rate limit costs an answer: the same answers with and without it, in turns,
+// without a socket; and what memory alone costs the look at a bucket.
+// Run by the benchmark `rrl`; prints JSON.
+import { bucketBytes, bucketCountFor } from '#answer/rate-limit/bucket-table.ts'
+import { mixWord } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { AnswerLoop, benchGeneration, limitedClients } from '../data/answer-mix.ts'
+import { encodeQuery } from '../data/query-wire.ts'
+import { tableBuckets } from '../data/rate-limit.ts'
+
+export interface RateLimitCost {
+  readonly question: string
+  readonly networks: number
+  /** Nanoseconds of one answer, least of the rounds. */
+  readonly unlimited: number
+  readonly limited: number
+}
+
+/** Nanoseconds of a look at a random line of so many octets, which the next look waits for. */
+export interface LookCost {
+  readonly tableBytes: number
+  readonly read: number
+  /** Read, then changed by compare and exchange. */
+  readonly changed: number
+}
+
+export interface RateLimitResult {
+  readonly answers: readonly RateLimitCost[]
+  readonly looks: readonly LookCost[]
+}
+
+const zone = 'gslb.example.com'
+const questions = [
+  ['address', encodeQuery(`svc0.${zone}`)],
+  ['no such type', encodeQuery(`svc0.${zone}`, { type: RrType.AAAA })],
+  ['no such name', encodeQuery(`none.${zone}`)],
+] as const
+const networkCounts = [1_000, 30_000, 300_000]
+/** Above what any network here asks: all is answered. */
+const perSecond = 10_000
+
+const isQuick = process.argv.includes('--quick')
+/** A spell takes milliseconds: on a busy machine some of them are not interrupted. */
+const [rounds, times] = isQuick ? [2, 30_000] : [60, 30_000]
+
+function nanosOf(run: () => unknown, operations: number): number {
+  const startedMs = performance.now()
+  run()
+  return ((performance.now() - startedMs) * 1e6) / operations
+}
+
+function answers(networks: number): RateLimitCost[] {
+  const generation = benchGeneration()
+  const loops = [
+    new AnswerLoop(generation, 1, { limiter: null, networks }),
+    new AnswerLoop(generation, 1, limitedClients(networks, perSecond)),
+  ]
+  for (let i = 0; i < 5; i++) {
+    for (const [, query] of questions) for (const loop of loops) loop.run(query, times)
+  }
+  return questions.map(([question, query]) => {
+    const least = [Infinity, Infinity]
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, loop] of loops.entries()) {
+        least[i] = Math.min(
+          least[i]!,
+          nanosOf(() => loop.run(query, times), times),
+        )
+      }
+    }
+    return { question, networks, unlimited: least[0]!, limited: least[1]! }
+  })
+}
+
+const lineCells = 16
+
+/** Each place follows from what was read at the one before. */
+function look(cells: Int32Array, count: number, isChanged: boolean): number {
+  const mask = cells.length / lineCells - 1
+  let hash = 1
+  for (let i = 0; i < count; i++) {
+    const at = ((hash ^ (hash >>> 16)) & mask) * lineCells
+    const found = cells[at]!
+    if (isChanged) Atomics.compareExchange(cells, at, found, found + 1)
+    hash = mixWord(hash, found + i)
+  }
+  return hash
+}
+
+function looks(tableBytes: number): LookCost {
+  const cells = new Int32Array(new SharedArrayBuffer(tableBytes))
+  // A page that was never written is one of zeros, the same for all.
+  for (let at = 0; at < cells.length; at += lineCells) cells[at] = at
+  const least = [Infinity, Infinity]
+  for (let round = -2; round < rounds; round++) {
+    for (const i of [0, 1]) {
+      const nanos = nanosOf(() => look(cells, times, i === 1), times)
+      if (round >= 0) least[i] = Math.min(least[i]!, nanos)
+    }
+  }
+  return { tableBytes, read: least[0]!, changed: least[1]! }
+}
+
+const table = bucketCountFor(tableBuckets) * bucketBytes
+const result: RateLimitResult = {
+  answers: networkCounts.flatMap(answers),
+  looks: [16_384, table, table * 64].map(looks),
+}
+process.stdout.write(`${JSON.stringify(result)}\n`)
