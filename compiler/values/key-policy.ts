@@ -1,5 +1,6 @@
 // Parses the lifetimes of a zone's keys.
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
+import { readPublicKey } from '#dns/dnssec/key-files.ts'
 import type { RollPolicy } from '#dns/dnssec/rollover.ts'
 import type { Dnssec } from '#schemas/objects/zone.ts'
 
@@ -12,6 +13,14 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
   m: 60_000,
   s: 1_000,
+}
+
+/** @returns rdata of the DNSKEY records of other signers; undefined: they are not listed */
+export function listedKeys({ dnskeys }: Pick<Dnssec, 'dnskeys'>): Uint8Array[] | undefined {
+  return dnskeys?.flatMap((text) => {
+    const read = readPublicKey(`. DNSKEY ${text}`)
+    return read.ok ? [read.value.rdata] : []
+  })
 }
 
 /** @returns null: never */

@@ -43,6 +43,9 @@ export const keyLifePattern = '^(never|[1-9][0-9]{0,3}[ydh])$'
 /** How long keys of a zone wait. */
 export const keyWaitPattern = '^(0|[1-9][0-9]{0,4}[dhms])$'
 
+/** Rdata of a DNSKEY record: flags, protocol, algorithm, and the key in Base64. */
+export const dnskeyPattern = '^25[67] 3 [0-9]{1,3} [A-Za-z0-9+/]{16,1400}={0,2}$'
+
 /** What to write, for each pattern. */
 export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
   [textPattern]:
@@ -61,6 +64,7 @@ export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
     'write SOURCE, SOURCE/NAME or SOURCE/NAME?LABEL=VALUE&LABEL=VALUE in small letters',
   [httpAddressPattern]: 'write it in ASCII, without spaces, beginning with http:// or https://',
   [keyLifePattern]: 'write years, days or hours such as 2y, 90d or 12h, or never',
+  [dnskeyPattern]: 'write it as dig shows it, such as 257 3 13 and the key without spaces in it',
   [keyWaitPattern]: 'write days, hours, minutes or seconds such as 1d, 2h, 30m or 90s, or 0',
 })
 /** A tenant id is a folder name, and must be one on every file system. */

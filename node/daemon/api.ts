@@ -47,7 +47,11 @@ import { createApiTls } from '#node/certificates/api-tls.ts'
 import type { NodeApiTls } from '#node/certificates/api-tls.ts'
 import { behindOf, givingCertificate } from '#node/certificates/give-certificate.ts'
 import { createCertificatesView } from '#node/certificates/certificates-view.ts'
-import { createZoneKeysAdmin, signedZonesOf } from '#node/signing/zone-keys-admin.ts'
+import {
+  createZoneKeysAdmin,
+  listingZonesOf,
+  signedZonesOf,
+} from '#node/signing/zone-keys-admin.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
   HasAlerts,
@@ -347,6 +351,7 @@ function zoneKeysOf({ keyVault, keyKeeper, gitops }: Needs): NodeApiParts['zoneK
     vault: keyVault.vault,
     keeper: () => keyKeeper,
     signed: () => signedZonesOf(gitops.config),
+    isListed: (zone) => listingZonesOf(gitops.config).has(zone),
     clock: systemClock,
   })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { RrsetCell } from '#bundle/format/rrsets.ts'
-import { rollPolicy } from '#compiler/values/key-policy.ts'
+import { listedKeys, rollPolicy } from '#compiler/values/key-policy.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from '#config/view.ts'
 import { missingAfterMs } from '#fleet/node-inventory.ts'
@@ -42,7 +42,9 @@ export function createNodeKeyKeeper(parts: NodeKeyKeeperParts): KeyKeeper {
       const { key } = checkName(name, false)
       if (key === undefined || dnssec?.enabled !== true) return []
       const ttls = { keyTtlMs: ttlMs, longestTtlMs: ttlMs }
-      return [{ name: key, policy: rollPolicy(dnssec), ...ttls }]
+      const listed = listedKeys(dnssec)
+      const foreign = listed === undefined ? {} : { listed }
+      return [{ name: key, policy: rollPolicy(dnssec), ...foreign, ...ttls }]
     })
   }
   const looks = createStoredLooks(join(dataDir, looksFile), log)

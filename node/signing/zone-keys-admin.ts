@@ -37,6 +37,8 @@ interface ZoneKeysAdminParts {
   readonly keeper: () => Pick<KeyKeeper, 'views' | 'begin' | 'seen'> | null
   /** Names of the zones that are to be signed: lower case, with the final dot. */
   readonly signed: () => readonly string[]
+  /** Whether the configuration lists the keys of other signers. */
+  readonly isListed?: (zone: string) => boolean
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
@@ -80,7 +82,9 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
       }
       const changed = await vault.change(zone, (before) => {
         if (before.some((one) => isSame(one, imported))) return err('the zone has this key already')
-        if (imported.secret === null) return withForeign(before, imported)
+        if (imported.secret === null) {
+          return parts.isListed?.(zone) === true ? err(listed) : withForeign(before, imported)
+        }
         const times = { ...imported.times, ...timesBeside(before, imported, nowMs) }
         return ok([...before, { ...imported, times }])
       })
@@ -96,6 +100,7 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
         const found = before.find((one) => idOf(one) === id)
         isThere = found !== undefined
         if (found === undefined) return ok(before)
+        if (found.secret === null && parts.isListed?.(zone) === true) return err(listed)
         return isOut(found)
           ? ok(before.filter((one) => one !== found))
           : err('the key is in use: roll, and wait until it is out of the zone')
@@ -116,6 +121,15 @@ export function signedZonesOf(config: Pick<ConfigView, 'isReady' | 'snapshot'>):
     const { key } = checkName(name, false)
     return key === undefined || dnssec?.enabled !== true ? [] : [key]
   })
+}
+
+/** Names as the keys have them, of zones that list the keys of other signers. */
+export function listingZonesOf(
+  config: Pick<ConfigView, 'isReady' | 'snapshot'>,
+): ReadonlySet<string | undefined> {
+  const zones = config.isReady() ? config.snapshot().list('Settings')[0]?.object.spec.zones : []
+  const listing = (zones ?? []).filter(({ dnssec }) => dnssec?.dnskeys !== undefined)
+  return new Set(listing.map(({ name }) => checkName(name, false).key))
 }
 
 const noStore: Result<never, ZoneKeysFault> = err({
@@ -145,6 +159,9 @@ function foreignKey(record: string, nowMs: number): Result<KeyRecord, string> {
   // What a store takes, nodes can read.
   return readKeyRecord(keyRecordJson(one), null)
 }
+
+const listed =
+  'the keys of other servers are those of dnssec.dnskeys of the zone: change them there'
 
 /** More would make the DNSKEY rrset too large for UDP. */
 const foreignMax = 8

@@ -1,7 +1,7 @@
 // A zone: its apex, its name servers and the numbers of its SOA record (RFC 1035 section 3.3.13).
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { keyLifePattern, keyWaitPattern } from '#lib/text/patterns.ts'
+import { dnskeyPattern, keyLifePattern, keyWaitPattern } from '#lib/text/patterns.ts'
 
 /**
  * Defaults where neither the zone nor `defaults` gives a value: those of Zonemaster, except
@@ -146,6 +146,15 @@ export const Dnssec = Type.Object(
       }),
     ),
     policy: Type.Optional(KeyPolicy),
+    dnskeys: Type.Optional(
+      Type.Array(Type.String({ pattern: dnskeyPattern, maxLength: 1_500 }), {
+        maxItems: 8,
+        description:
+          'Public keys by which other servers sign the same zone (RFC 8901), as in their DNSKEY ' +
+          'records: `257 3 13 …`. They are shown beside those that are here. For keys in the ' +
+          'database of control nodes. Without it: those that the API was given.',
+      }),
+    ),
     signals: Type.Optional(
       Type.Boolean({
         description:

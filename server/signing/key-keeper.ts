@@ -19,6 +19,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { withListed } from './foreign-keys.ts'
 import { isSaid } from './key-vault.ts'
 import type { KeyVault } from './key-vault.ts'
 import type { KeptView, StoredLooks } from './stored-looks.ts'
@@ -28,6 +29,8 @@ export interface KeptZone {
   /** Lower case, with the final dot. */
   readonly name: string
   readonly policy: RollPolicy
+  /** Rdata of the DNSKEY records that other signers have; left out: they are not listed. */
+  readonly listed?: readonly Uint8Array[]
   readonly keyTtlMs: number
   readonly longestTtlMs: number
 }
@@ -203,10 +206,12 @@ export class KeyKeeper {
     const { heldUntilMs, ttls } = state.looked
     const seen = { parent: state.parent, isParentFresh }
     const input = { ...zone, ...longestTtls(ttls), ...seen, nowMs, heldUntilMs }
-    let last = this.#rolled(before, input)
+    const whole = (all: readonly KeyRecord[]): readonly KeyRecord[] =>
+      zone.listed === undefined ? all : withListed(all, zone.name, zone.listed, nowMs)
+    let last = this.#rolled(whole(before), input)
     if (last.records !== before) {
       const changed = await vault.change(zone.name, (records) => {
-        last = this.#rolled(records, input)
+        last = this.#rolled(whole(records), input)
         return ok(last.records)
       })
       if (!changed.ok) {

@@ -1,6 +1,7 @@
 // Policies of keys as zones write them, in numbers.
 import { expect, test } from 'vitest'
-import { lifeMs, rollPolicy } from '#compiler/values/key-policy.ts'
+import { lifeMs, listedKeys, rollPolicy } from '#compiler/values/key-policy.ts'
+import { dnskeyPattern } from '#lib/text/patterns.ts'
 
 const hour = 3_600_000
 test.each([
@@ -27,4 +28,26 @@ test('fields left out have defaults', () => {
     ...{ model: 'kskzsk', algorithm: 15, defaultAlgorithm: 13, kskMs: 17_520 * hour, zskMs: null },
     ...{ propagationMs: 0, parentMs: hour },
   })
+})
+
+const octets = Buffer.alloc(64, 7)
+const text = `257 3 13 ${octets.toString('base64')}`
+
+test('keys of other signers are read as their DNSKEY records have them', () => {
+  const rdata = Uint8Array.from([1, 1, 3, 13, ...octets])
+  expect(listedKeys({ dnskeys: [text] })).toEqual([rdata])
+  expect(listedKeys({ dnskeys: [] })).toEqual([])
+  expect(listedKeys({})).toBeUndefined()
+})
+
+test.each([
+  [text, true],
+  [text.replace('257', '256'), true],
+  [text.replace('257', '385'), false],
+  [text.replace(' 3 ', ' 2 '), false],
+  [`${text} AAAA`, false],
+  [`example.org. IN DNSKEY ${text}`, false],
+  ['257 3 13', false],
+])('%s is the rdata of a key: %j', (one, is) => {
+  expect(new RegExp(dnskeyPattern).test(one)).toBe(is)
 })

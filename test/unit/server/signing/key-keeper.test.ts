@@ -37,6 +37,7 @@ class World {
   asked = 0
   changes = 0
   behind: readonly string[] = []
+  listed: readonly Uint8Array[] | undefined
   ttls = { keyTtlMs: hour, longestTtlMs: hour }
   policy = policy
   readonly said: string[] = []
@@ -56,7 +57,10 @@ class World {
           return ok(after.value)
         },
       },
-      zones: () => [{ name: zone, policy: this.policy, ...this.ttls }],
+      zones: () => {
+        const listed = this.listed === undefined ? {} : { listed: this.listed }
+        return [{ name: zone, policy: this.policy, ...listed, ...this.ttls }]
+      },
       parentOf: async () => {
         this.asked++
         const { parent } = this
@@ -221,6 +225,30 @@ test('a step waits while a node answers by keys of before, and then as long as e
   await world.walk(keeper, hour)
   expect(world.uses()).toEqual([5, 15])
   expect(keeper.views()[0]?.waiting.some((one) => one.for === 'nodes')).toBe(false)
+})
+
+test('keys of other signers come and go with the list of the zone, and rolls go on', async () => {
+  const world = new World()
+  const keeper = world.keeper()
+  world.parent = [dsText(world.keys[0]!)]
+  await world.walk(keeper, 12 * hour)
+  const [ksk, zsk] = [257, 256].map((flags) => generateZoneKey(signingAlgorithm(13)!, flags).rdata)
+  const other = generateZoneKey(signingAlgorithm(15)!).rdata
+  world.listed = [ksk!, zsk!, other]
+  await keeper.look()
+  // One of another algorithm would make the zone bogus.
+  expect(world.uses()).toEqual([15, 9, 1])
+  await keeper.begin(zone, { role: null, isEmergency: false })
+  await world.walk(keeper, 12 * hour)
+  world.parent = [...world.keys.filter(({ flags }) => flags === 257).map((one) => dsText(one))]
+  await world.walk(keeper, 12 * hour)
+  expect(world.uses()).toEqual([0, 9, 1, 15])
+  world.listed = [zsk!]
+  await keeper.look()
+  expect(world.uses()).toEqual([0, 1, 15])
+  const { changes } = world
+  await world.walk(keeper, hour)
+  expect(world.changes).toBe(changes)
 })
 
 test('what zones wait for is in a file, for people', async () => {
