@@ -7,7 +7,7 @@ import type { Caller } from '#access/caller.ts'
 import { bearerOf } from '#access/credentials.ts'
 import type { Permission } from '#access/permissions.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
-import { crossSite, isRebound, reboundHost } from '#http/origin.ts'
+import { crossSite, isDirectFromHere, isRebound, reboundHost } from '#http/origin.ts'
 import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { err, ok } from '#lib/result.ts'
@@ -54,18 +54,24 @@ async function localCaller(
   parts: CallerParts,
 ): Promise<Result<Caller, Reply>> {
   const { tenant } = parts
-  if (tenant === undefined) {
-    const sentence =
-      'this needs the API key of a tenant: give external-dns ' +
-      '--webhook-provider-url=http://external-dns:KEY@HOST:PORT'
-    return err({ ...refused(401, sentence), headers: { 'www-authenticate': 'Basic' } })
-  }
+  if (tenant === undefined) return err(needsKey)
   if (isRebound(request)) return err(reboundHost)
+  // A proxy on this machine speaks for others.
+  if (!isDirectFromHere(request)) return err(needsKey)
   const caller: Caller = {
     ...{ kind: 'tenant', tenant, userId: null, role: null, permissions: tenantKeyPermissions },
     ...{ isSystemAdmin: false, sessionHash: null, keyHash: null },
   }
   return present(caller, parts)
+}
+
+const needsKey: Reply = {
+  ...refused(
+    401,
+    'this needs the API key of a tenant: give external-dns ' +
+      '--webhook-provider-url=http://external-dns:KEY@HOST:PORT',
+  ),
+  headers: { 'www-authenticate': 'Basic' },
 }
 
 function present(caller: Caller, { ports }: CallerParts): Result<Caller, Reply> {

@@ -108,6 +108,13 @@ describe('who speaks', () => {
     },
   )
 
+  test('a proxy on this machine, which speaks for others, needs a credential', async () => {
+    const forwarded = { 'x-forwarded-for': '198.51.100.7' }
+    expect((await call('GET', '/', forwarded)).status).toBe(401)
+    const authorization = `Bearer ${keyOf('acme')}`
+    expect((await call('GET', '/', { ...forwarded, authorization })).status).toBe(200)
+  })
+
   test('a name that others can point at this machine is refused', async () => {
     expect((await call('GET', '/', { host: 'evil.example' })).status).toBe(403)
   })
