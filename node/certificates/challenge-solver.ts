@@ -5,6 +5,8 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import type { NodeInventory } from '#fleet/node-inventory.ts'
 import type { ChallengeSolver, Proof } from '#integrations/acme/order-certificate.ts'
+import type { HttpChallenge } from '#integrations/acme/acme-state.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -22,8 +24,17 @@ export interface ChallengeSolverParts {
   readonly textsDigest: () => string | null
   /** After all nodes have a record. */
   readonly propagationMs: number
+  /** null: no listener answers HTTP challenges. */
+  readonly http: HttpChallenges | null
   readonly clock: Clock
   readonly log: Log
+}
+
+export interface HttpChallenges {
+  /** Resolves when they are stored, and answered here. Errors: a sentence. */
+  readonly publish: (challenges: readonly HttpChallenge[]) => Promise<Result<null, string>>
+  /** Until the listeners of all nodes answer them. */
+  readonly spreadMs: number
 }
 
 export const solverLimits = {
@@ -41,21 +52,25 @@ export const solverLimits = {
 const writtenBy = 'acme'
 
 export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSolver {
-  const { dynamicDns, bundle } = parts
+  const { dynamicDns, bundle, http } = parts
   const written: string[] = []
   return {
-    typeFor: (name) => {
+    typeFor: (name, isWildcard) => {
       const fault = faultAt(`_acme-challenge.${name}.`, bundle())
-      return fault === undefined ? ok('dns-01') : err(fault)
+      if (fault === undefined) return ok('dns-01')
+      return http !== null && !isWildcard ? ok('http-01') : err(fault)
     },
     publish: async (proofs, signal) => {
       await removeLeft(parts)
-      for (const proof of proofs) {
+      const byHttp = await publishByHttp(parts, proofs, signal)
+      if (!byHttp.ok) return byHttp
+      const byDns = proofs.filter(({ type }) => type === 'dns-01')
+      for (const proof of byDns) {
         const stored = await writeProof(parts, proof)
         if (!stored.ok) return stored
         written.push(stored.value)
       }
-      if (proofs.length === 0) return ok(null)
+      if (byDns.length === 0) return ok(null)
       await waitForNodes(parts, signal)
       await delay(parts.propagationMs, undefined, { signal })
       return ok(null)
@@ -64,6 +79,20 @@ export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSol
       for (const id of written.splice(0)) await dynamicDns.deleteRecord('every-tenant', id)
     },
   }
+}
+
+async function publishByHttp(
+  { http }: ChallengeSolverParts,
+  proofs: readonly Proof[],
+  signal: AbortSignal,
+): Promise<Result<null, string>> {
+  const found = proofs.filter(({ type }) => type === 'http-01')
+  if (found.length === 0) return ok(null)
+  assert(http !== null, 'a proof by HTTP is of listeners that answer it')
+  const challenges = found.map(({ name, token, value }) => ({ host: name, token, answer: value }))
+  const published = await http.publish(challenges)
+  if (published.ok) await delay(http.spreadMs, undefined, { signal })
+  return published
 }
 
 /** @returns why a TXT record there would not be answered, a sentence */

@@ -11,7 +11,7 @@ import type { AcmeState, IssuedCertificate } from '#integrations/acme/acme-state
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
-import { revisionOf } from './pulled-certificate.ts'
+import { revisionOf, sentRevisionOf } from './pulled-certificate.ts'
 
 interface GivingParts {
   /** null: the settings ask for no certificate. */
@@ -42,9 +42,11 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
       return err({ code: 'stranger', message: stranger })
     }
     const { certificate, challenges } = vault.state
-    if (certificate === null) return ok(null)
-    const revision = revisionOf({ certificate })
-    const mustWait = known !== 0 && clock.nowMs() < turnAtMs(certificate, name, clock.nowMs())
+    const revision = sentRevisionOf({ certificate, challenges })
+    if (revision === 0) return ok(null)
+    // A challenge cannot wait.
+    const waits = known !== 0 && challenges.length === 0 && certificate !== null
+    const mustWait = waits && clock.nowMs() < turnAtMs(certificate, name, clock.nowMs())
     if (revision === known || mustWait) return ok(null)
     const content = Buffer.from(printState({ ...emptyState, certificate, challenges }))
     const to = { node: name, sealTo }

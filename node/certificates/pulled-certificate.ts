@@ -19,9 +19,18 @@ import type { Io } from '#system/process/command.ts'
 
 /** What tells certificates apart, as a number that an envelope has room for; 0: there is none. */
 export function revisionOf({ certificate }: Pick<AcmeState, 'certificate'>): number {
-  if (certificate === null) return 0
-  return Number.parseInt(hash('sha256', certificate.chain).slice(0, 12), 16) + 1
+  return certificate === null ? 0 : numberOf(certificate.chain)
 }
+
+/** The same of all that a node is sent: challenges are sent with the certificate. */
+export function sentRevisionOf(state: Pick<AcmeState, 'certificate' | 'challenges'>): number {
+  const { challenges, certificate } = state
+  if (challenges.length === 0) return revisionOf(state)
+  return numberOf(`${certificate?.chain ?? ''}${JSON.stringify(challenges)}`)
+}
+
+const numberOf = (text: string): number =>
+  Number.parseInt(hash('sha256', text).slice(0, 12), 16) + 1
 
 export class PulledCertificate {
   readonly #copy: CertificateCopy
@@ -41,6 +50,11 @@ export class PulledCertificate {
     return this.#state
   }
 
+  /** The revision of all that was sent. */
+  get sentRevision(): number {
+    return sentRevisionOf(this.#state)
+  }
+
   get revision(): number {
     return revisionOf(this.#state)
   }
@@ -58,11 +72,12 @@ export class PulledCertificate {
     const read = readState(text)
     if (!read.ok) return read
     const { certificate, challenges } = read.value
-    if (certificate === null) return err('it has no certificate')
-    if (revisionOf({ certificate }) !== revision) return err('it is of another revision')
+    if (certificate === null && challenges.length === 0) return err('there is nothing in it')
+    if (sentRevisionOf({ certificate, challenges }) !== revision)
+      return err('it is of another revision')
     this.#state = { ...emptyState, certificate, challenges }
     this.#copy.write(this.#state)
-    assert(this.revision === revision, 'what is in use is what was sent')
+    assert(this.sentRevision === revision, 'what is in use is what was sent')
     for (const handler of this.#handlers) handler()
     return ok(null)
   }
@@ -73,12 +88,12 @@ const noCopy: CertificateCopy = { read: () => undefined, write: () => undefined 
 
 /** What the copy has is in force when it returns. null: the settings use none. */
 export function openPulledCertificate(
-  { dns }: Pick<Settings, 'dns'>,
+  { dns, redirect }: Pick<Settings, 'dns' | 'redirect'>,
   dataDir: string,
   env: Io['env'],
   log: Log,
 ): PulledCertificate | null {
-  if (!dns.tls.acme) return null
+  if (!dns.tls.acme && !redirect.acme) return null
   const key = copyKeyOf(env)
   const path = join(dataDir, certificateCopyFile)
   const pulled = new PulledCertificate(
@@ -95,7 +110,7 @@ export function pullCertificate(
   parts: Pick<KeyPullerParts, From>,
 ): KeyPuller {
   const puller = new KeyPuller({
-    ...{ ...parts, asks: certificateKind, revision: () => pulled.revision },
+    ...{ ...parts, asks: certificateKind, revision: () => pulled.sentRevision },
     take: ({ revision, content }) => pulled.take(revision, Buffer.from(content).toString()),
     isAnyMissing: () => pulled.revision === 0,
     ...{ after: systemAfter, monotonicMs: systemClock.monotonicMs },

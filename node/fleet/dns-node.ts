@@ -223,6 +223,7 @@ async function startPulling(
   keys = pullKeys(ours.pulledKeys, asks, ours.missingKeys)
   stops.push(keys.stop)
   if (pulledCertificate !== null) {
+    pulledCertificate.onChange(() => redirects?.challenge(pulledCertificate.state.challenges))
     certificates = pullCertificate(pulledCertificate, asks)
     stops.push(() => certificates?.stop())
   }

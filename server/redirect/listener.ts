@@ -1,6 +1,12 @@
 // Runs the HTTP listener of redirects: sockets, limits and headers; `answers.ts` decides the
 // answers.
-import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
+import type {
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
+} from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -14,13 +20,20 @@ import { AccessLog } from './access-log.ts'
 import { RedirectAnswers } from './answers.ts'
 import type { RedirectAnswer } from './answers.ts'
 import { ServerCertificates } from './certificates.ts'
+import { Challenges } from './challenges.ts'
+import type { FoundChallenge } from './challenges.ts'
 import { ConnectionLimit } from './connections.ts'
 import type { RedirectCounters } from './counters.ts'
 import { EncodedConnection, encodedRequest } from './encoded-request.ts'
 import type { ParseError } from './encoded-request.ts'
 import { redirectLimits } from './limits.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
-import type { RedirectDescriptors, RedirectListenerSettings, RedirectTable } from './messages.ts'
+import type {
+  RedirectChallenge,
+  RedirectDescriptors,
+  RedirectListenerSettings,
+  RedirectTable,
+} from './messages.ts'
 
 // `node:http` is not imported, because an import would load a WebSocket as well: 40 ms of CPU in
 // each thread.
@@ -44,6 +57,7 @@ export interface ListeningPorts {
 export class RedirectListener {
   readonly #parts: RedirectListenerParts
   readonly #answers = new RedirectAnswers()
+  readonly #challenges: Challenges
   readonly #connections: ConnectionLimit
   readonly #certificates: ServerCertificates
   readonly #accessLog: AccessLog | undefined
@@ -58,6 +72,7 @@ export class RedirectListener {
     const { maxConnections, maxPerClient, accessLog } = settings
     this.#connections = new ConnectionLimit(maxConnections, maxPerClient, counters)
     this.#certificates = new ServerCertificates(settings.https.certificates, log)
+    this.#challenges = new Challenges(settings.challenges ?? [])
     if (accessLog === undefined) return
     this.#accessLog = new AccessLog(accessLog, log, (lines) => counters.logDropped(lines))
   }
@@ -67,6 +82,10 @@ export class RedirectListener {
     this.#answers.adopt(columns)
     this.#hits = new Float64Array(hits)
     this.#uids = columns.redirectUid
+  }
+
+  challenge(challenges: readonly RedirectChallenge[]): void {
+    this.#challenges.adopt(challenges)
   }
 
   reopenLog(): void {
@@ -177,6 +196,8 @@ export class RedirectListener {
 
   #handler(scheme: 'http' | 'https'): RequestListener {
     return (request, response) => {
+      const challenge = this.#challenges.find(request.headers.host, request.url)
+      if (challenge !== undefined) return void this.#answerChallenge(challenge, request, response)
       const answer = this.#answers.answer(request.headers.host, request.url ?? '')
       const { counters } = this.#parts
       counters.answered(answer.status)
@@ -193,6 +214,24 @@ export class RedirectListener {
       response.end()
       if (this.#accessLog !== undefined) this.#note(scheme, request, answer)
     }
+  }
+
+  async #answerChallenge(
+    challenge: FoundChallenge,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const isOwn = 'answer' in challenge
+    const { status, text } = isOwn
+      ? { status: 200, text: challenge.answer }
+      : await this.#challenges.ask(challenge)
+    this.#parts.counters.answered(status)
+    if (hasBody(request)) response.shouldKeepAlive = false
+    response.writeHead(status, {
+      ...{ 'content-type': 'text/plain', 'content-length': Buffer.byteLength(text, 'latin1') },
+      'x-content-type-options': 'nosniff',
+    })
+    response.end(text, 'latin1')
   }
 
   #note(scheme: 'http' | 'https', request: IncomingMessage, { status, row }: RedirectAnswer): void {

@@ -7,6 +7,21 @@ export interface CertificateFiles {
   readonly key: string
 }
 
+/** What an ACME server is answered when it asks the host for the token. */
+export interface RedirectChallenge {
+  /** Lower case. */
+  readonly host: string
+  readonly token: string
+  readonly answer: string
+}
+
+/** Hosts whose challenges members answer. */
+export interface ChallengeRule {
+  readonly hosts: readonly string[]
+  /** `ADDRESS:PORT`, asked in their order. */
+  readonly members: readonly string[]
+}
+
 export interface RedirectListenerSettings {
   readonly listenAddr: string
   readonly port: number
@@ -16,6 +31,8 @@ export interface RedirectListenerSettings {
   readonly maxPerClient: number
   /** Path of the access log; undefined when none is written. */
   readonly accessLog: string | undefined
+  /** Left out: no challenge is passed on. */
+  readonly challenges?: readonly ChallengeRule[]
   /** Without an https port there is no https listener. */
   readonly https: {
     readonly port: number | undefined
@@ -48,6 +65,7 @@ export interface RedirectTable {
 
 export type ToRedirectWorker =
   | { readonly kind: 'table'; readonly table: RedirectTable }
+  | { readonly kind: 'challenges'; readonly challenges: readonly RedirectChallenge[] }
   | { readonly kind: 'reopen-log' }
   | { readonly kind: 'stop' }
 

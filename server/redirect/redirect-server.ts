@@ -22,6 +22,7 @@ import type {
   RedirectTable,
   RedirectWorkerData,
   ToRedirectWorker,
+  RedirectChallenge,
 } from './messages.ts'
 import { RedirectHits } from './redirect-hits.ts'
 
@@ -52,6 +53,7 @@ export class RedirectServer {
   /** The ports that were free at the first start: they are opened again after the thread died. */
   #ports: ListeningPorts | undefined
   #descriptors: RedirectDescriptors = {}
+  #challenges: readonly RedirectChallenge[] = []
 
   constructor(parts: RedirectServerParts) {
     this.#parts = parts
@@ -115,6 +117,12 @@ export class RedirectServer {
     ]
   }
 
+  /** Answers these challenges of an ACME server from now on, and no others. */
+  challenge(challenges: readonly RedirectChallenge[]): void {
+    this.#challenges = challenges
+    this.#post({ kind: 'challenges', challenges })
+  }
+
   reopenLog(): void {
     this.#post({ kind: 'reopen-log' })
   }
@@ -148,6 +156,7 @@ export class RedirectServer {
     const startedMs = clock.monotonicMs()
     this.#worker = worker
     if (this.#table !== undefined) this.#post({ kind: 'table', table: this.#table })
+    this.#post({ kind: 'challenges', challenges: this.#challenges })
     worker.on('error', (error) => log.error({ err: error }, 'the redirect listener failed'))
     const { promise, resolve } = Promise.withResolvers<Result<ListeningPorts, string>>()
     worker.on('message', (message: FromRedirectWorker) => {

@@ -21,6 +21,7 @@ const listener = new RedirectListener({
 
 port.on('message', (message: ToRedirectWorker) => {
   if (message.kind === 'reopen-log') listener.reopenLog()
+  else if (message.kind === 'challenges') listener.challenge(message.challenges)
   else if (message.kind === 'stop') void stop()
   else {
     listener.adopt(message.table)

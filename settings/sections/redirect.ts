@@ -129,6 +129,20 @@ const cdn = section('Redirect rules of a CDN: rulesets as Cloudflare has them.',
   ),
 })
 
+const challengeForm = Type.Object(
+  {
+    hosts: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
+      minItems: 1,
+      maxItems: 1_000,
+    }),
+    members: Type.Array(
+      Type.String({ maxLength: 64, pattern: '^([0-9.]+|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5}$' }),
+      { minItems: 1, maxItems: 16 },
+    ),
+  },
+  { additionalProperties: false },
+)
+
 const https = section('The same over https.', {
   port: port('TCP port for https. Without one there is no https; 0 takes a free one and logs it.'),
   certificates: serverCertificates({
@@ -163,6 +177,24 @@ export const redirect = section('HTTP redirects. [More](../operations/redirects.
     description: 'File that gets a line of JSON for each request; SIGHUP opens it anew.',
   }),
   https,
+  acme: boolean({
+    default: false,
+    description:
+      'Whether the listeners of the fleet answer the HTTP challenges of `acme`: names in no zone ' +
+      'of this installation are proven so. [More](../operations/certificates.md#by-http).',
+  }),
+  challenges: Type.Optional(
+    Type.Array(challengeForm, {
+      default: [],
+      maxItems: 1_000,
+      'x-expected':
+        'a list of rules, each { hosts: [HOST, …], members: [ADDRESS:PORT, …] }, such as ' +
+        '{ hosts: [www.example.com], members: ["192.0.2.1:80"] }',
+      description:
+        'Hosts whose members get certificates themselves: a request for ' +
+        '`/.well-known/acme-challenge/` is answered with what the first of them says that has it.',
+    }),
+  ),
   reconcileInterval: duration({
     default: '1m',
     minimumMs: 1_000,

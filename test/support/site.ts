@@ -26,6 +26,7 @@ export interface SiteSettings {
   readonly auth?: object
   readonly externalDns?: object
   readonly license?: object
+  readonly redirect?: object
   readonly roles?: readonly string[]
   readonly logging?: object
   readonly queryLog?: object

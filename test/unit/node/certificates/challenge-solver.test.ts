@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ok } from '#lib/result.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createChallengeSolver } from '#node/certificates/challenge-solver.ts'
-import type { ChallengeSolverParts } from '#node/certificates/challenge-solver.ts'
+import type { ChallengeSolverParts, HttpChallenges } from '#node/certificates/challenge-solver.ts'
 import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { keptLog } from '#test/support/certificates.ts'
@@ -18,7 +18,7 @@ old DNAME new.example.
 `
 const bundle = bundleOf(modelOfWritten({ name: 'example.org.', text: `$TTL 60\n${zone}` }))
 
-function world(behind: readonly (readonly string[])[] = [[]]) {
+function world(behind: readonly (readonly string[])[] = [[]], http: HttpChallenges | null = null) {
   const stored = new Map<string, StoredTxtRecord>()
   const { log, lines } = keptLog()
   let looks = 0
@@ -40,7 +40,7 @@ function world(behind: readonly (readonly string[])[] = [[]]) {
   }
   const solver = createChallengeSolver({
     ...{ dynamicDns, bundle: () => bundle, inventory, textsDigest: () => 'newest' },
-    ...{ propagationMs: 0, clock: systemClock, log },
+    ...{ propagationMs: 0, http, clock: systemClock, log },
   } as unknown as ChallengeSolverParts)
   return { solver, stored, lines, looks: () => looks }
 }
@@ -95,4 +95,25 @@ test('the CA is told when each node of the fleet has the records', async () => {
   expect(await solver.publish([proof('www.example.org', 'one')], signal)).toEqual(ok(null))
   expect(looks()).toBe(2)
   expect(lines).toEqual([])
+})
+
+test('a name in no zone of ours is proven by HTTP, a wildcard of it is not', async () => {
+  const published: unknown[] = []
+  const http = {
+    publish: async (challenges: unknown) => {
+      published.push(challenges)
+      return ok(null)
+    },
+    spreadMs: 0,
+  }
+  const { solver, stored } = world([[]], http)
+  expect(solver.typeFor('www.example.net', false)).toEqual(ok('http-01'))
+  expect(solver.typeFor('www.example.net', true)).toMatchObject({ ok: false })
+  expect(solver.typeFor('www.example.org', false)).toEqual(ok('dns-01'))
+  const byHttp = { type: 'http-01', name: 'www.example.net', token: 't1', value: 't1.key' } as const
+  const signal = new AbortController().signal
+  const proofs = [byHttp, proof('www.example.org', 'one')]
+  expect(await solver.publish(proofs, signal)).toEqual(ok(null))
+  expect(published).toEqual([[{ host: 'www.example.net', token: 't1', answer: 't1.key' }]])
+  expect([...stored.values()].map(({ name }) => name)).toEqual(['_acme-challenge.www.example.org.'])
 })

@@ -136,3 +136,18 @@ test('a node that has not taken it a quarter of an hour later is named', () => {
   expect(at(rollOutLimits.spreadMs + rollOutLimits.patienceMs)).toEqual(['behind', 'never-had-one'])
   expect(behindOf(null, { all: () => known }, new FakeTime(began).clock)).toEqual([])
 })
+
+test('challenges are sent at once, also where the certificate has its turn later', () => {
+  const challenges = [{ host: 'www.example.net', token: 't', answer: 'a' }]
+  const report = { ...reportOf('far-1'), sealTo: question.sealTo }
+  const given = (state: Partial<typeof emptyState>, known: number) => {
+    const answer = givingCertificate({
+      ...{ vault: { state: { ...emptyState, ...state } }, key: signer },
+      ...{ inventory: { counted: () => report }, clock: new FakeTime(began).clock },
+    })({ report, revision: known })
+    return answer.ok && answer.value !== null
+  }
+  expect(given({ challenges }, 0)).toBe(true)
+  expect(given({ challenges, certificate: newer }, before)).toBe(true)
+  expect(given({ certificate: newer }, before)).toBe(false)
+})
