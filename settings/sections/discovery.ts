@@ -16,6 +16,9 @@ const always = ['type', 'interval', 'timeout', 'weightLabel']
 export const discoveryTypes: Readonly<Record<string, TypeKeys>> = Object.freeze({
   file: { needs: ['path'], may: [] },
   http: { needs: ['url'], may: ['user'] },
+  dns: { needs: [], may: [] },
+  consul: { needs: ['url'], may: [] },
+  kubernetes: { needs: [], may: ['kubeconfig'] },
 })
 const typeNames = Object.keys(discoveryTypes).join(', ')
 

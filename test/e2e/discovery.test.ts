@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { tempDir } from '#test/support/temp-dir.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const apiKey = 'ab'.repeat(32)
@@ -34,7 +34,10 @@ const server = createServer((request, response) => {
   response.statusCode = inventory === null ? 503 : 200
   response.end(JSON.stringify(inventory ?? { message: 'closed' }))
 })
-afterAll(() => server.close())
+afterAll(() => {
+  server.close()
+  removeTempDir(folder)
+})
 
 async function call<T>(daemon: DaemonProcess, method: string, path: string, body?: object) {
   const answer = await fetch(`http://127.0.0.1:${daemon.apiPort}/api/v1${path}`, {
@@ -51,7 +54,7 @@ async function metricsOf({ apiPort }: DaemonProcess): Promise<string> {
   return (await fetch(`http://127.0.0.1:${apiPort}/metrics`, { headers })).text()
 }
 
-const folder = tempDir('discovery')
+const folder = makeTempDir('discovery')
 const settings = join(folder, 'gslbd.yaml')
 const file = join(folder, 'targets.json')
 

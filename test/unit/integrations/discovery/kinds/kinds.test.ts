@@ -39,10 +39,13 @@ test('the settings know the kinds of the table, and what each needs', () => {
 
 describe('a source that the settings have wrong', () => {
   const rows: readonly (readonly [source: Record<string, string>, fault: string])[] = [
-    [{}, 'discovery.sources.one.type is missing; the types are file, http'],
+    [
+      {},
+      'discovery.sources.one.type is missing; the types are file, http, dns, consul, kubernetes',
+    ],
     [
       { type: 'zookeeper' },
-      'one.type is "zookeeper", which is not known; the types are file, http',
+      'one.type is "zookeeper", which is not known; the types are file, http, dns, consul, kubernetes',
     ],
     [{ type: 'file' }, 'one.path is missing; type file needs it'],
     [{ type: 'file', path: 'targets.json' }, 'one.path is "targets.json", write an absolute path'],

@@ -1,0 +1,69 @@
+// What the tests of kinds of discovery share: a source, its parts, and a server that answers.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { kindNamed } from '#integrations/discovery/kinds.ts'
+import type {
+  Ask,
+  Asked,
+  KindAnswer,
+  KindParts,
+  SourceSettings,
+} from '#integrations/targets/kind.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export const sourceSettings: SourceSettings = {
+  ...{ name: 'one', type: '', path: '', url: '', user: '', kubeconfig: '', service: '' },
+  ...{ intervalMs: 30_000, timeoutMs: 1_000, weightLabel: 'weight' },
+  ...{ maxRemoved: 0.5, removeAfterMs: 10_000 },
+}
+
+const plainParts: KindParts = {
+  ...{ env: {}, resolvers: [] },
+  secret: () => ok(undefined),
+  lookup: () => Promise.resolve({ ok: false, fault: 'other' }),
+}
+
+export function askOf(
+  kind: string,
+  source: Partial<SourceSettings>,
+  parts: Partial<KindParts> = {},
+): Ask {
+  return kindNamed(kind)!.create({ ...sourceSettings, ...source }, { ...plainParts, ...parts })
+}
+
+export const asked = (service: string, cursor = ''): Asked => ({
+  ...{ cursor, service, signal: new AbortController().signal },
+})
+
+/** `192.0.2.1:80 weight=3 zone=a`, a line for each target; or the fault. */
+export function targetLines(answer: Result<KindAnswer, string>, ...names: string[]): string[] {
+  if (!answer.ok) return [answer.error]
+  return (answer.value.targets ?? []).map(({ address, port, labels }) => {
+    const shown = names.map((name) => `${name}=${labels.get(name)?.join('+') ?? ''}`)
+    return [`${address}:${port}`, ...shown].join(' ')
+  })
+}
+
+export interface Seen {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
+/** @returns its address, what it was asked, and what ends it */
+export async function startApi(
+  answer: (seen: Seen) => { readonly json: unknown; readonly headers?: Record<string, string> },
+) {
+  const requests: Seen[] = []
+  const server = createServer(({ url = '', headers }, response) => {
+    requests.push({ url, headers })
+    const { json, headers: own = {} } = answer({ url, headers })
+    response.writeHead(200, { 'content-type': 'application/json', ...own })
+    response.end(JSON.stringify(json))
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, requests, stop: () => server.close() }
+}
