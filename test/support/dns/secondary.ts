@@ -68,11 +68,14 @@ acl:
     address: ${host}
     key: ${key.name}
     action: notify
+  - id: copied
+    address: ${host}
+    action: transfer
 template:
   - id: secondary
     storage: ${directory}
     master: primary
-    acl: notified
+    acl: [notified, copied]
 zone:
   - domain: ${zone}
     template: secondary
@@ -106,6 +109,7 @@ zone:
     name: ${zone}
     allow-notify: ${host} ${key.name}
     request-xfr: ${host}@${primaryPort} ${key.name}
+    provide-xfr: ${host} NOKEY
 `,
   },
   bind: {
