@@ -239,7 +239,8 @@ class Comparison {
   }
 
   #isSame(before: number, after: number): boolean {
-    const [old, now] = [this.#before.bundle, this.#after.bundle]
+    const old = this.#before.bundle
+    const now = this.#after.bundle
     const zone = zoneOfNode(now, after)
     if (this.#zones[zone] !== zoneOfNode(old, before)) return false
     const flags = nodeFlags(now, after)
@@ -257,8 +258,10 @@ class Comparison {
 
   /** Whether the two show the same addresses of services. */
   #hasSamePool(before: number, after: number): boolean {
-    const [old, now] = [this.#before.bundle, this.#after.bundle]
-    const [was, is] = [poolOf(old, before), poolOf(now, after)]
+    const old = this.#before.bundle
+    const now = this.#after.bundle
+    const was = poolOf(old, before)
+    const is = poolOf(now, after)
     if (was < 0 || is < 0) return was === is
     const ttl = (bundle: Bundle, node: number): number =>
       bundle.nodeRow[node * NodeCell.Words + NodeCell.TtlSeconds]!
@@ -313,10 +316,13 @@ function hasSameRrsets(before: Bundle, was: number, after: Bundle, is: number): 
   const { Words } = RrsetCell
   let old = before.nodeRow[was * NodeCell.Words + NodeCell.FirstRrset]! * Words
   let now = after.nodeRow[is * NodeCell.Words + NodeCell.FirstRrset]! * Words
+  const oldRow = before.rrsetRow
+  const nowRow = after.rrsetRow
+  const { Type, TtlSeconds, Count } = RrsetCell
   for (let i = 0; i < count; i++, old += Words, now += Words) {
-    for (const cell of [RrsetCell.Type, RrsetCell.TtlSeconds, RrsetCell.Count]) {
-      if (before.rrsetRow[old + cell] !== after.rrsetRow[now + cell]) return false
-    }
+    if (oldRow[old + Type] !== nowRow[now + Type]) return false
+    if (oldRow[old + TtlSeconds] !== nowRow[now + TtlSeconds]) return false
+    if (oldRow[old + Count] !== nowRow[now + Count]) return false
     if (!hasSameData(before, old, after, now)) return false
   }
   return true
@@ -324,7 +330,8 @@ function hasSameRrsets(before: Bundle, was: number, after: Bundle, is: number): 
 
 /** What is in records; the number of a target may be another one for the same name. */
 function hasSameData(before: Bundle, old: number, after: Bundle, now: number): boolean {
-  const [was, is] = [before.rrsetData, after.rrsetData]
+  const was = before.rrsetData
+  const is = after.rrsetData
   const type = after.rrsetRow[now + RrsetCell.Type]!
   const skipped = rdataForms[type]?.hasTarget === true ? rdataLayout.targetBytes : 0
   let from = before.rrsetRow[old + RrsetCell.Data]!
@@ -349,13 +356,15 @@ function hasSameName(before: Bundle, was: number, after: Bundle, is: number): bo
   const bytes = nodeNameBytes(after, is)
   if (nodeNameBytes(before, was) !== bytes) return false
   if (bytes > inlineNameBytes) {
-    const [from, at] = [offsetOf(before, was), offsetOf(after, is)]
+    const from = offsetOf(before, was)
+    const at = offsetOf(after, is)
     for (let i = 0; i < bytes; i++) {
       if (before.names[from + i] !== after.names[at + i]) return false
     }
     return true
   }
-  const [old, now] = [was * NodeCell.Words, is * NodeCell.Words]
+  const old = was * NodeCell.Words
+  const now = is * NodeCell.Words
   for (let word = NodeCell.Words - ((bytes + 3) >> 2); word < NodeCell.Words; word++) {
     if (before.nodeRow[old + word] !== after.nodeRow[now + word]) return false
   }

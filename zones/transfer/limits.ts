@@ -43,8 +43,8 @@ export const historyLimits: HistoryLimits = Object.freeze({
   changesMax: 1_000,
   bytesMax: 16 * 1024 * 1024,
   ageMaxMs: 7 * 24 * 3_600_000,
-  namesMax: 20_000,
-  namesOfZoneMax: 10_000,
+  namesMax: 5_000,
+  namesOfZoneMax: 5_000,
 })
 
 /** What is remembered of who was given which zone; beyond it, what was given longest ago goes. */

@@ -45,13 +45,16 @@ export function* digestedRecords(
 export function* zoneDigest(
   source: ZoneSource,
   zone: number,
+  recordsMax = digestedRecordsMax,
 ): Generator<null, ZoneRecord | undefined> {
+  if (source.undigested.has(zone) || source.digests.has(zone)) return source.digests.get(zone)
   let count = 0
-  const steps = source.digests.has(zone) ? [] : digestedRecords(source, zone)
-  for (const step of steps) {
+  for (const step of digestedRecords(source, zone, recordsMax)) {
     if (step === null || ++count % nodesPerTurn === 0) yield null
-    if (count > digestedRecordsMax) return undefined
+    // Two SOA records and the digest are shown besides.
+    if (count > recordsMax + 3) break
   }
+  if (!source.digests.has(zone)) source.undigested.add(zone)
   return source.digests.get(zone)
 }
 

@@ -19,6 +19,8 @@ export class ZoneSource implements ZoneContent {
   readonly content: number
   /** ZONEMD records by row in `zoneNode`: of these bundles and this serial. */
   readonly digests = new Map<number, DigestedRecord>()
+  /** Rows of zones with too many records for one. */
+  readonly undigested = new Set<number>()
   #users = 0
   #isOver = false
 

@@ -1,7 +1,7 @@
 // Digests among the records of a transfer.
 import { expect, test } from 'vitest'
 import { RrType } from '#dns/rrtype.ts'
-import { digestedRecords } from '#zones/transfer/zone-digests.ts'
+import { digestedRecords, zoneDigest } from '#zones/transfer/zone-digests.ts'
 import type { ZoneRecord } from '#zones/transfer/zone-records.ts'
 import { ZoneSource } from '#zones/transfer/zone-source.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
@@ -52,4 +52,25 @@ test('a zone of more records than are kept in memory has none', () => {
   expect(digestsOf(recordsOf(from, 2))).toHaveLength(1)
   expect(from.digests.size).toBe(0)
   expect(digestsOf(recordsOf(from, 3))).toHaveLength(2)
+})
+
+/** Carries out all steps. */
+function digestOf(from: ZoneSource, recordsMax?: number): string | undefined {
+  const steps = zoneDigest(from, 0, recordsMax)
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value && Buffer.from(step.value.rdata).toString('hex')
+  }
+}
+
+test('alone it is the one of a transfer, made once, and none where there are too many', () => {
+  const from = source(7)
+  const made = digestOf(from)
+  expect(digestsOf(recordsOf(from))).toContain(made)
+  expect(digestOf(from)).toBe(made)
+  const large = source(7)
+  expect([digestOf(large, 2), digestOf(large, 3), [...large.undigested]]).toEqual([
+    ...[undefined, undefined],
+    [0],
+  ])
+  expect(digestOf(source(7), 3)).toBe(made)
 })
