@@ -19,13 +19,13 @@ export interface ChannelField {
 
 export interface ChannelFault {
   readonly field: string
-  /** What to write instead, after the name of the field. */
+  /** Advice that follows the name of the field. */
   readonly reason: string
 }
 
 export interface ChannelKind {
   readonly kind: string
-  /** One line for the reference. */
+  /** Description for the reference, one line. */
   readonly says: string
   /** Settings, from which the API, the form and the reference are made. */
   readonly fields: Readonly<Record<string, ChannelField>>

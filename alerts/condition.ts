@@ -2,7 +2,7 @@
 import type { Severity } from '#state/ports/alerts.ts'
 import type { AlertFacts } from './facts.ts'
 
-/** One thing that is wrong. */
+/** A single fault that a condition found. */
 export interface Found {
   /** `operatorId`: it concerns the installation. */
   readonly tenantId: string
@@ -34,7 +34,7 @@ export interface Condition {
   readonly holdMs: number
   /** How long it must be over before the alert ends. */
   readonly clearMs: number
-  /** One line for the reference. */
+  /** Description for the reference, one line. */
   readonly says: string
   readonly find: (facts: AlertFacts, settings: ConditionSettings) => readonly Found[]
 }

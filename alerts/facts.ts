@@ -42,7 +42,7 @@ export interface LicenceFacts {
   readonly reason: string
   /** null: it never ends, or there is none. */
   readonly expiresAtMs: number | null
-  /** What is used beyond it; '': nothing. */
+  /** Usage beyond the licence; '': none. */
   readonly excess: string
 }
 

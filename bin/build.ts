@@ -23,10 +23,11 @@ const { name, version, type } = JSON.parse(
 rmSync(dist, { recursive: true, force: true })
 await bundleProgram(dist)
 await writeDatabaseTemplate()
-// What `gslbd start` begins with.
+// Example repository that `gslbd start` copies.
 cpSync(join(root, 'examples'), join(dist, 'examples'), { recursive: true })
 
-// The reference page needs two files of a library of 12 MB, with the texts its licences want.
+// The reference page needs two files of a library of 12 MB, and the texts that its licences
+// require.
 for (const name of libraryFiles) {
   cpSync(join(libraryFolder(), name), join(dist, 'api/reference', shippedFolder, name))
 }
@@ -34,7 +35,7 @@ for (const name of libraryFiles) {
 await buildDashboard()
 writeTypes()
 
-/** Tells this build from others; see `programStamp`. */
+/** Identifies this build; see `programStamp`. */
 const contents = contentsOf([
   join(root, 'package-lock.json'),
   ...globSync('**/*.{js,cjs}', { cwd: dist })
@@ -46,7 +47,7 @@ writeFileSync(
   `${JSON.stringify({ name, version, type, private: true, contents }, null, 2)}\n`,
 )
 
-/** Hex. */
+/** Returns a hash of the files, in hex. */
 function contentsOf(files: readonly string[]): string {
   return hash('sha256', files.map((path) => hash('sha256', readFileSync(path))).join('\n'))
 }

@@ -1,4 +1,4 @@
-// Makes the program few files: those a process or a thread starts with, and what they share.
+// Bundles the program into few files: the entries of processes and threads, and shared chunks.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -8,24 +8,27 @@ import { readyChecks } from './ready-checks.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Machine code: what an install brings beside the program. */
+/** Packages with machine code stay outside: an installation has them beside the program. */
 const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly dependencies: Readonly<Record<string, string>>
 }
 
-/** What `bin/gslbd` runs. */
+/** Entry of `bin/gslbd`. */
 const start = 'cli/main'
 
 const ownFile = /new URL\("(?:\.\/)?([\w-]+\.(?:data|wasm))",import\.meta\.url\)/g
 
-/** A file finds its neighbours where its source had them, and threads start with files of ours. */
+/**
+ * Rewrites paths, so that a file finds its neighbours at the places of its source, and threads
+ * start with bundled files.
+ */
 const places: Plugin = {
   name: 'places',
   transform(code, id) {
     const path = relative(root, id)
     if (path.startsWith('..') || !code.includes('import.meta.')) return null
     if (path.startsWith('node_modules')) {
-      // A package finds its own files beside the code that is made of it.
+      // A package finds its own data files beside the bundled code.
       for (const [, name = ''] of code.matchAll(ownFile)) {
         const file = join(dirname(id), name)
         if (!existsSync(file)) continue
@@ -34,7 +37,7 @@ const places: Plugin = {
       return null
     }
     const name = path.replace(/\.ts$/, '')
-    // Every file that is made lies in a folder of dist/.
+    // Every bundled file lies in a folder of dist/.
     return code
       .replace(/new URL\(\s*'(\.\/[\w-]+\.ts)', import\.meta\.url\)/g, (_, file: string) => {
         const threadId = resolve(dirname(id), file)
@@ -48,7 +51,7 @@ const places: Plugin = {
   },
 }
 
-/** @param folder for `cli/main.js`, and `program/` with all else */
+/** @param folder folder for `cli/main.js`, and `program/` with all other files */
 export async function bundleProgram(folder: string): Promise<void> {
   const program = await rolldown({
     cwd: root,
@@ -56,7 +59,7 @@ export async function bundleProgram(folder: string): Promise<void> {
     platform: 'node',
     external: Object.keys(dependencies),
     plugins: [readyChecks, places, licences],
-    // The code of WebAssembly has some, which is never reached.
+    // Generated code of WebAssembly contains an `eval` that is never reached.
     checks: { eval: false },
   })
   await program.write({
@@ -64,8 +67,8 @@ export async function bundleProgram(folder: string): Promise<void> {
     format: 'esm',
     entryFileNames: ({ name }) => (name === start ? '[name].js' : 'program/[name].js'),
     chunkFileNames: 'program/[name]-[hash].js',
-    // V8 keeps the text of what it has loaded, in each thread, with two bytes a character when one
-    // of them needs two. Names and lines stay, so that a stack still says where it was.
+    // V8 keeps the source text of each thread, with two bytes a character when one character needs
+    // two. Names and lines stay, so that a stack trace shows the place.
     comments: false,
     minify: {
       compress: false,

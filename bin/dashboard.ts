@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..')
 
 /** @param folder for dist/ui, or another place in a test */
 export async function buildDashboard(folder = join(root, 'dist/ui')): Promise<void> {
-  // Loaded here: the types alone need no builder.
+  // Imported here, since the types alone need no builder.
   const { build } = await import('vite')
   await build({
     configFile: false,
@@ -27,7 +27,7 @@ export async function buildDashboard(folder = join(root, 'dist/ui')): Promise<vo
       outDir: folder,
       emptyOutDir: true,
       target: 'es2023',
-      // Nothing but files: the page's own policy refuses what is written into it.
+      // Assets stay files, since the page's Content-Security-Policy refuses inline ones.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
     },
@@ -35,7 +35,7 @@ export async function buildDashboard(folder = join(root, 'dist/ui')): Promise<vo
   compress(folder)
 }
 
-/** Beside each file what a browser takes in its place. */
+/** Writes compressed files beside each file, which browsers may accept in its place. */
 function compress(folder: string): void {
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(?:html|js|css|svg)$/.test(path)) continue

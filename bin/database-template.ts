@@ -29,8 +29,8 @@ export async function writeDatabaseTemplate(
 }
 
 /**
- * What a node reads is a third of it; the rest is the log of how it was made, and two databases
- * that only `CREATE DATABASE` copies.
+ * Removes the parts that a node never reads, two thirds of the size: the log of the database's
+ * making, and two template databases that only `CREATE DATABASE` copies.
  */
 async function slim(directory: string): Promise<void> {
   const pglite = await openPglite(directory)

@@ -1,19 +1,22 @@
-// Writes licences.txt beside what a build makes: the texts that must go with copies of packages.
+// Writes licences.txt beside the results of a build: the texts that must accompany copies of
+// packages.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from 'rolldown'
 
-/** A package that is carried along. */
+/** A third-party package in the product. */
 export interface Carried {
   readonly name: string
-  /** As its package.json says, such as MIT. */
+  /** Licence from its package.json, such as MIT. */
   readonly licence: string
   readonly copyrights: readonly string[]
 }
 
 export const licencesFile = 'licences.txt'
 
-/** For rolldown and vite: names and texts of all packages that chunks were made of. */
+/**
+ * Plugin of rolldown and vite: collects names and texts of all packages whose code is in chunks.
+ */
 export const licences: Plugin = {
   name: 'licences',
   generateBundle(_options, files) {
@@ -28,11 +31,11 @@ export const licences: Plugin = {
 const terms = join(import.meta.dirname, 'licences')
 const termsFile = /^(un)?(licen[cs]e|copying|notice)/i
 
-/** @param folder of an installed package */
+/** @param folder folder of an installed package */
 export function licenceOf(folder: string): string {
   const { name, version, license } = aboutOf(folder)
   const texts = [missingTerms(folder) ?? textsOf(folder, termsFile).join('\n')]
-  // It contains PostgreSQL, whose terms its package lacks.
+  // The package contains PostgreSQL, without its terms.
   if (name === '@electric-sql/pglite') {
     texts.push(readFileSync(join(terms, 'PostgreSQL.txt'), 'utf8'))
   }
@@ -50,8 +53,7 @@ const aboutOf = (folder: string): About =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as About
 
 /**
- * The standard text of the licence that a package names without having a file of it.
- *
+ * Returns the standard text of the licence that a package names without including its file.
  * @throws Error: bin/licences has no such text
  */
 export function missingTerms(folder: string): string | undefined {
@@ -72,7 +74,7 @@ const textsOf = (folder: string, names: RegExp): string[] =>
     .filter((file) => names.test(file))
     .map((file) => readFileSync(join(folder, file), 'utf8'))
 
-/** @param text of one or more packages, as `licenceOf` writes it */
+/** @param text text of one or more packages, as `licenceOf` writes it */
 export function carriedOf(text: string): Carried[] {
   const parts = text.split(/^=== (\S+) \S+ \((.+)\)\n/m).slice(1)
   const found: Carried[] = []
@@ -83,7 +85,10 @@ export function carriedOf(text: string): Carried[] {
   return found
 }
 
-/** Lines such as "Copyright (c) 2020 Ann", each once; the blanks of a form are none. */
+/**
+ * Returns lines such as "Copyright (c) 2020 Ann", without duplicates and without the blanks of a
+ * form.
+ */
 function copyrightsOf(terms: string): string[] {
   const lines = terms.matchAll(/^\W*((?:portions )?copyright\b(?=.*(?:\(c\)|©|\b\d{4}\b)).*)$/gim)
   const said = [...lines].map(([, line = '']) => line.replaceAll(/\s+/g, ' ').trim())

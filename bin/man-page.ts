@@ -1,4 +1,4 @@
-// The man page gslbd(1), made from the table of commands. Prints it.
+// Prints the man page gslbd(1), made from the table of commands.
 import { pathToFileURL } from 'node:url'
 import { exitMeanings } from '#system/process/command.ts'
 import { commandGroups } from '#cli/main.ts'
@@ -39,7 +39,7 @@ async function groupPart({ title, commands }: CommandGroup): Promise<string> {
   return [`.SH ${title.toUpperCase()}`, ...parts].join('\n')
 }
 
-/** A line that begins with a dot or a quote would be a command; a dash must stay one. */
+/** Escapes a line: a leading dot or quote would be a command, and a dash would become a hyphen. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -1,4 +1,4 @@
-// Writes NOTICE: the works of others that the packages of gslbd carry, as a build has listed them.
+// Writes NOTICE: the third-party works in the packages of gslbd, as listed by the build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { carriedOf, licenceOf, licencesFile } from './licences.ts'
@@ -45,7 +45,7 @@ function built(folder: string): string {
 const part = (title: string, lines: readonly string[]): string =>
   `\n${title}\n\n${lines.join('\n')}\n`
 
-/** Each package once, whatever number of versions of it there is. */
+/** Returns the lines of each package once, also when it has several versions. */
 function linesOf(text: string): string[] {
   const byName = new Map<string, Carried>()
   for (const one of carriedOf(text)) if (!byName.has(one.name)) byName.set(one.name, one)
@@ -56,7 +56,10 @@ function linesOf(text: string): string[] {
 const lineOf = ({ name, licence, copyrights }: Carried): string =>
   [`${name}: ${licence}`, ...copyrights.map((line) => `    ${line}`)].join('\n')
 
-/** Machine code of one system is a package that belongs to one with a name for all. */
+/**
+ * Whether a package is for all machines: machine code of one system is a further package of one
+ * that is.
+ */
 function isOfAllMachines(folder: string): boolean {
   const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object
   return !('cpu' in about)

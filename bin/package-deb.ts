@@ -20,7 +20,7 @@ const version = values.version ?? packaged
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 const architecture = architectures[process.arch]
 if (architecture === undefined) throw new Error(`there is no Debian package for ${process.arch}`)
-/** What is given to a Prometheus and a Grafana elsewhere. */
+/** Files for a Prometheus and a Grafana on other machines. */
 const monitoring = [
   'prometheus/alerts.yaml',
   ...['fleet', 'node', 'tenant'].map((board) => `grafana/gslbd-${board}.json`),

@@ -1,4 +1,4 @@
-// Makes the image with buildah: the last stage of the Dockerfile, on the program as built here.
+// Builds the image with buildah: the last stage of the Dockerfile, on the program built here.
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -31,7 +31,7 @@ if (values.help) {
   process.exit(0)
 }
 
-/** What the last stage asks apt-get for, and a shell with useradd. */
+/** Packages that the last stage installs with apt-get, and a shell with useradd. */
 const debianPackages = 'ca-certificates,git,libatomic1,libstdc++6,openssh-client,passwd'
 await takeSteps('image', async (steps) => {
   const { stage, say, run } = steps
@@ -43,7 +43,7 @@ await takeSteps('image', async (steps) => {
   if (values.base === undefined) await putFiles(join(stage, 'root.tar'), steps)
   writeFileSync(join(stage, 'Dockerfile'), dockerfile())
   const file = ['--file', join(stage, 'Dockerfile')]
-  // Only this format keeps the health check.
+  // Only the docker format keeps the health check.
   const how = ['--format', 'docker', '--layers=false', '--tag', values.tag]
   const from = ['--build-context', `program=${stage}`]
   say(`building the image ${values.tag}`)
@@ -63,14 +63,17 @@ async function putFiles(tar: string, { say, run }: Steps): Promise<void> {
   }
   const without = ['/usr/share/man/*', '/usr/share/info/*', '/usr/share/locale/*']
   const options = without.map((path) => `--dpkgopt=path-exclude=${path}`)
-  // The files go into a tar: there is no need to flush each of them.
+  // The files end in a tar, so apt need not flush each of them.
   const quick = ['--aptopt=Acquire::Retries "3"', '--dpkgopt=force-unsafe-io']
   const what = ['--variant=essential', `--include=${debianPackages}`, 'bookworm', tar]
   say('making the base of packages of Debian')
   await run('mmdebstrap', ...quick, ...options, ...what)
 }
 
-/** What the system of the image has no use for stays out: the unit, the settings of a machine. */
+/**
+ * Takes the program from a Debian package, without files that an image does not use: the unit, the
+ * settings of a machine.
+ */
 async function takeProgram(deb: string, to: string, { stage, say, run }: Steps): Promise<void> {
   const all = join(stage, 'deb')
   say(`taking the program from ${deb}`)
@@ -80,7 +83,9 @@ async function takeProgram(deb: string, to: string, { stage, say, run }: Steps):
   renameSync(join(all, 'usr/bin'), join(to, 'usr/bin'))
 }
 
-/** The last stage; the program of the first one is given by hand. */
+/**
+ * Returns the last stage of the Dockerfile; the program comes from here instead of the first stage.
+ */
 function dockerfile(): string {
   const [, last] = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\nFROM ${BASE}\n')
   if (last === undefined) throw new Error('the Dockerfile has no stage "FROM ${BASE}"')

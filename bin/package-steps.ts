@@ -1,5 +1,5 @@
-// Runs the steps in which a package is made: says what each does, and leaves no part behind when
-// one fails or a signal ends it.
+// Runs the steps of making a package: prints each, and leaves no partial result when one fails or a
+// signal ends it.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
@@ -11,11 +11,11 @@ import { Exit } from '#system/process/command.ts'
 import { openProgress } from '#system/process/progress.ts'
 
 export interface Steps {
-  /** A folder that is removed at the end, whatever comes. */
+  /** Folder that is removed at the end in any case. */
   readonly stage: string
-  /** What is done from now on, in a few words. */
+  /** Prints the step that begins, in a few words. */
   readonly say: (doing: string) => void
-  /** @throws StepFault: it is not installed, has failed, or a signal came */
+  /** @throws StepFault: the program is not installed, has failed, or a signal came */
   readonly run: (program: string, ...args: readonly string[]) => Promise<void>
 }
 
@@ -23,12 +23,12 @@ export interface Steps {
 export class StepFault extends Error {}
 
 const newline = 10
-/** What a shell says of a process that a signal ended. */
+/** Shells report a process that a signal ended by this number plus that of the signal. */
 const ofSignals = 128
-/** Some steps add a user and install packages: a root of their own is enough for that. */
+/** Some steps add a user and install packages, for which a chroot suffices. */
 const env = { BUILDAH_ISOLATION: 'chroot', ...process.env }
 
-/** Has the process end with 0, or with the code of what went wrong. */
+/** Runs the steps, and ends the process with 0 or with the code of the fault. */
 export async function takeSteps(
   name: string,
   make: (steps: Steps) => Promise<void>,

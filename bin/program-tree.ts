@@ -1,4 +1,5 @@
-// Writes what the Debian package and the image install: the built program, its packages, its Node.
+// Writes the tree that the Debian package and the image install: the built program, its packages,
+// its Node.
 import {
   chmodSync,
   cpSync,
@@ -16,12 +17,12 @@ import { takeSteps } from './package-steps.ts'
 import type { Steps } from './package-steps.ts'
 
 const root = join(import.meta.dirname, '..')
-/** Declarations and maps are for those who write programs. */
+/** Declarations and source maps are only for developers. */
 const notProgram = /\.(?:d\.[cm]?ts|map)$/
 
 export const ourOwn = ['dist', 'bin/gslbd', 'package.json', 'LICENSE', 'NOTICE'] as const
 
-/** What an installation takes on a disk, without Node. */
+/** Size limit of an installation, without Node. */
 export const installedBytesMax = 60_000_000
 
 interface Package {
@@ -32,7 +33,7 @@ interface Package {
 
 export const { version } = packageAt(root)
 
-/** Builds dist/ and puts all below /usr/lib/gslbd, with a link in /usr/bin. */
+/** Builds dist/ and puts the program below /usr/lib/gslbd, with a link in /usr/bin. */
 export async function putProgram(
   stage: string,
   { say, run }: Pick<Steps, 'say' | 'run'>,
@@ -51,7 +52,7 @@ export async function putProgram(
     const terms = missingTerms(path)
     if (terms !== undefined) writeFileSync(join(home, relative(root, path), 'LICENSE'), terms)
   }
-  // The Node that the tests run with.
+  // The Node that runs the tests.
   const node = realpathSync(join(root, 'node_modules/.bin/node'))
   copy(node, 'node_modules/node/bin/node')
   chmodSync(join(home, 'node_modules/node/bin/node'), 0o755)
@@ -66,12 +67,13 @@ function packageAt(folder: string): Package {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package
 }
 
-/** Folders of those that the program does not contain, as they are installed here. */
+/** Returns the installed folders of the packages that the bundled program does not contain. */
 export function productPackages(): readonly string[] {
   const found = new Map<string, string>()
   const add = (name: string): void => {
     const folder = join(root, 'node_modules', name)
-    // Machine code for another processor is not installed, and a package carries those below it.
+    // Machine code for other processors is not installed; its package and those below it are
+    // skipped.
     if (found.has(name) || !existsSync(folder)) return
     found.set(name, folder)
     const { dependencies, optionalDependencies } = packageAt(folder)

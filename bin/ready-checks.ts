@@ -1,5 +1,5 @@
 // Writes the checks that Ajv generates from the schemas into dist/, so that no start generates
-// them; a file is loaded when a check in it is first asked for.
+// them; a file is loaded at the first call of a check in it.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import { settingRows } from '#settings/schema.ts'
 
-/** What schemas/checks.ts is in the program; a name is what its callers give. */
+/** Replaces schemas/checks.ts in the program; its callers give the name of a check. */
 const loader = `
 import { createRequire } from 'node:module'
 const load = createRequire(import.meta.url)
@@ -34,7 +34,7 @@ function filesOfChecks(): Map<string, string> {
   const { resolve } = createRequire(import.meta.url)
   const write = (file: string, ajv: Ajv, names: readonly string[]): void => {
     const code = standalone.default(ajv, Object.fromEntries(names.map((name) => [name, name])))
-    // The words of Ajv that the code needs go with it.
+    // Runtime modules of Ajv that the code needs are included.
     const needs = /require\("(ajv\/dist\/runtime\/(\w+))"\)/g
     for (const [, path = '', word = ''] of code.matchAll(needs)) {
       files.set(word, readFileSync(resolve(path), 'utf8'))

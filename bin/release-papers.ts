@@ -1,4 +1,5 @@
-// The papers of a release: what it is made of (CycloneDX), how it was made (in-toto), checksums.
+// Writes the papers of a release: its bill of materials (CycloneDX), its provenance (in-toto), its
+// checksums.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
@@ -22,16 +23,15 @@ export interface Bom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
 }
 
-/** What npm calls a package that only the developers of a package need. */
+/** Property of npm for packages that only developers of a package need. */
 const development = 'cdx:npm:package:development'
 
 /**
- * The bill of what is carried: packages that the product needs, and those that only the build
- * needs, but whose code is in the result, such as the ones of the dashboard.
- *
- * @param bom of npm, of everything that is installed
- * @param notice which names what is carried
- * @param node version of the Node that is carried, which is no package of the project
+ * Returns the bill of materials: packages that the product needs, and packages that only the build
+ * needs, but whose code is in the result, such as those of the dashboard.
+ * @param bom bill by npm of everything that is installed @param notice NOTICE, which names the
+ * packages of the result @param node version of the included Node, which is no package of the
+ * project
  */
 export function billOf(bom: Bom, notice: string, node: string): Bom {
   const named = new Set([...notice.matchAll(/^(\S+): /gm)].map(([, name]) => name))
@@ -43,7 +43,7 @@ export function billOf(bom: Bom, notice: string, node: string): Bom {
     .filter(({ ref }) => refs.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => refs.has(one)) }))
   const { component } = bom.metadata
-  // npm calls the product as the folder is called; its reference has the name of the package.
+  // npm names the product after its folder; its reference has the name of the package.
   const name = component['bom-ref'].replace(/@[^@]*$/, '')
   const metadata = { ...bom.metadata, component: { ...component, name } }
   return { ...bom, metadata, components, dependencies }
@@ -60,7 +60,7 @@ function nodeOf(version: string): Component {
   }
 }
 
-/** In the result nothing is for developers. */
+/** No package of the result is for developers. */
 function asRequired(component: Component): Component {
   const properties = (component.properties ?? []).filter(({ name }) => name !== development)
   return { ...component, scope: 'required', properties }
@@ -77,23 +77,23 @@ export async function sumOf(file: string): Promise<Sum> {
   return { name: basename(file), sha256: hash.digest('hex') }
 }
 
-/** As `sha256sum --check` reads them. */
+/** Formats checksums for `sha256sum --check`. */
 export const sumsText = (sums: readonly Sum[]): string =>
   sums.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('')
 
 export interface Making {
-  /** Such as https://github.com/gslbd/gslbd. */
+  /** Address of the project, such as https://github.com/gslbd/gslbd. */
   readonly project: string
   readonly version: string
   readonly commit: string
   readonly lockSha256: string
-  /** Versions of the programs that make the files. */
+  /** Versions of the programs that make the files, by name. */
   readonly programs: Readonly<Record<string, string>>
   readonly startedOn: string
   readonly finishedOn: string
 }
 
-/** An in-toto statement with the provenance of SLSA 1. */
+/** Returns an in-toto statement with the provenance of SLSA 1. */
 export function provenanceOf(sums: readonly Sum[], making: Making): object {
   const { project, version, commit, programs, startedOn, finishedOn } = making
   const source = `git+${project}.git@refs/tags/v${version}`

@@ -1,16 +1,16 @@
-// Puts the files of a release in their place, and has the tag made between copy and rename.
+// Puts the files of a release in their place, and makes the tag between copy and rename.
 import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const all = { recursive: true, force: true } as const
 
-/** Where the files are copied to before they appear in `output`. */
+/** Path to which the files are copied before they appear in `output`. */
 export const partOf = (output: string): string => `${output}.part`
 
 /**
- * A disk that is full leaves no tag behind, and a tag that is refused leaves `output` as it was.
- *
- * @param tag is called when the files are whole, on the disk of `output`
+ * Copies the files, makes the tag and renames. A full disk leaves no tag behind, and a refused tag
+ * leaves `output` unchanged.
+ * @param tag called when the files are complete, on the disk of `output`
  */
 export async function putInPlace(
   files: string,

@@ -1,24 +1,24 @@
-// What a release consists of, and what stands in its way: version, changelog, tree, tag, key.
+// Plans a release, and finds obstacles: version, changelog, tree, tag, key.
 
 export interface Facts {
-  /** As package.json has it. */
+  /** Version in package.json. */
   readonly version: string
-  /** Versions that other files state, as `path` to all that it has. */
+  /** Versions in other files, by path. */
   readonly stated: ReadonlyMap<string, readonly string[]>
   readonly changelog: string
   /** Lines of `git status --porcelain`. */
   readonly changes: readonly string[]
   readonly tags: readonly string[]
-  /** Which is released, whatever is committed meanwhile. */
+  /** Commit that is released, whatever is committed meanwhile. */
   readonly commit: string
-  /** The file of the SSH key that git signs with. */
+  /** File of the SSH key that git signs with. */
   readonly key: string | undefined
 }
 
-/** The product's; the one of the format stands further left. */
+/** Version of the product in SARIF; the format's version is indented less. */
 const ofSarif = /(^ {10}"version": ")(\d[\d.]+)/gm
 
-/** Where the version stands besides package.json; the first group is what comes before it. */
+/** Other places of the version besides package.json; the first group of a pattern precedes it. */
 export const versionPlaces: readonly (readonly [path: string, pattern: RegExp])[] = Object.freeze([
   ['package-lock.json', /(^ {2}(?: {4})?"name": "gslbd",\n {2}(?: {4})?"version": ")([\d.]+)/gm],
   ['lib/version.ts', /(version = ')([\d.]+)/g],
@@ -33,7 +33,7 @@ export const versionPlaces: readonly (readonly [path: string, pattern: RegExp])[
   ['test/golden/compile/many-mistakes/expected.sarif', ofSarif],
 ])
 
-/** What is made, in this order, and by what. */
+/** Steps of a release in order, and what makes their results. */
 export const releaseSteps: readonly (readonly [name: string, does: string])[] = Object.freeze([
   ['check', 'version, changelog, tree, tag and signing key'],
   ['build', 'dist/ (bin/build.ts), and whether NOTICE names what it carries'],
@@ -56,7 +56,7 @@ export const chartArchive = (commit: string, file: string): readonly string[] =>
   `${commit}:deploy/helm/gslbd`,
 ]
 
-/** @returns sentences: what is wrong, and what to do */
+/** @returns sentences: causes and remedies */
 export function releaseFaults(facts: Facts): string[] {
   const { changes, key } = facts
   return [

@@ -1,4 +1,4 @@
-// Makes a release: packages, their papers, checksums, and the signed tag. It publishes nothing.
+// Makes a release: packages, papers, checksums, and the signed tag. It publishes nothing.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -43,7 +43,7 @@ const root = join(import.meta.dirname, '..')
 process.chdir(root)
 const output = resolve(values.output ?? 'release')
 const read = (path: string): string => readFileSync(path, 'utf8')
-/** An image has the program of a Debian package. */
+/** The image takes its program from the Debian package. */
 const leftOut = values.without.includes('deb') ? ['deb', 'image'] : values.without
 const notice = (): string => read('NOTICE')
 const { version, homepage } = JSON.parse(read('package.json')) as Readonly<Record<string, string>>
@@ -62,14 +62,20 @@ async function release(): Promise<void> {
   await takeSteps('release', (steps) => makeAll(steps, facts))
 }
 
-/** A folder that is not there, is empty, or has a release from before. */
+/**
+ * Whether the output folder may be replaced: it does not exist, is empty, or holds an earlier
+ * release.
+ */
 function mayReplace(folder: string): boolean {
   if (!existsSync(folder)) return true
   const names = readdirSync(folder)
   return names.length === 0 || names.includes('SHA256SUMS')
 }
 
-/** Nobody takes for released what was made of a tree that is not clean. */
+/**
+ * Steps whose results a dry run leaves out, so that nobody takes the files of an unclean tree for a
+ * release.
+ */
 const notInDryRun: ReadonlyMap<string, string> = new Map([
   ['checksums', ' (not signed in a dry run)'],
   ['tag', ' (not in a dry run)'],
@@ -137,7 +143,7 @@ async function makeAll(steps: Steps, facts: Facts): Promise<void> {
 async function makePackages({ stage, say, run }: Steps, files: string): Promise<void> {
   say('building the program')
   await run(process.execPath, 'bin/build.ts')
-  // Loaded here: what it needs of the build is there now.
+  // Imported here, since it reads files of the build that exist only now.
   const { noticeText } = await import('./notice.ts')
   if (noticeText() !== notice()) {
     throw new StepFault('NOTICE does not name what is carried: npm run notice, and commit it')

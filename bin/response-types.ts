@@ -1,4 +1,4 @@
-// Writes the types of what the API answers, by which the dashboard is checked.
+// Writes the types of the API's responses, against which the dashboard is checked.
 
 interface Schema {
   readonly $ref?: string
@@ -19,7 +19,7 @@ interface Operation {
 }
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>
 
-/** The part of an OpenAPI document that is read. */
+/** Part of an OpenAPI document that is read here. */
 export interface Described {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
@@ -65,7 +65,7 @@ function plainTypeOf(type: string, schema: Schema): string {
 function objectType(schema: Schema): string {
   const { properties = {}, required = [], patternProperties, additionalProperties } = schema
   const fields = Object.entries(properties).map(([key, value]) => {
-    // What has a default is always answered.
+    // A field with a default is always in the answer.
     const isThere = required.includes(key) || value.default !== undefined
     return `${JSON.stringify(key)}${isThere ? '' : '?'}: ${typeOf(value)}`
   })

@@ -1,4 +1,4 @@
-// The completion of gslbd for a shell, as the command prints it.
+// Prints the completion of gslbd for a shell.
 import { commands } from '#cli/main.ts'
 import { completionOf } from '#cli/commands/completion.ts'
 import type { Shell } from '#cli/terminal/completion.ts'

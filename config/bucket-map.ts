@@ -1,4 +1,4 @@
-// A persistent map: a changed copy shares the buckets that did not change.
+// Defines a persistent map: a changed copy shares the buckets that did not change.
 
 const bucketCount = 1_024
 
@@ -20,14 +20,14 @@ export class BucketMap<V> {
     return this.#buckets[bucketOf(key)]!.get(key)
   }
 
-  /** In no order. A list: generators in generators take ten times as long. */
+  /** Returns the values in no order. A list, since nested generators take ten times as long. */
   values(): V[] {
     const values: V[] = []
     for (const bucket of this.#buckets) for (const value of bucket.values()) values.push(value)
     return values
   }
 
-  /** `undefined` removes the key. The last one of a key counts. */
+  /** Returns a changed copy. `undefined` removes the key; the last change of a key counts. */
   with(changes: Iterable<readonly [key: string, value: V | undefined]>): BucketMap<V> {
     const copies = new Map<number, Map<string, V>>()
     let { size } = this
@@ -50,7 +50,7 @@ export class BucketMap<V> {
   }
 }
 
-/** FNV-1a. Names come from files: a crowded bucket is slower to copy, nothing worse. */
+/** Hashes a key by FNV-1a. Names come from files: a crowded bucket is only slower to copy. */
 function bucketOf(key: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)

@@ -1,4 +1,4 @@
-// Checks one object with the compiler's own rules before a file is written; faults are told by
+// Checks one object with the compiler's rules before a file is written; faults are reported by
 // field.
 import { configEntry } from './entry.ts'
 import type { ConfigEntry } from './entry.ts'
@@ -13,7 +13,10 @@ import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
 import type { WriteDiagnostic } from './operation.ts'
 
-/** @param value as the file says it; stays as it is. Errors: at least one diagnostic. */
+/**
+ * Checks an object of a file.
+ * @param value parsed file, which is not changed. Errors: at least one diagnostic.
+ */
 export function checkObject(
   kind: Kind,
   path: string,

@@ -1,4 +1,4 @@
-// The name servers that a delegated domain has here, and so should have in its parent.
+// Finds the name servers that a delegated domain has here, and so should have in its parent.
 import { checkHostName, checkName } from '#compiler/values/names.ts'
 import type { Nameserver } from '#schemas/objects/zone.ts'
 import type { ConfigSnapshot } from './object-index.ts'
@@ -9,17 +9,15 @@ export interface OwnNameserver {
   readonly addresses: readonly string[]
 }
 
-/** Lower case, with the final dot; undefined: it is no name. */
+/** Returns a domain in lower case, with the final dot; undefined: it is no host name. */
 export function domainKey(domain: string): string | undefined {
   return checkHostName(domain).key
 }
 
 /**
- * Finds the name servers of the zone that is declared for the domain; where it names none, or no
- * zone is declared, the default ones.
- *
- * @param domain lower case, with the final dot
- * @returns empty: the settings name none
+ * Returns the name servers of the zone declared for the domain, or the default ones, when the zone
+ * names none or no zone is declared.
+ * @param domain lower case, with the final dot @returns empty: the settings name none
  */
 export function nameserversOf(
   snapshot: Pick<ConfigSnapshot, 'list'>,

@@ -1,4 +1,4 @@
-// The draft that operations change: the accepted objects, overlaid with new ones.
+// Defines the draft that operations change: the accepted objects, overlaid with new ones.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { sameValue } from '#compiler/yaml/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
@@ -17,7 +17,7 @@ import type { Fault } from './fault.ts'
 import type { TreePaths } from './free-path.ts'
 import type { PartTarget, Target } from './operation.ts'
 
-/** What the file is to say, as it says it: without defaults. */
+/** Content of a file as it is to be written, without defaults. */
 export type RawObject = JsonObject & {
   readonly metadata: JsonObject
   readonly spec: JsonObject
@@ -25,7 +25,7 @@ export type RawObject = JsonObject & {
 
 export interface DraftParts {
   readonly base: ConfigIndex
-  /** The object as its file says it. */
+  /** Returns the content of an object's file. */
   readonly rawOf: (entry: ConfigEntry) => RawObject
   readonly paths: TreePaths
 }
@@ -37,29 +37,29 @@ interface Changed {
 
 export class Draft {
   readonly #parts: DraftParts
-  /** By kind and id; null: removed. */
+  /** Changed objects by kind and id; null: removed. */
   readonly #objects = new Map<string, Changed | null>()
   readonly #names = new Map<string, string | null>()
-  /** Part id to the kind and id of its owner. */
+  /** Id of a part to the kind and id of its owner; null: removed. */
   readonly #owners = new Map<string, string | null>()
   readonly #paths = new Set<string>()
   readonly #undo: (() => void)[] = []
-  /** By kind and id: what the request under way has changed, as it was before. */
+  /** Objects that the request under way has changed, by kind and id, as they were before. */
   readonly #before = new Map<string, ConfigEntry>()
-  /** By kind and id: what the request under way has changed, made or removed. */
+  /** Kinds and ids of objects that the request under way has changed, made or removed. */
   readonly #ofRequest = new Set<string>()
-  /** Paths that were not there before. */
+  /** Kinds and ids of objects that the request under way has made. */
   readonly #made = new Set<string>()
-  /** Paths of what was changed, in order. */
+  /** Paths of changed files, in order. */
   readonly #touched: string[] = []
-  /** Path of the file that is being changed. */
+  /** Path of the file being changed. */
   #path = ''
 
   constructor(parts: DraftParts) {
     this.#parts = parts
   }
 
-  /** A request begins. @returns what `rollBack` takes */
+  /** Begins a request. @returns a mark for `rollBack` */
   begin(): number {
     this.#before.clear()
     this.#ofRequest.clear()
@@ -67,19 +67,19 @@ export class Draft {
     return this.#undo.length
   }
 
-  /** The object before the request; as it is where it is new since. */
+  /** Returns the object before the request; a new object as it is now. */
   asBegun(entry: ConfigEntry): ConfigEntry {
     return this.#before.get(keyOf(entry)) ?? entry
   }
 
-  /** What the request under way has changed: as it was, and as it is now. */
+  /** Returns the objects that the request under way has changed, before and now. */
   changesOfRequest(): Record<'before' | 'now', readonly ConfigEntry[]> {
     const now = [...this.#ofRequest].flatMap((key) => this.#objects.get(key)?.entry ?? [])
     const before = [...this.#before.values()].filter((entry) => !this.#made.has(keyOf(entry)))
     return { before, now }
   }
 
-  /** Paths of what was changed since; empty when nothing was. */
+  /** Returns paths of files changed since a mark. */
   touchedSince(mark: number): ReadonlySet<string> {
     return new Set(this.#touched.slice(mark))
   }
@@ -123,7 +123,7 @@ export class Draft {
     return entry === undefined || isOther ? undefined : partOf(kind, entry, uid)
   }
 
-  /** In no order. */
+  /** Lists the objects of a kind, in no order. */
   entries<K extends Kind>(kind: K): readonly ConfigEntry<K>[] {
     const ids = new Set<string>()
     for (const key of this.#objects.keys()) {
@@ -134,7 +134,7 @@ export class Draft {
     return [...base.filter(({ uid }) => !ids.has(uid)), ...this.#changed(kind)]
   }
 
-  /** Services that ask a pool of this name, or fall back on it. In no order. */
+  /** Lists services that use a pool of this name, or fall back on it, in no order. */
   servicesOf(poolName: string): readonly ConfigEntry<'Service'>[] {
     const unchanged = this.#parts.base
       .servicesOf(poolName)
@@ -144,7 +144,10 @@ export class Draft {
     return [...unchanged, ...now]
   }
 
-  /** What is everybody's, such as rules for the names of others, is no configuration by itself. */
+  /**
+   * Whether no object of a tenant is left. Objects for all tenants alone, such as rules for foreign
+   * names, are no configuration.
+   */
   isEmpty(): boolean {
     return kindNames.every((kind) => {
       const counts = kind === 'Settings' || tenantPathOf(kind) !== undefined
@@ -161,7 +164,7 @@ export class Draft {
 
   isFile = (path: string): boolean => this.#parts.paths.isFile(path)
 
-  /** A new object. Errors: its file would not be accepted, or its id is taken. */
+  /** Adds an object. Errors: its file would not be accepted, or its id is taken. */
   add(kind: Kind, path: string, raw: RawObject): Result<ConfigEntry, Fault> {
     const checked = checkObject(kind, path, raw)
     if (!checked.ok) return err(faultOf(checked.error))
@@ -176,7 +179,7 @@ export class Draft {
     return ok(checked.value)
   }
 
-  /** The object as it is to be; nothing happens when that is what it is. */
+  /** Changes an object; does nothing when it is equal already. */
   change(entry: ConfigEntry, raw: RawObject): Result<ConfigEntry, Fault> {
     const checked = checkObject(entry.kind, entry.path, raw)
     if (!checked.ok) return err(faultOf(checked.error))
@@ -192,7 +195,7 @@ export class Draft {
     this.#put(this.#objects, keyOf(entry), null)
   }
 
-  /** What is to be written: by path; null removes the file. */
+  /** Returns the files to write, by path; null removes the file. */
   changes(): Map<string, Changed | null> {
     const files = new Map<string, Changed | null>()
     for (const [key, changed] of this.#objects) {
@@ -232,7 +235,10 @@ export class Draft {
     for (const uid of partUids(entry)) this.#put(this.#owners, uid, keyOf(entry))
   }
 
-  /** The first change counts. What the request itself has made was not there. */
+  /**
+   * Keeps the object of before the request's first change. An object that the request made has
+   * none.
+   */
   #remember(entry: ConfigEntry | undefined): void {
     if (entry === undefined) return
     const key = keyOf(entry)
@@ -265,7 +271,10 @@ export function keyOf({ kind, uid }: ConfigEntry): string {
   return `${kind} ${uid}`
 }
 
-/** A merge patch (RFC 7396): objects are merged at every depth, null removes, all else is set. */
+/**
+ * Applies a merge patch (RFC 7396): objects are merged at every depth, null removes, other values
+ * replace.
+ */
 export function merged(fields: JsonObject, patch: JsonObject): JsonObject {
   const deep = Object.entries(patch).map(([key, value]): [string, JsonValue] => {
     const before = Object.hasOwn(fields, key) ? fields[key] : undefined
@@ -274,11 +283,11 @@ export function merged(fields: JsonObject, patch: JsonObject): JsonObject {
   return patched(fields, Object.fromEntries(deep))
 }
 
-/** Fields set whole; null removes. */
+/** Replaces whole fields; null removes a field. */
 export function patched(fields: JsonObject, patch: JsonObject): JsonObject {
   const next: Record<string, JsonValue> = { ...fields }
   for (const [key, value] of Object.entries(patch)) {
-    // `__proto__` becomes a field like any other, to be refused as unknown.
+    // `__proto__` becomes an ordinary field, which is then refused as unknown.
     Object.defineProperty(next, key, {
       value,
       enumerable: true,

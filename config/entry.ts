@@ -1,4 +1,4 @@
-// The type of an accepted object as the API reads it: defaults and ids filled in.
+// Defines an accepted object as the API reads it: defaults and ids filled in.
 import { hash } from 'node:crypto'
 import { objectUid } from '#compiler/read/identity.ts'
 import { roleOf } from '#compiler/read/layout.ts'
@@ -6,12 +6,12 @@ import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { partKindsOf, partSpecs, withUids } from './parts.ts'
 import type { PartKind, PartOf } from './parts.ts'
 
-/** Plain data: it crosses threads. */
+/** An accepted object: plain data that can cross threads. */
 export interface ConfigEntry<K extends Kind = Kind> {
   readonly kind: K
   /** '' for the settings and for response policies. */
   readonly tenant: string
-  /** Lower case; what the file says, or derived from the name. */
+  /** Lower case; written in the file, or derived from the name. */
   readonly uid: string
   readonly name: string
   readonly path: string
@@ -24,11 +24,14 @@ export interface ConfigEntry<K extends Kind = Kind> {
 export interface ConfigPart<K extends PartKind = PartKind> {
   readonly owner: ConfigEntry
   readonly part: PartOf[K] & { readonly uid: string }
-  /** Among the owner's parts of this kind. */
+  /** Position among the owner's parts of this kind. */
   readonly position: number
 }
 
-/** @param object as the validator leaves it; it is not changed */
+/**
+ * Builds the entry of a validated object.
+ * @param object result of the validator; it is not changed
+ */
 export function configEntry(
   path: string,
   blobId: string,
@@ -47,7 +50,10 @@ export function configEntry(
   return { kind, tenant, uid, name, path, blobId, object: complete }
 }
 
-/** The very spec where it has no parts: most objects of a large configuration have none. */
+/**
+ * Returns the spec with ids in its parts. Without parts it is the same object: most objects of a
+ * large configuration have none.
+ */
 function specWithUids(kind: Kind, uid: string, spec: ObjectOf[Kind]['spec']): object {
   const partKinds = partKindsOf(kind)
   if (partKinds.length === 0) return spec
@@ -62,7 +68,7 @@ function specWithUids(kind: Kind, uid: string, spec: ObjectOf[Kind]['spec']): ob
 
 type WithUid<K extends PartKind> = PartOf[K] & { readonly uid: string }
 
-/** The parts of one kind; empty for an object that has none of it. */
+/** Lists the parts of one kind; empty for an object that has none. */
 export function partsIn<K extends PartKind>(kind: K, entry: ConfigEntry): readonly WithUid<K>[] {
   if (partSpecs[kind].owner !== entry.kind) return []
   const spec = entry.object.spec as Record<string, unknown>

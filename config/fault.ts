@@ -1,4 +1,4 @@
-// The reasons why an operation fails, as the API reports them.
+// Defines why an operation fails, as the API reports it.
 import type { WriteDiagnostic, WriteFailureCode } from './operation.ts'
 
 export interface Fault {
@@ -11,7 +11,7 @@ export function fault(code: WriteFailureCode, message: string): Fault {
   return { code, message, diagnostics: [] }
 }
 
-/** Diagnostics that say that somebody else has what was asked for. */
+/** Diagnostics by which somebody else already has the requested name or address. */
 const taken: ReadonlySet<string> = new Set([
   'pool-name-duplicate',
   'service-name-duplicate',
@@ -36,7 +36,10 @@ export function isTaken(diagnosticCode: string): boolean {
   return taken.has(diagnosticCode)
 }
 
-/** @param diagnostics errors, at least one */
+/**
+ * Makes the fault of a refused change from its diagnostics.
+ * @param diagnostics errors, at least one
+ */
 export function faultOf(diagnostics: readonly WriteDiagnostic[]): Fault {
   const conflict = diagnostics.find(({ code }) => isTaken(code))
   const first = conflict ?? diagnostics[0]

@@ -2,11 +2,14 @@
 import type { Kind } from '#schemas/kinds.ts'
 import { kinds, tenantPathOf } from '#schemas/kinds.ts'
 
-/** Leaves room for a number, and for the longest file system's tools. */
+/** Longest stem of a file name: leaves room for a number, and for tools with short limits. */
 const stemLengthMax = 80
 
 export interface TreePaths {
-  /** A file or a folder is there, or differs in case only: some file systems see no difference. */
+  /**
+   * Whether a file or folder has the path, or one that differs in case only: some file systems see
+   * no difference.
+   */
   readonly isTaken: (path: string) => boolean
   readonly isFile: (path: string) => boolean
 }
@@ -22,7 +25,7 @@ export function freePath(
   const place = form.replace('<tenant>', tenant)
   const stem = stemOf(kind === 'Tenant' ? 'tenant' : name)
   const folder = place.slice(0, place.lastIndexOf('/'))
-  // Someone may have a file of that name where the folder would be.
+  // A file may have the name of the tenant's folder.
   const home = isFile(folder) ? `tenants/${tenant}` : folder
   for (let n = 1; ; n++) {
     const path = `${home}/${stem}${n === 1 ? '' : `-${n}`}.yaml`
@@ -30,7 +33,7 @@ export function freePath(
   }
 }
 
-/** Names may hold anything; a path that all file systems and shells take may not. */
+/** Returns a file name that all file systems and shells accept, from a name with any characters. */
 function stemOf(name: string): string {
   const stem = name
     .normalize('NFKD')

@@ -13,7 +13,7 @@ export interface ChangedObject {
   readonly change: 'created' | 'updated' | 'deleted'
 }
 
-/** Against its first parent: what it changed when it became the newest. */
+/** A commit and its changes against its first parent: the changes when it became the newest. */
 export interface HistoryCommit {
   readonly commit: string
   /** null: the first commit. */
@@ -23,42 +23,45 @@ export interface HistoryCommit {
   readonly atSeconds: number
   readonly subject: string
   readonly objects: readonly ChangedObject[]
-  /** It changed what others own, or more objects than are listed. */
+  /** Whether the commit changed objects of other tenants, or more objects than are listed. */
   readonly isMore: boolean
 }
 
 export interface HistoryQuestion {
-  /** Only what this tenant may see; null: everything. */
+  /** Limits the answer to objects that this tenant may see; null: no limit. */
   readonly tenant: string | null
-  /** Commits that changed this object; '': any. */
+  /** Id of an object: only commits that changed it; '': any. */
   readonly uid: string
-  /** Goes on after this commit; '': from the accepted one. */
+  /** Commit after which the list continues; '': begins with the accepted one. */
   readonly after: string
   readonly commitsMax: number
 }
 
 export interface HistoryPage {
   readonly commits: readonly HistoryCommit[]
-  /** There may be more after this commit; '': there is none. */
+  /** Commit from which the next page continues; '': there is none. */
   readonly next: string
-  /** The times of what was looked at lie before this, and not before that; null: no such bound. */
+  /** Bounds of the commit times on this page, `beforeSeconds` excluded; null: no bound. */
   readonly beforeSeconds: number | null
   readonly fromSeconds: number | null
 }
 
 export interface ObjectChange extends ChangedObject {
-  /** null: there was none, or the file was none that can be read. */
+  /** null: there was no file, or none that can be read. */
   readonly before: ConfigEntry | null
   readonly after: ConfigEntry | null
 }
 
 export interface CommitChange extends HistoryCommit {
   readonly changes: readonly ObjectChange[]
-  /** It changed more than was read, of whomever. */
+  /** Whether the commit changed more objects than were read, of any tenant. */
   readonly isCut: boolean
 }
 
-/** `not-found`: not in the history of the accepted commit, or nothing of the asker's. */
+/**
+ * `not-found`: the commit is not in the history of the accepted one, or has nothing of the asking
+ * tenant.
+ */
 export type HistoryFault = 'not-found' | 'busy' | 'unavailable'
 
 export interface ConfigHistory {
@@ -67,31 +70,31 @@ export interface ConfigHistory {
     commit: string,
     tenant: string | null,
   ) => Promise<Result<CommitChange, HistoryFault>>
-  /** All files as they were with this commit: what it compiles from. */
+  /** Returns all files of a commit, from which it compiles. */
   readonly filesOf: (commit: string) => Promise<Result<readonly SourceFile[], FilesFault>>
 }
 
-/** `too-large`: the files are beyond `treeBytesMax`, together. */
+/** `too-large`: the files together exceed `treeBytesMax`. */
 export type FilesFault = HistoryFault | 'too-large'
 
 export interface HistoryLimits {
-  /** Commits that one question looks at; the next page goes on from there. */
+  /** Commits that one question visits; the next page continues there. */
   readonly walkedMax: number
-  /** Files that one question looks at; those of its last commit may exceed it. */
+  /** Files that one question reads; those of its last commit may exceed it. */
   readonly filesMax: number
-  /** Octets of these files. */
+  /** Octets of the files that one question reads. */
   readonly bytesMax: number
-  /** How deep a commit may lie to be found by its id. */
+  /** Depth up to which a commit is found by its id. */
   readonly depthMax: number
-  /** Objects of one commit that are shown; a revert takes no more. */
+  /** Objects of one commit that are shown; a revert handles no more. */
   readonly objectsMax: number
-  /** Octets of one commit's files, before and after; the rest is not read. */
+  /** Octets of one commit's files, before and after; further files are not read. */
   readonly commitBytesMax: number
-  /** Octets of all files of a commit. */
+  /** Octets of all files of one commit. */
   readonly treeBytesMax: number
-  /** Questions at once. */
+  /** Concurrent questions. */
   readonly askedMax: number
-  /** Commits whose changes are remembered, and files in them, together. */
+  /** Commits with cached changes, plus the files in them. */
   readonly keptMax: number
 }
 

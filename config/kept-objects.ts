@@ -1,5 +1,5 @@
-// Encodes the objects of one commit as octets, for another thread or a later process, which decodes
-// a kind when it is first asked for.
+// Encodes the objects of one commit for another thread or a later process, which decodes a kind
+// when it is first read.
 import { kindNames } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { shareStrings } from '#lib/memory/string-memory.ts'
@@ -8,7 +8,7 @@ import type { ConfigEntry } from './entry.ts'
 import { byName, ConfigIndex } from './object-index.ts'
 import type { ConfigSnapshot } from './object-index.ts'
 
-/** A file with one object, as the validator has left it. */
+/** A file with one object, as the validator returned it. */
 export interface KeptObject {
   readonly path: string
   readonly blobId: string
@@ -16,16 +16,15 @@ export interface KeptObject {
   readonly object: ObjectOf[Kind]
 }
 
-/** What a list of one kind is in JSON. */
+/** JSON form of an object in the list of its kind. */
 type Row = readonly [path: string, blobId: string, object: ObjectOf[Kind]]
 
 const sizeBytes = 4
 const headBytes = kindNames.length * sizeBytes
 
 /**
- * In shared memory. For each kind its octets in JSON, behind a table of their lengths.
- *
- * @returns undefined: they are more than `bytesMax`
+ * Encodes objects into shared memory: a table of lengths, then the JSON of each kind.
+ * @returns undefined: more than `bytesMax`
  */
 export function encodeObjects(
   files: Iterable<KeptObject>,
@@ -56,13 +55,16 @@ export function encodeObjects(
   return bytes
 }
 
-/** A piece for each of many small values would take more than they do. */
+/**
+ * Characters of JSON that are encoded together, since a buffer for each small value would take more
+ * memory than the value.
+ */
 const pieceChars = 65_536
 
 /**
- * In JSON. Made piece by piece: all of them may exceed the longest string that V8 has.
- *
- * @returns undefined: they are more than `bytesMax`; without octets for no values
+ * Encodes values as a JSON array. The text is made piece by piece, since all of it may exceed V8's
+ * longest string.
+ * @returns undefined: more than `bytesMax`; an empty buffer for no values
  */
 export function encodeList(values: readonly unknown[], bytesMax: number): Buffer | undefined {
   const pieces: Buffer[] = []
@@ -81,7 +83,7 @@ export function encodeList(values: readonly unknown[], bytesMax: number): Buffer
   return Buffer.concat(pieces, total)
 }
 
-/** Files of one kind. @param bytes as `encodeObjects` gives them */
+/** Decodes the files of one kind. @param bytes result of `encodeObjects` */
 export function decodeObjects(bytes: Uint8Array, kind: Kind): KeptObject[] {
   const head = new DataView(bytes.buffer, bytes.byteOffset, headBytes)
   let at = headBytes
@@ -107,21 +109,21 @@ function entriesIn<K extends Kind>(bytes: Uint8Array, kind: K): ConfigEntry<K>[]
   return objects.map((one) => configEntry(one.path, one.blobId, kind, one.object) as ConfigEntry<K>)
 }
 
-/** A snapshot of objects that nobody has read yet: what is asked for decides what is read. */
+/** A snapshot that decodes the objects of a kind when they are first asked for. */
 export class KeptSnapshot implements ConfigSnapshot {
   readonly revision: string
-  /** Gone once there is an index. */
+  /** Encoded objects; undefined once there is an index. */
   #bytes: Uint8Array | undefined
   readonly #lists = new Map<Kind, readonly ConfigEntry[]>()
   #index: ConfigIndex | undefined
 
-  /** @param bytes as `encodeObjects` gives them */
+  /** @param bytes result of `encodeObjects` */
   constructor(revision: string, bytes: Uint8Array) {
     this.revision = revision
     this.#bytes = bytes
   }
 
-  /** All of it: takes a tenth of a second for ten thousand objects. */
+  /** Decodes all objects and returns their index; a tenth of a second for ten thousand objects. */
   index(): ConfigIndex {
     if (this.#index !== undefined) return this.#index
     const changed = kindNames.flatMap((kind): readonly ConfigEntry[] => this.list(kind))

@@ -1,4 +1,5 @@
-// Whether a tenant may have something at a name, by the accepted configuration or by a draft of it.
+// Decides whether a tenant may have an object at a name, by the accepted configuration or by a
+// draft.
 import { heldName, holdingOf } from '#compiler/holders/name-holder.ts'
 import type { Claimant, HeldNames, HeldZone, Holding } from '#compiler/holders/name-holder.ts'
 import { checkName } from '#compiler/values/names.ts'
@@ -11,17 +12,17 @@ import type { ConfigSnapshot } from './object-index.ts'
 
 type Settings = ConfigEntry<'Settings'>['object']
 
-/** What is asked about names. */
+/** The parts of a configuration that decide about names. */
 export interface NameSource {
   readonly names: NameIndex
-  /** null: the repository has none. */
+  /** null: the repository has no settings. */
   readonly settings: Settings | null
 }
 
-/** Why a tenant may not have a name. It never says whose it is. */
+/** Why a tenant may not have a name. The owner is never named. */
 export type NameRefusal = 'others' | 'unowned'
 
-/** What a snapshot has put together, or else what its lists say. */
+/** Returns the names and settings of a snapshot, with its index of names if it has one. */
 export function nameSource({
   list,
   names = () =>
@@ -39,9 +40,9 @@ const listed = (list: ConfigSnapshot['list'], kind: Kind): readonly ConfigEntry[
   list(kind).map((entry) => ({ ...entry, kind }))
 
 /**
- * A name is a tenant's that has the nearest delegated domain, zone, service, redirect or record at
- * it or above it. What is nobody's may be taken, unless something of others is below it.
- *
+ * Decides about a name. A name belongs to the tenant of the nearest delegated domain, zone,
+ * service, redirect or record at it or above it. A name without an owner may be taken, unless an
+ * object of others is below it.
  * @param name lower case, presentation form, final dot
  */
 export function nameRefusal(
@@ -51,7 +52,7 @@ export function nameRefusal(
 ): NameRefusal | undefined {
   const held = heldName(name)
   const holding = holdingIn(source, claimant, held)
-  // A domain would take what others have below it, whoever encloses it.
+  // A domain would take the names of others below it, whatever is above it.
   const isTaking = claimant.isDomain === true && !(holding.is === 'own' && holding.by === 'nothing')
   if (holding.is === 'own' && !isTaking) return undefined
   if (holding.is === 'others' || holding.is === 'unowned') return holding.is
@@ -62,7 +63,10 @@ export function nameRefusal(
   return hasOthers ? 'others' : undefined
 }
 
-/** @param name lower case, presentation form, final dot */
+/**
+ * Finds the holder of a name.
+ * @param name lower case, presentation form, final dot
+ */
 export function nameHolding(source: NameSource, claimant: Claimant, name: string): Holding {
   return holdingIn(source, claimant, heldName(name))
 }
@@ -78,7 +82,10 @@ function holdingIn({ names, settings }: NameSource, claimant: Claimant, held: st
   return holdingOf(known, claimant, held)
 }
 
-/** @param hasOthers other tenants have TXT records at the very name, by the database */
+/**
+ * Whether a tenant may write TXT records at a name.
+ * @param hasOthers whether the database has TXT records of other tenants at this name
+ */
 export function mayWriteText(
   snapshot: Listed,
   { tenant, name, hasOthers }: { tenant: string; name: string; hasOthers: boolean },
@@ -86,7 +93,10 @@ export function mayWriteText(
   return textRefusal(nameSource(snapshot), { tenant, name, hasOthers }) === undefined
 }
 
-/** What is in the database counts where nothing in Git says whose the name is. */
+/**
+ * Decides about TXT records at a name. Records in the database count where no object in Git decides
+ * the owner.
+ */
 export function textRefusal(
   source: NameSource,
   { tenant, name, hasOthers }: { tenant: string; name: string; hasOthers: boolean },
@@ -96,14 +106,14 @@ export function textRefusal(
   return nameHolding(source, { tenant }, name).is === 'own' ? undefined : 'others'
 }
 
-/** The sentence with which a request is refused. */
+/** Returns the sentence of a refused request. */
 export function refusalText(refusal: NameRefusal, name: string): string {
   return refusal === 'unowned'
     ? `${name} is in no delegated domain and no zone of this tenant, and gslb.yaml has names: owned`
     : `${name} is taken: it is at, above or below a name of somebody else`
 }
 
-/** Apexes of the zones that this server answers for; the nearest one that encloses the name. */
+/** Returns the apex of the nearest zone of this server that encloses the name. */
 export function zoneOf(snapshot: Pick<ConfigSnapshot, 'list'>, name: string): string | undefined {
   const { at } = zonesIn(snapshot.list('Settings')[0]?.object ?? null)
   return [name, ...enclosingNames(name)].find((key) => at.has(key))
@@ -124,7 +134,10 @@ function zonesIn(settings: Settings | null): Zones {
   return zones
 }
 
-/** Counted as in `NameIndex`; a zone without tenants is nobody's. */
+/**
+ * Reads the zones and their tenants, in the form of `NameIndex`; a zone without tenants has no
+ * owner.
+ */
 function readZones({ spec }: Settings): Zones {
   const at = new Map<string, HeldZone>()
   const below = new Map<string, number>()

@@ -1,5 +1,5 @@
-// What tenants have at names, changed from one state of the configuration to the next: whose a name
-// is costs as much as it has labels, however many names there are.
+// Indexes the names that tenants have, and updates the index with each change. Finding the owner of
+// a name costs a step for each of its labels, however many names there are.
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { heldName, mayOverlap } from '#compiler/holders/name-holder.ts'
@@ -9,16 +9,16 @@ import { isNaming, kinds } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
 import type { ConfigEntry } from './entry.ts'
 
-/** One name of an object. */
+/** A name of an object. */
 export interface EntryName {
-  /** As it is declared: lower case, presentation form, final dot. */
+  /** The declared name: lower case, presentation form, final dot. */
   readonly name: string
-  /** The name that decides whose it is. */
+  /** The name that decides about the owner. */
   readonly held: string
   readonly isPlainRecord: boolean
 }
 
-/** Objects of `namingKinds` have names; others have none. */
+/** Lists the names of an object; objects of other kinds than `namingKinds` have none. */
 export function namesOf(entry: ConfigEntry): readonly EntryName[] {
   return declaredNames(entry).map((name) => ({
     ...{ name, held: heldName(name) },
@@ -35,7 +35,7 @@ function declaredNames(entry: ConfigEntry): readonly string[] {
   const { takesName: field = '' } = kinds[kind]
   const text = (object.spec as unknown as Readonly<Partial<Record<string, string>>>)[field]
   if (text === undefined) return []
-  // As nearly all are written: there may be a million.
+  // Nearly all names are plain, and there may be a million.
   if (text.length < plainMax && plain.test(text)) return [text]
   const { key } = kind === 'DelegatedDomain' ? checkHostName(text) : checkHostPattern(text)
   return key === undefined ? [] : [key]
@@ -45,11 +45,11 @@ const plain = /^(?:[a-z0-9-]{1,63}\.)+$/
 const plainMax = 250
 
 interface Place {
-  /** Each once. */
+  /** Claims at the name, without duplicates. */
   readonly claims: readonly NameClaim[]
-  /** How often each is there: a name may have many records. */
+  /** Count of each claim: a name may have many records. */
   readonly counts: readonly number[]
-  /** Tenants of delegated domains, the first of which decides. */
+  /** Tenants of delegated domains; the first one decides. */
   readonly domains: readonly string[]
 }
 
@@ -60,8 +60,8 @@ export class NameIndex {
 
   readonly #places: BucketMap<Place>
   /**
-   * How much there is below a name: by `NAME` of all, by `TENANT NAME` of one tenant. A space is in
-   * neither.
+   * Count of claims below a name: of all tenants by `NAME`, of one by `TENANT NAME`. Neither part
+   * contains a space.
    */
   readonly #below: BucketMap<number>
 
@@ -85,7 +85,7 @@ export class NameIndex {
   with(gone: Iterable<ConfigEntry>, come: Iterable<ConfigEntry>): NameIndex {
     const places = new Map<string, Place>()
     const below = new Map<string, number>()
-    /** By tenant, then by the parents of its names: most have theirs in common. */
+    /** Grouped by tenant, then by parent: most names of a tenant share their parents. */
     const parents = new Map<string, Map<string, number>>()
     const count = (key: string, step: number): void => {
       below.set(key, (below.get(key) ?? this.#below.get(key) ?? 0) + step)
@@ -93,7 +93,7 @@ export class NameIndex {
     const change = (entry: ConfigEntry, step: 1 | -1): void => {
       const { tenant, kind, object } = entry
       if (!isNaming(kind)) return
-      // A domain gives its rights all the same.
+      // A domain marked as overlapping still gives its rights.
       if (kind !== 'DelegatedDomain' && mayOverlap(tenant, object.metadata)) return
       for (const { held, isPlainRecord } of namesOf(entry)) {
         const place = places.get(held) ?? this.#places.get(held) ?? nothing
@@ -125,7 +125,7 @@ export class NameIndex {
   }
 }
 
-/** '': there is none. */
+/** Returns the parent of a name; '': none. */
 function parentOf(name: string): string {
   if (!name.includes('\\')) return name.slice(name.indexOf('.') + 1)
   const [parent = ''] = enclosingNames(name)
@@ -152,7 +152,7 @@ function ofClaim(place: Place, claim: NameClaim, step: 1 | -1): Place {
 
 const ofOnes = new Map<NameClaim, Place>()
 
-/** The same object each time: most names have one claim. */
+/** Returns a shared object for a name with one claim, as most have. */
 function ofOne(claim: NameClaim): Place {
   let place = ofOnes.get(claim)
   if (place === undefined) {
@@ -164,7 +164,7 @@ function ofOne(claim: NameClaim): Place {
 
 const claims = new Map<string, NameClaim>()
 
-/** The same object each time: there may be a million. */
+/** Returns a shared object for equal claims: there may be a million. */
 function claimOf(tenant: string, isPlainRecord: boolean): NameClaim {
   const key = `${isPlainRecord} ${tenant}`
   let claim = claims.get(key)

@@ -1,4 +1,4 @@
-// An immutable index of the objects of one accepted commit: by id, by name and by part.
+// Indexes the objects of one accepted commit by id, by name and by part. The index is immutable.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { isNaming, kindNames, kinds, namingKinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
@@ -10,9 +10,9 @@ import { partKindsOf } from './parts.ts'
 import type { PartKind } from './parts.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
 
-/** What one commit did to the objects. */
+/** Changes of one commit to the objects. */
 export interface ConfigDelta {
-  /** The commit. */
+  /** Id of the commit. */
   readonly revision: string
   /** New and changed objects. */
   readonly changed: readonly ConfigEntry[]
@@ -20,25 +20,31 @@ export interface ConfigDelta {
 }
 
 export interface ConfigSnapshot {
-  /** The accepted commit; '' before the first. */
+  /** Id of the accepted commit; '' before the first. */
   readonly revision: string
-  /** By name, then by id. The same array for as long as nothing of the kind changes. */
+  /**
+   * Lists objects by name, then by id. The array stays the same while no object of the kind
+   * changes.
+   */
   readonly list: <K extends Kind>(kind: K) => readonly ConfigEntry<K>[]
   readonly get: <K extends Kind>(kind: K, uid: string) => ConfigEntry<K> | undefined
-  /** Pools and services have one name space for all tenants; `tenant` must fit all the same. */
+  /**
+   * Finds an object by name. Pools and services have one name space for all tenants, but `tenant`
+   * must still match.
+   */
   readonly find: <K extends Kind>(
     kind: K,
     tenant: string,
     name: string,
   ) => ConfigEntry<K> | undefined
-  /** The object with a name that is unique across tenants, or within `tenant`. */
+  /** Returns the object with a name that is unique across tenants, or within `tenant`. */
   readonly holderOf: (kind: Kind, tenant: string, name: string) => ConfigEntry | undefined
   readonly part: <K extends PartKind>(kind: K, uid: string) => ConfigPart<K> | undefined
-  /** Services that ask a pool of this name, or fall back on it. In no order. */
+  /** Lists services that use a pool of this name, or fall back on it, in no order. */
   readonly servicesOf: (poolName: string) => readonly ConfigEntry<'Service'>[]
-  /** What tenants have at names; put together when it is asked for, and then kept up to date. */
+  /** Returns the index of names, which is built at the first call and updated afterwards. */
   readonly names: () => NameIndex
-  /** Another one, with what a commit would do. */
+  /** Returns a new snapshot with the changes of a commit. */
   readonly with: (delta: ConfigDelta) => ConfigSnapshot
 }
 
@@ -46,16 +52,16 @@ export const globalNames: readonly Kind[] = Object.freeze(
   kindNames.filter((kind) => kinds[kind].names === 'everywhere'),
 )
 
-/** Where a name must be unique. */
+/** Returns the key within which a name must be unique. */
 export function nameKey(kind: Kind, tenant: string, name: string): string {
   return globalNames.includes(kind) ? `${kind}//${name}` : `${kind}/${tenant}/${name}`
 }
 
 interface Maps {
   readonly entries: ReadonlyMap<Kind, BucketMap<ConfigEntry>>
-  /** Name key to id. */
+  /** Id by name key. */
   readonly names: BucketMap<string>
-  /** Part id to its owner. */
+  /** Owner by part id. */
   readonly owners: BucketMap<string>
   readonly servicesOfPools: ListsByKey
 }
@@ -106,7 +112,7 @@ export class ConfigIndex implements ConfigSnapshot {
     return list as readonly ConfigEntry<K>[]
   }
 
-  /** In no order. */
+  /** Lists the objects of a kind, in no order. */
   entries<K extends Kind>(kind: K): readonly ConfigEntry<K>[] {
     return (this.#maps.entries.get(kind)?.values() ?? []) as ConfigEntry<K>[]
   }
@@ -138,7 +144,7 @@ export class ConfigIndex implements ConfigSnapshot {
       perKind.set(kind, list)
       list.push([uid, entry])
     }
-    // All that goes before all that comes: a name may have changed hands.
+    // Removals come before additions, since a name may have changed its object.
     const gone = [...removed, ...changed].map(({ kind, uid }) => this.get(kind, uid))
     for (const entry of gone) {
       if (entry === undefined) continue
@@ -169,7 +175,7 @@ export class ConfigIndex implements ConfigSnapshot {
     return next
   }
 
-  /** What makes `entries` of this. */
+  /** Returns the changes that lead from this index to `entries`. */
   deltaTo(revision: string, entries: readonly ConfigEntry[]): ConfigDelta {
     const wanted = new Set(entries.map(({ kind, uid }) => `${kind} ${uid}`))
     const changed = entries.filter((entry) => {
@@ -203,7 +209,10 @@ function poolsNamedBy(entry: ConfigEntry): readonly string[] {
 
 type ListsByKey = BucketMap<readonly string[]>
 
-/** What comes to lists and goes from them, each list made anew once: one may be of thousands. */
+/**
+ * Collects additions to lists and removals from them, so that each list, which may have thousands
+ * of items, is copied once.
+ */
 class ListChanges {
   readonly #changes = new Map<string, { readonly went: Set<string>; readonly came: Set<string> }>()
 
@@ -211,7 +220,7 @@ class ListChanges {
     this.#of(key).went.add(item)
   }
 
-  /** After all that is removed. */
+  /** Adds an item; called after all removals. */
   add(key: string, item: string): void {
     this.#of(key).came.add(item)
   }

@@ -1,4 +1,4 @@
-// The type of an operation, a change to the configuration as data, and of its outcome.
+// Defines operations, which are changes to the configuration as data, and their outcomes.
 import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { Result } from '#lib/result.ts'
@@ -8,8 +8,8 @@ import type { ConfigEntry } from './entry.ts'
 import type { PartKind } from './parts.ts'
 
 /**
- * An object by id or by name. With `tenant` beside the id, the objects of other tenants do not
- * exist. Policies and settings have the tenant ''.
+ * Names an object by id or by name. With `tenant` beside the id, objects of other tenants are not
+ * found. Policies and settings have the tenant ''.
  */
 export type Target =
   | { readonly uid: string; readonly tenant?: string }
@@ -21,29 +21,34 @@ export interface CreateObject {
   /** For a Tenant: its own id, which is also its name. */
   readonly tenant: string
   readonly name: string
-  /** Without it, one is made. */
+  /** Left out: an id is generated. */
   readonly uid?: string
   readonly spec: JsonObject
   readonly poolUid?: PoolUid
 }
 
-/** Id of a pool: the field `pool` gets the name that this pool has when its turn comes. */
+/**
+ * Id of a pool. When the operation is applied, the field `pool` gets the current name of this pool.
+ */
 export type PoolUid = string
 
 export interface UpdateObject {
   readonly verb: 'update'
   readonly kind: Kind
   readonly target: Target
-  /** Fields of the spec, each set whole; null removes it, so that its default holds. */
+  /** Fields of the spec, each replaced whole; null removes a field, so that its default holds. */
   readonly patch: JsonObject
-  /** The patch is of this group of the spec, such as `healthCheck`, which must be there. */
+  /** Group of the spec that the patch applies to, such as `healthCheck`; the group must exist. */
   readonly group?: string
   readonly unless?: GroupGuard
   readonly poolUid?: PoolUid
   readonly ifMatch?: string
 }
 
-/** Looked at in the queue: what is read before it may have changed by then. */
+/**
+ * Refuses an update by the value of a field. It is checked in the queue, since a value read earlier
+ * may have changed.
+ */
 export interface GroupGuard {
   readonly field: string
   readonly value: JsonValue
@@ -51,7 +56,7 @@ export interface GroupGuard {
   readonly message: string
 }
 
-/** What refers to a pool by its name is rewritten with it. */
+/** Renames an object; references to a pool by its name are rewritten. */
 export interface RenameObject {
   readonly verb: 'rename'
   readonly kind: Kind
@@ -60,7 +65,10 @@ export interface RenameObject {
   readonly ifMatch?: string
 }
 
-/** The services of a pool stay, without a pool; its rollouts and windows go with it. */
+/**
+ * Deletes an object. The services of a pool stay, without a pool; its rollouts and windows go with
+ * it.
+ */
 export interface DeleteObject {
   readonly verb: 'delete'
   readonly kind: Kind
@@ -68,7 +76,7 @@ export interface DeleteObject {
   readonly ifMatch?: string
 }
 
-/** Disables members of a pool; ids that are no members of it any more are ignored. */
+/** Disables members of a pool; ids that are no longer members are ignored. */
 export interface DisableMembers {
   readonly verb: 'disable-members'
   readonly kind: 'Pool'
@@ -78,8 +86,8 @@ export interface DisableMembers {
 }
 
 /**
- * A new rollout of a member, whose weight is captured as it is in the queue. An earlier one that is
- * over is settled before.
+ * Starts a rollout of a member, whose weight is read in the queue. An earlier ended rollout is
+ * settled first.
  */
 export interface BeginRollout {
   readonly verb: 'begin'
@@ -88,12 +96,15 @@ export interface BeginRollout {
   readonly name: string
   readonly uid: string
   readonly member: PartTarget
-  /** Without what the member says: its pool, its id and its weight. */
+  /** Spec without the fields that come from the member: its pool, its id and its weight. */
   readonly spec: JsonObject
   readonly atMs: number
 }
 
-/** What ends the rollout settles it, in the same commit. */
+/**
+ * Records a decision about a rollout. A decision that ends the rollout settles it, in the same
+ * commit.
+ */
 export interface DecideRollout {
   readonly verb: 'decide'
   readonly kind: 'Rollout'
@@ -103,7 +114,9 @@ export interface DecideRollout {
   readonly ifMatch?: string
 }
 
-/** Writes down how a rollout has ended. Changes nothing where it has not, or where it is said. */
+/**
+ * Records how a rollout has ended. Changes nothing when it has not ended, or is recorded already.
+ */
 export interface SettleRollout {
   readonly verb: 'settle'
   readonly kind: 'Rollout'
@@ -114,13 +127,15 @@ export interface SettleRollout {
 
 export interface Regression {
   readonly atMs: number
-  /** Start of the attempt: a rollout that starts anew is another attempt. */
+  /** Start of the attempt: a rollout with another start is another attempt. */
   readonly startAtMs: number
-  /** A sentence for people. */
+  /** Reason for people, one sentence. */
   readonly reason: string
 }
 
-/** Writes down whom an active window holds out. Changes nothing where that is written. */
+/**
+ * Records which members an active window holds out. Changes nothing when they are recorded already.
+ */
 export interface RecordWindow {
   readonly verb: 'record'
   readonly kind: 'MaintenanceWindow'
@@ -137,12 +152,15 @@ export interface CreatePart {
   /** Etag of the owner. */
   readonly ifMatch?: string
   readonly limit?: PartLimit
-  /** Where there is no owner of the name that `owner` gives, one is made of this spec. */
+  /** Spec of an owner that is made when no owner has the name in `owner`. */
   readonly ownerSpec?: JsonObject
   readonly atMs?: RequestTime
 }
 
-/** Counted in the queue: what is read before it may have changed by then. */
+/**
+ * Limits the parts of an owner. They are counted in the queue, since an earlier count may be out of
+ * date.
+ */
 export interface PartLimit {
   readonly partsMax: number
   /** Sentence of the refusal `too-many`. */
@@ -167,14 +185,14 @@ export interface DeletePart {
 }
 
 /**
- * Unix epoch, of a request about members: what rollouts and windows say then is respected. Without
- * it they are not looked at.
+ * Time of a request about members, in Unix milliseconds: rollouts and windows of that time are
+ * respected. Left out: they are ignored.
  */
 export type RequestTime = number
 
 export interface PartTarget {
   readonly uid: string
-  /** Parts of other tenants do not exist. */
+  /** Parts of other tenants are not found. */
   readonly tenant?: string
 }
 
@@ -191,9 +209,12 @@ export type ObjectOperation =
 export type PartOperation = CreatePart | UpdatePart | DeletePart
 export type Operation = ObjectOperation | PartOperation
 
-/** The address is a pseudonym: it stays in the history for ever. */
+/**
+ * The person or program that asks. The address is a pseudonym, since it stays in the history for
+ * ever.
+ */
 export interface Actor {
-  /** As the person wants to be called; without it, or empty: `name`. */
+  /** Name that the person chose; left out or empty: `name`. */
   readonly displayName?: string
   /** For programs: `user:0197…` */
   readonly name: string
@@ -204,8 +225,8 @@ export interface Actor {
 }
 
 /**
- * All operations of a request are done, in order, or none. `ifMatch` of each is compared with what
- * was there before the request.
+ * A request of several operations: all are done, in order, or none. Each `ifMatch` is compared with
+ * the state before the request.
  */
 export interface WriteRequest {
   readonly requestId: string
@@ -213,85 +234,93 @@ export interface WriteRequest {
   readonly operations: readonly Operation[]
   /** Its protocol says in one request all that is to change: it may have many operations. */
   readonly hasMany?: true
-  /** A system administrator asks: it may have names that belong to others. */
+  /** Present: a system administrator asks, and the request may take names of others. */
   readonly mayTakeAnyName?: true
-  /** What the person says of it, in one line: the subject of a commit that has no other request. */
+  /** Summary by the person, one line: the subject of a commit that has no other request. */
   readonly subject?: string
-  /** Why it may remove more names than the settings permit; a trailer of the commit. */
+  /**
+   * Reason why the request may remove more names than the settings permit; a trailer of the commit.
+   */
   readonly override?: string
-  /** The commit that it takes back; a trailer of the new one. */
+  /** Id of the commit that this one takes back; a trailer of the new commit. */
   readonly reverts?: string
-  /** All checks, and nothing is written. */
+  /** Present: all checks are made, and nothing is written. */
   readonly isDryRun?: true
   /**
-   * The outcome has its `effect`: with a tenant, on that tenant's names alone where the commit also
-   * changes those of others; null: on all names. Left out: the effect is not worked out for it.
+   * Asks for `effect` in the outcome. With a tenant: on that tenant's names alone, where the commit
+   * also changes those of others; null: on all names. Left out: no effect is computed.
    */
   readonly effectFor?: { readonly tenant: string | null }
-  /** With `isDryRun`: the caller reads `bundle` and `files` of the outcome. */
+  /** With `isDryRun`: asks for `bundle` and `files` in the outcome. */
   readonly wantsBundle?: true
-  /** Left out: `guardrails.movedClients` judges it by the effect of its commit. */
+  /**
+   * Judgement by an earlier plan. Left out: `guardrails.movedClients` judges the effect of the
+   * commit.
+   */
   readonly judgement?: MovedJudgement
-  /** For so long its client has waited already, for a plan of it. */
+  /** Time that the client has already waited for a plan of the request. */
   readonly waitedMs?: number
 }
 
-/** By `nobody`: it was judged elsewhere, or there was no time for it. */
+/** By `nobody`: the request was judged elsewhere, or there was no time to judge it. */
 export type MovedJudgement =
   { readonly by: 'plan'; readonly moved: readonly Moved[] } | { readonly by: 'nobody' }
 
-/** In the order of the operations; null for what was deleted. */
+/** `objects` is in the order of the operations; null for a deleted object. */
 export interface WriteSuccess {
-  /** The commit that has the change, accepted and active on this node. */
+  /** Id of the commit with the change, accepted and active on this node. */
   readonly revision: string
-  /** False: it was so already, and no commit was made. */
+  /** False: the state was as requested already, and no commit was made. */
   readonly isChanged: boolean
   readonly objects: readonly (WrittenObject | null)[]
-  /** Warnings of the compiler that were not there before. */
+  /** New warnings of the compiler. */
   readonly warnings: readonly WriteDiagnostic[]
-  /** What else goes, or loses something: sentences of `affectedBy`. */
+  /** Other objects that go, or lose something: sentences of `affectedBy`. */
   readonly affected: readonly string[]
-  /** Where it was wanted: what would answer. */
+  /** With `wantsBundle`: the bundle that would answer. */
   readonly bundle?: Uint8Array
-  /** With `bundle`: the files of the repository that it writes. */
+  /** With `bundle`: the files of the repository that the request writes. */
   readonly files?: readonly WrittenFile[]
-  /** The commit that it goes back to: otherwise `guardrails.movedClients` would refuse it. */
+  /**
+   * Id of the earlier commit that the request restores, which `guardrails.movedClients` then
+   * permits.
+   */
   readonly backTo?: string
   /**
-   * What it moves, such as `moved=12.4%; names=3`: for a dry run, and for a write with `effectFor`.
-   * `moved=unknown`: it was to be planned, and could not be in time.
+   * Share of moved clients, such as `moved=12.4%; names=3`: for a dry run, and for a write with
+   * `effectFor`. `moved=unknown`: it could not be computed in time.
    */
   readonly effect?: string
 }
 
 export interface WrittenFile {
   readonly path: string
-  /** null: the file goes. */
+  /** null: the file is deleted. */
   readonly text: string | null
 }
 
 export interface WrittenObject {
   readonly entry: ConfigEntry
-  /** The part that the operation was about; null when it was the whole object. */
+  /** The part that the operation changed; null when it changed the whole object. */
   readonly part: JsonObject | null
 }
 
 export const writeFailureCodes = [
-  /** There is no such object, or it belongs to another tenant. */
+  /** The object does not exist, or belongs to another tenant. */
   'not-found',
-  /** Others may, not who asked. */
+  /** Others may do this, but not this person. */
   'forbidden',
-  /** A name, domain or address is taken; never says by whom. */
+  /** A name, domain or address is taken; its owner is never named. */
   'conflict',
-  /** `ifMatch` names another state than the current one. */
+  /** `ifMatch` differs from the current state. */
   'precondition-failed',
   /** The owner would have more parts than `limit` of the operation. */
   'too-many',
-  /** It alters more than `guardrails` of the settings permits, and has no override. */
+  /** The request changes more than `guardrails` of the settings permits, and has no override. */
   'guarded',
   /** The change would not compile: see the diagnostics. */
   'invalid',
-  /** The branch has a commit that is not accepted: see the diagnostics, which are those of it. */
+  /** The branch has a commit that is not accepted; the diagnostics are those of that commit. */
   'head-invalid',
   /** Commits of this node would not be accepted: its key is not in `allowed_signers`. */
   'not-trusted',
@@ -299,36 +328,36 @@ export const writeFailureCodes = [
   'unreachable',
   /** The queue is full. */
   'busy',
-  /** Others were faster too many times in a row. */
+  /** Other writes came first too many times in a row. */
   'contended',
-  /** The change is in Git and not active here yet, or it is not known whether it is in Git. */
+  /** The change is in Git and not active here yet, or it is unknown whether it is in Git. */
   'uncertain',
-  /** The node is stopping, or has not looked at its repository yet. */
+  /** The node is stopping, or has not read its repository yet. */
   'unavailable',
   'internal',
 ] as const
 export type WriteFailureCode = (typeof writeFailureCodes)[number]
 
-/** A limit of `guardrails` in `gslb.yaml`. */
+/** Name of a limit of `guardrails` in `gslb.yaml`. */
 export type GuardrailName = 'removedNames' | 'movedClients' | keyof typeof changeLimitDefaults
 
 export interface WriteFailure {
   readonly code: WriteFailureCode
-  /** Sentences for a person: what is wrong, what to do. */
+  /** Cause and remedy, in sentences for a person. */
   readonly message: string
-  /** Position in the request of the operation that failed; -1: not one alone. */
+  /** Position of the failed operation in the request; -1: more than one. */
   readonly operation: number
   readonly diagnostics: readonly WriteDiagnostic[]
-  /** For `guarded`: the limit in `gslb.yaml`; left out: `removedNames`. */
+  /** For `guarded`: name of the limit in `gslb.yaml`; left out: `removedNames`. */
   readonly guardrail?: GuardrailName
-  /** For `guarded`: what the request does, where that concerns objects of one tenant alone. */
+  /** For `guarded`: effect of the request, where it concerns one tenant's objects alone. */
   readonly own?: { readonly tenant: string; readonly message: string }
   /** For `guarded`: other names and objects that would go, or lose something. */
   readonly affected?: readonly string[]
 }
 
 export interface WriteDiagnostic {
-  /** The compiler's code: `gslbd explain CODE` says more. */
+  /** Code of the compiler, which `gslbd explain CODE` describes. */
   readonly code: string
   readonly message: string
   readonly help: string
@@ -337,23 +366,26 @@ export interface WriteDiagnostic {
   readonly file: string
   /** From 1; 0 when only the field is known. */
   readonly line: number
-  /** `Service "www"`, when the request did not touch it and it would no longer be right. */
+  /**
+   * Object that would become invalid although the request did not touch it, such as `Service
+   * "www"`.
+   */
   readonly other?: string
 }
 
 export type WriteResult = Result<WriteSuccess, WriteFailure>
 
-/** The port by which the configuration is changed; what it wrote is durable and live. */
+/** The port for changes to the configuration; a finished write is durable and active. */
 export interface ConfigWriter {
   readonly write: (request: WriteRequest) => Promise<WriteResult>
 }
 
-/** It takes a plan to find out what it moves: it may be sent again with a `judgement`. */
+/** The guardrail needs a plan of the request, which may be sent again with a `judgement`. */
 export type NeedsPlan = Omit<WriteFailure, 'code'> & { readonly code: 'needs-plan' }
 
 export type CommitResult = Result<WriteSuccess, WriteFailure | NeedsPlan>
 
-/** The port to what makes commits. */
+/** The port that makes commits. */
 export interface CommitWriter {
   readonly write: (request: WriteRequest) => Promise<CommitResult>
 }

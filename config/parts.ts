@@ -1,4 +1,4 @@
-// The parts of objects that have their own ids: members, geo rules, response rules, exempt
+// Lists the parts of objects that have their own ids: members, geo rules, response rules, exempt
 // networks, record sets.
 import { targetOf } from '#compiler/values/member-target.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'
@@ -23,15 +23,15 @@ interface PartSpec<K extends PartKind> {
   readonly owner: Kind
   /** Field of the owner's spec. */
   readonly list: string
-  /** False: its name is its identity, and files do not have its id. */
+  /** False: the name identifies the part, and files do not have its id. */
   readonly isIdWritten: boolean
-  /** The last one takes its owner with it. */
+  /** Present: deleting the last part deletes its owner. */
   readonly isLastTheOwner?: true
   /** Makes the id of a part whose file gives none. `nth` counts equal parts before it. */
   readonly derive: (owner: PartOwner, part: PartOf[K], nth: number) => string
 }
 
-/** What ids of parts are derived from, besides the part. */
+/** The owner's fields from which ids of parts are derived. */
 export interface PartOwner {
   readonly uid: string
   readonly spec: ObjectOf[Kind]['spec']
@@ -88,7 +88,7 @@ export function partKindsOf(owner: Kind): readonly PartKind[] {
   return partKinds.filter((kind) => partSpecs[kind].owner === owner)
 }
 
-/** Parts as the API shows them: each with its id, lower case. */
+/** Returns parts as the API shows them: each with its id, in lower case. */
 export function withUids<K extends PartKind>(
   kind: K,
   owner: PartOwner,

@@ -1,4 +1,4 @@
-// On which delegated domains the rights to names rest, by the accepted configuration.
+// Finds the delegated domains on which rights to names rest, in the accepted configuration.
 import { domainOfName, domainOwners, hasWholeZone } from '#compiler/lower/record-access.ts'
 import type { DomainOwners, RecordZone } from '#compiler/lower/record-access.ts'
 import { enclosingZone } from '#compiler/lower/zone-plan.ts'
@@ -14,11 +14,10 @@ type Domain = ConfigEntry<'DelegatedDomain'>
 type Settings = ConfigEntry<'Settings'>['object']
 
 /**
- * The domains without which a tenant could not write at these names; none where it may not write
- * at all, which the compiler says.
- *
- * @param names lower case, final dot
- * @param coming domains that are declared together with the records
+ * Returns the domains without which a tenant could not write at these names; none where the tenant
+ * may not write at all, which the compiler reports.
+ * @param names lower case, final dot @param coming domains that are declared together with the
+ * records
  */
 export function domainsBehind(
   snapshot: Pick<ConfigSnapshot, 'list'>,
@@ -42,8 +41,8 @@ export function domainsBehind(
 }
 
 /**
- * The domain without which a tenant could not have the name, where `names: owned` asks for one.
- *
+ * Returns the domains without which a tenant could not have the name, where `names: owned` requires
+ * one.
  * @param name lower case, final dot
  */
 export function domainsOwning(
@@ -60,9 +59,8 @@ export function domainsOwning(
 }
 
 /**
- * Whose delegation says whether the world asks this cluster for a domain: of a part of a zone that
- * gives rights by domains, the zone's, as there is no cut between them.
- *
+ * Returns the name whose delegation decides whether resolvers ask this cluster for a domain. A
+ * domain inside a zone that gives rights by domains has no cut of its own, so it is the zone's.
  * @param domain lower case, final dot
  */
 export function delegatedName(snapshot: Pick<ConfigSnapshot, 'list'>, domain: string): string {
@@ -79,7 +77,10 @@ interface Zones {
 
 const zonesKnown = new WeakMap<Settings, Zones | undefined>()
 
-/** Undefined where no zone gives rights by domains: most have none, and there may be many zones. */
+/**
+ * Returns the zones; undefined where no zone gives rights by domains, as in most configurations
+ * with many zones.
+ */
 function zonesOf(settings: Settings): Zones | undefined {
   if (zonesKnown.has(settings)) return zonesKnown.get(settings)
   const { zones } = settings.spec
@@ -99,7 +100,7 @@ function zonesOf(settings: Settings): Zones | undefined {
 
 const ownersKnown = new WeakMap<readonly Domain[], DomainOwners<Domain>>()
 
-/** @param domains the same array for as long as none of them changes */
+/** @param domains key of a cache: the same array while none of the domains changes */
 function ownersOf(domains: readonly Domain[]): DomainOwners<Domain> {
   let owners = ownersKnown.get(domains)
   if (owners === undefined) {
@@ -109,15 +110,18 @@ function ownersOf(domains: readonly Domain[]): DomainOwners<Domain> {
   return owners
 }
 
-/** Where a tenant may have names by what is declared for it. */
+/** Domains that decide where a tenant may have names. */
 export interface TenantDomains {
   /** Lower case, final dot, sorted. */
   readonly own: ReadonlySet<string>
-  /** Domains of others inside of `own`. */
+  /** Domains of other tenants inside of `own`. */
   readonly others: ReadonlySet<string>
 }
 
-/** Delegated domains of the tenant, and zones that are given to it whole. */
+/**
+ * Returns the delegated domains of a tenant and the zones that belong to it whole, with those of
+ * others inside.
+ */
 export function tenantDomains(
   snapshot: Pick<ConfigSnapshot, 'list'>,
   tenant: string,
@@ -142,8 +146,7 @@ const isHeld = (domains: ReadonlySet<string>, name: string): boolean =>
   [...enclosingNames(name)].some((outer) => domains.has(outer))
 
 /**
- * Whether the nearest of these domains at or above the name is the tenant's.
- *
+ * Whether the nearest of these domains at or above the name belongs to the tenant.
  * @param name lower case, final dot
  */
 export function isInDomains({ own, others }: TenantDomains, name: string): boolean {

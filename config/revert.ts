@@ -1,5 +1,5 @@
-// Turns what a commit changed into operations that take it back, unless later changes stand in the
-// way.
+// Turns the changes of a commit into operations that take it back, unless later changes stand in
+// the way.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
@@ -50,7 +50,7 @@ export function revertOperations(
 
 type Change = Operation & { readonly verb: 'create' | 'update' | 'rename' | 'delete' }
 
-/** Adds the etag where an object is changed: it may change between this read and the write. */
+/** Adds the etag of a changed object, which may change between this read and the write. */
 function withMatch(operation: Change, now: ConfigEntry | undefined): Operation {
   const isOfObject = operation.verb === 'rename' || operation.kind === now?.kind
   return now !== undefined && isOfObject && operation.verb !== 'create'
@@ -70,7 +70,7 @@ function creationOf({ kind, tenant, name, uid, object }: ConfigEntry): Operation
   return { verb: 'create', kind, tenant, name, uid, spec: spec as JsonObject }
 }
 
-/** A pool that was made by the commit, and that services name that it did not make. */
+/** Whether services that the commit did not make name a pool that it made. */
 function isNamedByOthers(
   { kind, name }: ConfigEntry,
   snapshot: ConfigSnapshot,
@@ -82,7 +82,7 @@ function isNamedByOthers(
     .some(({ uid, object }) => !own.has(uid) && namedPoolsOf(object.spec).includes(name))
 }
 
-/** Fields and parts that the commit changed, each back to what it was. */
+/** Returns updates that restore the fields and parts that the commit changed. */
 function updatesOf(
   before: ConfigEntry,
   after: ConfigEntry,

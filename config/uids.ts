@@ -26,7 +26,7 @@ function completed(operation: Operation, mint: () => string): Operation {
   return { ...operation, patch: withPartUids(operation, operation.patch, mint) }
 }
 
-/** Members, geo rules and response rules that are given with their object. */
+/** Gives ids to the members, geo rules and response rules of an object. */
 function withPartUids({ kind }: Operation, fields: JsonObject, mint: () => string): JsonObject {
   if (isPartKind(kind)) return fields
   const next: Record<string, JsonValue> = { ...fields }

@@ -1,4 +1,4 @@
-// The view of the accepted configuration on the main thread: no Git, no SQL, no waiting.
+// Holds the accepted configuration on the main thread: without Git, SQL or waiting.
 import { assert } from '#lib/assert.ts'
 import { KeptSnapshot } from './kept-objects.ts'
 import { ConfigIndex } from './object-index.ts'
@@ -14,25 +14,28 @@ export interface ConfigChange {
 }
 
 export interface ConfigView {
-  /** Never changes; a later commit makes another one. Not to be asked before `isReady`. */
+  /**
+   * Returns the current snapshot, which never changes; a later commit has its own. Not to be called
+   * before `isReady`.
+   */
   readonly snapshot: () => ConfigSnapshot
-  /** True once the accepted commit was read, or it is known that none was ever accepted. */
+  /** True once the accepted commit was read, or it is known that no commit was ever accepted. */
   readonly isReady: () => boolean
   /**
-   * Told after each commit that is active here, whether it came by the API or by a push; not for
-   * what makes it ready. Returns what ends it.
+   * Calls the handler after each commit that becomes active here, by the API or by a push, but not
+   * for the first one, which makes the view ready. Returns a function that removes the handler.
    */
   readonly onChange: (handler: (change: ConfigChange) => void) => () => void
 }
 
 export interface ConfigNews extends ConfigDelta {
-  /** The delta has every object: what it does not name is gone. */
+  /** Whether the delta has every object, so that objects it lacks are removed. */
   readonly isWhole: boolean
-  /** In the place of `changed`, where that is everything; see `encodeObjects`. */
+  /** All objects encoded by `encodeObjects`, in place of `changed`. */
   readonly objects?: Uint8Array
 }
 
-/** No commit was ever accepted here: the branch has none yet, or the one that it has is held. */
+/** News of a node that never accepted a commit: the branch has none, or its commit is held. */
 export const noConfig: ConfigNews = Object.freeze({
   isWhole: true,
   revision: '',
@@ -58,13 +61,13 @@ export class LiveConfigView implements ConfigView {
   }
 
   apply({ isWhole, objects, ...news }: ConfigNews): void {
-    // A worker that starts anew says it again.
+    // A restarted worker repeats this news.
     if (news.revision === '' && this.#isReady) return
     const isFirst = !this.#isReady
     this.#isReady = true
     if (objects !== undefined) {
       const kept = new KeptSnapshot(news.revision, objects)
-      // After none, everything is new: who asks for what decides what is read.
+      // After an empty configuration everything is new; kinds are decoded when they are first read.
       if (this.#now.revision === '') return this.#begin(kept, isFirst)
       news = { ...news, changed: [...kept.index().all()] }
     }

@@ -3,14 +3,14 @@
 /** `error` stops the compilation; `warning` and `note` do not. */
 export type Severity = 'error' | 'warning' | 'note'
 
-/** One row of the table: what people read, and what `gslbd explain` adds. */
+/** A row of the table: the texts of a finding, and those that `gslbd explain` adds. */
 export interface DiagnosticSpec {
   readonly severity: Severity
-  /** One sentence without a full stop; each `%s` takes the next argument. */
+  /** Message: a sentence without a full stop; each `%s` takes the next argument. */
   readonly message: string
   /** The message as seen from the second place of the finding; it takes the same arguments. */
   readonly messageOfOther?: string
-  /** What to do. */
+  /** Remedy. */
   readonly help: string
   /** Why this is refused or pointed out. */
   readonly cause: string

@@ -20,14 +20,14 @@ export interface Diagnostic {
   readonly spans: readonly [SourceSpan, ...SourceSpan[]]
   /** Keys and positions to the fault, with dots; '' where only the span is known. */
   readonly field: string
-  /** What was probably meant; empty when nothing is near. */
+  /** Nearest valid text; empty when none is near. */
   readonly suggestion: string
 }
 
 /** How many findings of each severity. */
 export type SeverityCounts = Readonly<Record<Severity, number>>
 
-/** What a run found. There may be more than are in `diagnostics`, which is capped. */
+/** Findings of a run. `diagnostics` is capped, so `total` may be larger. */
 export interface DiagnosticReport {
   readonly diagnostics: readonly Diagnostic[]
   readonly total: number

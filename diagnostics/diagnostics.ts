@@ -53,7 +53,7 @@ interface CodeWithArgs {
   readonly args: readonly string[]
 }
 
-/** What is wrong, as one sentence. */
+/** Returns the message of a finding, one sentence. */
 export function messageOf(diagnostic: CodeWithArgs): string {
   return filled(diagnosticSpecs[diagnostic.code].message, diagnostic.args, 0)
 }
@@ -64,7 +64,7 @@ export function messageOfOther({ code, args }: CodeWithArgs): string | undefined
   return template === undefined ? undefined : filled(template, args, 0)
 }
 
-/** What to do. Takes the arguments that the message leaves over. */
+/** Returns the remedy of a finding, which takes the arguments that the message leaves over. */
 export function helpOf(diagnostic: CodeWithArgs): string {
   const { message, help } = diagnosticSpecs[diagnostic.code]
   return filled(help, diagnostic.args, message.split('%s').length - 1)

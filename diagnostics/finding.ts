@@ -10,7 +10,7 @@ export interface LocalFinding {
   readonly spans: readonly [LocalSpan, ...LocalSpan[]]
 }
 
-/** What a rule says besides the code. */
+/** Details of a finding beside its code. */
 export interface FindingDetail {
   readonly args?: readonly string[]
   readonly suggestion?: string | undefined
@@ -18,7 +18,7 @@ export interface FindingDetail {
   readonly other?: Place
 }
 
-/** What is wrong with a text, wherever it stands. */
+/** A fault of a text, without its place. */
 export interface TextFault {
   readonly code: DiagnosticCode
   readonly args: readonly string[]

@@ -234,7 +234,7 @@ async function fill(
 
 const windowed = { params: { [constants.ZSTD_d_windowLogMax]: fleetLimits.zstdWindowLog } }
 
-/** One chunk: in the default chunks of 16 KiB it takes twice as long. */
+/** Options for unpacking into one chunk: in the default chunks of 16 KiB it takes twice as long. */
 const unpackedTo = (bytesMax: number) => ({
   ...windowed,
   maxOutputLength: bytesMax,

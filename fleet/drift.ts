@@ -9,7 +9,7 @@ export const driftKinds = [
   'behind',
   /** Other nodes have another digest at the same seq of the same publisher. */
   'split-seq',
-  /** Its clock is wrong. */
+  /** The node's clock is wrong. */
   'clock',
   /** Refuses what a source gives it. */
   'refusing',

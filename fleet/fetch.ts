@@ -31,7 +31,7 @@ export interface FetchOptions {
   readonly body?: string | undefined
   /** Limit of octets, both compressed and decompressed. */
   readonly bytesMax: number
-  /** Its decompressed size, as signed: all memory that it costs. Left out: unknown. */
+  /** Decompressed size, as signed: the memory that the bundle takes. Left out: unknown. */
   readonly bytes?: number | undefined
   /** Time until the head of the response. */
   readonly headPatienceMs: number
@@ -57,7 +57,7 @@ export interface Fetched {
 
 export interface FetchFailure {
   readonly code: FetchFault
-  /** What was found, in words. */
+  /** Description of the fault. */
   readonly message: string
   /** Set for `busy`. */
   readonly retryAfterMs?: number

@@ -211,7 +211,7 @@ export class Puller {
     const enoughMs = source.takesReports ? fleetLimits.reportMsMin : (waited * 1000) / 2
     const hasWaited = pulled.value === 'unchanged' && waitedMs >= enoughMs
     if (pulled.value === 'activated' || (waited > 0 && hasWaited)) return 0
-    // It can now be asked for changes of what it has just sent.
+    // The source can now be asked for the changes since its last bundle.
     if (!wasTagged && source.tag !== undefined && source.plainAsks === 0) return 0
     return pollMs / 2 + this.#parts.random.below(Math.ceil(pollMs) + 1)
   }

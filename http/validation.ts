@@ -95,7 +95,7 @@ function nearest(text: string, schema: JsonSchema): string {
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What to write; the schema may say so in `x-expected`. */
+/** Returns what a value must be; the schema may state it in `x-expected`. */
 function expected(schema: JsonSchema): string {
   const own = schema['x-expected']
   if (typeof own === 'string') return `must be ${own}`

@@ -9,7 +9,7 @@ export interface CommitRecorderParts {
   readonly store: CommitRecords
   /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean
-  /** This node's name. */
+  /** Name of this node. */
   readonly node: string
   readonly clock: Clock
   readonly log: Log

@@ -1,4 +1,4 @@
-// Follows what the parents of signed zones were last seen to have, whichever node has looked: for
+// Follows the DS records last seen at the parents of signed zones, whichever node looked there: for
 // the guardrails, and for the health of this node.
 import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 
@@ -11,7 +11,7 @@ interface ParentOfZone {
 interface RolledZone {
   /** Lower case, with the final dot. */
   readonly zone: string
-  /** null: its parent was not asked, or nobody has answered. */
+  /** null: the parent was not asked, or did not answer. */
   readonly parent: { readonly onAny: readonly string[] } | null
 }
 
@@ -19,13 +19,13 @@ interface ParentsParts {
   readonly store: Pick<Domains, 'results'>
   /** See `ZoneKeys`. */
   readonly dsOf: (zone: string) => readonly string[] | undefined
-  /** The zone that a claimed domain is delegated with. */
+  /** Returns the zone whose delegation includes a claimed domain. */
   readonly zoneOf: (domain: string) => string
   /** Zones whose keys this node rolls. */
   readonly rolled: () => readonly RolledZone[]
-  /** Zones that are to be signed: what the parents of others have matters no more. */
+  /** Zones that are to be signed; results of other zones are dropped. */
   readonly signed: () => ReadonlySet<string>
-  /** What a process before has told. */
+  /** Results that a previous process handed over. */
   readonly before: ReadonlyMap<string, ParentOfZone>
   readonly onParents: (seen: ReadonlyMap<string, ParentOfZone>) => void
 }
@@ -47,7 +47,7 @@ export class Parents {
     return this.#faults
   }
 
-  /** Keeps what it knows while the store is away, or no parent has answered. */
+  /** Updates the results. They are kept while the store is away, or no parent has answered. */
   async look(domains: readonly OwnedDomain[]): Promise<void> {
     const { store, dsOf, zoneOf, rolled, onParents } = this.#parts
     const signed = domains
@@ -87,7 +87,10 @@ function dsIn(result: DomainResult | undefined): readonly string[] | undefined {
   return [...new Set(parents.flatMap(({ ds }) => ds))].toSorted()
 }
 
-/** @param own none: the keys are with other nodes, and anything is believed */
+/**
+ * @param own DS records of this node's keys; undefined: other nodes hold the keys, and any DS is
+ * accepted
+ */
 function faultOf(
   zone: string,
   seen: readonly string[],

@@ -43,7 +43,10 @@ export class ResponseHitMeter {
   /** Sums of all nodes, with those of this one that are not stored yet. */
   totals = (): Promise<ReadonlyMap<string, number>> => this.#after(() => this.#sum())
 
-  /** One after the other: a batch under way would otherwise count twice, or not at all. */
+  /**
+   * Runs work one after the other: work that starts during a batch would count its hits twice, or
+   * not at all.
+   */
   #after<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#working.then(work, work)
     this.#working = done

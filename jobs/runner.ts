@@ -16,7 +16,7 @@ export interface Timers {
   readonly cancel: (timer: unknown) => void
 }
 
-/** These timers keep no process alive. */
+/** Timers of Node that keep no process alive. */
 export const systemTimers: Timers = {
   after: (delayMs, run) => setTimeout(run, delayMs).unref(),
   cancel: (timer) => clearTimeout(timer as NodeJS.Timeout),

@@ -17,7 +17,7 @@ export interface UseMeterParts {
   readonly store: Pick<ObjectUses, 'report' | 'keys'>
   /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean
-  /** This node's name. */
+  /** Name of this node. */
   readonly node: string
   /** Since the last call. */
   readonly takeUsed: () => Objects
@@ -56,7 +56,7 @@ export class UseMeter {
     this.#changes.set(uid, (before ?? 0) + 1)
   }
 
-  /** One after the other. */
+  /** Flushes run one after the other. */
   flush(isLast = false): Promise<void> {
     const flushOnce = (): Promise<void> => this.#flushOnce(isLast)
     return (this.#flushing = this.#flushing.then(flushOnce, flushOnce))
@@ -74,7 +74,7 @@ export class UseMeter {
       if (!this.#stored.has(key)) this.#used.add(key)
     }
     const there = await this.#whatIsThere(serving)
-    // Too many to be told about, or the store is away.
+    // The objects are too many to list, or the store is away.
     if (there === null) return
     const used = [...this.#used].filter((key) => there.all.has(key))
     const changes = this.#changes
@@ -90,7 +90,7 @@ export class UseMeter {
     for (const key of there.gone) this.#stored.delete(key)
   }
 
-  /** @returns null: it cannot be told now */
+  /** @returns null: the objects cannot be listed now */
   async #whatIsThere({ digest, all }: NonNullable<ReturnType<UseMeterParts['objects']>>) {
     if (digest === this.#digest && this.#known !== null) {
       return { all: this.#known, seen: [], gone: [] }
@@ -119,7 +119,7 @@ export class UseMeter {
     }
   }
 
-  /** Once when it goes away: what is used goes on being marked meanwhile. */
+  /** Logs once that the store is away; uses are still counted meanwhile. */
   #tell(fault: string): void {
     const { log } = this.#parts
     const isAway = fault !== ''

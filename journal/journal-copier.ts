@@ -128,7 +128,7 @@ export class JournalCopier {
       handle = await open(file.path, 'r')
       return await this.#copyFrom(handle, file.number, progress, isNewest)
     } catch {
-      // It was removed, or cannot be read; the next look finds out.
+      // The file was removed, or cannot be read; the next look finds out.
       return true
     } finally {
       await handle?.close().catch(() => undefined)

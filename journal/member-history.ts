@@ -63,7 +63,7 @@ const historyBytesMax = 96 * 1_048_576
 /** Equal for generations with the same rows. */
 export const rowsKey = ({ members, digest }: GenerationHead): string => members ?? digest
 
-/** One generation of each key, the newest first. */
+/** Returns the generations, newest first, without duplicates. */
 export function generationsIn(segments: readonly PastSegment[]): readonly GenerationHead[] {
   const found = new Map<string, GenerationHead>()
   for (const { records } of segments.toReversed()) {
@@ -203,7 +203,7 @@ class HistoryWalk {
     if (this.#unknown !== '') return line.turn(atMs, 'unknown', this.#unknown)
     const standings = this.#rowsAt[place]!.map(standingOf)
     if (standings.length === 0) return line.turn(atMs, 'absent')
-    // One healthy address of a host name is enough.
+    // A single healthy address of a host name is enough.
     line.turn(
       atMs,
       order.find((one) => standings.includes(one))!,

@@ -107,7 +107,7 @@ class Search {
     const [first] = records
     const head = first === undefined ? undefined : segmentHead(first)
     if (first === undefined || head === undefined) {
-      // What follows the previous segment is unknown.
+      // The changes after the previous segment are unknown.
       this.#following.clear()
       return false
     }

@@ -5,10 +5,10 @@ export type MemberStanding =
   /** Answered without being probed. */
   | 'unprobed'
   | 'down'
-  /** It has not passed its first probes since it came back. */
+  /** The member came back, and has not passed its first probes since. */
   | 'warming'
   | 'maintenance'
-  /** Its host name had no address. */
+  /** The member's host name had no address. */
   | 'unresolved'
   | 'disabled'
   /** The pool did not have it. */

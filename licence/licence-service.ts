@@ -122,7 +122,7 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     return this.refresh()
   }
 
-  /** One after the other, so that no read is older than a write. */
+  /** Reads and writes run one after the other, so that no read is older than a write. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(run)
     this.#turn = turn.catch(() => undefined)

@@ -68,7 +68,8 @@ export function licenceState(facts: LicenceFacts): LicenceState {
   const judged = facts.token === null ? judgeTrial(facts) : judgeToken(facts, facts.token)
   const { payload = null } = judged
   const own = payload !== null && judged.status === 'valid' ? payload.maxRps : 0
-  // What a database that is away might contain must not cost answers.
+  // While the install id is unknown, a licence that the unreachable database might contain must not
+  // limit answers.
   const isSettled = facts.installId !== null || facts.token?.source === 'environment'
   return {
     status: judged.status,
@@ -138,7 +139,7 @@ function judgeToken(facts: LicenceFacts, { text }: SourcedToken): Judgement {
   return { status: 'valid', tier: payload.tier, payload, reason: 'the licence is valid' }
 }
 
-/** Dates that a Date cannot hold must not throw. */
+/** A number of seconds that a Date cannot hold must not throw. */
 function day(seconds: number): string {
   const date = new Date(seconds * 1_000)
   return Number.isNaN(date.getTime()) ? 'a day far away' : date.toISOString().slice(0, 10)

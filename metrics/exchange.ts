@@ -2,7 +2,7 @@
 import { bounded } from './samples.ts'
 import type { MetricRows, Sample } from './samples.ts'
 
-/** What an update may end with; another one is counted as `other`. RFC 2136 section 2.2. */
+/** Counted results of updates; others are counted as `other`. RFC 2136 section 2.2. */
 const updateRcodes =
   'NOERROR FORMERR SERVFAIL NXDOMAIN NOTIMP REFUSED YXDOMAIN YXRRSET NXRRSET NOTAUTH NOTZONE'.split(
     ' ',

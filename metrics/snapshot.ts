@@ -4,7 +4,7 @@ import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import type { SyncState } from '#api/ports/operator-view.ts'
 import type { MemberCounts, NodeMemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 
-/** One moment. Counts are since the start of the process and never fall. */
+/** Metrics of one moment. Counts are since the start of the process and never fall. */
 export interface MetricsSnapshot {
   readonly build: { readonly version: string; readonly node: string }
   /** Counted in the active bundle; null: there is none yet. */
@@ -73,7 +73,7 @@ export interface PoolSnapshot extends MemberCounts {
   readonly pool: string
 }
 
-/** One responder; `thread` is its number from 0. */
+/** Counts of a responder; `thread` is its number from 0. */
 export interface ThreadSnapshot extends ThreadCounts {
   readonly thread: number
   /** Part of the time since the last sample that was spent working, 0 to 1. */

@@ -17,12 +17,12 @@ export interface CheckField<Written = unknown, Model = unknown> {
 
 export type CheckFields = Readonly<Record<string, CheckField>>
 
-/** What people write, with each default filled in. */
+/** Fields as people write them, with defaults filled in. */
 export type WrittenOf<Fields extends CheckFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends CheckField<infer Written> ? Written : never
 }
 
-/** What a bundle has. */
+/** Fields as a bundle has them. */
 export type ModelOf<Fields extends CheckFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends CheckField<unknown, infer Model>
     ? Model
@@ -59,7 +59,7 @@ export function flag(description: string): CheckField<boolean, boolean> {
   return { schema: { type: 'boolean', default: false, description }, fits }
 }
 
-/** One of a fixed list. */
+/** Defines a field with one of a fixed list of values. */
 export function choice<const Value extends string>(
   values: readonly Value[],
   words: Described<NoInfer<Value>>,

@@ -161,7 +161,7 @@ export const http = {
   findFaults,
 } as const satisfies ProbeType
 
-/** They say how the message is sent, and to whom. RFC 9110 sections 7.2, 7.6.1, 10.1.1. */
+/** Headers that tell how the message is sent, and to whom. RFC 9110 sections 7.2, 7.6.1, 10.1.1. */
 const framing: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

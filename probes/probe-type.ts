@@ -1,7 +1,7 @@
 // A type of probe as data: the fields that its checks have, and what can be wrong with them.
 import type { CheckFields, WrittenOf } from './check-field.ts'
 
-/** What people read, by code; rows of the table of diagnostics, which says more of each field. */
+/** Messages by code: rows of the table of diagnostics, which describes each field further. */
 export type CheckDiagnostics = Readonly<Record<string, CheckDiagnostic>>
 
 interface CheckDiagnostic {
@@ -37,11 +37,11 @@ export type CheckOf<Fields extends CheckFields> = WrittenOf<Fields> & {
 export interface ProbeType {
   /** As `healthCheck.type` names it; what begins the names of its fields. */
   readonly name: string
-  /** What a probe does, for people; the name goes before it. */
+  /** Description of a probe for people; the name precedes it. */
   readonly does: string
   /** A number: the port it mostly wants. Left out: it connects to the port of the check. */
   readonly port?: 'ignored' | 'passed on' | number
-  /** Its probes do not tell how far the member is. */
+  /** Present: probes of this type do not measure the distance to a member. */
   readonly measuresNothing?: true
   readonly fields: CheckFields
   /** Fields of other types that its probes look at, too. */

@@ -104,7 +104,7 @@ interface Past {
   readonly state: RoutingState
   readonly tables: RoutingTables
   readonly scripts: ScriptPort | null
-  /** Its transaction has just given the answer. */
+  /** The transaction of this call has just given the answer. */
   readonly memory: PastMemory
 }
 

@@ -20,7 +20,7 @@ export interface WhyParts {
   readonly gitdirs: readonly string[]
   /** Segments, the newest first. */
   readonly segments: Segments
-  /** Their directory, if they are files. */
+  /** Directory of the databases, if they are files. */
   readonly directory?: string
   /** The node whose copies they are; left out: they are this node's files. */
   readonly copyOf?: string

@@ -109,7 +109,7 @@ export class Authenticator {
     if (isDevMode) return null
     if (mark === 'system') return systemCaller('system')
     const [kind, hash = ''] = mark.split(':')
-    // This is no request of the user, so the session is not extended.
+    // The check is no request of the user, so it does not extend the session.
     return kind === 'session' ? this.#ofSession(hash, null) : this.#ofTenantKey(hash)
   }
 

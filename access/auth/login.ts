@@ -19,7 +19,7 @@ import { tokenHash } from './policy.ts'
 import { unseal } from '#lib/secret-box.ts'
 import { stepOfCode } from './totp.ts'
 
-/** What is needed to open a session for a known account. */
+/** Ports for opening a session of a known account. */
 export interface SessionPorts extends Omit<AuthenticatorParts, 'identities'> {
   readonly users: Users
   readonly loginAttempts: LoginAttempts

@@ -21,7 +21,7 @@ export interface OidcSettings extends OidcPolicy {
   readonly scopes: readonly string[]
 }
 
-/** What a login keeps between its two requests. Secrets, which must not be logged. */
+/** State of a login between its two requests. The values are secret and must not be logged. */
 export interface OidcLogin {
   readonly state: string
   readonly nonce: string

@@ -28,7 +28,7 @@ export interface AlertKeeperParts {
   readonly isThere: () => boolean
   /** True: the database is inside this process. */
   readonly isAlone: boolean
-  /** This node's name. */
+  /** Name of this node. */
   readonly node: string
   /** Unique for this process. */
   readonly holder: string

@@ -6,7 +6,7 @@ import { outcomeOf } from '#alerts/send/outcome.ts'
 import { post } from '#alerts/send/post.ts'
 import type { Severity } from '#state/ports/alerts.ts'
 
-/** One message stays readable, and below what such services cut off. */
+/** Notices in one message, so that it stays readable, and below the limits of such services. */
 const noticesMax = 20
 const textLengthMax = 12_000
 

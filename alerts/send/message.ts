@@ -25,7 +25,7 @@ export function severityOf({ told }: AlertMessage): Severity {
   return severities.find((severity) => open.has(severity)) ?? 'info'
 }
 
-/** One line without a line feed. */
+/** Returns the headline of a message, one line without a line feed. */
 export function headline(message: AlertMessage): string {
   const [first] = message.told
   if (message.told.length === 1 && first !== undefined)

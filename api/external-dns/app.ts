@@ -181,7 +181,10 @@ function* chunksOf(endpoints: readonly Endpoint[]): Generator<string> {
   yield ']'
 }
 
-/** What cannot be read stays as it is: left out, it would be deleted. Its change says why. */
+/**
+ * Answers the adjust request. An endpoint that cannot be read stays unchanged, since one left out
+ * would be deleted; its change is refused with the reason.
+ */
 function adjusted({ config }: ServerPorts, request: FastifyRequest): Reply {
   const faults = checkAdjust(request.body ?? null)
   if (faults.length > 0) return refused(400, faults.join('; '))
@@ -210,7 +213,7 @@ async function applied(ports: ServerPorts, request: FastifyRequest): Promise<Rep
   return await applyChanges({ ...context, ports }, changesIn(body as object))
 }
 
-/** One change after the other: each is worked out from what is there. */
+/** Runs changes one after the other, since each is computed from the current objects. */
 class Turns {
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0

@@ -27,7 +27,7 @@ export function wantedBy(
   tenant: string,
 ): Result<WantedByKey, Reply> {
   const wanted = new Map<string, Wanted>()
-  // What an update turns into another type is gone, and so is what is deleted.
+  // Records that are deleted, or that an update gives another type, count as gone.
   const steps = [
     { list: updateOld, field: 'updateOld', isThere: false, isNew: false },
     { list: gone, field: 'delete', isThere: false, isNew: false },
@@ -99,7 +99,10 @@ function ownersOfStored(endpoint: Endpoint, { byKey }: Held): readonly string[] 
   return stored === undefined ? [] : ownersIn(stored)
 }
 
-/** What is there already is another's, unless it is the very same, or its name is the sender's. */
+/**
+ * Refuses to create records that exist already, unless they are of the registry, or their name
+ * belongs to the sender.
+ */
 function takenRefusal(endpoint: Endpoint, held: Held): Reply | undefined {
   const { name, type, set, isOwnership } = endpoint
   const stored = held.byKey.get(keyOf(endpoint))

@@ -116,7 +116,10 @@ export interface Endpoint {
 /** Owner by the registry of external-dns; '': none is said. */
 export const ownerOf = ({ labels }: Endpoint): string => labels['owner'] ?? ''
 
-/** What a request may be about once. A name may have texts of people and of the registry. */
+/**
+ * Returns the key that a request may contain once. A name may have TXT records of people and of the
+ * registry.
+ */
 export function keyOf({ name, type, set, isOwnership }: Omit<Endpoint, 'targets'>): string {
   return `${name} ${type}${isOwnership ? '!' : ''} ${set}`
 }

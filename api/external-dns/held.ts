@@ -1,5 +1,5 @@
-// What a tenant has, as external-dns sees it: records and balanced services as endpoints, and whose
-// each name is by the records of its registry.
+// Shows the objects of a tenant to external-dns: records and balanced services as endpoints, and
+// the owner of each name by the records of its registry.
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'

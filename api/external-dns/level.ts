@@ -55,7 +55,9 @@ function faultOf({ properties }: Endpoint): string | undefined {
   return undefined
 }
 
-/** What the value should be; undefined: it is right, or the write says what is wrong. */
+/**
+ * Returns what a property's value must be; undefined: it is right, or the write reports the fault.
+ */
 function expectedOf(field: string, value: string): string | undefined {
   const isWhole = (most: number): boolean => /^\d{1,7}$/.test(value) && Number(value) <= most
   if (field === 'weight' && !isWhole(1_000_000)) return 'a whole number from 0 to 1000000'

@@ -56,7 +56,7 @@ function ownerIn(fields: readonly string[]): string {
   return fields.find((field) => field.startsWith(prefix))?.slice(prefix.length) ?? ''
 }
 
-/** What is to be stored: marked where its name does not say what it is about. */
+/** Returns the text to store, with a mark where its name does not tell the record's subject. */
 export function markedText(
   { text, set, of }: Omit<Ownership, 'owner'>,
   name: string,

@@ -67,7 +67,7 @@ function newSets(held: Held, wanted: WantedByKey): readonly NewSet[] {
       continue
     }
     const isHere = one.isThere && !isBalanced(one.endpoint)
-    // What is a member now may have been a record.
+    // A record may have become a member.
     const stays = (as: string): boolean => isHere && stored(type, properties['alias']) === as
     const types = type === 'CNAME' ? ['CNAME', 'ALIAS'] : [type]
     for (const as of types) {

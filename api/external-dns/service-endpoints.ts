@@ -57,7 +57,10 @@ export function targetOf(member: PoolMember): string {
   return read.ok ? read.value.text : text
 }
 
-/** What of the member differs from the defaults, and what all members of the name have. */
+/**
+ * Returns properties of the member that differ from the defaults, and those common to all members
+ * of the name.
+ */
 function propertiesOf(
   { name, object }: ConfigEntry<'Pool'>,
   { weight, region, port }: PoolMember,

@@ -61,7 +61,7 @@ export const Reverted = Type.Object(
   { title: 'Reverted' },
 )
 
-/** What is known of commits beside Git's own data. */
+/** Facts about commits that Git does not have. */
 export interface Fates {
   /** The commit that this node serves. */
   readonly active: string | null

@@ -11,7 +11,7 @@ export interface AnnouncedAddresses {
   readonly driver: {
     /** Whether the daemon answers; null: it was not asked yet. */
     readonly isReachable: boolean | null
-    /** What the daemon announces; null: it cannot be asked. */
+    /** Announced addresses according to the daemon; null: it cannot be asked. */
     readonly announces: 'all' | 'some' | 'none' | null
     readonly reply: string
     readonly atMs: number | null

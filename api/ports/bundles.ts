@@ -57,7 +57,7 @@ export type JournalFault =
   { readonly code: 'refused'; readonly message: string } | { readonly code: 'no-database' | 'away' }
 
 export interface AskedKeys {
-  /** What the node says of itself, as it came. */
+  /** Report of the node about itself, as it was received. */
   readonly report: object
   /** The revision of the keys that it has. */
   readonly revision: number

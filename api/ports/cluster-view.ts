@@ -42,7 +42,7 @@ export const driftCodes = [
 export type RestartFault = 'unknown' | 'unsupervised' | 'silent' | 'alone'
 
 export interface ClusterView {
-  /** This node first, then the others by name. */
+  /** Lists this node first, then the others by name. */
   readonly nodes: () => Promise<readonly SeenNode[]>
   /** Resolves when the node has agreed to restart. Errors: why not, with a sentence. */
   readonly restart: (

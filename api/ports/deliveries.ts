@@ -51,7 +51,10 @@ export interface ShownDelivery {
     readonly limit: number
     readonly atMs: number
   } | null
-  /** What the delivery waits for, for people; '': nothing, or another control node decides. */
+  /**
+   * Reason of the wait, for people; '': the delivery does not wait, or another control node
+   * decides.
+   */
   readonly waitsFor: string
   /** Name of the control node that decides. */
   readonly decidedBy: string
@@ -67,7 +70,7 @@ export const shownActions = ['pause', 'resume', 'promote', 'abort'] as const
 export type ShownAction = (typeof shownActions)[number]
 
 export interface Deliveries {
-  /** One for each channel with a delivery. */
+  /** Lists the delivery of each channel that has one. */
   readonly list: () => readonly ShownDelivery[]
   /**
    * Acts on a delivery. `unknown`: the channel has none. `impossible`: not now, as the message

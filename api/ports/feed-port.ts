@@ -32,7 +32,7 @@ export interface FeedPort {
 export interface FeedTokenPort {
   /** @returns the token and its end, Unix epoch */
   readonly issue: (mark: CredentialMark) => Promise<{ token: string; expiresAtMs: number }>
-  /** Whose token it is; null: it is not valid. An unused token stays valid. */
+  /** Returns the owner of a token; null: it is not valid. An unused token stays valid. */
   readonly markOf: (token: string) => Promise<CredentialMark | null>
   /** Uses the token up. Errors: null: it is not valid; or the store of used tokens is away. */
   readonly redeem: (token: string) => Promise<Result<CredentialMark, StoreFailure | null>>

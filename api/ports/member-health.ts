@@ -58,7 +58,7 @@ export interface ResolvedHostname {
 }
 
 export interface MemberHealthView {
-  /** This node's name. */
+  /** Name of this node. */
   readonly node: string
   /** Health of a member; without probes and monitors it is healthy. */
   readonly of: (member: AskedMember) => KnownHealth

@@ -4,7 +4,7 @@ import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
 /** Everything that the API reads of the node; built from the parts that were started. */
 export interface OperatorView {
   readonly health: () => HealthStatus
-  /** What the node has waited for since its start; empty: it is ready. */
+  /** Lists the reasons why the node has not been ready since its start; empty: it is ready. */
   readonly unready: () => readonly HealthReason[]
   readonly gitops: () => GitopsStatus
   /** Prometheus text; see metrics/metrics.ts. */
@@ -22,7 +22,7 @@ export interface HealthStatus {
 export interface HealthReason {
   /** A word for programs, such as `redis-away`. */
   readonly code: string
-  /** What is wrong and where to look. */
+  /** Cause, and where to look. */
   readonly message: string
 }
 
@@ -60,7 +60,7 @@ export type SyncState = (typeof syncStates)[number]
 export interface StatusReason {
   /** A word for programs, such as `Unsigned` or `HistoryRewritten`. */
   readonly code: string
-  /** What is wrong and what to do, in a sentence. */
+  /** Cause and remedy, in a sentence. */
   readonly message: string
   /** When this began; milliseconds since the epoch. */
   readonly sinceMs: number

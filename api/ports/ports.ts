@@ -59,7 +59,7 @@ export interface ApiPorts {
    * @returns time of the request, milliseconds since the epoch
    */
   readonly syncNow: () => number
-  /** What commits changed. */
+  /** Changes by commit. */
   readonly history: ConfigHistory
   /** When nodes activated commits, and which commits are held. */
   readonly commitFates: CommitFates

@@ -28,10 +28,10 @@ export const libraryFiles: readonly string[] = Object.freeze([
   'NOTICE',
 ])
 
-/** Their folder in the package, beside this file. */
+/** Folder of the assets in the package, beside this file. */
 export const shippedFolder = 'assets'
 
-/** Their folder in a checkout, installed by `npm ci`. */
+/** Returns the folder of the assets in a checkout, installed by `npm ci`. */
 export function libraryFolder(): string {
   return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 }

@@ -60,7 +60,7 @@ export interface Route {
   readonly fromNodes?: true
   /** Heading in the reference. */
   readonly tag: string
-  /** One line in the present tense, without a full stop. */
+  /** Summary of one line, in the present tense, without a full stop. */
   readonly summary: string
   /** Sentences about further effects. */
   readonly details?: string
@@ -82,7 +82,10 @@ export interface Route {
   readonly refusalBodies?: Readonly<Record<number, TSchema>>
   /** Has dry runs: it writes the configuration, though it has no entity tag. */
   readonly takesDryRun?: true
-  /** What `If-Match` is compared with, such as `the pool`; left out: the header is ignored. */
+  /**
+   * Noun for the object that `If-Match` is compared with, such as `the pool`; left out: the header
+   * is ignored.
+   */
   readonly ifMatch?: string
   /** Without this feature in the licence the handler answers 403. */
   readonly licensed?: LicensedFeature

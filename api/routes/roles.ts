@@ -149,7 +149,7 @@ async function inUse(caller: Caller, ports: Ports<'users' | 'roles'>, id: string
     .toSorted()
   const more = emails.length > namedMax ? [`${emails.length - namedMax} more`] : []
   const named = [...emails.slice(0, namedMax), ...more].join(', ')
-  // They may have been removed meanwhile.
+  // The accounts may have been removed meanwhile.
   return refused(409, named === '' ? said : `${said}: ${named}`)
 }
 

@@ -68,7 +68,7 @@ const create = route('POST /api/v1/tenants', {
     const apiKey = randomBytes(32).toString('hex')
     const kept = await ports.tenantKeys.put(id, tokenHash(apiKey), ports.clock.nowMs())
     if (kept.ok) return created({ tenant: tenant.value, apiKey })
-    // Nobody could use it without its key, and its id would be taken.
+    // A tenant whose key was lost could not be used, and would block its id.
     await ports.tenants.remove(id, origin)
     return storeFailed(kept.error)
   },

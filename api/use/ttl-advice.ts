@@ -12,7 +12,7 @@ export interface ObservedChanges {
 export const ttlAdviceLimits = {
   /** A shorter window says nothing of a month. */
   windowSecondsMin: 7 * 86_400,
-  /** One change in a window may be a repair. */
+  /** Changes in a window: a single one may be a repair. */
   changesMin: 3,
   /** Beyond this share, clients have an old answer for too much of the time. */
   staleShareMax: 0.01,

@@ -1,5 +1,5 @@
-// Starts what the fleet stands on: Redis with a replica and Sentinels, PostgreSQL with a standby,
-// the Git remote, and a source of bundles that no node should believe.
+// Starts the stores of the fleet: Redis with a replica and Sentinels, PostgreSQL with a standby,
+// the Git remote, and a source of bundles that no node should accept.
 import { execFile } from 'node:child_process'
 import { appendFileSync, existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,12 +57,12 @@ export class Stores {
     return (await said.catch(() => '')).trim()
   }
 
-  /** All that Redis knows is gone. */
+  /** Deletes everything in Redis. */
   async wipeRedis(): Promise<void> {
     for (const host of redises) await this.redisCli(host, 'FLUSHALL')
   }
 
-  /** The standby takes writes from now on. */
+  /** Promotes the standby, which takes writes from now on. */
   async promote(): Promise<void> {
     await this.#asPostgres(
       databases[1]!,

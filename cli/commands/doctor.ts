@@ -44,7 +44,7 @@ export const doctor: Command = {
     const zones = storedZones(settings.value.dataDir)
     const node = { settings: settings.value, env: io.env, zones, patienceMs }
     const findings: Named[] = []
-    // One after the other, since some checks take ports that others ask.
+    // Checks run one after the other, since some take ports that others probe.
     for (const check of checks) {
       io.progress?.(`looking at ${check.name}`)
       for (const finding of await looked(check, node)) {

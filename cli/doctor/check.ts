@@ -9,7 +9,7 @@ export interface Finding {
   readonly verdict: Verdict
   /** The finding, in a sentence without a full stop. */
   readonly found: string
-  /** What to do; left out when there is nothing to do. */
+  /** Remedy; left out: none is needed. */
   readonly todo?: string
 }
 

@@ -36,7 +36,7 @@ async function compare(origin: string, patienceMs: number): Promise<Finding> {
     const after = systemClock.nowMs()
     const theirs = Date.parse(response.headers.get('date') ?? '')
     if (Number.isNaN(theirs)) return unknown(`${origin} says no time`)
-    // It may be any moment of that second.
+    // The header has whole seconds, so the server's time may be any moment of that second.
     const offMs = Math.max(0, theirs - after, before - (theirs + 1_000))
     return findingOf(origin, offMs / 1_000)
   } catch {

@@ -127,8 +127,8 @@ class BaseJudge {
   }
 
   /**
-   * What the guardrails judge; undefined: the head does not descend from the base. Errors: the file
-   * of signers cannot be read.
+   * Returns the facts that the guardrails judge; undefined: the head does not descend from the
+   * base. Errors: the file of signers cannot be read.
    */
   async line(head: GuardedPoint): Promise<Result<GuardParts, string> | undefined> {
     const { place, base, allowedSigners, outlineOf } = this.#parts

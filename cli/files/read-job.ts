@@ -8,7 +8,7 @@ export interface ReadJob {
   /** Where each file begins in `octets`, and where the last one ends. */
   readonly offsets: Float64Array
   readonly octets: Uint8Array
-  /** One cell: the first file that was not taken. */
+  /** Index of the first file that no thread has taken, in one cell. */
   readonly next: Int32Array
 }
 

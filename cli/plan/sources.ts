@@ -65,7 +65,7 @@ export interface SourceParts {
   /** undefined: the directory itself. */
   readonly head: string | undefined
   readonly nowMs: number
-  /** Its environment has the key for a node. */
+  /** Environment, with the key for a node, and progress. */
   readonly io: Pick<Io, 'env' | 'progress'>
 }
 
@@ -260,7 +260,10 @@ interface Bundler extends Pick<Compiler, 'compile' | 'learn'> {
   readonly loaded: () => Bundle | undefined
 }
 
-/** Its self-test has loaded each bundle, so it need not be loaded again. */
+/**
+ * Returns a compiler and its loaded bundles: the compiler's self-test has loaded each bundle, so it
+ * need not be loaded again.
+ */
 function createBundler(tell: CompilerParts['tell']): Bundler {
   let loaded: Bundle | undefined
   const compiler = createCompiler({

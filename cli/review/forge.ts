@@ -1,10 +1,10 @@
 // Defines what a forge is asked to take: the comment and the status of a review.
 import type { Result } from '#lib/result.ts'
 
-/** What is told of a review. */
+/** Result of a review, as a forge shows it. */
 export interface Verdict {
   readonly state: 'success' | 'failure'
-  /** One line. */
+  /** Result in one line. */
   readonly verdict: string
 }
 

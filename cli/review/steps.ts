@@ -34,7 +34,7 @@ export interface ReviewCommands {
 export interface StepResult {
   readonly name: 'Base' | 'Signatures' | 'Check and policy tests' | 'Guardrails' | 'Plan'
   readonly state: 'passed' | 'failed' | 'skipped'
-  /** One line. */
+  /** Result in one line. */
   readonly summary: string
   /** Output of the command; '': there is no more to say. */
   readonly details: string

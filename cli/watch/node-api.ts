@@ -18,7 +18,7 @@ const defaultUrl = 'http://127.0.0.1:8080'
 export interface ApiFault {
   /** 0: there was no response. */
   readonly status: number
-  /** What is wrong and what to do. */
+  /** Cause and remedy. */
   readonly message: string
 }
 
@@ -41,7 +41,7 @@ export interface NodeApi {
 export interface KeyUse {
   /** The environment variable that holds it. */
   readonly variable: string
-  /** What to do about a 401: a clause. */
+  /** Remedy for a 401, as a clause. */
   readonly missing: string
 }
 

@@ -11,7 +11,7 @@ export interface StatusReport {
   readonly ready: unknown
   readonly gitops: unknown
   readonly nodes: unknown
-  /** What could not be read, and why. */
+  /** Sentences about parts that could not be read. */
   readonly faults: readonly string[]
 }
 

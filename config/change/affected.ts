@@ -6,9 +6,9 @@ import type { Operation } from '#config/operation.ts'
 import { overlaysOf } from './references.ts'
 
 /**
- * Before the operation is applied. All belongs to the tenant of the object that goes.
- *
- * @returns sentences without a full stop; empty for what nothing else depends on
+ * Lists what else goes, from a draft to which the operation is not applied yet. Everything listed
+ * belongs to the tenant of the deleted object.
+ * @returns sentences without a full stop; empty when nothing else depends on the object
  */
 export function affectedBy(draft: Draft, operation: Operation): readonly string[] {
   if (operation.verb !== 'delete') return []

@@ -1,5 +1,5 @@
-// Applies operations to the draft, one function per verb. Knows no Git: an operation can be applied
-// again on another commit.
+// Applies operations to the draft, one function per verb. Uses no Git, so that an operation can be
+// applied again on another commit.
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -39,7 +39,7 @@ import { leaveWindows, recordWindow, recordWindowsOf } from './windows.ts'
 
 export type Applied = Result<WrittenObject | null, Fault>
 
-/** Changes the draft, or says why not; then the caller rolls the draft back. */
+/** Changes the draft, or returns the fault; after a fault the caller rolls the draft back. */
 export function applyOperation(draft: Draft, operation: Operation): Applied {
   return isPartKind(operation.kind)
     ? applyToPart(draft, operation as PartOperation)
@@ -170,7 +170,10 @@ function deleteObject(draft: Draft, entry: ConfigEntry): Applied {
   return keepConfiguration(draft)
 }
 
-/** A repository without any object counts as lost: the last one leaves settings behind. */
+/**
+ * Keeps the repository from becoming empty, which would count as lost: deleting the last object
+ * leaves settings behind.
+ */
 function keepConfiguration(draft: Draft): Applied {
   if (!draft.isEmpty()) return ok(null)
   const kept = draft.add('Settings', 'gslb.yaml', settingsFile({}))
@@ -188,9 +191,9 @@ function applyToPart(draft: Draft, operation: PartOperation): Applied {
 }
 
 /**
- * A write by hand wins over a window, and is refused where a rollout would undo it.
- *
- * @returns the part as it is then
+ * Makes a write by hand take its member out of windows, and refuses it where a rollout would undo
+ * it.
+ * @returns the part after that
  */
 function respectOverlays(
   draft: Draft,
@@ -245,7 +248,7 @@ function createWithOwner(draft: Draft, { kind, owner, uid, spec, ownerSpec }: Cr
   return made.ok && made.value !== null ? writtenPart(ok(made.value.entry), kind, 0) : made
 }
 
-/** One change, however many they are: the object is checked once. */
+/** Disables all members in one change, so that the pool is checked once. */
 function disableMembers(draft: Draft, entry: ConfigEntry, { members }: DisableMembers): Applied {
   const { list } = partSpecs.Member
   const wanted = new Set(members)
@@ -263,7 +266,7 @@ function updatePart(draft: Draft, found: ConfigPart, { kind, patch }: UpdatePart
   const raw = draft.raw(owner)
   const parts = [...rawParts(raw, list)]
   const next = patched(parts[position] ?? {}, patch)
-  // Its id may be derived from what changes.
+  // A derived id may depend on the changed fields, so only a written id is kept.
   parts[position] = isIdWritten ? { ...next, uid: before.uid } : next
   const spec: Record<string, JsonValue> = { ...raw.spec, [list]: parts }
   if (kind !== 'Member') {
@@ -318,7 +321,7 @@ function writtenPart(
   return ok({ entry: changed.value, part: parts?.[position] ?? null })
 }
 
-/** @param begun as it was before the request, which may have changed it already */
+/** @param begun the object before the request, which may have changed it since */
 function isStale({ ifMatch }: { readonly ifMatch?: string }, begun: object): boolean {
   return ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etagOf(begun)
 }

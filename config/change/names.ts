@@ -1,4 +1,4 @@
-// Judges the names that a request takes: whose they are, and what is above and below them.
+// Judges the names that a request takes: their owners, and the names above and below them.
 import { isNaming, kinds } from '#schemas/kinds.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { err, ok } from '#lib/result.ts'
@@ -16,12 +16,11 @@ import type { EntryName, NameIndex } from '#config/name-index.ts'
 import { pinned } from './raw.ts'
 
 /**
- * To be asked after the operations of a request. What it had at a name before, it may keep.
- *
- * @param indexOf what tenants have before it
- * @param mayTakeAny a system administrator asks: what the tenant `default` gets among the names of
- * others is marked, so that the compiler takes it, on every node
- * @returns what tenants have then; undefined: it changes nothing of it
+ * Judges the names after the operations of a request. An owner keeps the names that it had before.
+ * @param indexOf computes the index of names before the request @param mayTakeAny true: a system
+ * administrator asks; objects of the tenant `default` among the names of others are marked, so that
+ * the compiler of every node accepts them @returns the index of names after the request; undefined:
+ * the request changes none
  */
 export function takeNames(
   draft: Draft,
@@ -40,7 +39,7 @@ export function takeNames(
     const refused = refusedName(entry, source, had)
     if (refused === undefined) continue
     if (mayTakeAny) {
-      // An object of another tenant: the compiler says what it lacks.
+      // An object of another tenant stays as it is: the compiler reports what it lacks.
       const marked = entry.tenant === defaultTenant ? markOverlap(draft, entry) : ok(entry)
       if (!marked.ok) return marked
     } else if (!isRefusedByCompiler(draft, entry, source, refused)) {
@@ -71,7 +70,7 @@ function refusedName(
   return undefined
 }
 
-/** Rules that are older than this one say it in their own words, and refuse it as well. */
+/** Whether an older rule of the compiler refuses the object as well, in its own words. */
 function isRefusedByCompiler(
   draft: Draft,
   entry: ConfigEntry,

@@ -6,7 +6,7 @@ import type { Fault } from '#config/fault.ts'
 import type { Objects } from '#config/overlays/targets.ts'
 import type { Result } from '#lib/result.ts'
 
-/** The API writes the id of what it touches: it must survive the next rename by hand. */
+/** Writes the id of a touched object to its file, so that it survives the next rename by hand. */
 export function pinned(entry: ConfigEntry, raw: RawObject): JsonObject {
   return raw.metadata['uid'] === undefined ? { ...raw.metadata, uid: entry.uid } : raw.metadata
 }
@@ -15,7 +15,7 @@ export function rawParts(raw: RawObject, list: string): readonly JsonObject[] {
   return (raw.spec[list] ?? []) as readonly JsonObject[]
 }
 
-/** Sets fields of the spec. */
+/** Changes fields of an object's spec. */
 export function withSpec<E extends ConfigEntry>(
   draft: Draft,
   entry: E,
@@ -27,7 +27,7 @@ export function withSpec<E extends ConfigEntry>(
   return draft.change(entry, { ...raw, metadata, spec }) as Result<E, Fault>
 }
 
-/** The draft, to be looked up in. */
+/** Returns a view of the draft for look-ups. */
 export function objectsOf(draft: Draft): Objects {
   return {
     get: (kind, uid) => draft.get(kind, uid),
@@ -36,7 +36,7 @@ export function objectsOf(draft: Draft): Objects {
   }
 }
 
-/** Whether a text that names a pool can name this one: says no quickly where it cannot. */
+/** Whether a text could name this pool: a quick test before the exact one. */
 export function mayName(text: string, { name, uid }: ConfigEntry<'Pool'>): boolean {
   return text === name || text.toLowerCase() === uid
 }

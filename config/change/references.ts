@@ -18,7 +18,7 @@ type Outcome = Result<null, Fault>
 
 const done: Outcome = ok(null)
 
-/** Sets fields of the spec; a null removes one. */
+/** Sets fields of an object's spec; null removes a field. */
 function setSpec(draft: Draft, entry: ConfigEntry, fields: JsonObject): Outcome {
   const raw = draft.raw(entry)
   const spec: Record<string, JsonValue> = { ...raw.spec }
@@ -30,7 +30,7 @@ function setSpec(draft: Draft, entry: ConfigEntry, fields: JsonObject): Outcome 
   return changed.ok ? done : changed
 }
 
-/** @param entries stay what they are: what is changed must not be met again */
+/** @param entries an array that `act` does not change, so that no changed entry is met again */
 function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome {
   for (const entry of entries) {
     const outcome = act(entry)
@@ -39,7 +39,7 @@ function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome 
   return done
 }
 
-/** What names an object of a kind, and follows it; objects of other kinds nobody names. */
+/** Updates the references to objects of one kind; kinds without a row are never referred to. */
 interface References<K extends Kind> {
   readonly follow: (draft: Draft, entry: ConfigEntry<K>, name: string) => Outcome
   readonly leave: (draft: Draft, entry: ConfigEntry<K>) => Outcome
@@ -49,12 +49,12 @@ const references: { readonly [K in Kind]?: References<K> } = Object.freeze({
 })
 const referencesTo = ({ kind }: ConfigEntry) => references[kind] as References<Kind> | undefined
 
-/** @param entry as it was; it has its new name already */
+/** @param entry the object before the rename; the draft has its new name already */
 export function followName(draft: Draft, entry: ConfigEntry, name: string): Outcome {
   return referencesTo(entry)?.follow(draft, entry, name) ?? done
 }
 
-/** Before the object goes. */
+/** Updates references before an object is deleted. */
 export function leaveObject(draft: Draft, entry: ConfigEntry): Outcome {
   return referencesTo(entry)?.leave(draft, entry) ?? done
 }
@@ -91,7 +91,7 @@ function leavePool(draft: Draft, pool: Pool): Outcome {
     const isFallback = fallbackPoolOf(spec) === pool.name
     const raw = draft.raw(entry)
     const next: Record<string, JsonValue> = { ...raw.spec }
-    // Written down: a reader must not wonder whether somebody forgot it.
+    // The null is written out, so that no reader takes the missing pool for a mistake.
     if (isOwn) next['pool'] = null
     if (isFallback) delete next['onAllDown']
     const changed = draft.change(entry, { ...raw, spec: next })
@@ -102,7 +102,10 @@ function leavePool(draft: Draft, pool: Pool): Outcome {
   return done
 }
 
-/** Before the member goes. Its geo rules go as well, unless another member has its address. */
+/**
+ * Updates references before a member is deleted. Its geo rules go as well, unless another member
+ * has its address.
+ */
 export function leaveMember(draft: Draft, pool: Pool, member: MemberPart): Outcome {
   for (const entry of overlaysOf(draft, pool, member)) draft.remove(entry)
   if (hasTwin(pool, member)) return done
@@ -110,9 +113,8 @@ export function leaveMember(draft: Draft, pool: Pool, member: MemberPart): Outco
 }
 
 /**
- * After the member has changed.
- *
- * @param pool as it was
+ * Updates references after a member has changed.
+ * @param pool the pool before the change
  */
 export function followMember(
   draft: Draft,
@@ -134,7 +136,7 @@ export function followMember(
   })
 }
 
-/** The geo rules of a pool when one of its members has another address or host name. */
+/** Returns the geo rules of a pool after one of its members got another address or host name. */
 export function movedGeoRules(
   pool: Pool,
   rules: readonly JsonObject[],
@@ -148,7 +150,7 @@ export function movedGeoRules(
   return rules.map((rule) => (endpointOf(rule) === old ? { ...rule, endpoint: text } : rule))
 }
 
-/** How a member that was called `text` is called now; undefined: as before. */
+/** Returns the new text of a reference to a member; undefined: it does not change. */
 function newText(text: string, before: MemberPart, after: MemberPart): string | undefined {
   if (text === before.name) {
     if (text === after.name) return undefined
@@ -167,7 +169,7 @@ function dropGeoRules(draft: Draft, pool: Pool, member: MemberPart): Outcome {
 
 type Overlay = ConfigEntry<'Rollout'> | ConfigEntry<'MaintenanceWindow'>
 
-/** Rollouts and windows of a pool and all its members, or of one member. */
+/** Lists rollouts and windows of a pool and all its members, or of one member. */
 export function* overlaysOf(
   draft: Draft,
   pool: Pool,
@@ -198,7 +200,7 @@ function isName(draft: Draft, pool: Pool, text: string): boolean {
   return draft.holderOf('Pool', pool.tenant, text)?.tenant === pool.tenant
 }
 
-/** By name, address or id, as the compiler finds a member. */
+/** Whether a text names a member: by name, address or id, as the compiler resolves it. */
 function isCalled(member: MemberPart, text: string): boolean {
   const placeOfUid = (uid: string): number => (uid === member.uid ? 0 : -1)
   return new MemberNames([member], placeOfUid).placesOf(text).length > 0

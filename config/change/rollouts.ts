@@ -1,5 +1,5 @@
-// Applies changes of rollouts to a draft: prepare, decide, settle. They run in the write queue,
-// against the newest commit.
+// Applies changes of rollouts to a draft: prepare, decide, settle. They run in the write queue, on
+// the newest commit.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { patched } from '#config/draft.ts'
 import type { Draft } from '#config/draft.ts'
@@ -21,7 +21,7 @@ import { mayName, objectsOf, rawParts, withSpec } from './raw.ts'
 type Entry = ConfigEntry<'Rollout'>
 type Member = ConfigPart<'Member'>
 
-/** The spec of a new rollout, of what the member is in the queue. */
+/** Returns the spec of a new rollout, from the state of the member in the queue. */
 export function specOfNewRollout(
   draft: Draft,
   { member: target, spec, atMs }: BeginRollout,
@@ -37,9 +37,8 @@ export function specOfNewRollout(
 }
 
 /**
- * Settles what is over of the member's rollouts.
- *
- * @returns the one that is not; null: there is none
+ * Settles the ended rollouts of a member.
+ * @returns the rollout that has not ended; null: there is none
  */
 export function settleOver(
   draft: Draft,
@@ -70,7 +69,7 @@ export interface LiveRollout {
   readonly moment: RolloutMoment
 }
 
-/** The refusal of a write that a live rollout would undo. */
+/** Returns the refusal of a write that a live rollout would undo. */
 export function taken({ entry, moment }: LiveRollout, why: string): Fault {
   return fault(
     'conflict',
@@ -92,7 +91,7 @@ export function decideRollout(
     return err(fault('conflict', message))
   }
   const { schedule } = rollout
-  // After what was decided before, whatever this node's clock says.
+  // The time of a decision is after that of the previous one, whatever this node's clock shows.
   const decidedAtMs = Math.max(atMs, (schedule.intents.findLast(isPast(atMs))?.atMs ?? -1) + 1)
   const intents = [
     ...((draft.raw(entry).spec['intents'] ?? []) as readonly JsonObject[]),
@@ -112,7 +111,9 @@ const isPast =
   ({ atMs }: { readonly atMs: number }): boolean =>
     atMs <= nowMs
 
-/** The first node wins: a later one finds it done, and changes nothing. */
+/**
+ * Settles an ended rollout. The first node does it; a later one finds it done, and changes nothing.
+ */
 export function settleRollout(
   draft: Draft,
   entry: Entry,

@@ -12,7 +12,10 @@ import { objectsOf, withSpec } from './raw.ts'
 
 type Entry = ConfigEntry<'MaintenanceWindow'>
 
-/** The first node wins: a later one finds it done, and changes nothing. */
+/**
+ * Writes the held members of an active window to it. The first node does it; a later one finds it
+ * done, and changes nothing.
+ */
 export function recordWindow(draft: Draft, entry: Entry, atMs: number): Result<Entry, Fault> {
   if (entry.object.spec.members !== undefined || !isActive(entry, atMs)) return ok(entry)
   const window = placedWindow(objectsOf(draft), entry)
@@ -20,7 +23,10 @@ export function recordWindow(draft: Draft, entry: Entry, atMs: number): Result<E
   return withSpec(draft, entry, { members: membersOfWindow(window).map(({ uid }) => uid) })
 }
 
-/** Before a member of the pool comes or changes: those of before are the ones that are out. */
+/**
+ * Writes down the members of a pool's active windows before a member is added or changed, since the
+ * windows hold the members of before.
+ */
 export function recordWindowsOf(draft: Draft, poolUid: string, atMs: number): Result<null, Fault> {
   for (const entry of activeWindows(draft, atMs)) {
     if (entry.object.spec.members !== undefined) continue
@@ -31,7 +37,10 @@ export function recordWindowsOf(draft: Draft, poolUid: string, atMs: number): Re
   return ok(null)
 }
 
-/** Somebody wants the member in rotation now. The windows are written down already. */
+/**
+ * Takes a member out of active windows, when a person enables it. The windows must be written down
+ * before.
+ */
 export function leaveWindows(draft: Draft, memberUid: string, atMs: number): Result<null, Fault> {
   for (const entry of activeWindows(draft, atMs)) {
     const members = (entry.object.spec.members ?? []).map((uid) => uid.toLowerCase())
@@ -43,7 +52,7 @@ export function leaveWindows(draft: Draft, memberUid: string, atMs: number): Res
   return ok(null)
 }
 
-/** A copy: what is changed must not be met again. */
+/** Returns a copy, so that no changed entry is met again. */
 function activeWindows(draft: Draft, atMs: number): readonly Entry[] {
   return draft.entries('MaintenanceWindow').filter((entry) => isActive(entry, atMs))
 }

@@ -1,5 +1,5 @@
-// Computes effective member values at an instant from declared members, rollouts and windows, by
-// the same functions that the answers follow.
+// Computes effective member values at an instant from declared members, rollouts and windows, with
+// the functions that the answers use.
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
@@ -10,7 +10,7 @@ import { isOver, scheduleOf, timesOf } from './schedule.ts'
 import { targetOfRollout, targetOfWindow } from './targets.ts'
 import type { MemberPart, MemberTarget, Objects, WindowTarget } from './targets.ts'
 
-/** What makes a member differ from what is declared. */
+/** The rollout or window by which a member differs from its declaration. */
 export interface Hold {
   readonly kind: 'rollout' | 'window'
   readonly id: string
@@ -20,16 +20,16 @@ export interface Hold {
 export interface EffectiveMember {
   readonly weight: number
   readonly enabled: boolean
-  /** A window goes before a rollout: a member that is out has no use for a weight. */
+  /** A window precedes a rollout, since a member that is out has no use for a weight. */
   readonly heldBy: Hold | null
 }
 
-/** What the members of one snapshot are at one instant. */
+/** Effective values of a snapshot's members at one instant. */
 export interface EffectiveView {
   readonly of: (poolUid: string, member: MemberPart) => EffectiveMember
 }
 
-/** A regression that is known and may not be in the file yet, of one attempt of a rollout. */
+/** Returns a known regression of a rollout attempt, which may not be in the file yet. */
 export type TripOf = (rolloutUid: string, startAtMs: number) => RolloutTrip | null
 
 export interface OpenRollout extends MemberTarget {
@@ -41,7 +41,7 @@ export interface PlacedWindow extends WindowTarget {
   readonly entry: ConfigEntry<'MaintenanceWindow'>
   readonly startAtMs: number
   readonly endAtMs: number
-  /** Lower case; null: nobody has written them down yet. */
+  /** Ids of the recorded members in lower case; null: they are not recorded yet. */
   readonly recorded: ReadonlySet<string> | null
 }
 
@@ -52,7 +52,7 @@ export class OverlayIndex {
   readonly windows: readonly PlacedWindow[]
   readonly #rolloutOf: ReadonlyMap<string, OpenRollout>
 
-  /** Made once for a snapshot, however often somebody looks. */
+  /** Returns the index of a snapshot, which is built once. */
   static of(snapshot: ConfigSnapshot): OverlayIndex {
     let index = known.get(snapshot)
     if (index === undefined) known.set(snapshot, (index = new OverlayIndex(snapshot)))
@@ -89,7 +89,7 @@ export class OverlayIndex {
     return weight === null ? { weight: member.weight } : { weight, rollout }
   }
 
-  /** Members that a rollout is for, or a window that is active; some twice. */
+  /** Lists members with a rollout or an active window; some twice. */
   *membersAt(nowMs: number): Generator<MemberTarget> {
     for (const { pool, member } of this.rollouts) yield { pool, member }
     for (const window of this.windows) {
@@ -98,7 +98,7 @@ export class OverlayIndex {
     }
   }
 
-  /** Members that a rollout or a window is for, also before it begins and after it has ended. */
+  /** Lists members with a rollout or a window, also before it begins and after it has ended. */
   allMembers(): readonly MemberTarget[] {
     const pools = new Set(this.windows.flatMap(({ pool, member }) => (member ? [] : [pool])))
     const single = [...this.rollouts, ...this.windows].flatMap(({ pool, member }) =>
@@ -111,7 +111,7 @@ export class OverlayIndex {
     return [...new Map(all.map((one) => [one.member.uid, one])).values()]
   }
 
-  /** When the first of them will be at another moment by time alone; Infinity: none will. */
+  /** Returns the instant of the next change by time alone; Infinity: none. */
   nextEventAtMs(nowMs: number, tripOf: TripOf): number {
     let next = Infinity
     for (const rollout of this.rollouts) {
@@ -123,12 +123,12 @@ export class OverlayIndex {
     return next
   }
 
-  /** Rollouts that are over, although their files do not say so yet. */
+  /** Lists ended rollouts that are not settled in their files yet. */
   overRollouts(nowMs: number, tripOf: TripOf): readonly OpenRollout[] {
     return this.rollouts.filter((rollout) => isOver(momentOf(rollout, nowMs, tripOf)))
   }
 
-  /** Active windows whose files do not say yet which members they hold out. */
+  /** Lists active windows whose members are not recorded in their files yet. */
   unrecordedWindows(nowMs: number): readonly PlacedWindow[] {
     return this.windows.filter(
       (window) => window.recorded === null && windowAt(window, nowMs).state === 'active',
@@ -142,7 +142,7 @@ function momentOf({ entry, schedule }: OpenRollout, nowMs: number, tripOf: TripO
   return rolloutAt(schedule, nowMs, tripOf(entry.uid, schedule.startAtMs))
 }
 
-/** undefined: it is settled, or its member has just gone. */
+/** Returns a rollout with its target; undefined: it is settled, or its member has just gone. */
 export function openRollout(
   objects: Objects,
   entry: ConfigEntry<'Rollout'>,
@@ -153,7 +153,7 @@ export function openRollout(
   return { entry, ...target, schedule: scheduleOf(entry, target.member.weight) }
 }
 
-/** undefined: its pool or member has just gone. */
+/** Returns a window with its target; undefined: its pool or member has just gone. */
 export function placedWindow(
   objects: Objects,
   entry: ConfigEntry<'MaintenanceWindow'>,
@@ -165,7 +165,9 @@ export function placedWindow(
   return { entry, ...target, ...timesOf(entry), recorded }
 }
 
-/** Whom a window is for: as it was written down, and until then all that are enabled. */
+/**
+ * Lists the members of a window: the recorded ones, or all enabled ones while none are recorded.
+ */
 export function membersOfWindow(window: PlacedWindow): readonly MemberPart[] {
   return partsIn('Member', window.pool).filter((member) => isFor(window, member))
 }

@@ -1,5 +1,4 @@
-// Says where a declared rollout or window is at an instant: read from its file, computed from the
-// clock.
+// Computes where a declared rollout or window is at an instant, from its file and the clock.
 import type { ConfigEntry } from '#config/entry.ts'
 import { rolloutAt, stepWeight } from '#routing/time/rollout.ts'
 import type { RolloutMoment, RolloutSchedule, RolloutTrip } from '#routing/time/rollout.ts'
@@ -19,7 +18,7 @@ export function scheduleOf({ object: { spec } }: Rollout, declaredWeight: number
   }
 }
 
-/** @param tripOf a regression that is not in the file yet */
+/** @param tripOf finds a regression that is not in the file yet */
 export function rolloutMoment(
   entry: Rollout,
   declaredWeight: number,
@@ -33,7 +32,7 @@ export function rolloutMoment(
     : settledMoment(entry, schedule, settled)
 }
 
-/** How it ended: the record says it, and what it does not say follows from the steps. */
+/** Returns how a rollout ended: from its record, and from its steps where the record lacks it. */
 function settledMoment(
   { object: { spec } }: Rollout,
   schedule: RolloutSchedule,

@@ -1,4 +1,4 @@
-// Resolves the pool or member that a rollout or a window names, as the compiler does.
+// Resolves the pool or member that a rollout or a window names, by the rules of the compiler.
 import { MemberNames, splitResource } from '#compiler/values/member-names.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
@@ -6,7 +6,7 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 
 export type MemberPart = ConfigPart<'Member'>['part']
 
-/** Where objects are looked up: what is accepted, or a draft of what is to be. */
+/** Look-ups in an accepted configuration or a draft. */
 export type Objects = Pick<ConfigSnapshot, 'get' | 'holderOf' | 'part'>
 
 export interface MemberTarget {
@@ -20,7 +20,7 @@ export interface WindowTarget {
   readonly member: MemberPart | null
 }
 
-/** undefined: its pool or member has just gone. */
+/** Returns the target of a rollout; undefined: its pool or member has just gone. */
 export function targetOfRollout(
   objects: Objects,
   { tenant, object }: ConfigEntry<'Rollout'>,
@@ -31,7 +31,7 @@ export function targetOfRollout(
   return pool === undefined || member === undefined ? undefined : { pool, member }
 }
 
-/** undefined: its pool or member has just gone. */
+/** Returns the target of a window; undefined: its pool or member has just gone. */
 export function targetOfWindow(
   objects: Objects,
   { tenant, object }: ConfigEntry<'MaintenanceWindow'>,
@@ -51,7 +51,7 @@ export function targetOfWindow(
   return pool === undefined || member === undefined ? undefined : { pool, member }
 }
 
-/** By name, else by id; of the same tenant. */
+/** Finds a pool of the same tenant by name, else by id. */
 function poolNamed(
   objects: Objects,
   tenant: string,
@@ -62,7 +62,7 @@ function poolNamed(
   return pool?.tenant === tenant ? (pool as ConfigEntry<'Pool'>) : undefined
 }
 
-/** By name, address or id. */
+/** Finds a member by name, address or id. */
 function memberNamed(pool: ConfigEntry<'Pool'>, text: string): MemberPart | undefined {
   const members = partsIn('Member', pool)
   const placeOfUid = (uid: string): number => members.findIndex((member) => member.uid === uid)

@@ -15,7 +15,7 @@ export interface Answer {
   readonly affected: readonly string[]
   /** Cursor of the next page; empty: this is the last. */
   readonly next: string
-  /** Whom a dry run says it would move; empty: unknown. */
+  /** Clients that a dry run would move; empty: unknown. */
   readonly effect: string
 }
 

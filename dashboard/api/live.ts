@@ -181,7 +181,7 @@ async function readSnapshot(): Promise<void> {
     for (const member of list as Member[]) members.set(member.id, member)
   }
   reshaped()
-  // What screens have read meanwhile is of the same commit, so they need not read again.
+  // Data that screens have read meanwhile is of the same commit, so they need not read it again.
   const isFirst = revision.value === '' && firstRevisions.size === 1
   if (isFirst) revision.value = answer.revision
   else follows(answer.revision)

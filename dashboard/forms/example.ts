@@ -4,7 +4,7 @@ import type { Schema } from '../api/schema.ts'
 
 const depthMax = 4
 
-/** What has to be there, with defaults and examples where the schema has them. */
+/** Returns an example with the required fields, from the schema's defaults and examples. */
 export function exampleOf(schema: Schema, depth = 0): unknown {
   const plain = withoutNull(schema)
   const { default: usual, examples, enum: values, items, properties = {}, minimum = 0 } = plain

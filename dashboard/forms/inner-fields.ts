@@ -5,7 +5,7 @@ import type { FieldRefusal } from '../yaml/refusal.ts'
 
 export type Draft = Readonly<Record<string, unknown>>
 
-/** What the form of an object's fields is given. */
+/** Properties of the form of an object's fields. */
 export interface FieldsProps {
   readonly schema: Schema
   readonly draft: Draft
@@ -57,7 +57,7 @@ export const withRow = (rows: readonly Draft[], at: number, row: Draft): Draft[]
 export const withoutRow = (rows: readonly Draft[], at: number): Draft[] =>
   rows.filter((_one, i) => i !== at)
 
-/** What was said of a field itself, and of its own fields, by their names within it. */
+/** Returns the refusals of a field itself, and of its own fields, by their names within it. */
 export function refusalsWithin(
   told: readonly FieldRefusal[],
   name: string,

@@ -7,7 +7,7 @@ export interface Step {
   readonly name: string
   /** Undefined: this node knows no such step. */
   readonly kind: StepKind | undefined
-  /** What is set in it; empty where the kind has no options. */
+  /** Options of the step; empty where the kind has none. */
   readonly draft: Draft
 }
 

@@ -31,7 +31,7 @@ export function summaryOf(stretches: readonly Stretch[], rangeMs: number): strin
   const has = (...states: string[]): boolean =>
     stretches.some(({ state }) => states.includes(state))
   const isUnprobed = has('unprobed')
-  // What keeps a member out says nothing of one that is otherwise not probed.
+  // Times when an unprobed member was kept out say nothing about its health.
   const kept = isUnprobed ? ['disabled', 'maintenance', 'unresolved'] : []
   const notCounted = ['unknown', 'unprobed', 'absent', ...kept]
   const knownMs = lengthOf((state) => !notCounted.includes(state))

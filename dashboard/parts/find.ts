@@ -4,7 +4,7 @@
 export const matchesQuery = (query: string, texts: readonly string[]): boolean =>
   finderOf(query)(searchedOf(texts))
 
-/** What `finderOf` looks at; made once for a row, not for each letter that is typed. */
+/** Returns the text that `finderOf` searches; made once for a row, not for each letter typed. */
 export const searchedOf = (texts: readonly string[]): string => texts.join(' ').toLowerCase()
 
 export function finderOf(query: string): (searched: string) => boolean {

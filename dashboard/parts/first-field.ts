@@ -9,7 +9,7 @@ export function useFirstField(turn: unknown): RefObject<HTMLFormElement | null> 
   return form
 }
 
-/** What is known already is passed over; where all is, the last one may be what was wrong. */
+/** Focuses the first empty field; when all are filled, the last one, which may be the wrong one. */
 export function focusEmptyField(within: Element | null): void {
   const fields = [...(within?.querySelectorAll('input') ?? [])]
   const next = fields.find(({ value }) => value === '') ?? fields.at(-1)

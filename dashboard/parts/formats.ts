@@ -3,7 +3,7 @@ import { nowMs } from '../api/clock.ts'
 
 const localTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** What `Date` still takes. */
+/** Largest time that `Date` accepts. */
 export const endOfTimeMs = 8.64e15
 
 /** In the reader's zone. */
@@ -112,7 +112,7 @@ function scalarOf(value: unknown): string {
 export const withoutMarks = (text: string): string =>
   text.replace(/\s*\[[^\]]*\]\([^)]*\)\.?/g, '').replaceAll('`', '')
 
-/** One line, for tables. */
+/** Formats a value in one line, for tables. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

@@ -6,9 +6,9 @@ interface ResourceRow {
   readonly name: string
   /** Made by hand; without it, a path has the general one. */
   readonly screen?: string
-  /** One line under the title; without it, the summary of the API. */
+  /** Text of one line under the title; left out: the summary of the API. */
   readonly lead?: string
-  /** What an empty list says. */
+  /** Text of an empty list. */
   readonly empty?: string
 }
 

@@ -30,7 +30,7 @@ export interface CodeOptions {
   readonly isDark: boolean
   readonly onText: (text: string) => void
   readonly offersAt: (text: string, at: number) => Offers | null
-  /** What an id stands for; empty: nobody knows. */
+  /** Returns a description of the object with an id; empty: unknown. */
   readonly wordsOf: (id: string) => string
 }
 

@@ -3,7 +3,7 @@ import { typesOf, withoutNull } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
 import { withoutMarks } from '../parts/formats.ts'
 
-/** What a field may name of all that is there. */
+/** An object that a field may name. */
 interface Thing {
   readonly id: string
   readonly words: string
@@ -11,7 +11,7 @@ interface Thing {
 
 export interface Offer {
   readonly label: string
-  /** What is written in its place. */
+  /** Text that replaces the typed one. */
   readonly text: string
   readonly detail: string
   readonly info: string

@@ -40,7 +40,7 @@ export class Adoptions {
     return this.#lost.has(name)
   }
 
-  /** What a node has counted since it took the bundle. */
+  /** Returns the counters of a node since it took the bundle. */
   since({ name, counters }: DeliveryNode): Counters {
     const first = this.#first.get(name)?.counters ?? counters
     return {

@@ -54,7 +54,7 @@ export function propose(
   const isNewer = serial === 0 || serial > state.newest.serial
   if (commit === state.newest.commit || !isNewer) return caughtUp(state, made, nowMs)
   const newest = { commit, serial }
-  // It answers as the good bundle does: a revert goes to all nodes at once.
+  // A bundle that answers like the good one is a revert, and goes to all nodes at once.
   if (plan !== null && isAlike(made, state.good)) return given({ ...state, newest }, made, nowMs)
   if (plan !== null && isAlike(made, state.target)) {
     return decided({ ...state, newest }, plan, nodes, nowMs)
@@ -116,7 +116,7 @@ function decided(
 
 export interface Look {
   readonly state: DeliveryState
-  /** What the delivery waits for, for people; '': nothing. */
+  /** Reason of the wait, for people; '': none. */
   readonly waitsFor: string
 }
 

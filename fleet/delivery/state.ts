@@ -44,7 +44,7 @@ export interface Verdict {
   readonly atMs: number
 }
 
-/** What nodes measured before they got a bundle; shares in percent. */
+/** Measurements of nodes before they got a bundle; shares in percent. */
 export interface Measure {
   readonly answers: number
   readonly servfail: number

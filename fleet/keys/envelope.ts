@@ -33,7 +33,7 @@ export type EnvelopeFault =
   | 'malformed'
   | 'unknown-key'
   | 'bad-signature'
-  /** It is for another node, or for another question of this one. */
+  /** The envelope is for another node, or answers another request of this one. */
   | 'not-for-us'
 
 export const envelopeLimits = {

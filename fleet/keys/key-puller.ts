@@ -36,11 +36,14 @@ export interface KeyPullerParts {
   readonly urls: readonly string[]
   /** A secret; null: none, and nobody gives keys. */
   readonly token: string | null
-  /** What the node says of itself, which the control node checks as that of bundles. */
+  /**
+   * Returns the node's report about itself, which the control node checks like that of a pull of
+   * bundles.
+   */
   readonly report: () => NodeReport
   /** The same as it is sent. */
   readonly sealed: (report: NodeReport) => object
-  /** Whose envelopes count; another list after a reload. */
+  /** Keys whose envelopes are accepted; the list changes with a reload. */
   readonly trusted: () => readonly TrustedKey[]
   /** The revision of what is here; 0: nothing is. */
   readonly revision: () => number

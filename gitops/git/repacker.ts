@@ -253,7 +253,7 @@ async function removeLeftovers(gitdir: string, clock: Clock): Promise<void> {
       const { mtimeMs } = await stat(path)
       if (clock.nowMs() - mtimeMs > gitLimits.leftoverMs) await rm(path, { force: true })
     } catch {
-      // Its owner removed it first, or it may not be removed: it only takes room on the disk.
+      // The file is gone already, or may not be removed: it only uses disk space.
     }
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What to do about a repository, or a remote, that names its objects by SHA-256. */
+/** Advice for a repository, or a remote, that names its objects by SHA-256. */
 export const sha256Advice =
   'gslbd reads SHA-1, which is what "git init" makes: make a repository with "git init ' +
   '--object-format=sha1" and commit the files to it, signed.'

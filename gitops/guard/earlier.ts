@@ -12,7 +12,7 @@ export interface EarlierState {
   readonly takenBack?: readonly string[]
 }
 
-/** One commit takes the place of another. */
+/** A commit and its replacement. */
 export interface Succession {
   readonly before: Pick<EarlierState, 'commit' | 'tree'>
   readonly tree: string

@@ -310,7 +310,7 @@ async function trailersOfPoint(
   return { overrides, back, reverts }
 }
 
-/** What has judged the names that accepted commits removed. */
+/** The guardrail that judged the names that accepted commits removed. */
 export type Removals =
   /**
    * `api`: signed by nodes; each request was judged when it was made, with those shortly before.

@@ -25,7 +25,7 @@ export type PushFailure =
   | { readonly kind: 'refused'; readonly reason: string }
   /** The disk refuses; the branch has not moved. */
   | { readonly kind: 'not-done'; readonly error: SourceError }
-  /** It is unknown whether the branch has moved. */
+  /** The branch may or may not have moved. */
   | { readonly kind: 'unknown'; readonly error: SourceError }
 
 export interface ConfigSource {
@@ -49,7 +49,7 @@ export interface ConfigSource {
   fetch(head: string): Promise<Result<void, SourceError>>
   /** The bytes of an attestation that `attestations` listed; null: too many to be one. */
   readAttestation(commit: string, blob: string): Promise<Result<Uint8Array | null, SourceError>>
-  /** What to do about objects that are missing or damaged; a sentence. */
+  /** Advice about missing or damaged objects; a sentence. */
   readonly repairAdvice: string
   /** Throws away what can be fetched again, after damage was found. */
   discard(): void

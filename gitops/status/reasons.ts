@@ -4,9 +4,9 @@ import type { HoldCode, SourceCode } from './status.ts'
 export interface ReasonSpec {
   /** `held`: until a person acts; `unreachable`: tried again by itself, with growing pauses. */
   readonly sync: 'held' | 'unreachable'
-  /** What happened, in sentences. */
+  /** Cause, in sentences. */
   readonly cause: string
-  /** What to do, in sentences. */
+  /** Remedy, in sentences. */
   readonly remedy: string
 }
 

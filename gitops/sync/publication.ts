@@ -42,7 +42,7 @@ export function nextPosition(
   const isNodeAhead = node !== null && node.seq > stored.seq
   const newest = isNodeAhead ? node : stored
   assert(Number.isSafeInteger(newest.seq + 1), 'the next number of a channel can be counted')
-  // This seq names two digests already: it is skipped, so that it does not name a third.
+  // The stored seq names two digests already: it is skipped, so that it does not name a third.
   const isForked = node !== null && node.seq === stored.seq && node.digest !== stored.digest
   if (newest.digest === digest && newest.seq > 0 && !isForked) {
     const isNews = node === null || node.seq !== newest.seq || node.digest !== digest

@@ -28,7 +28,7 @@ export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   readonly accepted: AcceptedCommit | null
   /** States that answered before; see `Publisher`. */
   readonly earlier: EarlierStates
-  /** What a process that read the accepted commit remembers of it; left out: all is read anew. */
+  /** Memory of a process that read the accepted commit; left out: everything is read anew. */
   readonly known?: {
     readonly reader: SourceReader
     readonly before: CompiledBundle['outline'] | undefined

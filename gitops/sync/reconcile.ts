@@ -68,7 +68,7 @@ export class Reconciler {
    * the head.
    */
   #restored: Stop | undefined
-  /** What a process before has read is served, and not yet read by this one. */
+  /** Whether the state of a previous process is served, which this process has not read yet. */
   #isKept = false
   /** Once something is amiss, only Git is believed. */
   #mayResume = true
@@ -155,7 +155,7 @@ export class Reconciler {
     this.#parts.reader.forget()
   }
 
-  /** What is said of the accepted commit while it is the head; undefined: it was not read. */
+  /** Status of the accepted commit while it is the head; undefined: it was not read. */
   get restored(): Stop | undefined {
     return this.#isKept ? undefined : this.#restored
   }
@@ -170,8 +170,8 @@ export class Reconciler {
   }
 
   /**
-   * What would be said of a head that the repository of this node does not have yet; nothing is
-   * changed. Not during `check`. Throws what `check` would catch.
+   * Judges a head that the repository of this node does not have yet, without changing anything.
+   * Not to be called during `check`. Throws the errors that `check` would catch.
    */
   async judge(push: PushedHead): Promise<Stop> {
     const { source, publisher, reader } = this.#parts
@@ -211,7 +211,7 @@ export class Reconciler {
   async #look(): Promise<Stop> {
     const { publisher } = this.#parts
     const accepted = publisher.accepted?.commit ?? null
-    // What is accepted and shown as the head needs no second look.
+    // A head that is accepted and shown needs no second look.
     const isKnown = this.#restored !== undefined && this.#status.head?.commit === accepted
     const fetched = await this.#timed('fetch', async () => {
       const result = await fetchHead(this.#parts, accepted, isKnown)
@@ -241,7 +241,7 @@ export class Reconciler {
     run.before = this.#outline
     run.unread = this.#unreadHold()
     const stop = await this.#tried(run.head, () => this.#climb(run))
-    // What could not be compared is judged anew once it can.
+    // A head that could not be compared is judged anew once it can be.
     if (stop?.sync === 'held' && run.unread === undefined) this.#held = { basis, stop }
     if (stop === undefined) {
       const { publisher } = this.#parts
@@ -339,7 +339,7 @@ export class Reconciler {
     const found = kept.find(stored)
     const there = found && (await graph.commit(commit))
     if (found === undefined || there?.ok !== true || there.value.tree !== stored.tree) return false
-    // What is amiss is found out, and told, where all is read.
+    // Faults are found and reported by the full read, which follows.
     this.#mayResume = source.inspect(objectsOf(found)).ok
     if (!this.#mayResume) return false
     this.#see(commit, there.value)

@@ -36,7 +36,7 @@ import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { SignersFile } from '#gitops/trust/signers-file.ts'
 import type { AcceptedCommit, GitopsStatus } from '#gitops/status/status.ts'
 
-/** What a verdict takes. */
+/** Dependencies of a verdict. */
 export interface JudgeParts {
   readonly source: ConfigSource
   readonly compiler: CompilePort
@@ -48,11 +48,11 @@ export interface JudgeParts {
   readonly allowedSignersPath: string
   /** `gslbd trust reset` as this node needs it. */
   readonly resetCommand: string
-  /** What is known when a head is judged; left out: nothing. */
+  /** DS records seen at parents when a head is judged; left out: none. */
   readonly parentDs?: () => ParentDs
 }
 
-/** What all runs share. */
+/** Dependencies that all runs share. */
 export interface StepParts extends JudgeParts {
   readonly publisher: Publisher
 }
@@ -63,7 +63,7 @@ export type Stop = Pick<
   'sync' | 'code' | 'reason' | 'note' | 'diagnostics' | 'diagnosticsTotal'
 >
 
-/** One run over one head. */
+/** State of a run over one head. */
 export interface Run {
   readonly head: string
   readonly commit: CommitObject
@@ -79,7 +79,7 @@ export interface Run {
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
   draft: Draft | undefined
-  /** What the guardrails have let pass because it goes back. */
+  /** Changes that the guardrails let pass because they restore an earlier state. */
   backs: readonly GoneBack[]
   /** Outline of the accepted commit; undefined: it has none, or it is not known. */
   before: CompiledBundle['outline'] | undefined
@@ -135,7 +135,7 @@ export async function fetchHead(
   const head = await parts.source.head()
   if (!head.ok) return err({ stop: unreachable(head.error) })
   if (head.value === null) return err({ stop: held(branchMissing(parts, accepted)) })
-  // Its commit is looked for each time: a mirror may have lost it.
+  // The head's commit is looked up each time, since a mirror may have lost it.
   const isHere = isKnown && head.value === accepted && (await parts.graph.commit(head.value)).ok
   if (isHere) return ok({ head: head.value })
   const fetched = await parts.source.fetch(head.value)
@@ -273,8 +273,8 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
 }
 
 /**
- * What the head is compared with: the accepted commit, or, where that cannot be read, the last
- * commit that says that everything up to it is meant.
+ * Returns the base of the head's comparison: the accepted commit, or, where that cannot be read,
+ * the last commit that vouches for everything up to it.
  */
 async function baseOf(
   { graph }: JudgeParts,

@@ -173,7 +173,10 @@ async function verifyCommit(
   })
 }
 
-/** What to do. A signed commit on top is what people try first, but it leaves this one unsigned. */
+/**
+ * Returns the remedy for an unsigned commit. People first try a signed commit on top, which leaves
+ * this one unsigned.
+ */
 function remedyFor(oid: string): string {
   return (
     `To vouch for it, run "gslbd attest ${short(oid)}" in a checkout, with a key of ` +

@@ -87,7 +87,7 @@ export class AcceptedConfig implements TreePaths {
     return this.#files
   }
 
-  /** What each name holds. */
+  /** Ledger of the names and the facts about each. */
   get names(): NameLedger {
     return this.#names
   }

@@ -53,7 +53,10 @@ export async function* earlierBundles(
 
 const isFileRead = ({ path, kind }: TreeFile): boolean => kind === 'file' && isRead(path)
 
-/** These files' changes from the accepted commit; null: absent. undefined: one is unreadable. */
+/**
+ * Returns the changes of these files from the accepted commit; null: absent. undefined: a file is
+ * unreadable.
+ */
 async function changesTo(
   tree: string,
   now: Blobs,

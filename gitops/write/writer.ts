@@ -101,7 +101,7 @@ export class Writer {
       if (refusal === undefined) this.#startOver()
       // Before the requests are settled, since their clients may ask for the status.
       else this.#parts.reconciler.refuse(refusal)
-      // That look continues with what was pushed, and reports what is still wrong.
+      // The later look continues with the pushed commit, and reports remaining faults.
       this.#parts.lookLater()
       for (const pending of [...open]) settle(pending, err(failure))
     }
@@ -465,7 +465,7 @@ function effectOfRequest(
     if (effectFor === undefined) return undefined
     if (together === 1) return text(null)
     const { tenant } = effectFor
-    // What other requests of the commit move is not shown.
+    // The effect of the commit's other requests is not shown.
     return `${text(tenant === null ? null : viewed(tenant))}; together=${together}`
   }
 }

@@ -12,7 +12,7 @@ export const servingStatuses: readonly string[] = Object.freeze([
 export const serving = 1
 const unknown = 0
 
-/** One octet for "not compressed", and four for the length. */
+/** Length of a message's prefix: an octet for "not compressed", and four for the length. */
 const prefixBytes = 5
 /** Numbers of the only field of the request and of the response. */
 const Field = { Service: 1, Status: 1 } as const

@@ -161,8 +161,8 @@ interface SentEcho {
 }
 
 /**
- * One attempt. The next request is sent when the last one is answered, or when its share of the
- * time is over: a member is not flooded, and the last request has time for a reply.
+ * An attempt of several requests. The next one is sent when the last one is answered, or when its
+ * share of the time is over: a member is not flooded, and the last request has time for a reply.
  */
 class EchoAttempt {
   readonly family: IcmpFamily

@@ -1,7 +1,7 @@
 // Defines the interface of a probe: one attempt against one member, reported once, in bounded time.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 
-/** One member of a pool with a health check. */
+/** A member of a pool with a health check. */
 export interface ProbeTarget {
   readonly memberUid: string
   readonly ipAddress: string

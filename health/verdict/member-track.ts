@@ -15,7 +15,7 @@ import type { Warmup } from './warmup.ts'
  */
 export type Knowledge = 'unknown' | 'known' | 'stale'
 
-/** What a result changed. */
+/** Changes by a result. */
 export interface TrackChange {
   readonly verdict: boolean
   /** True when the member has passed its warm-up gate. */

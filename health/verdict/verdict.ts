@@ -1,6 +1,6 @@
 // Decides when consecutive probe results change the verdict on a member.
 
-/** One for each target, healthy before its first probe. */
+/** Verdict about a target; it is healthy before its first probe. */
 export interface Verdict {
   healthy: boolean
   /** Results in a row that contradict `healthy`. */

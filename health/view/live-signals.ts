@@ -125,8 +125,7 @@ export class LiveSignals {
   }
 
   /**
-   * One unhealthy signal makes the verdict unhealthy.
-   *
+   * Adds a signal. A single unhealthy signal makes the verdict unhealthy.
    * @returns true when the verdict changed
    */
   #judge(memberUid: string, nowMs: number): boolean {

@@ -164,8 +164,8 @@ class Monitor implements OwnMonitor {
     this.#generation++
     const handedOver = this.#assign(new Set())
     this.#postTargets()
-    // Their verdict came from others, or will: it no longer, or not yet, comes from this node's
-    // probes.
+    // The verdict of members that change hands came from others, or will: no longer, or not yet,
+    // from this node's probes.
     if (handedOver.length > 0) this.#update(handedOver)
   }
 

@@ -21,10 +21,10 @@ type Policy = (own: OwnVote, peers: readonly Vote[], quorumMinPercent: number) =
 
 /** Under each policy, the last verdict of this node stands when no node has a fresh one. */
 const policies = {
-  /** Its own verdict while fresh, else those of others. */
+  /** The node's own verdict while fresh, else those of others. */
   'local-or-global-fallback': (own, peers) => (own.knowledge === 'known' ? own : anyOf(peers, own)),
   'local-only': (own) => own,
-  /** Its own verdict, however old; those of others before its first probe. */
+  /** The node's own verdict, however old; those of others before its first probe. */
   'prefer-local': (own, peers) => (own.knowledge === 'unknown' ? anyOf(peers, own) : own),
   'global-any-healthy': (own, peers) => anyOf(votesOf(own, peers), own),
   'global-quorum': (own, peers, quorumMinPercent) => {
@@ -70,7 +70,7 @@ export function decideUnprobed(
   return decide(policy, { ...last, knowledge: 'unknown' }, peers, quorumMinPercent)
 }
 
-/** This node votes with the others while its own verdict is fresh. */
+/** Lists the votes: this node's own one counts while it is fresh. */
 function votesOf(own: OwnVote, peers: readonly Vote[]): readonly Vote[] {
   return own.knowledge === 'known' ? [own, ...peers] : peers
 }

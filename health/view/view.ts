@@ -27,7 +27,7 @@ import type { HealthStats } from '#health/thread/stats.ts'
 export interface HealthPeers {
   /** Name of this node. */
   readonly node: string
-  /** Its site. */
+  /** Site of this node. */
   readonly site: string
   /** How many nodes of a site probe a member; 0: all. Under `local-only` all do. */
   readonly probers: number

@@ -131,7 +131,7 @@ function writesOf(ask: Ask, state: ZoneState): readonly (() => ReturnType<Ask>)[
   return changes.map(({ verb, mark }) => () => {
     const one = byMark.get(mark)
     const id = there.get(mark)?.id ?? ''
-    // It may be gone already.
+    // The rule may already be gone.
     if (verb === 'delete') return ask({ path: `${path}/${id}`, method: 'DELETE', statuses: [404] })
     return verb === 'update'
       ? ask({ path: `${path}/${id}`, method: 'PATCH', body: ruleOf(one!) })

@@ -136,7 +136,7 @@ function run(
     const end = (): void => {
       late = true
       child.kill('SIGKILL')
-      // Its children may hold the output open.
+      // Child processes of nginx may hold the output open.
       child.stdout.destroy()
       child.stderr.destroy()
     }

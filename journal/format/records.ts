@@ -7,8 +7,8 @@ import { isFields, parseJson } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 
 /**
- * One octet in the file; a number is never reused. Older versions wrote 8 and 9, which are skipped
- * like any unknown number.
+ * Kinds of records, an octet in the file; a number is never reused. Older versions wrote 8 and 9,
+ * which are skipped like any unknown number.
  */
 export const RecordKind = {
   /** First record of each segment: JSON of `SegmentHead`. */

@@ -1,7 +1,7 @@
 // Defines which addresses clients have, and the weight of an address.
 import type { Address, Cut } from './cuts.ts'
 
-/** What a table of client networks needs to know of an address family. */
+/** Properties of an address family that a table of client networks needs. */
 export interface FamilySpace<A extends Address> {
   readonly name: 'ipv4' | 'ipv6'
   /** Value 1: clients may be there. */

@@ -8,7 +8,7 @@ export interface Plan {
   readonly head: PlannedSide
   readonly weights: ClientWeights
   readonly summary: PlanSummary
-  /** One for each instant and assumed health. */
+  /** A scenario for each instant and assumed health. */
   readonly scenarios: readonly PlannedScenario[]
   /** Differences that show in no answer now, or not fully, and may show in answers later. */
   readonly later: readonly LaterChange[]
@@ -178,7 +178,7 @@ export interface PlaceMovement {
 
 export interface LaterChange {
   readonly kind: LaterKind
-  /** What differs, such as `pool web`. */
+  /** Subject that differs, such as `pool web`. */
   readonly subject: string
   readonly tenant: string
   /** A clause that says how it differs. */

@@ -18,7 +18,7 @@ export type LimitName = 'removedNames' | keyof typeof changeLimitDefaults
 export type Limits = { readonly [Name in LimitName]?: number | undefined }
 
 export interface Found {
-  /** What the change does, as the end of a sentence that begins "Commit c0ffee …". */
+  /** Effect of the change, as the end of a sentence that begins "Commit c0ffee …". */
   readonly words: string
   /** The tenant of everything that the words name or count; null: there are several. */
   readonly owner: string | null

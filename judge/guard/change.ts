@@ -4,7 +4,7 @@ import type { Facts, NameFacts, Outline } from '#compiler/lower/name-outline.ts'
 import type { PerMeasure } from '#compiler/lower/name-standing.ts'
 
 export interface Change {
-  /** What answered before; for a request: ten minutes ago. */
+  /** Outline of the answers before; for a request: ten minutes ago. */
   readonly before: Outline
   readonly after: Outline
   /** For outlines that list only a part; left out: both outlines are complete. */

@@ -10,7 +10,7 @@ import { isNowhere } from '#judge/sides/outcome.ts'
 import type { Destination, Outcome, Outcomes } from '#judge/sides/outcome.ts'
 import type { Endpoint, FamilyMovement, Flow, MemberTraffic } from '#judge/document/model.ts'
 
-/** One side's answers: a `Chooser`, or the same answer for everybody. */
+/** Answers of one side: a `Chooser`, or the same answer for every client. */
 export interface Giver {
   readonly reach: Reach
   readonly choose: (words: Int32Array, isIpv6: boolean) => Outcome

@@ -112,7 +112,7 @@ export class Asker {
   tenantOfDown(name: string): string {
     const [member] = this.#named(name) ?? []
     if (member === undefined) return ''
-    // One is enough: a pool belongs to one tenant.
+    // Any member will do, since a pool belongs to one tenant.
     return tenantOfMember(this.#bundle, member)
   }
 
@@ -152,7 +152,7 @@ export class Asker {
   }
 
   close(): void {
-    // Its threads end by themselves; nothing waits for them.
+    // Threads of scripts end by themselves; nothing waits for them.
     void this.#scene?.scripts?.close()
     this.#scene = undefined
   }

@@ -20,7 +20,7 @@ export interface ReportedCase {
   readonly column: number
   /** `failed` includes cases that could not be asked. */
   readonly outcome: 'passed' | 'failed'
-  /** What is wrong with the case itself; '': nothing is. */
+  /** Fault of the case itself; '': none. */
   readonly fault: string
   readonly failures: readonly {
     readonly field: string

@@ -27,7 +27,7 @@ export interface CaseResult {
   readonly case: PolicyCase
   /** Empty: all expectations hold. */
   readonly mismatches: readonly FoundMismatch[]
-  /** What is wrong with the case itself, or why it was not judged; '': nothing is. */
+  /** Fault of the case itself, or why it was not judged; '': none. */
   readonly fault: string
   /** null: the case could not be asked. */
   readonly simulation: Simulation | null

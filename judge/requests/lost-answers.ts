@@ -15,7 +15,7 @@ export interface AnswerChange {
   readonly now: Answers
 }
 
-/** What existed before the request, of the objects that it touches. */
+/** State before the request of the objects that it touches. */
 export interface AnsweredBefore {
   /** Services and pools by kind and id. */
   readonly entries: ReadonlyMap<string, ConfigEntry>

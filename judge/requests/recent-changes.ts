@@ -16,7 +16,7 @@ interface Rules<T> {
   readonly join: (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
   /** Whether the time of the joined change begins with the second one. */
   readonly beginsAnew: (known: Pair<T>, own: Pair<T>) => boolean
-  /** What is left of a change after another one that was judged elsewhere. */
+  /** Returns the rest of a change after another one that was judged elsewhere; undefined: none. */
   readonly settle: (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
 }
 

@@ -15,7 +15,7 @@ import type { RecentChanges } from './recent-changes.ts'
 import { RequestOutlines } from './request-outlines.ts'
 import { isTouchable, touchedBetween } from './touched.ts'
 
-/** What requests are judged by: the names that exist, and recent changes. */
+/** Facts by which requests are judged: the existing names, and recent changes. */
 export interface GuardMemory {
   /** Names before the request. */
   readonly names: NameLedger

@@ -202,7 +202,10 @@ interface WhenDown {
   readonly onAllDown: string
 }
 
-/** What a service does when all members are down; undefined: no service has the name. */
+/**
+ * Returns a service's policy for the case that all members are down; undefined: no service has the
+ * name.
+ */
 function whenDown(bundle: Bundle, node: number): WhenDown | undefined {
   const row = node * NodeCell.Words
   if (bundle.nodeRow[row + NodeCell.Service] === 0) return undefined

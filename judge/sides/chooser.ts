@@ -201,7 +201,7 @@ export class Chooser {
     const weights = listed.map((_, i) => (isWeighted ? state.memberShare[chain.members[i]!]! : 1))
     const sum = weights.reduce((all, one) => all + one, 0)
     const uids = listed.map((_, i) => uidOf(bundle.memberUid, chain.members[i]!))
-    // Their order does not matter: each is compared with each.
+    // The order of networks does not matter, so they are sorted for the key.
     const told = listed.map((one, i) => `${one} ${uids[i]} ${weights[i]}`).sort()
     return this.#outcomes.of(`networks ${this.#ttlSeconds} ${told.join()}`, () =>
       listed.map((destination, i) => ({ destination, probability: weights[i]! / sum })),

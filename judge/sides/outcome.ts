@@ -19,7 +19,7 @@ export interface Destination {
   readonly region: string
 }
 
-/** What one client gets, or all clients that are alike. */
+/** The answer to one client, or to all clients that are alike. */
 export interface Outcome {
   /** Index in the list of all outcomes. */
   readonly number: number

@@ -16,7 +16,7 @@ export interface SimulatedOverlay {
   readonly tenant: string
   readonly pool: string
   readonly state: string
-  /** What it does at that time, and to which members, as a clause. */
+  /** Effect of the overlay at that time, and its members, as a clause. */
   readonly effect: string
   /** RFC 3339; null: no event of time follows. */
   readonly nextEventAt: string | null

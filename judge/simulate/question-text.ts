@@ -29,7 +29,7 @@ export interface ReadQuestion {
 export interface QuestionFault {
   readonly code: 'invalid'
   readonly field: string
-  /** What is wrong, as a clause. */
+  /** Fault, as a clause. */
   readonly reason: string
 }
 

@@ -16,7 +16,7 @@ import { HelperThread } from '#answer/script/worker-thread.ts'
 
 /** A run of a script that changed nothing. */
 export interface ScriptNote {
-  /** One of `scriptOutcomeNames`. */
+  /** A name of `scriptOutcomeNames`. */
   readonly outcome: string
   readonly reason: string
 }

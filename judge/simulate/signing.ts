@@ -7,10 +7,10 @@ import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 import { nameOfZone } from '#routing/print/bundle-json.ts'
 
 /**
- * What is proved to a resolver that validates. `no-such-name`: by NOERROR and the type NXNAME (RFC
- * 9824). `delegation`: the DS records of a cut, or that there are none. `nothing`: a response rule
- * answers without signatures; `nothing-at-cut`: at or below a cut, where none can. `alias`: that
- * alone, since it leads to another zone. `unknown`: the answer is made of the keys.
+ * Content of the proof for a validating resolver. `no-such-name`: by NOERROR and the type NXNAME
+ * (RFC 9824). `delegation`: the DS records of a cut, or that there are none. `nothing`: a response
+ * rule answers without signatures; `nothing-at-cut`: at or below a cut, where none can. `alias`:
+ * the alias alone, since it leads to another zone. `unknown`: the answer is made of the keys.
  */
 type Proof =
   | 'records'
@@ -29,7 +29,7 @@ export interface SimulatedSigning {
   readonly proof: Proof
 }
 
-/** What of a simulation says it. */
+/** Parts of a simulation that decide about the proof. */
 interface Answered {
   readonly rcode: string
   readonly rule: Pick<ResponseRuleModel, 'action' | 'signed'> | null

@@ -26,11 +26,11 @@ export const headerValuePattern = '^([!-~]([ -~]*[!-~])?)?$'
 export const statusRangePattern = '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$'
 /** Empty, or a name of the operator's. */
 export const certificateNamePattern = '^([a-z0-9]([a-z0-9._-]*[a-z0-9])?)?$'
-/** What stands in for a pool without healthy members. */
+/** The setting `onAllDown`: answer of a pool without healthy members. */
 export const onAllDownPattern = `^(empty|all|pool:[^${hiddenSigns}]+)$`
-/** A commit, or how its id begins. */
+/** Id of a commit, or its beginning. */
 export const commitPattern = '^[0-9a-f]{7,64}$'
-/** The name of a tenant, or `*` for each that is not named. */
+/** Name of a tenant, or `*` for all tenants that are not named. */
 export const tenantOrOthersPattern = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|\\*)$'
 
 /** Empty, or a source, which of its services, and labels: what a discovered member asks. */
@@ -38,15 +38,15 @@ export const discoveredTextPattern =
   '^([a-z0-9][a-z0-9-]{0,31}(/[a-z0-9._/-]{1,150})?' +
   '(\\?[a-z0-9_.-]+=[a-z0-9_.:/-]+(&[a-z0-9_.-]+=[a-z0-9_.:/-]+)*)?)?$'
 
-/** How long a key of a zone is used. */
+/** Lifetime of a zone's key. */
 export const keyLifePattern = '^(never|[1-9][0-9]{0,3}[ydh])$'
-/** How long keys of a zone wait. */
+/** Waiting time of a zone's keys. */
 export const keyWaitPattern = '^(0|[1-9][0-9]{0,4}[dhms])$'
 
 /** Rdata of a DNSKEY record: flags, protocol, algorithm, and the key in Base64. */
 export const dnskeyPattern = '^25[67] 3 [0-9]{1,3} [A-Za-z0-9+/]{16,1400}={0,2}$'
 
-/** What to write, for each pattern. */
+/** Advice for each pattern: what a person should write. */
 export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
   [textPattern]:
     'write it on one line, without control characters and signs that turn the direction',

@@ -19,7 +19,7 @@ const endPatienceMs = 2_000
 /** The guard only waits: V8 needs no helper threads for it, and little memory. */
 const smallNode = ['--v8-pool-size=0', '--max-semi-space-size=1', '--max-old-space-size=64']
 
-/** What tests replace. */
+/** Surroundings that tests replace. */
 export interface GuardSurroundings {
   readonly clock: Clock
   readonly after: After

@@ -288,7 +288,7 @@ function bucketsOf(clock: typeof systemClock) {
 /** The client for single sign-on; null: it is off. */
 export function oidcOf(section: OidcSection): OidcClient | null {
   if (!section.enabled) return null
-  // That these are set was checked with the file (`missingForOidc`).
+  // The settings file was refused without these values (`missingForOidc`).
   const { discoveryUrl = '', clientId = '', clientSecret = '', redirectUri = '' } = section
   const named = { discoveryUrl, clientId, clientSecret, redirectUri }
   return createOidcClient({ ...section, ...named }, systemClock)

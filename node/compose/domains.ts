@@ -35,7 +35,7 @@ export interface NodeDomainsParts {
   readonly dsOf: (zone: string) => readonly string[] | undefined
   /** See `KeyKeeper`. */
   readonly rolled: () => readonly Pick<KeptView, 'zone' | 'parent'>[]
-  /** What `onParents` was last told, by a process before. */
+  /** Last argument of `onParents` in a previous process. */
   readonly parentsBefore: ParentDs
   /** Told of DS records that parents were seen to have. */
   readonly onParents: (seen: ParentDs) => void
@@ -52,7 +52,7 @@ export interface NodeDomains extends DomainChecks {
   readonly look: () => Promise<void>
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
-  /** What the parent of a zone has now; null: not all of its servers could say. */
+  /** Returns the current DS records of a zone's parent; null: not all of its servers answered. */
   readonly parentOf: (zone: string) => Promise<ParentView | null>
 }
 

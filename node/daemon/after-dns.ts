@@ -115,7 +115,7 @@ const createDomains = (have: OfDomains): Outcome<HasDomains> => {
           behind: (beyondMs) => behindNodes.waitedFor(beyondMs),
           ...{ bundle: () => node.bundle(), parentOf: domains.parentOf, clock: systemClock, log },
         })
-  // What such a node signed before has its keys where it is answered.
+  // Zones that a node without the role dns signed earlier have their keys on the nodes that answer.
   const mayBeElsewhere = !settings.roles.includes('dns') && store.hadRecord
   have.keyVault.planFirst(
     planningFirstKeys({

@@ -272,7 +272,7 @@ function replaceDead(lock: string, found: string, own: string): 'us' | 'nobody' 
     if (dead === undefined) return 'nobody'
     const heir = livingWriter(dead)
     if (heir !== undefined) return heir
-    // These processes cannot be told apart; none of them exists any more.
+    // Locks of heirs that cannot be told apart belong to processes that no longer exist.
     if (heirs === heirsMax || heirOf(lock, dead) === claim) rmSync(claim, { force: true })
     if (heirs === heirsMax) return 'nobody'
     claim = heirOf(lock, dead)

@@ -35,7 +35,7 @@ export const judgingLimits = {
 export interface JudgingWriterParts {
   readonly writer: CommitWriter
   readonly limits: () => MoveLimits
-  /** What answers now; undefined: there is no bundle. */
+  /** Bundle and state that answer now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly log: Pick<Log, 'warn'>
   readonly clock: Clock

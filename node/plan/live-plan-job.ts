@@ -33,7 +33,7 @@ const membersMax = 100
 const laterMax = 200
 
 export interface ShortPlan extends Plan {
-  /** What `guardrails.movedClients` would refuse, if the requests were one; null: nothing. */
+  /** Refusal by `guardrails.movedClients`, if the requests were one; null: none. */
   readonly guardrail: string | null
 }
 

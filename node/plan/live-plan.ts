@@ -16,7 +16,7 @@ import { PlanThread } from './plan-thread.ts'
 const waitingMax = 4
 
 export interface LivePlannerParts {
-  /** What answers now; undefined: there is no bundle. */
+  /** Bundle and state that answer now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly clock: Clock
   readonly moveLimits: () => MoveLimits

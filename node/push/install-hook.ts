@@ -10,7 +10,9 @@ import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** What the hook has to know of the node. It is no secret: everybody who may push can read it. */
+/**
+ * Facts that the hook needs of the node. They are no secret: everybody who may push can read them.
+ */
 export interface PushCheck {
   readonly dataDir: string
   readonly branch: string

@@ -9,7 +9,7 @@ export interface ControlSocket {
   readonly close: () => void
 }
 
-/** One successor at a time is served; others are told so. */
+/** Connections at once. One successor is served; others get an answer that says so. */
 const connectionsMax = 8
 
 /**

@@ -82,7 +82,7 @@ function openLater(dataDir: string): { readonly fd: number; readonly words: stri
         words: `the log goes on where process ${pid} wrote its own, ${readlinkSync(path)}`,
       }
     } catch {
-      // It is a socket, a pipe without a reader, or not permitted.
+      // The log is a socket, a pipe without a reader, or may not be opened.
     }
   }
   const words = 'the log goes nowhere from now on: write to a file in place of a pipe to have it'

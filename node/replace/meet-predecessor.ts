@@ -187,7 +187,8 @@ class Met implements MetPredecessor {
 
   async letGo(): Promise<Result<null, string>> {
     if (await this.#ask('let-go', 'gone', this.#patience.letGoMs)) return ok(null)
-    // This process answers on its sockets already; what the process before had to write is lost.
+    // This process already answers on the sockets; data that the previous process has not written
+    // is lost.
     this.#log.warn({ pid: this.#pid }, 'the process before keeps the data directory, and is killed')
     try {
       process.kill(this.#pid, 'SIGKILL')

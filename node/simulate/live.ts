@@ -20,7 +20,7 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 
 export interface LiveSimulatorParts {
-  /** What answers now; undefined: there is no bundle. */
+  /** Bundle and state that answer now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly nodeName: string
   readonly config: ConfigView

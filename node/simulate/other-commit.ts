@@ -13,7 +13,7 @@ import { GeoLink } from '#inputs/geo/geo-link.ts'
 
 export interface OtherCommit {
   readonly commit: string
-  /** Its bundle, if it was compiled before; else its files. */
+  /** Bundle of the commit, if it was compiled before; else its files. */
   readonly from: { readonly bytes: Uint8Array } | { readonly files: readonly SourceFile[] }
 }
 

@@ -83,7 +83,7 @@ export const geoMissing = 'geo-missing'
 export const keyMissing = 'zone-key-missing'
 export const keysUnused = 'zone-keys-unused'
 
-/** What is said of zones without a key, however many there are. */
+/** Returns the message about zones without a key, however many there are. */
 export function missingKeysMessage(missing: readonly string[]): string {
   return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`
 }
@@ -293,7 +293,7 @@ export function healthOf(parts: HealthParts): HealthStatus {
   return { status: isDegraded ? 'degraded' : 'ok', reasons }
 }
 
-/** What the node has waited for since its start. */
+/** Lists the reasons why the node has not been ready since its start. */
 export function unreadyOf(parts: HealthParts): readonly HealthReason[] {
   return reasonsOf(obstacles, parts)
 }

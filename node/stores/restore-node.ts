@@ -196,7 +196,7 @@ export function continueAbove(
   return ok(seq)
 }
 
-/** What a restore would replace. */
+/** Lists existing files and folders that a restore would replace. */
 function occupiedBy(
   { dataDir, database }: Settings,
   places: ReadonlyMap<string, string>,

@@ -13,11 +13,13 @@ export type WindowState = 'scheduled' | 'active' | 'completed'
 
 export interface WindowMoment {
   readonly state: WindowState
-  /** When it will be another one; Infinity: never. */
+  /** Instant of the next change of state; Infinity: none. */
   readonly nextEventAtMs: number
 }
 
-/** From its start up to its end, the end not included. */
+/**
+ * Computes the state of a window at an instant. The start belongs to the window, the end does not.
+ */
 export function windowAt(
   { startAtMs, endAtMs }: Pick<MaintenanceWindow, 'startAtMs' | 'endAtMs'>,
   nowMs: number,
@@ -28,10 +30,13 @@ export function windowAt(
     : { state: 'completed', nextEventAtMs: Infinity }
 }
 
-/** What this node has seen, by `tripKey`. */
+/** Trips that this node has seen, by `tripKey`. */
 export type RolloutTrips = ReadonlyMap<string, RolloutTrip>
 
-/** Another start is another attempt, which begins without a past. */
+/**
+ * Returns the key of a rollout's trip. A rollout with another start is another attempt, so it has
+ * another key.
+ */
 export function tripKey({ uid, startAtMs }: Pick<Rollout, 'uid' | 'startAtMs'>): string {
   return `${uid}@${startAtMs}`
 }
@@ -39,7 +44,7 @@ export function tripKey({ uid, startAtMs }: Pick<Rollout, 'uid' | 'startAtMs'>):
 export interface OverlayMoment {
   readonly rollouts: readonly { readonly rollout: Rollout; readonly moment: RolloutMoment }[]
   readonly windows: readonly { readonly window: MaintenanceWindow; readonly moment: WindowMoment }[]
-  /** When the first of them will be at another moment; Infinity: none will. */
+  /** Instant of the earliest change among them; Infinity: none. */
   readonly nextEventAtMs: number
 }
 
@@ -55,10 +60,12 @@ export function overlaysAt(overlays: Overlays, nowMs: number, trips: RolloutTrip
   return { rollouts, windows, nextEventAtMs }
 }
 
-/** What an overlay has changed: kept, so that the next moment can give it back. */
+/** Changes that the overlays made to a state, kept so that the next call can undo them. */
 export interface AppliedOverlays {
   readonly members: ReadonlySet<number>
-  /** Their lists no longer are what the state says: rebuild them. */
+  /**
+   * Pools whose lists of candidates must be rebuilt, because a weight or bit of a member changed.
+   */
   readonly staleLists: ReadonlySet<number>
 }
 
@@ -68,10 +75,9 @@ export const nothingApplied: AppliedOverlays = Object.freeze({
 })
 
 /**
- * Sets weight and the maintenance bit of each member that an overlay touches, or touched before;
- * leaves all others alone.
- *
- * @param before what the last call for this state has returned; a fresh state has had none
+ * Sets the weight and the maintenance bit of each member that an overlay touches now or touched
+ * before; other members are left alone.
+ * @param before result of the last call for this state; default: no call yet
  */
 export function applyOverlays(
   bundle: Bundle,
@@ -87,7 +93,7 @@ export function applyOverlays(
   const out = new Set<number>()
   const emptied = new Set<number>()
   for (const { window, moment } of windows) {
-    // Many windows over one large pool are one.
+    // A pool that one window empties needs no look at its other windows.
     if (moment.state !== 'active' || emptied.has(window.pool)) continue
     if (window.member < 0 && window.held === null) emptied.add(window.pool)
     for (const member of membersOfWindow(bundle, window)) out.add(member)
@@ -115,7 +121,7 @@ function plainWeight(bundle: Bundle, state: RoutingState, member: number): numbe
   return (isOwn ? state.memberWeight : bundle.memberWeight)[member]!
 }
 
-/** The members that a window holds out while it is active. */
+/** Returns the members that a window holds out while it is active. */
 export function membersOfWindow(
   bundle: Bundle,
   { pool, member, held }: Pick<MaintenanceWindow, 'pool' | 'member' | 'held'>,

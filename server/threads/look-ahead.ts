@@ -13,7 +13,7 @@ const subnet24Bytes = 11
 const leastBytes = 39
 const packetsMax = 64
 
-/** One per thread. */
+/** Prefetches for the next queries of a batch; each thread has its own. */
 export class LookAhead {
   readonly #source: PacketSource
   readonly #queries: DataView

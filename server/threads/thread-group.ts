@@ -302,7 +302,7 @@ export class ThreadGroup implements DnsThreads {
 
   /** Retries until it succeeds: another program may hold the port for a moment. */
   async #restartStream(): Promise<void> {
-    // It throws when the system gives no thread.
+    // Starting throws when the system gives no thread.
     const started = await this.#startStream().catch((error: unknown) => err(String(error)))
     if (started.ok || this.#isStopping) return
     const pauseMs = this.#later(() => void this.#restartStream())
@@ -440,8 +440,8 @@ export class ThreadGroup implements DnsThreads {
   }
 
   /**
-   * One row per thread; the last is the stream thread. `threadId` is that of the operating system;
-   * 0: unknown.
+   * Returns a row for each thread; the last is the stream thread. `threadId` is that of the
+   * operating system; 0: unknown.
    */
   counters(): readonly (CounterSnapshot & { readonly threadId: number })[] {
     return this.#counters.map((shared, i) => ({

@@ -77,7 +77,7 @@ export interface DnsThreads {
   readonly haveAdopted: (number: number) => boolean
   /** The longest time that a thread's last adoption kept queries waiting. */
   readonly swapMicrosMax: () => number
-  /** One row per thread. `threadId` is that of the operating system; 0: unknown. */
+  /** Returns a row for each thread. `threadId` is that of the operating system; 0: unknown. */
   readonly counters: () => readonly (CounterSnapshot & { readonly threadId: number })[]
   readonly setKeys: (keys: readonly ExchangeKey[]) => void
   /** The sockets that may be handed to another process. */

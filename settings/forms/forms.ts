@@ -46,7 +46,7 @@ export interface SettingLeaf {
   readonly 'x-default'?: string
   /** True: no message shows the value back. */
   readonly 'x-secret'?: boolean
-  /** What to write, when type and bounds do not say it. */
+  /** Advice on what to write, where type and bounds do not say it. */
   readonly 'x-expected'?: string
 }
 
@@ -86,8 +86,8 @@ export const boolean = (options: Options) => Type.Optional(Type.Boolean(options)
 export const text = <const O extends Options>(maxLength: number, options: O) =>
   Type.Optional(Type.String({ ...options, maxLength })) as Leaf<string, O>
 /**
- * A database file. The node checks it while it runs: a new file replaces the old one, a broken one
- * does not.
+ * A setting that names a database file. The node checks the file while it runs: a valid new file
+ * replaces the old one, a broken one does not.
  */
 export const database = (description: string) =>
   text(4_096, {
@@ -105,7 +105,7 @@ export const networks = (options: Options, itemsMax = 1_000) =>
       'x-kind': 'networks',
     }),
   )
-/** Name servers: addresses, with a port or without. */
+/** A setting that lists name servers: addresses, with a port or without. */
 export const resolvers = (options: Options) =>
   Type.Optional(
     Type.Array(Type.String({ maxLength: 64 }), {
@@ -124,7 +124,7 @@ const label = '[A-Za-z0-9_-]{1,63}'
 export const namePattern = `^${label}(\\.${label})*\\.?$`
 /** Octets of a name, with the dots between its labels. RFC 1035 section 2.3.4. */
 export const nameLengthMax = 253
-/** One name. Empty: none. */
+/** A setting with one name. Empty: none. */
 export const name = (options: Options) =>
   text(nameLengthMax, { ...options, default: '', pattern: `^$|${namePattern}` })
 export const names = (options: Options) =>
@@ -136,7 +136,7 @@ export const names = (options: Options) =>
       'x-kind': 'names',
     }),
   )
-/** A mapping whose names the writer chooses, with one of a few words for each. */
+/** A setting that maps names of the operator's choice to one of a few words. */
 export const mapping = <V extends string>(values: readonly V[], options: Options) =>
   Type.Optional(
     Type.Record(Type.String(), Type.Enum(values), {
@@ -147,9 +147,7 @@ export const mapping = <V extends string>(values: readonly V[], options: Options
   )
 const pemPath = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
 const tenantId = Type.String({ pattern: tenantIdPattern.source })
-/**
- * A mapping whose names the writer chooses, with the files of a certificate and its users for each.
- */
+/** A setting that maps names of the operator's choice to the files and users of a certificate. */
 export const certificates = (options: Options) =>
   Type.Optional(
     Type.Record(
@@ -169,7 +167,7 @@ export const certificates = (options: Options) =>
       },
     ),
   )
-/** The same for a server, which shows its certificate to every client. */
+/** A setting like `certificates`, for a server that shows its certificate to every client. */
 export const serverCertificates = (options: Options) =>
   Type.Optional(
     Type.Record(

@@ -53,7 +53,7 @@ export function variable(env: Io['env'], name: string): string | undefined {
 
 export interface Command {
   readonly name: string
-  /** One line for `gslbd help`. */
+  /** Summary for `gslbd help`, one line. */
   readonly summary: string
   /** The whole usage text, options included. */
   readonly usage: string

@@ -1,11 +1,11 @@
-// Shows what long work does, how far it is and how long it still takes: on a terminal in one line,
-// which the next printed line replaces; elsewhere in a line now and then.
+// Shows the progress of long work: the step, the count and the time left. A terminal gets one line
+// that the next printed line replaces; other outputs get a line every ten seconds.
 
 import type { Clock } from '#lib/clock.ts'
 import type { Tell } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 
-/** Moves to the start of the line, and empties it. */
+/** Moves the cursor to the start of the line and empties the line. */
 const erase = '\r\u001B[K'
 
 export interface Progress {

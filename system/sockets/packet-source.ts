@@ -74,12 +74,12 @@ export interface SourcePlaces<Place> {
   close(): void
 }
 
-/** One way to receive and send packets. */
+/** A way to receive and send packets. */
 export interface PacketSourceRow<Place> {
   /** Called in the main thread. Errors: a sentence for the operator */
   open(libc: Libc, wanted: SourceWanted): Result<SourcePlaces<Place>, string>
   /** Called in the thread that receives packets at a place. */
   attach(libc: Libc, place: Place): PacketSource
-  /** Called in a thread that receives none. */
+  /** Called in a thread that receives no packets. */
   sender(libc: Libc): LateSender<Place>
 }

@@ -5,7 +5,7 @@ import { ProxyHeader, ProxyRead, readSignature, signatureBytes } from './proxy-h
 
 /** How the beginning of a connection or a datagram was judged. */
 export const ProxyOutcome = {
-  /** It is answered as if the client sent it that the header names. */
+  /** The message is answered as if the client that the header names had sent it. */
   Client: 0,
   /** The header names no client: the connection is the proxy's own. */
   Own: 1,

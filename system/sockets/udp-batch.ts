@@ -6,8 +6,9 @@ import type { PacketSource } from './packet-source.ts'
 import type { UdpPlace } from './udp-socket.ts'
 
 /**
- * Enough to share the cost of a call. Linux frees a packet on the core that made it, and interrupts
- * that core once 32 are waiting: longer batches pay for interrupts what they save in calls.
+ * Packets in a batch: enough to share the cost of a call. Linux frees a packet on the core that
+ * made it, and interrupts that core once 32 are waiting: longer batches pay for interrupts what
+ * they save in calls.
  */
 const batchMax = 24
 const cacheLineBytes = 64
@@ -29,14 +30,17 @@ const sizes = {
   v4: { name: 16, address: 4, control: 32, ifindex: 16 },
   v6: { name: 28, address: 8, control: 40, ifindex: 32 },
 } as const
-/** The control message that says how to cut (struct cmsghdr and a 16-bit size), in 32-bit words. */
+/**
+ * The control message that sets the segment size (struct cmsghdr and a 16-bit size), in 32-bit
+ * words.
+ */
 const Segment = { Bytes: 24, Length: 18, Words: { Length: 0, Level: 2, Type: 3, Size: 4 } } as const
 /** A segment must fit every path uncut (RFC 9715 section 3.1); a batch of them fits a packet. */
 const segmentBytesMax = 1232
 /** Names and control data of neighbouring packets do not share a cache line's half. */
 const nameStride = 32
 const controlStride = 64
-/** By the low bits of a client's port, where to look for a message to it. A power of two. */
+/** Slots of `#byPort`, indexed by the low bits of a client's port. A power of two. */
 const portSlots = 64
 /** Words of a message: an iovec for each reply. */
 const partsWords = batchMax * Iovec.Words
@@ -56,7 +60,10 @@ export class UdpBatch implements PacketSource {
   readonly #control = new Uint32Array(new ArrayBuffer(batchMax * controlStride))
   readonly #iovecs = new Uint32Array(new ArrayBuffer(batchMax * Iovec.Words * 4))
   readonly #headers = new Uint32Array(new ArrayBuffer(batchMax * Header.Words * 4))
-  /** What is sent: a message for the replies to one client, with room for as many as may come. */
+  /**
+   * Messages to send, each with the replies to one client; each has room for all replies of a
+   * batch.
+   */
   readonly #messages = new Uint32Array(new ArrayBuffer(batchMax * Header.Words * 4))
   readonly #parts = new Uint32Array(new ArrayBuffer(batchMax * batchMax * Iovec.Words * 4))
   /** Octets of the reply in a slot; 0: none. */
@@ -67,13 +74,21 @@ export class UdpBatch implements PacketSource {
    */
   readonly #headersAddress: bigint
   readonly #messageAddresses: readonly bigint[]
-  /** By message: the slot of its first reply, its octets, those that each part but the last has. */
+  /**
+   * By message: the slot of its first reply, its octets, and the octets of each part but the last.
+   */
   readonly #firstSlots = new Uint8Array(batchMax)
   readonly #bytes = new Uint32Array(batchMax)
   readonly #segmentBytes = new Uint16Array(batchMax)
-  /** The last message of this batch, or of an older one, to a client with such a port. */
+  /**
+   * Number of the last message to a client whose port has these low bits, of this batch or an older
+   * one.
+   */
   readonly #byPort = new Uint8Array(portSlots)
-  /** Whether the kernel cuts messages; off for good when a way out cannot carry it. */
+  /**
+   * Whether the kernel segments messages. Set to false for good when a network interface cannot
+   * carry it.
+   */
   #isJoining: boolean
   /** Failed receives in a row. */
   #failures = 0
@@ -85,7 +100,7 @@ export class UdpBatch implements PacketSource {
     this.#nameBytes = size.name
     this.#addressOffset = size.address
     this.clientBytes = endpoint.isIpv6 ? 16 : 4
-    // Bound to one address, the kernel knows where a reply comes from; it need not be told.
+    // On a socket bound to one address the kernel knows the source address of a reply.
     this.#controlBytes = endpoint.isWildcard ? size.control : 0
     this.#ifindexWord = size.ifindex / 4
     // An odd number of cache lines, so that the first octets of the slots spread over the cache.
@@ -97,7 +112,8 @@ export class UdpBatch implements PacketSource {
       { length: batchMax },
       (_, message) => messages + BigInt(message * Header.Words * 4),
     )
-    // Linux 4.18 and later; 0 cuts nothing and tells whether it could.
+    // UDP_SEGMENT needs Linux 4.18. The size 0 segments nothing, and shows whether the option
+    // exists.
     this.#isJoining = libc.setsockopt(fd, Sys.SOL_UDP, Sys.UDP_SEGMENT, new Uint8Array(4), 4) === 0
     this.#layOut()
   }
@@ -137,7 +153,7 @@ export class UdpBatch implements PacketSource {
     }
     const code = errno()
     if (code === Errno.EAGAIN || code === Errno.EINTR) return 0
-    // A pending ICMP error, or a socket that is gone: the second would spin.
+    // The cause is a pending ICMP error, or a closed socket, on which this loop would spin.
     if (++this.#failures > 1000) throw new Error(`recvmmsg fails again and again: errno ${code}`)
     return 0
   }
@@ -160,13 +176,13 @@ export class UdpBatch implements PacketSource {
   }
 
   queryLength(slot: number): number {
-    // Port 0 cannot be replied to; nobody honest sends from it.
+    // Port 0 cannot be replied to, and no honest client sends from it.
     const name = slot * nameStride
     if (this.#names[name + 2] === 0 && this.#names[name + 3] === 0) return 0
     return this.#headers[slot * Header.Words + Header.Length]!
   }
 
-  /** The name of the client, then the control data, if there is any. */
+  /** Returns a copy of the client's address, followed by the control data, if there is any. */
   envelope(slot: number): Uint8Array {
     const copy = new Uint8Array(this.#nameBytes + this.#controlBytes)
     const name = slot * nameStride
@@ -196,8 +212,8 @@ export class UdpBatch implements PacketSource {
       }
       const code = this.#libc.errno()
       if (code === Errno.EINTR) continue
-      // The first of them is the one that failed (a full queue, no route): its client will ask
-      // again.
+      // The first message of the rest is the one that failed (a full queue, no route); its client
+      // asks again.
       failed += this.#sendCut(at, code)
       at++
     }
@@ -205,13 +221,16 @@ export class UdpBatch implements PacketSource {
     return failed
   }
 
-  /** Makes messages of the replies in the first `count` slots. @returns how many */
+  /**
+   * Joins the replies in the first `count` slots to messages.
+   * @returns the number of messages
+   */
   #join(count: number): number {
     let messages = 0
     for (let slot = 0; slot < count; slot++) {
       const length = this.#lengths[slot]!
       if (length === 0) continue
-      // What an older batch has left here is no message of this one, or one to another client.
+      // An entry of an older batch names no message of this batch, or one to another client.
       const port = this.#names[slot * nameStride + 3]! & (portSlots - 1)
       const known = this.#byPort[port]!
       if (known < messages && this.#takes(known, slot, length)) {
@@ -235,7 +254,7 @@ export class UdpBatch implements PacketSource {
     )
   }
 
-  /** A message of one reply. */
+  /** Starts a message with one reply. */
   #start(message: number, slot: number, length: number): void {
     const to = message * Header.Words
     const from = slot * Header.Words
@@ -253,7 +272,7 @@ export class UdpBatch implements PacketSource {
     this.#setPart(message * partsWords, slot, length)
   }
 
-  /** One more reply to the same client. */
+  /** Adds a reply to a message to the same client. */
   #add(message: number, slot: number, length: number): void {
     const at = message * Header.Words
     const parts = this.#messages[at + Header.IovecCount]!
@@ -289,16 +308,15 @@ export class UdpBatch implements PacketSource {
     return true
   }
 
-  /** Where the control message of a slot that says how to cut begins, in words. */
+  /** Returns the position of a slot's segment-size control message, in words. */
   #segmentWord(slot: number): number {
     return (slot * controlStride + this.#controlBytes) / 4
   }
 
   /**
-   * What to do about a message that failed. If its way out does not carry joined replies (a network
-   * card without checksums, a tunnel), sends each alone, once, and joins no more.
-   *
-   * @returns how many could not be sent
+   * Handles a message that failed. If its route does not carry joined replies (a network card
+   * without checksums, a tunnel), sends each reply alone, once, and joins no more.
+   * @returns the number of replies that could not be sent
    */
   #sendCut(message: number, code: number): number {
     const at = message * Header.Words
@@ -314,7 +332,7 @@ export class UdpBatch implements PacketSource {
       this.#parts.copyWithin(first, part, part + Iovec.Words)
       if (this.#libc.sendmmsg(this.#fd, this.#messageAddresses[message]!, 1, 0) !== 1) failed++
     }
-    // Where none goes out, it is not for being joined: a sender that cannot be answered.
+    // If every reply fails alone as well, joining was not the cause: this client cannot be reached.
     if (failed < replies) this.#isJoining = false
     return failed
   }

@@ -8,25 +8,26 @@ import { Sys } from './libc.ts'
 import type { Libc } from './libc.ts'
 import { whyNotListening } from './listen-fault.ts'
 
-/**
- * How long a responder sleeps before it looks whether there is a new bundle or an order to stop.
- */
+/** Time that a responder sleeps before it looks for a new bundle or an order to stop. */
 const receiveTimeoutMs = 100
-/** Holds the bursts of a busy moment; the kernel may give less (net.core.rmem_max). */
+/** Size of the receive buffer, for bursts; the kernel may give less (net.core.rmem_max). */
 const receiveBufferBytes = 4 << 20
 
 export interface UdpEndpoint {
   readonly fds: readonly number[]
   readonly port: number
-  /** struct sockaddr of all its sockets. */
+  /** struct sockaddr, the same for all sockets of the endpoint. */
   readonly address: Uint8Array
   readonly isIpv6: boolean
-  /** Bound to all addresses: replies must name the one that was asked. */
+  /**
+   * Whether the sockets are bound to all addresses; replies must then name the address that was
+   * asked.
+   */
   readonly isWildcard: boolean
   readonly replyBytesMax: number
 }
 
-/** One of its sockets. */
+/** The place of one socket of an endpoint. */
 export interface UdpPlace {
   readonly fd: number
   readonly endpoint: UdpEndpoint
@@ -73,7 +74,9 @@ export function openUdpEndpoint(
   return ok({ fds, port: chosenPort, address, isIpv6, isWildcard, replyBytesMax })
 }
 
-/** An endpoint of sockets that another process has bound; queries wait in them already. */
+/**
+ * Returns an endpoint over sockets that another process has bound; queries already wait in them.
+ */
 export function adoptUdpEndpoint(
   libc: Libc,
   listenAddr: string,
@@ -87,7 +90,7 @@ export function adoptUdpEndpoint(
   const isWildcard = isAnyAddress(octets.value)
   const port = portOf(libc, first)
   const address = socketAddress(octets.value, port)
-  // As the settings of this process want them.
+  // Options follow the settings of this process.
   const options = { isShared: true, isWildcard, replyBytesMax }
   for (const fd of fds) setOptions(libc, fd, isIpv6, options)
   return { fds, port, address, isIpv6, isWildcard, replyBytesMax }
@@ -97,14 +100,16 @@ function isAnyAddress(octets: Uint8Array): boolean {
   return octets.every((octet) => octet === 0)
 }
 
-/** @returns one more socket for the endpoint; nothing arrives there before `bindUdpSocket`. */
+/** Opens another socket for the endpoint. No packet arrives there before `bindUdpSocket`. */
 export function openUdpSocket(libc: Libc, endpoint: UdpEndpoint): number {
   const fd = openUnbound(libc, endpoint.isIpv6, { isShared: true, ...endpoint })
   if (fd.ok) return fd.value
   throw new Error(`no UDP socket for one more thread: ${getSystemErrorName(-fd.error)}`)
 }
 
-/** From now on the system gives this socket its share of the queries. @throws when it cannot */
+/**
+ * Binds a socket: from now on the kernel gives it its share of the queries. @throws when it cannot
+ */
 export function bindUdpSocket(libc: Libc, { address, port }: UdpEndpoint, fd: number): void {
   if (libc.bind(fd, address, address.length) === 0) return
   const why = getSystemErrorName(-libc.errno())
@@ -117,13 +122,14 @@ interface SocketOptions {
   readonly replyBytesMax: number
 }
 
-/** What fits every path in one piece. RFC 9715 section 3.1. */
+/** Longest datagram that fits every path in one piece. RFC 9715 section 3.1. */
 const unfragmentedBytes = 1232
 
 /**
- * Replies are not to come in pieces, and a forged "fragmentation needed" must not change that: what
- * the kernel believes of the path is ignored. Small ones say "don't fragment", which also spares
- * the kernel an identification for each (2 to 3 % of a query); larger ones may be cut by a router.
+ * Chooses how the kernel treats the path MTU. Replies must not be fragmented, and a forged
+ * "fragmentation needed" must not change that, so the path MTU that the kernel learned is ignored.
+ * Small replies have the don't-fragment bit, which also spares the kernel an identification for
+ * each (2 to 3 % of a query); larger ones may be fragmented by a router.
  */
 function mtuDiscoveryFor(replyBytesMax: number): number {
   return replyBytesMax <= unfragmentedBytes ? Sys.IP_PMTUDISC_PROBE : Sys.IP_PMTUDISC_OMIT

@@ -1,5 +1,5 @@
-// Packets by batched UDP: a socket for each thread. The first are bound at once, the others when
-// their threads are ready.
+// Receives packets by batched UDP, with a socket for each thread. The first sockets are bound at
+// once, the others when their threads are ready.
 import { assert } from '#lib/assert.ts'
 import { ok } from '#lib/result.ts'
 import type { Libc } from './libc.ts'
@@ -12,7 +12,8 @@ import type { UdpEndpoint, UdpPlace } from './udp-socket.ts'
 export const udpSource: PacketSourceRow<UdpPlace> = {
   open: (libc, { listenAddr, port, threads, boundAtOnce, replyBytesMax, handed }) => {
     if (handed.length > 0) {
-      // One that no thread is left to read: the process before reads what has arrived there.
+      // With fewer threads than handed sockets, the rest are closed; the process before reads what
+      // has arrived there.
       for (const fd of handed.slice(threads)) libc.close(fd)
       const taken = handed.slice(0, threads)
       return ok(new UdpPlaces(libc, adoptUdpEndpoint(libc, listenAddr, taken, replyBytesMax)))

@@ -2,12 +2,14 @@
 import type { Worker } from 'node:worker_threads'
 import { readyOrEnded } from './start-limiter.ts'
 
-/** A thread that is told to stop and does not end in this time is ended. */
+/** Time in which a thread must end after the order to stop. */
 const stopPatienceMs = 5_000
 
 export class AnsweringThread {
   readonly worker: Worker
-  /** The generation that served when the thread began; it never serves an earlier one. 0: none. */
+  /**
+   * Generation that served when the thread began; the thread never serves an earlier one. 0: none.
+   */
   readonly startedWith: number
   readonly ready: Promise<void>
   readonly #exited: Promise<void>
@@ -20,9 +22,10 @@ export class AnsweringThread {
   }
 
   /**
-   * Resolves when the thread has ended, as it was told to; one that is ready is ended if it takes
-   * too long. One that is not ready must not be: cut off while it loads native code, it takes the
-   * process with it. It finds the order to stop as soon as it is ready.
+   * Resolves when the thread has ended after the order to stop. A thread that is ready is
+   * terminated if it takes too long. A thread that is not ready must not be terminated: cut off
+   * while it loads native code, it takes the process with it. It finds the order to stop as soon as
+   * it is ready.
    */
   async ended(): Promise<void> {
     await this.ready

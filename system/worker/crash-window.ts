@@ -13,7 +13,7 @@ export class CrashWindow {
     this.#limit = limit
   }
 
-  /** It has died now. @returns true: that makes as many as the limit within its window */
+  /** Records a crash. @returns true: the window now contains as many as the limit */
   isTooMany(nowMs: number): boolean {
     this.#timesMs = [...this.#timesMs.filter((at) => nowMs - at < this.#limit.windowMs), nowMs]
     return this.#timesMs.length >= this.#limit.max

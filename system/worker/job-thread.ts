@@ -1,19 +1,19 @@
-// Jobs of one kind: one after the other, in a thread that is ended when one takes too long.
+// Runs jobs of one kind one after the other, in a thread that is ended when a job takes too long.
 import { Worker } from 'node:worker_threads'
 
 export const jobThreadLimits = {
-  /** Time for one job; then its thread is ended. */
+  /** Time limit of a job; its thread is ended after it. */
   jobMs: 10_000,
-  /** A thread that nobody asks is ended. */
+  /** Idle time after which the thread is ended. */
   idleMs: 60_000,
-  /** Heap of a thread; shared memory is not part of it. */
+  /** Heap of the thread, without shared memory. */
   heapMegabytes: 512,
 } as const
 
 export interface JobThreadOptions {
-  /** File of the thread: it posts one answer for each job; null: it cannot be done. */
+  /** File of the thread. It posts one answer for each job; null: the job cannot be done. */
   readonly file: URL
-  /** Jobs at once, the one under way among them. */
+  /** Limit of unfinished jobs, the running one included. */
   readonly waitingMax: number
   /** Default `jobThreadLimits.jobMs`. */
   readonly jobMs?: number | undefined
@@ -21,10 +21,10 @@ export interface JobThreadOptions {
 
 type JobOf<Job> = () => Job | undefined | Promise<Job | undefined>
 
-/** Why there is no answer. `failed`: the job said nothing, or its thread ran out of memory. */
+/** Reasons for a missing answer. `failed`: the job gave none, or its thread ran out of memory. */
 export type NotDone = 'busy' | 'too-slow' | 'failed'
 
-/** @template Answer what a job says */
+/** @template Answer result of a job */
 export class JobThread<Job extends object, Answer extends object> {
   readonly #options: JobThreadOptions
   #worker: Worker | undefined
@@ -38,8 +38,9 @@ export class JobThread<Job extends object, Answer extends object> {
   }
 
   /**
-   * @param jobOf asked when its turn has come, within the time of the job; undefined: there is
-   *   nothing to do any more
+   * Runs a job when its turn has come.
+   * @param jobOf called at the job's turn, within the time limit of the job; undefined: there is no
+   * more to do
    */
   async run(jobOf: JobOf<Job>): Promise<Answer | NotDone> {
     if (this.#waiting >= this.#options.waitingMax) return 'busy'
@@ -99,7 +100,7 @@ export class JobThread<Job extends object, Answer extends object> {
       resourceLimits: { maxOldGenerationSizeMb: jobThreadLimits.heapMegabytes },
     })
     const settle = (answer: Answer | null): void => {
-      // Whatever one says that is being ended was asked by nobody.
+      // Messages of a thread that is being ended are ignored.
       if (this.#worker === worker) this.#settle(answer ?? 'failed')
     }
     const fail = (): void => {

@@ -1,4 +1,4 @@
-// Gives memory back to the system that V8 and the C library would keep until they need some.
+// Returns memory to the system that V8 and the C library would otherwise keep.
 import { setSemiSpace } from '#lib/memory/semi-space.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { openLibc } from '#system/sockets/libc.ts'
@@ -6,26 +6,25 @@ import { openLibc } from '#system/sockets/libc.ts'
 let trim: ((pad: number) => number) | undefined
 
 /**
- * Collects all garbage of this thread, makes its heap small, and gives free pages of the process
- * back: some tens of milliseconds of this thread. An idle thread does not do it by itself, and what
- * a change of bundle leaves behind is as large as bundles are.
- *
- * @param code `keep`: what is compiled stays
+ * Collects all garbage of this thread, shrinks its heap, and returns free pages of the process;
+ * this takes some tens of milliseconds of this thread. An idle thread does not collect by itself,
+ * and the garbage after a change of bundle is as large as bundles are.
+ * @param code `keep`: compiled code stays
  */
 export function releaseMemory(code: 'keep' | 'drop'): void {
   shrinkHeap(code)
   trimMemory()
 }
 
-/** Gives back the pages that are free in the C library: about a millisecond, and no collection. */
+/** Returns free pages of the C library to the system: about a millisecond, without a collection. */
 export function trimMemory(): void {
   trim ??= boundTrim()
   trim(0)
 }
 
 /**
- * Keeps the heaps of threads small that start from now on: objects that live for a short time have
- * 1 MiB in the place of the 2 of bin/gslbd. For threads that make few of them.
+ * Keeps the heaps of threads small that start from now on: the young generation has 1 MiB in place
+ * of the 2 MiB of bin/gslbd. For threads that make few short-lived objects.
  */
 export function keepThreadsSmall(): void {
   setSemiSpace(1)

@@ -33,7 +33,7 @@ export class RestartPause {
     return backoffMs(this.#restarts, ++this.#deaths)
   }
 
-  /** The row is over. */
+  /** Ends the row of deaths. */
   reset(): void {
     this.#deaths = 0
   }

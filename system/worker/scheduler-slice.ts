@@ -5,11 +5,11 @@ import type { Libc } from '#system/sockets/libc.ts'
 const Attr = { Bytes: 48, Policy: 4, RuntimeNs: 24 } as const
 const policyOther = 0
 
-/** Batches between two looks at how long they are: some ten looks a second under load. */
+/** Batches between two looks at the mean batch length: some ten looks a second under load. */
 const lookBatches = 1_024
-/** Queries of a batch in the mean: from so many on the thread has no time to wait for others. */
+/** Mean queries of a batch from which the thread counts as busy. */
 const busyFrom = 8
-/** With so many or fewer the thread mostly waits for queries. */
+/** Mean queries of a batch up to which the thread mostly waits. */
 const calmUpTo = 5
 
 /**
@@ -22,7 +22,7 @@ const calmUpTo = 5
  */
 export class SchedulerSlice {
   readonly #libc: Libc
-  /** As they were; null: they stay. */
+  /** Attributes of the thread at its start; null: they are not changed. */
   readonly #usual: Uint8Array | null
   readonly #short: Uint8Array
   #isShort = false
@@ -38,7 +38,7 @@ export class SchedulerSlice {
     this.#use(true)
   }
 
-  /** @param queries of a batch */
+  /** Counts a batch. @param queries number of queries in the batch */
   took(queries: number): void {
     this.#queries += queries
     if (++this.#batches < lookBatches) return
@@ -55,7 +55,10 @@ export class SchedulerSlice {
   }
 }
 
-/** Writes to `short` what `usual` says, with shorter turns. @returns false: they are to stay */
+/**
+ * Writes the attributes of `usual` with a shorter slice to `short`. @returns false: the slice must
+ * not be changed
+ */
 function canShorten(usual: Uint8Array, short: Uint8Array): boolean {
   short.set(usual)
   const attributes = new DataView(short.buffer)

@@ -1,7 +1,10 @@
 // Limits how many threads start at once.
 import type { Worker } from 'node:worker_threads'
 
-/** @returns when it has sent its first message, by which it is ready; or has ended before */
+/**
+ * @returns a promise that resolves when the worker has sent its first message, by which it is
+ * ready, or has ended
+ */
 export function readyOrEnded(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
     worker.once('message', () => resolve()).once('exit', () => resolve())
@@ -9,8 +12,9 @@ export function readyOrEnded(worker: Worker): Promise<void> {
 }
 
 /**
- * More starts than cores only keep each other waiting, and the main thread as well: hundreds at
- * once leave it no time for a signal to stop. Starts that still wait can be called off.
+ * Limits concurrent thread starts. More starts than cores only delay each other and the main
+ * thread: with hundreds at once it has no time for a signal to stop. Waiting starts can be called
+ * off.
  */
 export class StartLimiter {
   readonly #atOnce: number
@@ -23,9 +27,9 @@ export class StartLimiter {
   }
 
   /**
-   * @param start called when its turn comes, at once where there is room; the turn is over when
-   *   what it returns has settled
-   * @param onFailure hears of a start that threw or was rejected, such as for want of a thread
+   * @param start called when its turn comes, at once where there is room; the turn ends when the
+   * returned promise settles @param onFailure called when a start throws or rejects, such as when
+   * the system gives no thread
    */
   add(start: () => Promise<void>, onFailure: (error: unknown) => void): void {
     if (this.#isOver) return
@@ -39,7 +43,7 @@ export class StartLimiter {
     this.#next()
   }
 
-  /** Drops the starts that wait, and all later ones. */
+  /** Drops the waiting starts and all later ones. */
   callOff(): void {
     this.#isOver = true
     this.#waiting.length = 0

@@ -23,7 +23,9 @@ export class TableCollector {
     this.#collect()
   }
 
-  /** @param number of the tables that the thread has taken over; another one: new tables */
+  /**
+   * Collects when the tables are new. @param number number of the tables that the thread took over
+   */
   takenOver(number: number): void {
     const isReplaced = this.#number !== 0 && this.#number !== number
     this.#number = number
@@ -31,15 +33,20 @@ export class TableCollector {
   }
 }
 
-/** The publisher's side: tells tables that lie in other memory from those that do not. */
+/**
+ * Numbers tables for `TableCollector`, on the publisher's side: tables in other memory get another
+ * number.
+ */
 export class TableNumbers {
   #tables: RoutingTables | undefined
   #number = 0
 
-  /** @returns a number from 1 on, another one than before when a thread has something to let go */
+  /**
+   * @returns a number from 1 on; it differs from the last one when a thread has memory to release
+   */
   next(tables: RoutingTables): number {
     const before = this.#tables
-    // All other tables lie in generation memory, or never move.
+    // Other tables lie in generation memory, or never move.
     const isSame =
       tables.geo === before?.geo && tables.asn === before.asn && tables.regions === before.regions
     if (!isSame) this.#number++

@@ -1,4 +1,5 @@
-// Configurations as the encoder takes them: builders with defaults, and random ones for properties.
+// Builds configurations as the encoder takes them: with defaults, and random ones for property
+// tests.
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
@@ -20,7 +21,7 @@ import type {
 } from '#bundle/format/model.ts'
 import { plainCodeOf, ways } from '#routing/choose/ways.ts'
 
-/** The UUID whose last digits are `number` in hex. */
+/** Returns the UUID whose last digits are `number` in hex. */
 export function uid(number: number): string {
   return `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`
 }
@@ -64,7 +65,7 @@ export function member(ipAddress: string, parts: Partial<MemberModel> = {}): Mem
   }
 }
 
-/** @param members addresses, or members; those without a uid of their own are numbered */
+/** @param members addresses, or members; members without a uid are numbered */
 export function pool(
   number: number,
   members: readonly (string | MemberModel)[],
@@ -234,7 +235,10 @@ const arbitraryZone = fc.record({
   minimumSeconds: fc.constantFrom(0, 5, 300),
 })
 
-/** What the compiler could have made: unique names and uids, each service in its closest zone. */
+/**
+ * Models that the compiler could have made: unique names and uids, each service in its closest
+ * zone.
+ */
 export const arbitraryModel: fc.Arbitrary<BundleModel> = fc
   .record({
     zones: fc.uniqueArray(arbitraryZone, {
@@ -296,7 +300,10 @@ export const arbitraryModel: fc.Arbitrary<BundleModel> = fc
     }
   })
 
-/** Position of the zone with the longest name that `name` is in; the label `*` is a label. */
+/**
+ * Returns the position of the zone with the longest name that contains `name`; -1: none. The label
+ * `*` is an ordinary label.
+ */
 export function closestZone(zones: readonly ZoneModel[], name: string): number {
   let best = -1
   for (const [i, { name: apex }] of zones.entries()) {

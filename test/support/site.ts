@@ -1,4 +1,5 @@
-// Everything around a `gslbd serve`: settings, a trusted key, and a checkout that real git pushes.
+// Sets up the surroundings of a `gslbd serve`: settings, a trusted key, and a checkout that real
+// git pushes.
 import { execFile } from 'node:child_process'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,7 +9,7 @@ import { gitEnvironment } from './git-sandbox.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { newPem, signerLine } from './write-scene.ts'
 
-/** What is written to gslbd.yaml over the defaults of a site. */
+/** Settings that gslbd.yaml gets over the defaults of a site. */
 export interface SiteSettings {
   readonly acme?: object
   readonly acmeDns?: object
@@ -80,8 +81,8 @@ export class Site {
   }
 
   /**
-   * A trusted key, an empty database and an empty origin in the data directory, and a checkout
-   * with one signed commit: www answers 192.0.2.1. It is not pushed yet.
+   * Makes the data directory with a trusted key, an empty database and an empty origin, and a
+   * checkout with one signed commit: www answers 192.0.2.1. The commit is not pushed yet.
    */
   static async make(label: string, settings: SiteSettings = {}): Promise<Site> {
     const site = new Site(label)
@@ -101,17 +102,17 @@ export class Site {
     return site
   }
 
-  /** Ports are free ones, everything is on loopback, the API is on. */
+  /** Writes gslbd.yaml: free ports, loopback addresses, the API on. */
   writeSettings({ dns, api, gitops, ...others }: SiteSettings): void {
     const settings = {
       dataDir: './data',
       dns: { listenAddr: '127.0.0.1', port: 0, threads: 1, ...dns },
       api: { enabled: true, port: 0, ...api },
-      // Tests look at what a node says of a commit that it holds.
+      // Tests ask a node about a commit that it holds.
       gitops: { checkPushes: false, ...gitops },
       ...others,
     }
-    // JSON is YAML.
+    // JSON is valid YAML.
     writeFileSync(this.settingsFile, JSON.stringify(settings))
   }
 
@@ -144,7 +145,7 @@ export class Site {
     return this.commitIndex(message, how)
   }
 
-  /** Commits what git was told to, whatever is in the checkout. @returns the commit */
+  /** Commits the index, whatever the checkout contains. @returns the commit */
   async commitIndex(message: string, how: 'signed' | 'unsigned' = 'signed'): Promise<string> {
     const signing = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${this.keyPath}`]
     const sign = how === 'signed' ? ['-S'] : []
@@ -156,7 +157,7 @@ export class Site {
     await this.git('push', '-q', 'origin', 'main', ...args)
   }
 
-  /** Signed and pushed: `www` answers `address`. @returns the commit */
+  /** Signs and pushes a commit in which `www` answers `address`. @returns the commit */
   async publish(address: string): Promise<string> {
     this.write(poolPath, poolYaml(address))
     const commit = await this.commit(address)
@@ -164,7 +165,7 @@ export class Site {
     return commit
   }
 
-  /** The checkout as it was at `commit`, before whatever was tried since; the origin too. */
+  /** Resets the checkout and the origin to `commit`. */
   async backTo(commit: string): Promise<void> {
     await this.git('reset', '-q', '--hard', commit)
     await this.git('clean', '-q', '-ffdx')

@@ -27,25 +27,25 @@ import { readEntries } from '#journal/format/changes.ts'
 import { OctetReader } from '#journal/format/octets.ts'
 
 export interface ReplayParts {
-  /** Settings of now, since past ones are not recorded. */
+  /** Current settings, since past ones are not recorded. */
   readonly settings: AnswerSettings
   readonly databases: Databases
   readonly momentAt: (atMs: number) => Moment | Gap
-  /** Errors: a sentence. Cached for a few bundles. */
+  /** Loads a bundle; a few are cached. Errors: a sentence. */
   readonly bundleOf: (head: GenerationHead) => Promise<Result<Bundle, string>>
 }
 
 export type Replayed =
   | {
       readonly kind: 'same'
-      /** How many turns another thread took in between. */
+      /** Turns that another thread took in between. */
       readonly turnsOff: number
       /** Distance to a change of health whose other side gives the same answer. */
       readonly healthOffMs: number
     }
   | {
       readonly kind: 'other'
-      /** Empty: no reply was sent, or none would be. */
+      /** The logged reply, and the replayed one below; empty: none. */
       readonly then: Uint8Array
       readonly now: Uint8Array
       /** Possible causes in sentences; none is known: empty. */
@@ -54,13 +54,13 @@ export type Replayed =
   /** The record or the journal lacks something: a sentence. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** Offsets that are tried: the clocks of a log and of the journal are read by two threads. */
+/** Offsets in milliseconds to try, since two threads read the clock for the log and the journal. */
 const aroundMs: readonly number[] = [0, -3, 3, -30, 30, -300, 300]
 const turnsOffMax = 4
 const bundlesMax = 8
 const replyBytesMax = 65_535
 
-/** What a record must contain to be replayed. */
+/** Fields of a record that a replay needs. */
 interface Asked {
   readonly atMs: number
   readonly digest: string
@@ -278,7 +278,7 @@ function turnsTried({ turn }: Asked): readonly number[] {
   return turn === undefined ? [0] : Array.from({ length: turnsOffMax + 1 }, (_, i) => i)
 }
 
-/** What a replay lacks. */
+/** Lists in sentences what a replay lacks, as causes of a difference. */
 function causesOf(record: ReadRecord): readonly string[] {
   const { extra } = record
   const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
@@ -289,7 +289,10 @@ function causesOf(record: ReadRecord): readonly string[] {
   ]
 }
 
-/** These answer TXT and ANY, and make names exist that would be denied. */
+/**
+ * Whether TXT records written at run time may have changed the answer: they answer TXT and ANY, and
+ * make names exist.
+ */
 function mayBeTexts({ extra, type, rcode, reply }: ReadRecord): boolean {
   if (type === 'TXT' || type === 'ANY') return true
   if (extra?.service !== undefined || rcode !== 'NOERROR' || reply === undefined) return false

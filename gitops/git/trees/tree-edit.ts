@@ -61,7 +61,9 @@ export function editTree(
   return Buffer.concat(parts)
 }
 
-/** One entry: mode from `at`, name from `nameAt` to `end`, the next one from `after`. */
+/**
+ * Position of an entry: mode from `at`, name from `nameAt` to `end`, the next entry from `after`.
+ */
 interface Span {
   at: number
   nameAt: number
