@@ -1,4 +1,4 @@
-// What every source of packets promises. A new one gets its row here and all of this.
+// Contract of packet sources. A new one gets its row here and all of these tests.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'

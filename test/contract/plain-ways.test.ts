@@ -1,4 +1,4 @@
-// What every fast path promises. A new one gets its row in `shares` and all of this.
+// Contract of fast paths. A new one gets its row in `shares` and all of these tests.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
-// What share of a million answers each member gets, by filter and by algorithm: over the draws of
-// one client where the step is random, over random clients where it goes by them.
+// Contract of shares: each member's share of a million answers, by filter and by algorithm; over
+// the draws of one client where the step is random, over random clients where it is not.
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { RoutingModel } from '#bundle/format/model.ts'

@@ -1,4 +1,4 @@
-// What every way to choose promises, as filter and as algorithm. A new one gets its row in `steps`.
+// Contract of ways to choose, as filter and as algorithm. A new one gets its row in `steps`.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'

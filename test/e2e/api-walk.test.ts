@@ -1,4 +1,4 @@
-// What docs/operations offers to try the API with, on a node that is new.
+// Runs the API examples of docs/operations on a new node.
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// What dies: a responder, a bundle's responders again and again, the whole process at any moment.
+// Tests crashes: of a responder, of a bundle's responders again and again, and of the whole process
+// at any moment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

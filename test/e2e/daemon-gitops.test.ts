@@ -1,4 +1,4 @@
-// What may be pushed to a running node, and what of it gets into the answers.
+// Tests pushes to a running node: which are accepted, and which of their parts answer.
 import { createHmac } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What a running node counts, and what it does not do when it is told not to: metrics, health, API.
+// Tests the counts of a running node, and that metrics, health and API can be turned off.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHttpBackend } from '#test/support/backend.ts'
 import { useDaemons } from '#test/support/daemon.ts'

@@ -1,4 +1,4 @@
-// What becomes of a process when its output cannot be written: a full disk, a reader that left.
+// Tests a process whose output cannot be written: a full disk, a reader that left.
 import { execFile, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'

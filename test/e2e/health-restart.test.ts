@@ -1,4 +1,4 @@
-// What a node believed of its members when its process ended, and what it answers when it is back.
+// Tests that a restarted node answers by the health that it knew before.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'

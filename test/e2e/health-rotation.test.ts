@@ -1,4 +1,4 @@
-// What health does to answers, on a node with real sockets: warm-up, minHealthy, signals.
+// Tests the effect of health on answers, on a node with real sockets: warm-up, minHealthy, signals.
 import { afterEach, expect, test } from 'vitest'
 import type { BundleModel, MemberModel, PoolModel } from '#bundle/format/model.ts'
 import { systemClock } from '#lib/clock.ts'

@@ -1,4 +1,5 @@
-// What a first user does, line by line as `npm start` prints it, with real git and backends.
+// Runs the first steps of a new user, line by line as `npm start` prints them, with real git and
+// backends.
 import { execFile, spawn as spawnChild } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'

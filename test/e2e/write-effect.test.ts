@@ -1,5 +1,5 @@
-// What a write says of its effect on a running node with databases of places: the figures of a dry
-// run, also when a database has changed since.
+// Tests the effect that a write reports, on a running node with databases of places: the figures of
+// a dry run, also after a database has changed.
 import { renameSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'

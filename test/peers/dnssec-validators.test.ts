@@ -1,5 +1,5 @@
-// What validators make of a signed zone of a node: the tables of
-// docs/operations/dnssec-validators.md, and the tools that look for errors.
+// Compares validators on a node's signed zone with the tables of
+// docs/operations/dnssec-validators.md, and runs the tools that look for errors.
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

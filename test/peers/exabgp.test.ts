@@ -1,4 +1,5 @@
-// What the node writes for ExaBGP, read by a real one: a router that is BIRD has the route, or not.
+// Tests the node's lines for ExaBGP with a real one: a router, which is BIRD, has the route, or
+// not.
 import { execFileSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

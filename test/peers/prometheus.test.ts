@@ -1,4 +1,4 @@
-// What Prometheus' own tool says of the metrics of a node, and of the alert rules under deploy/.
+// Checks the metrics of a node, and the alert rules under deploy/, with Prometheus' own tool.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// One zone of every type, with cuts, aliases and wildcards, served by us, by Knot DNS and by NSD:
-// who answers otherwise, and why.
+// Compares answers of gslbd, Knot DNS and NSD for one zone with every type, with cuts, aliases and
+// wildcards; differences are listed with their reason.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { wireOf } from '#bundle/encode/record-pool.ts'
 import { formatName } from '#dns/name.ts'

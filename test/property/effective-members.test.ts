@@ -1,5 +1,5 @@
-// What clients are shown of members is what answers: for any rollouts, windows and instants, the
-// configuration as it is read and the bundle that is made of it say the same.
+// Tests that shown members match the answers: for any rollouts, windows and instants, the
+// configuration as read and its bundle give the same values.
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

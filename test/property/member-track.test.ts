@@ -1,4 +1,4 @@
-// What a row of probe results makes of a member, against the definitions written out plainly.
+// Compares a member's track over a row of probe results with the plain definitions.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemberTrack } from '#health/verdict/member-track.ts'

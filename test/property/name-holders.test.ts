@@ -1,5 +1,4 @@
-// What the API takes, one request after the other, the compiler takes as a whole: both know one
-// rule.
+// Tests that the compiler accepts the sum of all requests that the API accepted: both use one rule.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { configEntry } from '#config/entry.ts'

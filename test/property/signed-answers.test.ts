@@ -1,4 +1,4 @@
-// What a signed zone answers verifies, whatever was asked before, and whatever has changed since.
+// Tests that every answer of a signed zone verifies, whatever was asked or changed before.
 import { verify } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// One example for each route: its callers, its object and its body.
+// Lists an example for each route: its callers, its object and its body.
 import { newChannel, newSilence } from './alerts.ts'
 import type { ConfigWorld } from './config-world.ts'
 import { keyOf, recordsZone, rootKey } from './config-world.ts'

@@ -1,4 +1,5 @@
-// What nodes that pull have told: kept for a day, the last word of each, by every store.
+// Contract of stored node reports: every store keeps the last report of each pulling node for a
+// day.
 import { describe, expect, test } from 'vitest'
 import { pullingNodeLimits } from '#state/ports/pulling-nodes.ts'
 import { ephemeralAdapters, useEphemeral } from '#test/support/ephemeral-adapters.ts'

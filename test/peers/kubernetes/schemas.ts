@@ -1,4 +1,4 @@
-// What the published schemas of Kubernetes and the Prometheus operator have against an object.
+// Validates objects against the published schemas of Kubernetes and the Prometheus operator.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Manifest } from './programs.ts'

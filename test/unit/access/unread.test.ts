@@ -1,4 +1,4 @@
-// What a node answers before it has read the accepted configuration: nothing about it, to anybody.
+// Tests that a node tells nobody anything of the configuration before it has read it.
 import { rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
@@ -92,7 +92,7 @@ describe('before the configuration has been read', () => {
   test.each(late)('%s is 503 to whoever may ask', async (id, { method, path, needs }) => {
     const answer = await ask('root', method, pathOf(path, {}), routeCases[id]?.body?.())
     expect(answer).toMatchObject({ status: 503, body: beingRead, headers: { 'retry-after': '2' } })
-    // Nobody knows whether there still is a tenant acme.
+    // It is unknown whether the tenant acme still exists.
     for (const actor of ['acme key', 'acme operator']) {
       expect((await ask(actor, method, pathOf(path, {}))).status).toBe(503)
     }

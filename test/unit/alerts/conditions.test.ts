@@ -24,7 +24,7 @@ const told = { ageSeconds: 300, clockOffsetMs: -1_500, refusal: 'it is damaged;'
 
 type Row = readonly [name: string, facts: Partial<AlertFacts>, found: readonly string[]]
 
-/** What is found, as `SEVERITY TENANT SUBJECT: TITLE`. */
+/** Expected findings, as `SEVERITY TENANT SUBJECT: TITLE`. */
 const rows: readonly Row[] = [
   ['rollout-regression', {}, []],
   [

@@ -19,7 +19,7 @@ const state = useState(persistentAdapters[0]![1])
 
 /** By channel: `EVENT TITLE` of each message, in their order. */
 let received: { readonly channel: string; readonly id: string; readonly told: string[] }[] = []
-/** What a channel answers; the last one stays. */
+/** Answers of a channel in order; the last one repeats. */
 let answers: Record<string, SendOutcome[]> = {}
 /** Channels that do not answer until they are let. */
 let hanging: Record<string, PromiseWithResolvers<SendOutcome>> = {}
@@ -64,7 +64,7 @@ class Node {
     })
   }
 
-  /** Nobody of a pool may answer. */
+  /** No member of the pool may answer. */
   breakPools(...names: string[]): void {
     const pools = names.map((name) => ({ uid: name, name, tenant: 'acme' }))
     this.facts = { emptyPools: () => pools.map((pool) => ({ ...pool, members: 1 })) }

@@ -1,4 +1,4 @@
-// What each kind of channel sends, and how it takes what receivers answer.
+// Tests the messages of each kind of channel, and its handling of receivers' answers.
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'

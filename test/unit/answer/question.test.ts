@@ -1,4 +1,5 @@
-// What a question leaves in the transaction: every octet folded, and whole words for the lookup.
+// Tests the result of reading a question: every octet in lower case, and whole words for the
+// lookup.
 import { expect, test } from 'vitest'
 import { foldTable, hashName } from '#dns/name.ts'
 import { Counters } from '#answer/counters/counters.ts'

@@ -1,4 +1,4 @@
-// What clients see of response rules: which one answers, and how.
+// Tests response rules from the side of clients: which rule answers, and how.
 import { describe, expect, test } from 'vitest'
 import { OptionCode } from '../../support/dns/codes.ts'
 import { query } from '../../support/dns/message.ts'

@@ -1,4 +1,5 @@
-// What a body may leave out and what it may hold: the document against the server, field by field.
+// Compares the OpenAPI document with the server, field by field: which fields of a body may be left
+// out, and their values.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiOf, operationId } from '#api/reference/openapi.ts'
 import type { Route } from '#api/route/route.ts'
@@ -45,7 +46,7 @@ afterAll(() => whole.stop())
 
 let requests = 0
 
-/** What the case of each route made; made again when a request has removed it. */
+/** Objects that the case of each route made; made again when a request has removed one. */
 const made = new Map<Route, Params>()
 
 async function paramsOf(row: Route): Promise<Params> {

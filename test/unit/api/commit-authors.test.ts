@@ -1,4 +1,4 @@
-// Whom a commit of the API names as its author: the account as people know it.
+// Tests the author of the API's commits: the account under the name that people know.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ok } from '#lib/result.ts'
 import { startConfigWorld } from '#test/support/config-world.ts'

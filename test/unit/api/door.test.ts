@@ -1,4 +1,4 @@
-// What is at the door of the dashboard: a node that is still starting, and codes in other digits.
+// Tests the dashboard before a login: a node that is still starting, and codes in other digits.
 import fc from 'fast-check'
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'

@@ -18,7 +18,7 @@ afterAll(() => whole.stop())
 const everythingOf = (names: string, ...verbs: string[]): string[] =>
   names.split(' ').flatMap((name) => verbs.map((verb) => `${name}:${verb}`))
 const managed = 'pool member service hc geo'
-/** What deletes them is a write, too. */
+/** Deleting the objects is a write as well. */
 const written = 'rollout maintenance record tsig txt redirect alert domain'
 const viewing = [
   ...everythingOf(`${managed} ${written}`, 'read'),
@@ -156,7 +156,7 @@ describe.each(rows)('%s', (_name, row, { needs, ofPlatform, make, body, statuses
 
   test.each(someActors)('by %s', async (actor, { may, session }) => {
     const isAllowed = isPermitted({ may, session })
-    // What is only read is there for the next one.
+    // Objects that are only read stay for the next case.
     const isRead = row.method === 'GET' && own !== undefined
     if (isAllowed && !isRead) own = await make?.(whole.world, 'acme')
     const given = isAllowed ? (own ?? missing) : missing

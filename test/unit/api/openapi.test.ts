@@ -144,7 +144,7 @@ describe('the OpenAPI document', () => {
       region: 'unknown',
     })
     expect(defaultsOf('/pools/{id}/healthcheck', 'put')).toMatchObject({ type: 'tcp', port: 80 })
-    // What a change leaves out stays as it is.
+    // Fields that a change leaves out keep their values.
     expect(defaultsOf('/members/{id}', 'put')).toEqual({})
   })
 

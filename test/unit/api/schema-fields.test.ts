@@ -24,9 +24,9 @@ interface Resource {
   readonly writes: readonly string[]
   /** Where the file calls something else, by the name of the file. */
   readonly renamed?: Readonly<Record<string, string>>
-  /** What routes of their own have, or another field says. */
+  /** Fields that own routes write, or another field implies. */
   readonly elsewhere?: readonly string[]
-  /** What nobody writes through the API: it is said by the server, or by a route of its own. */
+  /** Fields that no client writes: the server or a route of its own sets them. */
   readonly readOnly?: readonly string[]
 }
 

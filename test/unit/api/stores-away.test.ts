@@ -1,4 +1,5 @@
-// What the API answers while the database is away: 503 and when to try again, never 500.
+// Tests the API while the database is away: it answers 503 with the time of the next try, never
+// 500.
 import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiLimits } from '#http/limits.ts'

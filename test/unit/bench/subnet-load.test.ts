@@ -35,7 +35,7 @@ test.each([1, 100])(
     // More than one argument of a program can hold.
     const qnames = Array.from({ length: 10_000 }, (_, i) => `svc${i}.gslb.example`)
     const run = { port: server.address().port, qnames, seconds: 0.2, senders }
-    // This process may be the one that is slow: what it has not read yet comes from nobody.
+    // This process may be the slow one: replies that it has not read yet belong to no sender.
     const { sent, answered, byMember, scopes } = await waitUntil('answers to all', async () => {
       const result = await subnetLoad(run, 0)
       return result.answered > 0 && addresses.size >= senders ? result : undefined

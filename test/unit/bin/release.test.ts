@@ -1,4 +1,4 @@
-// What stands in the way of a release is said in sentences, and a dry run prints its steps.
+// Tests that obstacles to a release are reported in sentences, and that a dry run prints its steps.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

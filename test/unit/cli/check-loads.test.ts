@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const root = join(import.meta.dirname, '../../..')
 const imported = /^import (?!type )[^'"]*'([^']+)'/gm
 
-/** What is loaded with a file, before a line of it runs. */
+/** Returns the modules that are loaded with a file, before its first line runs. */
 function loadedWith(entry: string) {
   const files = new Set<string>()
   const packages = new Set<string>()

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => removeTempDir(dataDir))
 
-// One directory for all: who is refused leaves nothing in its database.
+// All tests share a directory, since a refused account leaves nothing in its database.
 test.each([
   ['a password that is too short', { email: 'a@example.com', password: 'short' }, 'password must'],
   ['no address', { email: 'ann', password: 'correct horse' }, 'no e-mail address'],

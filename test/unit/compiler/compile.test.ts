@@ -233,7 +233,7 @@ spec:
     'eu.example.com.',
     'example.com.',
   ])
-  // One object, so that the encoder stores it once.
+  // The same object, so that the encoder stores it once.
   expect(zones[0]?.soa).toBe(zones[1]?.soa)
 })
 

@@ -23,15 +23,18 @@ import { hash } from 'node:crypto'
 interface Setup {
   readonly entries?: readonly { readonly path: string; readonly kind: 'symlink' | 'submodule' }[]
   readonly pad?: { readonly path: string; readonly bytes: number }
-  /** What follows in a file, too much for a folder in Git. `#`: how many are before it, in hex. */
+  /**
+   * Text that is appended to a file, since it is too long for a folder in Git. `#`: number of its
+   * copy, in hex.
+   */
   readonly fill?: { readonly path: string; readonly piece: string; readonly count: number }
   readonly limits?: Partial<CompileLimits>
   readonly refusal?: string
-  /** What the nodes allow; without it nothing. */
+  /** Policy of the nodes; left out: nothing is allowed. */
   readonly checkPolicy?: Partial<HealthCheckPolicy>
   /** When the fixture is compiled. */
   readonly nowMs?: number
-  /** What a node says at /api/v1/unused. */
+  /** Answer of a node at /api/v1/unused. */
   readonly use?: object
 }
 

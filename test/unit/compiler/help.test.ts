@@ -1,4 +1,4 @@
-// What the help says to write, where a wrong advice would send people astray.
+// Tests the advice of findings in cases where a wrong one would mislead people.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'

@@ -1,4 +1,4 @@
-// Whatever a file holds, reading it ends soon, with findings, and never with an exception.
+// Tests that reading any file ends soon, with findings, and never with an exception.
 import fc from 'fast-check'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What the compiler says about routing when the simple case of the fixtures has a twist.
+// Tests findings about routing in cases with a twist beyond the fixtures.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { messageOf } from '#diagnostics/diagnostics.ts'

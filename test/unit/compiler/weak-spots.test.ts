@@ -1,4 +1,4 @@
-// What one failure, or a window, does to names: which notes and warnings there are, and which not.
+// Tests the notes and warnings about the effect of one failure, or one window, on names.
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'

@@ -1,4 +1,4 @@
-// What the view of the configuration reads of objects that come as octets, and when.
+// Tests which encoded objects the view of the configuration decodes, and when.
 import { expect, test } from 'vitest'
 import { encodeObjects } from '#config/kept-objects.ts'
 import { LiveConfigView, noConfig } from '#config/view.ts'

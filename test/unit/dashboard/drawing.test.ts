@@ -1,4 +1,4 @@
-// What the dashboard computes before it draws: lines of time, strips of health, places, words.
+// Tests the dashboard's computations for drawings: lines of time, strips of health, places, words.
 import { describe, expect, test } from 'vitest'
 import { exampleOf } from '#dashboard/forms/example.ts'
 import { effectIn } from '#dashboard/api/effect.ts'

@@ -1,4 +1,4 @@
-// What the dashboard calls the ends of a flow: as the printed forms of a plan do.
+// Tests the dashboard's names for the ends of a flow, which are those of a printed plan.
 import { expect, test } from 'vitest'
 import { sideOf } from '#dashboard/edit/flow-labels.ts'
 import { endpointText } from '#judge/print/phrases.ts'

@@ -1,4 +1,4 @@
-// What the dashboard says of a member's health over time.
+// Tests the dashboard's summary of a member's health over time.
 import { expect, test } from 'vitest'
 import { summaryOf, stretchText } from '#dashboard/health/history-text.ts'
 import type { Stretch } from '#dashboard/health/history-text.ts'

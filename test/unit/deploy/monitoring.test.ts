@@ -9,7 +9,7 @@ const deploy = join(import.meta.dirname, '../../../deploy')
 const boards = readdirSync(join(deploy, 'grafana'))
 const read = (...path: string[]): string => readFileSync(join(deploy, ...path), 'utf8')
 
-/** What Prometheus and the runtime add to every series. */
+/** Labels that Prometheus and the runtime add to every series. */
 const common = ['instance', 'job', 'le']
 
 interface Rule {

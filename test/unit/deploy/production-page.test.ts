@@ -1,5 +1,5 @@
-// What the page from nothing to two sites says of compose and Kubernetes, run with programs in the
-// place of docker, kubectl and helm that note what they are given: it fits what is under deploy/.
+// Runs the commands for compose and Kubernetes of the page from nothing to two sites; docker,
+// kubectl and helm are replaced by programs that note their arguments.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

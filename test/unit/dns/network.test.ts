@@ -1,4 +1,4 @@
-// What lies in a network, which addresses are internal, and what lifts that.
+// Tests membership in networks, and internal addresses with their exceptions.
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

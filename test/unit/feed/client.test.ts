@@ -276,7 +276,7 @@ describe('a client that is slow', () => {
 
   test('is dropped when its snapshot takes too long', () => {
     const { socket, pass } = connect({ snapshotMembers: 5_000, isTaking: false })
-    // It takes something all the time, and never enough.
+    // The client reads all the time, but too slowly.
     for (let ms = 0; ms < feedLimits.snapshotMsMax; ms += feedLimits.tickMs) {
       expect(socket.ended).toEqual([])
       socket.take(1)

@@ -1,4 +1,4 @@
-// What the feed tells of rollouts and windows: each step, begin and end, when its time comes.
+// Tests the feed of rollouts and windows: each step, begin and end is sent at its time.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RolloutTrip } from '#routing/time/rollout.ts'
 import { unseenOverlays } from '#test/support/api-ports.ts'

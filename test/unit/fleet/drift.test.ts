@@ -1,4 +1,4 @@
-// What is wrong with nodes as a fleet: silent, behind, split, refusing, with a clock that is off.
+// Tests the faults of nodes as a fleet: silent, behind, split, refusing, with a wrong clock.
 import { expect, test } from 'vitest'
 import { DriftWatch, driftLimits } from '#fleet/drift.ts'
 import { createNodeInventory, inventoryLimits, missingAfterMs } from '#fleet/node-inventory.ts'

@@ -1,4 +1,4 @@
-// What a node that pulls tells of itself, to whom, and what it does where too many ask.
+// Tests the reports of a pulling node: their content, their receiver, and busy receivers.
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import type { ChannelRecord } from '#bundle/signature/channel.ts'

@@ -1,4 +1,4 @@
-// What a node does with sources that misbehave: each a real HTTP server on loopback.
+// Tests a pulling node with sources that misbehave, each a real HTTP server on loopback.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
@@ -91,7 +91,7 @@ function follow(urls: readonly string[], parts: Partial<PullerParts> = {}) {
 
 describe('a node that has the bundle before', () => {
   const deltaTo = `/bundles/deltas/${other.digest}/${bundle.digest}`
-  /** It keeps what it serves in files, as a node does. */
+  /** Keeps the served bundle in files, as a node does. */
   function followWithDisk(url: string) {
     const directory = tempDir('puller')
     const storedPath = (digest: string): string => join(directory, digest)
@@ -249,7 +249,7 @@ swapped.set(other.bytes.subarray(-200), bundle.bytes.length - 200)
 /** As a bundle of files or a database of another product begins. */
 const database = Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(10_000)])
 
-/** What a bad source has, once the node serves seq 5 of a good one. */
+/** Bundles of a bad source, once the node serves seq 5 of a good one. */
 const rows: readonly (readonly [string, string, (bad: BundleSource) => void])[] = [
   ['a record that is no JSON', 'malformed', (bad) => bad.files.set(recordPath, '{"record":')],
   ['a record of nothing', 'malformed', (bad) => bad.files.set(recordPath, 'null')],

@@ -1,4 +1,5 @@
-// What a check over HTTP asks, which statuses it takes, and the certificate that it shows.
+// Tests the requests of checks over HTTP, the statuses that pass, and the certificate of the
+// client.
 import { once } from 'node:events'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'

@@ -1,4 +1,4 @@
-// One attempt of a probe, and what came of it.
+// Runs one attempt of a probe, and returns its result.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { ProbeResult } from '#health/probes/probe.ts'
 import type { ProbeTable } from '#health/probes/probes.ts'

@@ -6,7 +6,7 @@ import type { ProbeTable } from '#health/probes/probes.ts'
 
 export interface TestProbes {
   readonly probes: ProbeTable
-  /** What was logged, in order. */
+  /** Logged lines, in order. */
   readonly lines: string[]
 }
 

@@ -10,7 +10,7 @@ import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts
 import type { HealthVerdicts } from '#state/ports/health-verdicts.ts'
 import { Simulation } from './simulation.ts'
 
-/** What the monitor asks of a thread; messages are copied as between threads, and come at once. */
+/** Messages of the monitor to a thread, copied as between threads, and delivered at once. */
 class SimulatedWorker extends EventEmitter {
   readonly #world: Simulation
 

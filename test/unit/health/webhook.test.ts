@@ -1,4 +1,4 @@
-// What a webhook is asked, which answers count, and servers that answer badly.
+// Tests the requests of webhook checks, the answers that count, and servers that answer badly.
 import { describe, expect, test } from 'vitest'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { ProbeResult } from '#health/probes/probe.ts'

@@ -1,4 +1,4 @@
-// What bodies are taken as, and what the document says of them beyond their fields.
+// Tests the accepted encodings of bodies, and their description in the document.
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'

@@ -49,7 +49,7 @@ function servicesOf({ services, pools }: BundleModel): string[] {
     .sort()
 }
 
-/** What the model says, without the file that it is from. */
+/** Returns the model without the names of its files. */
 function modelsOf(rrsets: BundleModel['rrsets']): BundleModel['rrsets'] {
   return rrsets.map(({ name, zone, type, ttlSeconds, rdata }) => {
     return { name, zone, type, ttlSeconds, rdata }

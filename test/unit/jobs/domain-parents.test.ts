@@ -1,5 +1,5 @@
-// What parents were seen to have is told to the guardrails when it changes, and to people where it
-// fits no key.
+// Tests that DS records seen at parents reach the guardrails when they change, and people when they
+// fit no key.
 import { expect, test } from 'vitest'
 import { err, ok } from '#lib/result.ts'
 import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'

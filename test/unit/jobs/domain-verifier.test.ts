@@ -46,7 +46,7 @@ let store: SharedStore
 let domains: OwnedDomain[]
 let checked: string[]
 let told: string[]
-/** What a check waits for. */
+/** A promise that a check waits for. */
 let pause: Promise<void>
 beforeEach(() => {
   nowMs = 1_000_000

@@ -5,11 +5,11 @@ import { responseHitLimits } from '#state/ports/response-hits.ts'
 import type { ResponseHits } from '#state/ports/response-hits.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
-/** What all nodes share. */
+/** Store that all nodes share. */
 const stored = new Map<string, number>()
 const batches: string[] = []
 let isAway = false
-/** It has written, and its word does not come back. */
+/** The store has written, but its answer is lost. */
 let isMute = false
 const away = err({ code: 'store-away', message: 'away' } as const)
 

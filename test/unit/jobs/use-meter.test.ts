@@ -1,4 +1,4 @@
-// What a node tells the store of what its answers use: each object once a day, and what there is.
+// Tests a node's reports about used and existing objects: each used object once a day.
 import { beforeEach, expect, test } from 'vitest'
 import { UseMeter } from '#jobs/use-meter.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// What a node writes down of itself, and what is found of it for an instant.
+// Tests a node's journal: its records, and the records found for an instant.
 import { open } from 'node:fs/promises'
 import {
   mkdirSync,

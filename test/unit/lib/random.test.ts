@@ -17,7 +17,7 @@ describe('a seeded generator', () => {
     const same = draws(new Random(1), 10_000, 16).filter(
       (value, i) => value === draws16OfSeed2[i],
     ).length
-    // One in sixteen agrees by chance: 625, with a standard deviation of 24.
+    // A sixteenth agrees by chance: 625, with a standard deviation of 24.
     expect(Math.abs(same - 625)).toBeLessThan(150)
   })
 

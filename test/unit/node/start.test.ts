@@ -1,4 +1,4 @@
-// What signals do to a daemon that is slow; the others are in test/e2e/daemon-process.test.ts.
+// Tests signals to a slow daemon; the others are in test/e2e/daemon-process.test.ts.
 import { spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'

@@ -106,7 +106,9 @@ describe('a signal that is refused', () => {
 
 const formats = fc.constantFrom(null, ...signalFormats)
 
-/** What must hold of any body: a value or a sentence, inside the limits, the same each time. */
+/**
+ * Properties of any body: it gives a value or a sentence, inside the limits, the same each time.
+ */
 function complaintAbout(format: string | null, body: unknown): string | undefined {
   const parsed = parseHealthSignal(format, body)
   if (JSON.stringify(parseHealthSignal(format, body)) !== JSON.stringify(parsed))

@@ -20,7 +20,7 @@ export const check = {
 
 export type Parts = Partial<MemberModel>
 
-/** One pool, probed every ten seconds; the uid of a member ends as its address does. */
+/** A pool that is probed every ten seconds; the uid of a member ends like its address. */
 export function bundleWith(
   members: Readonly<Record<string, Parts>>,
   parts: Partial<PoolModel> = {},
@@ -37,7 +37,7 @@ export class LinkedNode {
   readonly #simulated: SimulatedMonitor
   readonly #link: HealthLink
   #serving: { bundle: Bundle; state: RoutingState } | undefined
-  /** What the probes of an address find. */
+  /** Results of an address's probes. */
   readonly outcomes = new Map<string, Outcome>()
 
   /** @param monitor what routing believes; left out, the simulated one's own probes */

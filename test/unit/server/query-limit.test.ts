@@ -1,4 +1,4 @@
-// What the answer path does with the tokens of its batch.
+// Tests how the answer path uses the tokens of its batch.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'

@@ -1,4 +1,4 @@
-// What a transfer shows of TXT records that were written at run time.
+// Tests transfers with TXT records that were written at run time.
 import { expect, test } from 'vitest'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { adoptBundle } from '#bundle/load/load.ts'

@@ -1,4 +1,4 @@
-// What a bundle has that BIND refuses as a secondary server, and what the log says of it.
+// Tests bundles with records that BIND refuses as a secondary server, and their log lines.
 import { expect, test } from 'vitest'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

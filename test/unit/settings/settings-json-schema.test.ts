@@ -1,4 +1,4 @@
-// What editors are told of the settings file, against what the loader takes.
+// Compares the JSON Schema of the settings file, for editors, with the loader.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'

@@ -1,4 +1,4 @@
-// What a node tells of the health of members over time, from its journal.
+// Tests a node's reports about members' health over time, from its journal.
 import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

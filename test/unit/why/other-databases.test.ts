@@ -1,4 +1,4 @@
-// What gslbd why says of an answer that went by a database which is not the one of then.
+// Tests gslbd why with an answer that used a database which has changed since.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'

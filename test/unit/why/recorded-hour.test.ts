@@ -61,7 +61,7 @@ test('every certain answer in a recorded hour is the one that was sent', async (
       certain.set(one.name, (certain.get(one.name) ?? 0) + 1)
       continue
     }
-    // What browsers measured is not kept: any candidate may have been taken.
+    // Measurements of browsers are not kept, so any candidate may have been chosen.
     const isKept = one.name !== 'fast.test.'
     if (isKept) expect(past.shares.map(({ member }) => member)).toContain(picks[0])
     expect(past.mayAnswer).toEqual(expect.arrayContaining([...picks]))

@@ -12,7 +12,7 @@ const octetsOf = (address: string): Uint8Array => {
 }
 const secondsOf = (cookie: string): number => Number.parseInt(cookie.slice(24, 32), 16)
 
-/** What a jar makes of a cookie, and the one in its reply. */
+/** Returns the verdict of a jar about a cookie, and the cookie of its reply. */
 function take(jar: CookieJar, cookie: string, client: string): { kind: string; reply: string } {
   const option = Buffer.from(cookie, 'hex')
   const view = new DataView(option.buffer, option.byteOffset, option.length)

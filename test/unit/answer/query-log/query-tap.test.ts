@@ -1,5 +1,5 @@
-// What an answering thread leaves in a ring: which queries, what of them, and what when there is no
-// room.
+// Tests the records that an answering thread writes to its ring: which queries, which fields, and
+// losses when the ring is full.
 import { describe, expect, test } from 'vitest'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'

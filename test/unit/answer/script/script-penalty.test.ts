@@ -21,7 +21,7 @@ test('pauses double up to a minute, and a run in time ends the row', () => {
     time.ms += sent!.pauseMs - 1
     expect([penalties.look(), strikes[0], penalties.size]).toEqual([[], strikesMax, 1])
     time.ms += 1
-    // One more try.
+    // The script gets one more try.
     expect([penalties.look(), strikes[0], penalties.size]).toEqual([[], strikesMax - 1, 0])
   }
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])

@@ -1,4 +1,4 @@
-// What external-dns writes becomes of plain records: commits of its tenant, one for each change.
+// Tests that writes of external-dns become plain records: a commit of the tenant for each change.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { keyOf } from '#test/support/config-world.ts'
 import type { ModelEndpoint } from '#test/support/external-dns.ts'

@@ -1,4 +1,4 @@
-// What a licence server said of a token, remembered for that token alone.
+// Tests that a licence server's verdict is remembered for the judged token alone.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startLicenceServer } from '#test/support/licence-server.ts'
 import type { LicenceServerStub } from '#test/support/licence-server.ts'

@@ -11,7 +11,10 @@ interface Target {
 interface Page {
   readonly domain?: string
   readonly targets?: readonly Target[]
-  /** One for each request in turn; the last one repeats. A target without any does not answer. */
+  /**
+   * Status for each request in turn; the last one repeats. A target without a status does not
+   * answer.
+   */
   readonly latenciesMs?: Readonly<Record<string, readonly number[]>>
   readonly isHidden?: boolean
   readonly saveData?: boolean

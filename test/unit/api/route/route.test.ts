@@ -1,4 +1,4 @@
-// What a handler gets of the ports: those that its row names.
+// Tests that a handler gets the ports that its row names, and no others.
 import { Type } from '#lib/schema/type.ts'
 import { expect, test } from 'vitest'
 import { portsFor, route } from '#api/route/route.ts'

@@ -263,7 +263,7 @@ describe('a bundle', () => {
     const answer = await scene().get(bundleUrl, { ...asPuller, 'accept-encoding': 'gzip, zstd' })
     expect(answer.headers['content-encoding']).toBe('zstd')
     expect(zstdDecompressSync(answer.rawPayload).equals(Buffer.from(bundle.bytes))).toBe(true)
-    // It was compressed before, and has its length.
+    // The bundle was compressed before, and has the length of that.
     expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length))
   })
 

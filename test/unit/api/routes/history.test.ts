@@ -392,7 +392,7 @@ describe('a revert', () => {
       'admin access required: only a system administrator sets script checks',
     ])
     expect((await call('GET', path)).body).toMatchObject({ type: 'tcp' })
-    // What the commit left alone is nobody's change.
+    // Objects that the commit left alone count as no one's change.
     await change('PUT', path, { type: 'script', scriptContent: 'exit 0' }, 'root')
     const renamed = await change('PUT', `/pools/${id}`, { name: `renamed-${count}` })
     expect((await asAdministrator(renamed.commit)).status).toBe(201)

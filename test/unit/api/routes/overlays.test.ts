@@ -346,7 +346,10 @@ describe('rollouts', () => {
     expect(next).toMatchObject({ status: 201, body: { baseWeight: 90, weight: 90 } })
   })
 
-  /** What ends by the clock is written down by the next write, with the entity tag of before. */
+  /**
+   * A rollout that ends by the clock is settled by the next write, for which the earlier entity tag
+   * is still valid.
+   */
   test.each([
     [{ name: 'new' }, 25],
     [{ weight: 90 }, 90],

@@ -300,7 +300,7 @@ test('If-Match of a request is looked at', async () => {
   })
   const statuses = [headers['etag']!, '"no"'].map(
     async (tag, i) =>
-      // One tenant has one plan at a time.
+      // A tenant has one plan at a time.
       (await world.call([acme, rootKey][i]!, 'POST', '/plan', asked(tag))).status,
   )
   expect(await Promise.all(statuses)).toEqual([200, 412])

@@ -8,7 +8,7 @@ import { runProgram } from '#test/support/run-program.ts'
 
 const acme = keyOf('acme')
 const zenith = keyOf('zenith')
-/** What the licence refuses, as a test sets it. */
+/** Refusal of the licence, as a test sets it. */
 const refused = new Set<LicensedFeature>()
 const licence: LicenceGate = {
   ...everythingLicensed,
@@ -55,7 +55,7 @@ function commitSettings(): void {
   git('update-ref', 'refs/heads/main', git(...person, 'commit-tree', '-p', 'main', '-m', 'x', tree))
 }
 
-/** What a new service has beside the fields that were sent. */
+/** Fields of a new service beside those that were sent. */
 const policy = { onAllDown: 'empty', answerCount: 1, weakSpots: true }
 
 describe('services', () => {

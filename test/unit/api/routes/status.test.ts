@@ -6,7 +6,7 @@ import type { AnsweredBody, ConfigWorld } from '#test/support/config-world.ts'
 
 const acme = keyOf('acme')
 const zenith = keyOf('zenith')
-/** What is known, by address or id; of the rest nothing. */
+/** Known health, by address or id; other members have none. */
 const known = new Map<string, KnownHealth>()
 const asked: AskedMember[] = []
 const memberHealth: MemberHealthView = {

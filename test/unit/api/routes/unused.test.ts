@@ -1,4 +1,4 @@
-// What no query has used: only what is known to be unused is called so.
+// Tests the list of unused objects: only those known to be unused are listed.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ObjectUse, UseRecord } from '#state/ports/object-use.ts'
 import { ok } from '#lib/result.ts'

@@ -1,4 +1,5 @@
-// What a write is told besides its object: warnings that it causes, and what goes with an object.
+// Tests the answer to a write beside its object: warnings that it causes, and objects deleted with
+// it.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'

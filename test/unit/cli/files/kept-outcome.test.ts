@@ -1,5 +1,5 @@
-// What a check of many files said is said again, where nothing that it depends on has changed; and
-// whatever else stands in its place is thrown away with one line.
+// Tests the kept outcome of a check of many files: it is reported again while nothing that it
+// depends on has changed, and any other content of the file is dropped with one line.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'

@@ -5,7 +5,7 @@ import { commands } from '#cli/main.ts'
 import { completedOf } from '#cli/terminal/completion.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
-/** What bash offers after these words, of which the last is being written. */
+/** Returns bash's completions after these words, the last of which is unfinished. */
 function offered(script: string, ...words: string[]): string[] {
   const line = words.map((word) => `'${word}'`).join(' ')
   const set = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}`

@@ -1,4 +1,4 @@
-// What a script asks of JavaScript and would not find when it runs is refused with its place.
+// Tests that a script's use of JavaScript that is absent at run time is refused with its place.
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { scriptAbsences } from '#compiler/scripts/script-absences.ts'
@@ -19,7 +19,7 @@ const candidates = [{ ip: '192.0.2.1', region: 'DE', ...numbers }]
 const input = { candidates, client: {}, qname: '.', qtype: 'A', now: 0 }
 const run = (body: string) => engine.run(body, scriptQuestion(input))
 const found = (body: string) => scriptAbsences(body).map(({ name }) => name)
-/** What engine and Node both can be asked for. */
+/** Globals that both the engine and Node have. */
 const lacks = (path: string): string =>
   `(() => { try { return (${path}) === undefined } catch { return true } })()`
 
@@ -55,7 +55,7 @@ describe('the list is that of the engine', () => {
   })
 })
 
-/** What the runner of tests puts into the world. */
+/** Globals of the test runner. */
 const isOfTests = (name: string): boolean => /vitest|^__/.test(name)
 
 describe('a use that fails at run time is found with its place', () => {

@@ -7,7 +7,7 @@ import { placeInScalar } from '#compiler/yaml/scalar-place.ts'
 
 const place = { path: ['a', 0], at: 'value' } as const
 
-/** What the file has at the first # of the value of `a[0]`, and the line that it stands on. */
+/** Returns the text at the first # of the value of `a[0]`, and its line. */
 function found(text: string): readonly [string, number] {
   const document = readYaml(text)
   const [value] = (document.value as { a: readonly [string] }).a

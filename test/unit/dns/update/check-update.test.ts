@@ -121,7 +121,7 @@ describe('RFC 2136 section 3.4: updates', () => {
     ['t.example.com. 0 NONE TXT "1"', 'delete t'],
     ['t.example.com. 0 ANY TXT', 'delete-all t'],
     ['t.example.com. 0 ANY ANY', 'delete-all t'],
-    // What is not TXT is skipped.
+    // Records of other types than TXT are skipped.
     ['n.example.com. 60 IN A 192.0.2.1', ''],
     ['w.example.com. 0 NONE A 192.0.2.1', ''],
     ['w.example.com. 0 ANY A', ''],

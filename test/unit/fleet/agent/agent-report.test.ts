@@ -1,4 +1,5 @@
-// What a probe agent says over HTTP: what a control node takes of it, and who is told how much.
+// Tests a probe agent's reports over HTTP: which parts a control node takes, and whom it tells how
+// much.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

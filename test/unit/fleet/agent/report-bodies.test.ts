@@ -1,4 +1,4 @@
-// What an agent sends: whatever its probes found, a control node takes it.
+// Tests that a control node takes an agent's reports, for any results of its probes.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readAgentReport, agentReportLimits } from '#fleet/agent/agent-report.ts'

@@ -76,7 +76,7 @@ test('a journal arrives whole, and gives for each instant what its files give', 
     expect(findMoment(segments, atMs)).toEqual(findMoment(segmentsIn(scene.directory), atMs))
   }
   expect(copier.status()).toMatchObject({ error: null, refused: 0 })
-  // What was taken is looked at for what is old: once an hour.
+  // Received records are searched for old ones once an hour.
   await keeper.look()
   await keeper.look()
   expect(pruned).toBe(1)

@@ -22,7 +22,7 @@ describe('an envelope', () => {
 
   test.each([
     ['for another node', open(sealed, { node: 'far-2' }), 'not-for-us'],
-    // What was recorded opens for no later question: it cannot bring old keys back.
+    // A recorded envelope opens for no later request, so it cannot bring old keys back.
     ['for another question', open(sealed, { key: newQuestionKey() }), 'not-for-us'],
     [
       'of a control node that is not trusted',

@@ -1,4 +1,4 @@
-// What a control node takes of what nodes tell of themselves, and what it keeps.
+// Tests which parts of nodes' reports a control node takes, and which it keeps.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createNodeInventory, inventoryLimits } from '#fleet/node-inventory.ts'

@@ -23,7 +23,7 @@ import {
 import type { Pools } from '#test/support/guarded-node.ts'
 import { sourceFile } from '../../compiler/fixture.ts'
 
-/** One that sees each commit, one that looks now and then, and one that is new each time. */
+/** Three judges: one sees each commit, one looks now and then, and one is new each time. */
 function fleet(...options: Parameters<typeof guardedNode>) {
   const scene = guardedNode(...options)
   const here = scene.beside('here', systemClock)
@@ -36,12 +36,12 @@ function fleet(...options: Parameters<typeof guardedNode>) {
   /** The last commit of these files. */
   const commits = new Map<object, string>()
   const idOf = (files: object): string => commits.get(files)!
-  /** What the one says that sees each commit. */
+  /** Verdicts of the judge that sees each commit. */
   const push = async (...change: Parameters<typeof scene.commit>) => {
     commits.set(change[0], scene.commit(...change))
     return await verdict(here)
   }
-  /** What all say of a change that goes back to a commit, and says so. */
+  /** Verdicts of all judges about a change that declares to go back to a commit. */
   const allBack = async (to: Record<string, string>, files = to) => {
     const fresh = scene.beside(`fresh${count++}`, handClock(day))
     // It begins with what came before.

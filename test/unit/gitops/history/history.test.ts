@@ -145,7 +145,7 @@ test('the files of a commit are those that it had, up to a limit', async () => {
     if (!found.ok) return found.error
     return found.value.map((file) => [file.path, file.bytes && Buffer.from(file.bytes).toString()])
   }
-  // What is no part of the configuration is named, and not read.
+  // Files outside the configuration are listed, and not read.
   const readme = ['README.md', null]
   expect(await textsOf(first)).toEqual([readme, [path, poolText('a')]])
   expect(await textsOf(second)).toEqual([readme, [other, poolText('b')]])

@@ -1,4 +1,4 @@
-// What is kept of a commit: read again it is what was read, and whatever else a file holds is
+// Tests kept commits: reading one gives what was written, and any other content of the file is
 // refused without a throw.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// What comes after an accepted commit that can no longer be read is not taken on trust: there is
-// nothing that the guardrails could compare it with.
+// Tests that commits after an unreadable accepted one are not trusted, since the guardrails have
+// nothing to compare them with.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'vitest'

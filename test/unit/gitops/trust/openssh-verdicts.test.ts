@@ -19,7 +19,7 @@ const other = formatPublicKeyLine(generateSshKey('').publicKey, '')
 const atSeconds = Date.UTC(2026, 4, 1, 12) / 1000
 const long = (length: number): string => 'a'.repeat(length - 4) + '@x.e'
 
-/** What is stricter than OpenSSH, in the words of the page. */
+/** Rules that are stricter than OpenSSH's, in the words of the page. */
 const notUtc = 'A time without `Z` is refused'
 const badLine = 'one bad line refuses the whole file'
 const authority = '`cert-authority` and options not listed here are refused'

@@ -95,7 +95,7 @@ interface Together {
   readonly guardrail: GuardrailName
   readonly values: JsonObject
   readonly services?: number
-  /** What the other tenant does before. */
+  /** Change of the other tenant before. */
   readonly others: readonly Operation[]
   readonly own: readonly [method: string, path: string, body?: JsonObject]
 }

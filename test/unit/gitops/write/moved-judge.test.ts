@@ -24,7 +24,7 @@ async function scene(files = limited, parts: Partial<SceneOptions> = {}) {
   await seedOrigin(options, files)
   const at = await startWriteScene(options)
   onTestFinished(() => at.stop())
-  /** What comes at the same moment shares a commit. */
+  /** Requests of the same moment share a commit. */
   const together = async (...requests: readonly Asked[]): Promise<readonly string[]> =>
     (await Promise.all(requests.map(([operation, more = {}]) => at.send(more, operation)))).map(
       wordOf,

@@ -1,4 +1,4 @@
-// What a write is told that does not compile, however much else the compiler says.
+// Tests the answer to a write that does not compile, however many findings the compiler has.
 import assert from 'node:assert/strict'
 import { onTestFinished, test } from 'vitest'
 import { gitLimits } from '#gitops/limits.ts'

@@ -26,7 +26,7 @@ const rows: readonly [
   ['unknown', '+', '--', { ...all('-'), 'local-only': '+' }],
   ['unknown', '+', '+-', { ...all('+'), 'global-quorum': '-' }],
   ['unknown', '+', '+--', { ...all('+'), 'global-quorum': '-' }],
-  // Its own old word counts where it is preferred, and where nobody has a newer one.
+  // The node's own old verdict counts where it is preferred, and where no one has a newer one.
   ['stale', '-', '', all('-')],
   ['stale', '+', '', all('+')],
   ['stale', '-', '++', { ...all('+'), 'local-only': '-', 'prefer-local': '-' }],

@@ -138,7 +138,7 @@ describe('members that few nodes of a site probe', () => {
     const tried = new Map(nodes.map((node) => [node.name, node.probed()]))
     const after = await probers()
     expect(counts(after)).toEqual([2])
-    // Nobody else has probed them meanwhile.
+    // No other node has probed the members meanwhile.
     for (const [name, uids] of tried) {
       expect(uids.filter((uid) => !after.get(uid)!.includes(name))).toEqual([])
     }
@@ -152,7 +152,7 @@ describe('members that few nodes of a site probe', () => {
     await walk(settleMs)
     const before = await probers()
     const late = await join('d', { probers: 1 })
-    // It is there, and cannot probe.
+    // The node is present, but cannot probe.
     late.outcome = () => 'local-error'
     await walk(settleMs)
     const blind = await probers()
@@ -323,7 +323,7 @@ describe('probe agents', () => {
     // The other agent leaves some to this one; the node sees that nobody has a word on them.
     await walk(2 * settleMs)
     expect(members.map((uid) => says(node, uid))).toEqual(members.map(() => false))
-    // What they would have probed, the others do.
+    // The other nodes probe the members of the missing one.
     const found = await probers()
     expect(members.every((uid) => found.get(uid)!.some((name) => name !== 'agent-2'))).toBe(true)
     node.view.permitAgents(2)

@@ -20,7 +20,7 @@ interface Node {
   readonly name: string
   readonly simulated: SimulatedMonitor
   readonly view: HealthMonitor
-  /** What its probes find, and after how long. */
+  /** Results of its probes, and their times. */
   outcome: Outcome
   rttMs: number
   /** Health that its routing was told to look up, by time. */

@@ -18,7 +18,7 @@ class World {
   readonly asked: string[] = []
   readonly told: (readonly string[])[] = []
   readonly kept: LastGood[] = []
-  /** What the next lookups give; undefined: nothing, for ever. */
+  /** Results of the next lookups; undefined: the lookup never ends. */
   answer: (hostname: string) => LookupResult | undefined = () => found(['192.0.2.1'])
   readonly resolver: HostnameResolver
 

@@ -1,4 +1,4 @@
-// What is said of a server that hangs, fails, or answers something else.
+// Tests the messages about a server that hangs, fails, or answers with something else.
 import { expect, test } from 'vitest'
 import { askJson } from '#integrations/http/json-client.ts'
 import { freePort } from '#test/support/free-port.ts'

@@ -1,4 +1,4 @@
-// What a name can answer, by family: a change that takes the last of it is held, whatever does it.
+// Tests names that would lose their last answer of a family: any change that does it is held.
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { breachBetween, isNoRepair } from '#judge/guard/judge.ts'

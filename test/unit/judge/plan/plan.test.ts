@@ -1,4 +1,4 @@
-// What a plan says of one change at a time.
+// Tests plans of one change at a time.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -411,7 +411,7 @@ test('a sticky step is asked for some networks, and says how far that may err', 
     const { moved, error, flows } = movementOf(networksMax)
     expect(error).toBeGreaterThan(0)
     expect(error).toBeLessThan(0.02)
-    // Whose member stays stays there: a third of the clients moves.
+    // Clients of the unchanged member stay: a third of all clients moves.
     expect(Math.abs(moved - 1 / 3)).toBeLessThan(2 * error)
     expect(flows.every(({ from }) => from.member === c)).toBe(true)
   }

@@ -1,4 +1,4 @@
-// What a write says of its effect on a node whose databases tell where clients are.
+// Tests the effect that a write reports, on a node with databases of places.
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
@@ -150,7 +150,7 @@ describe('on a node with databases', () => {
     expect(effects.between(before!, after!).text?.(null)).toMatch(/^moved=28/)
     databases = geo
     effects.renew()
-    // What a WeakRef was asked for stays until the next turn.
+    // A dereferenced WeakRef keeps its target until the next turn.
     await setImmediate()
     exposedCollector()()
     expect(ranges.deref()).toBeUndefined()
@@ -208,7 +208,7 @@ describe('a sticky way behind one that goes by places', () => {
       expect(wanted).toBeGreaterThan(0)
       expect(movedMaxError).toBeLessThan(0.02)
       expect(Math.abs(movedMax - wanted)).toBeLessThanOrEqual(movedMaxError + error)
-      // What was chosen once is asked again, the same.
+      // The same question gets the same choice again.
       const back = effects.between(head, base)
       const again = effects.between(base, head)
       expect([back.ok, again.ok && again.of(null).movedMax]).toEqual([true, movedMax])

@@ -1,4 +1,4 @@
-// What a write says of its effect: the figures of a plan, or why there are none.
+// Tests the effect that a write reports: the figures of a plan, or the reason for their absence.
 import { expect, test } from 'vitest'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'

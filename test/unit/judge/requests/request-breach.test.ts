@@ -1,5 +1,5 @@
-// What requests to the API may alter besides removing names: the limits of commits, by themselves
-// and with the requests shortly before.
+// Tests the limits for API requests besides removed names: those of commits, for one request and
+// for all of the last ten minutes.
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#compiler/yaml/text.ts'

@@ -1,4 +1,5 @@
-// What one request may remove without a word, and what other nodes make of the commit.
+// Tests how many names a request may remove without an override, and how other nodes judge its
+// commit.
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
 import { onTestFinished, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What gslbd simulate says of names that are delegated, and of aliases.
+// Tests gslbd simulate with delegated names and aliases.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCli } from '#test/support/run-cli.ts'

@@ -1,4 +1,4 @@
-// What a simulation and a plan say of zones that are signed, without their keys.
+// Tests simulations and plans of signed zones, without their keys.
 import { describe, expect, test } from 'vitest'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'

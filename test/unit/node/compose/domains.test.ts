@@ -1,4 +1,4 @@
-// Whose delegation a node checks for a domain.
+// Tests which delegation a node checks for a domain.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createNodeDomains } from '#node/compose/domains.ts'
 import { systemClock } from '#lib/clock.ts'

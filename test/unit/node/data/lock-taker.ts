@@ -2,7 +2,7 @@
 import { openDataDir } from '#node/data/data-dir.ts'
 import type { DataDir } from '#node/data/data-dir.ts'
 
-/** What to take, and when: all takers should try in the same instant. */
+/** Lock to take, and the time: all takers try in the same instant. */
 export interface Turn {
   readonly path: string
   readonly atMs: number

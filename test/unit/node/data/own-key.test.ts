@@ -1,4 +1,4 @@
-// Whose signatures a node believes at its first start, when nobody has said it.
+// Tests which signatures a node trusts at its first start, without a setting.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// What nodes write down of rollouts and windows: several of them with one time, one branch and
-// seeded chances.
+// Tests how nodes record rollouts and windows: several nodes with one clock, one branch and seeded
+// chances.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { OverlayKeeper } from '#node/overlays/overlay-keeper.ts'
 import { Regressions } from '#node/overlays/regressions.ts'
@@ -39,7 +39,7 @@ const night = (fields: object = {}) =>
 let time: FakeTime
 let commits: ReturnType<typeof createCommits>
 let stops: (() => unknown)[]
-/** What the branch makes of a write. */
+/** Result of a write on the branch. */
 let answer: (operation: Operation) => WriteResult
 let warned: object[]
 const written: { readonly node: number; readonly operation: Operation; readonly second: number }[] =

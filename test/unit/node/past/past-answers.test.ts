@@ -1,4 +1,4 @@
-// What the API tells of the past of a node, and to whom.
+// Tests the API about a node's past: its answers, and who gets them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

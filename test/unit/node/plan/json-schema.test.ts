@@ -45,12 +45,12 @@ const tree: Tree = {
   ),
 }
 
-/** What a change says in JSON. */
+/** A change in JSON. */
 interface Row {
   readonly name: string
   readonly change: Tree
   readonly more?: (at: (name: string, content: string | Buffer) => string) => readonly string[]
-  /** What the plan must have some of, so that its form is looked at. */
+  /** Lists of the plan that must not be empty, so that their form is checked. */
   readonly has: (plan: Plan) => unknown
 }
 

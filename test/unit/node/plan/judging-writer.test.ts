@@ -39,7 +39,7 @@ const failure = (code: WriteFailure['code'] | 'needs-plan'): CommitResult =>
   err({ code, message: code, operation: -1, diagnostics: [] })
 
 interface SceneParts {
-  /** What would answer. */
+  /** Bundle that would answer. */
   readonly next?: Uint8Array
   readonly jobMs?: number
   readonly limits?: MoveLimits

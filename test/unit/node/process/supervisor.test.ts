@@ -1,4 +1,4 @@
-// What systemd is told over its socket, which the test holds.
+// Tests messages to systemd over its socket, which the test opens.
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openSupervisor } from '#node/process/supervisor.ts'

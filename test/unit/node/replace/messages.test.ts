@@ -1,4 +1,5 @@
-// What a process and its successor say is read strictly: neither trusts the other's version.
+// Tests the messages between a process and its successor: each reads them strictly, as the other
+// may have another version.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lineOf, protocol, readHello, readOffer, stepOf } from '#node/replace/messages.ts'

@@ -36,7 +36,7 @@ describe.each(persistentAdapters)('keys of zones of a control node on %s', (_nam
     const other = start(env)
     await other.look()
     expect(other.vault?.keys().get(zone)).toMatchObject([{ tag: key.key.tag }])
-    // What the program says of keys without the database: those of its copy.
+    // Keys that the program reports without the database: those of its copy.
     removeTempDir(join(dataDir, keyFolder))
     const read = readAllKeys(dataDir, { secretKey, copyKey: secretKey }, 0)
     const { found, faults } = read.ok ? read.value : assert.fail(read.error)

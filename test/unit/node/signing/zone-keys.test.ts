@@ -1,4 +1,4 @@
-// What a node signs with: its key files, or nothing where its keys are in a database.
+// Tests the keys that a node signs with: its key files, or none where its keys are in a database.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What the API's simulations show of a node that serves, and to whom.
+// Tests the API's simulations on a serving node: their content, and who gets them.
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { SimulatedQuery } from '#api/ports/simulator.ts'
 import { LiveSimulator, liveLimits } from '#node/simulate/live.ts'

@@ -1,4 +1,4 @@
-// What the metrics show of transfers, updates, NOTIFY and signed messages.
+// Tests the metrics of transfers, updates, NOTIFY and signed messages.
 import { expect, test } from 'vitest'
 import { exchangeSnapshot } from '#node/status/exchange-snapshot.ts'
 import { Rcode } from '#dns/rcode.ts'

@@ -1,4 +1,5 @@
-// What health says of a repository that is held: which commit waits, and what serves meanwhile.
+// Tests the health of a node with a held repository: it names the commit that waits, and the one
+// that serves.
 import { expect, test } from 'vitest'
 import { healthOf, isWithdrawn } from '#node/status/health-reasons.ts'
 import type { HealthParts } from '#node/status/health-reasons.ts'

@@ -66,7 +66,7 @@ test('no secret and no password of an address is shown', () => {
   expect(of('redis.url')?.value).toBe('redis://***@redis.example.com')
   expect(of('gitops.url')?.value).toBe('https://***@git.example.com/x.git')
   expect(of('auth.oidc.clientSecret')?.value).toBe('***')
-  // That there is none is no secret.
+  // The absence of a secret is shown.
   expect(shown(load('')).of('database.url')?.value).toBe('')
 })
 

@@ -1,4 +1,4 @@
-// What a node does with its database on a clock, on the embedded database, and the way back.
+// Tests a node's periodic work with its database, on the embedded database, and the way back.
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -120,7 +120,7 @@ describe('a database that cannot be opened is an error in the log and in the ans
     expect(message).toContain(`stop the node, move ${directory} away, and run gslbd restore FILE`)
   })
 
-  // It is tried several times.
+  // The write is tried several times.
   onlyLong(() => {
     test('with the words of the system, and no damage, where it cannot be made', async () => {
       const dataDir = tempDir('refused')
@@ -211,7 +211,7 @@ describe('gslbd restore, where a backup is whole and not taken,', () => {
   })
 })
 
-/** One database for all of them, in this order: making one takes seconds. */
+/** All tests share a database, in this order, since making one takes seconds. */
 describe('a node with a database', () => {
   const { dataDir, directory, time, lines, queries, hits, records, open } = scene()
   const { usage, audit } = records.state.persistent

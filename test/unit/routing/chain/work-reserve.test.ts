@@ -1,4 +1,4 @@
-// What queries may draw for a scope, and how fast it comes back.
+// Tests the work that queries may draw for a scope, and its refill.
 import { expect, test } from 'vitest'
 import { WorkReserve, drawMax, filledPerMs, reserveMax } from '#routing/chain/work-reserve.ts'
 

@@ -53,7 +53,7 @@ function modelOf(parts: Partial<ServiceModel> = {}): BundleModel {
   }
 }
 
-/** What is chosen and what the steps choose, for the same query. */
+/** Returns the choice by the table and the choice by the steps, for the same query. */
 function both(site: RoutingSite, client: string, one: number, family: Family) {
   const { addresses, scope } = site.chooseNext(client, one, family)
   const { chosen, scopeBits } = site.traceAgain()

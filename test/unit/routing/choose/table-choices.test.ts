@@ -1,4 +1,4 @@
-// What is kept of the choices by a table: by pool, policy and family, until the candidates change.
+// Tests the cache of choices by a table: by pool, policy and family, until the candidates change.
 import { expect, test } from 'vitest'
 import { Family } from '#routing/state/query.ts'
 import { ChoiceMemory } from '#routing/choose/choice-memory.ts'

@@ -16,7 +16,7 @@ const world: World = {
     ['2001:db8::/32', 'US-CA'],
   ],
 }
-/** What a Country database says of the same networks. */
+/** Records of a Country database for the same networks. */
 const countriesAlone: World = {
   countries: world.countries!.map(([cidr, code]) => [cidr, code.slice(0, 2)]),
 }

@@ -24,7 +24,7 @@ function regionsOf(...regions: string[]): ReadonlySet<number> {
   return regionsWithSubdivisions(bundleOf({ pools: [pool(1, members)] }))
 }
 
-/** What each range from 10.0.0.0 on is told as. */
+/** Region of each range from 10.0.0.0 on. */
 function told(regions: ReadonlySet<number>): string[] | null {
   const buffers = regionTable(database, regions)
   if (buffers === null) return null

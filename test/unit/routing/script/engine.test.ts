@@ -26,7 +26,7 @@ beforeAll(async () => {
   engine = await loadScriptEngine()
 })
 
-/** What comes out of a run: candidates that it names, or how it failed. */
+/** Result of a run: the candidates that it names, or its failure. */
 function run(body: string, seed = 1): readonly number[] | string {
   const { outcome, named } = engine.run(body, scriptQuestion(input, seed))
   return outcome === 0 ? [...named] : scriptOutcomeNames[outcome]

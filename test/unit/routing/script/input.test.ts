@@ -1,4 +1,4 @@
-// What a script is asked, from the data that a node has, and whom its answer means.
+// Tests the input of scripts, from the data of a node, and the members that their answers mean.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { Client } from '#routing/chain/client.ts'

@@ -1,4 +1,4 @@
-// What the drivers say to their daemons, and what they make of those that answer otherwise.
+// Tests the drivers' messages to their daemons, and daemons that answer otherwise.
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

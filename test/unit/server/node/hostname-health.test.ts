@@ -8,7 +8,7 @@ import { bundleOf, member, pool, zone } from '#test/support/bundle-models.ts'
 import { simulatedMonitor } from '../../health/simulated-monitor.ts'
 import { check } from '../linked-node.ts'
 
-/** One pool of one host name, probed every ten seconds. */
+/** A pool of one host name, probed every ten seconds. */
 async function setUp(parts: Partial<PoolModel>) {
   const { world, monitor } = await simulatedMonitor()
   const outcomes = new Map<string, Outcome>()

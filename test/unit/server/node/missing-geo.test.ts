@@ -7,7 +7,7 @@ import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import { encode, service, smallModel } from '#test/support/bundle-models.ts'
 
-/** What serves, as far as it is looked at. */
+/** Parts of the bundle that the test reads. */
 function serving(services: Parameters<typeof service>[2][], geo: Partial<GeoBuffers> = {}) {
   const { bytes, digest } = encode({
     ...smallModel,

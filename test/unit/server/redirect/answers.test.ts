@@ -1,4 +1,4 @@
-// What a request is answered with, by its Host header and its target.
+// Tests the answer to a request, by its Host header and its target.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'

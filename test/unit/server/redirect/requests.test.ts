@@ -46,7 +46,10 @@ beforeAll(async () => {
 })
 afterAll(() => listener.stop())
 
-/** One that a busy machine sends too late for its 200 ms is a 408, and asked again. */
+/**
+ * A busy machine may send a request too late for its 200 ms, which gives a 408; it is then
+ * repeated.
+ */
 const nextIsAnswered = (): Promise<void> =>
   expect.poll(async () => (await rawHttp(port, [good])).statuses).toEqual([301])
 

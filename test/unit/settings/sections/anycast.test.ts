@@ -1,4 +1,4 @@
-// What is asked of the settings of announced addresses beyond the form of each.
+// Tests the settings of announced addresses beyond the form of each.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

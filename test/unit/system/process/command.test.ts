@@ -1,4 +1,4 @@
-// What commands share: how they read their environment.
+// Tests how commands read their environment.
 import { expect, test } from 'vitest'
 import { variable } from '#system/process/command.ts'
 

@@ -21,7 +21,7 @@ afterEach(() => {
 
 interface Client {
   readonly socket: Socket
-  /** What came back, as text. */
+  /** Received replies, as text. */
   readonly replies: string[]
 }
 

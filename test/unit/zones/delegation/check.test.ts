@@ -151,7 +151,7 @@ describe('a parent that', () => {
     await world.serve(root, parentOf({ 'test.': { ns, glue: addresses } }))
     await world.serve(second, () => ({ aa: true, rcode: 3 }))
     expect(await codesOf()).toEqual([false, '', 'no-delegation', '', ''])
-    // One that is silent decides nothing while the other one answers.
+    // A silent server decides nothing while the other one answers.
     world.expectSilence()
     await world.serve(second, () => undefined)
     expect(await codesOf()).toEqual([true, '', 'no-answer', '', ''])
@@ -176,7 +176,7 @@ describe('a name server that', () => {
     ],
     ['refers us upward', () => ({ authority: records('. NS a.root.') }), false, 'lame'],
     ['is authoritative for something above', () => ({ aa: true }), false, 'lame'],
-    // It may be away for a moment: the other one serves.
+    // The server may be away for a moment while the other one serves.
     ['does not answer', () => undefined, true, 'no-answer'],
     ['answers garbage', () => Buffer.alloc(60, 0xff), true, 'bad-answer'],
   ]

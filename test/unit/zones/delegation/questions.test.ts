@@ -4,7 +4,7 @@ import { delegationLimits } from '#zones/delegation/limits.ts'
 import { Questions } from '#zones/delegation/questions.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
-/** What a parent may give as the address of a server. */
+/** Addresses that a parent may give for a server. */
 const internal = [
   '10.0.0.1',
   '100.64.0.1',

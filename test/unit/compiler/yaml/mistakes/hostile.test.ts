@@ -28,7 +28,7 @@ const forms: Readonly<Record<string, string>> = {
   'open brackets in lines': filled('', 'a: {\n'),
 }
 
-/** One for each part that looks for mistakes: quotes, signs, conflicts. */
+/** A text for each part that looks for mistakes: quotes, signs, conflicts. */
 const shortForms = [
   'blanks behind a quote that never ends',
   'blanks behind a word, and a line separator',

@@ -15,7 +15,7 @@ const key = 'Gslb-Override'
 const cut = '# ------------------------ >8 ------------------------\n'
 const signed = 'Signed-off-by: A <a@x>\n'
 
-/** What git says of each is in the table, too, so that the table can be read without git. */
+/** The table includes git's result for each text, so that it can be read without git. */
 const messages: readonly [title: string, message: string, values: readonly string[]][] = [
   ['its own paragraph', 'Close\n\nGslb-Override: over\n', ['over']],
   ['no line feed at the end', 'Close\n\nGslb-Override: over', ['over']],
