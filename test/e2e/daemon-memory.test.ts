@@ -63,7 +63,7 @@ async function verdictOver(daemon: DaemonProcess, commit: string): Promise<Gitop
   })
 }
 
-test('one commit of deep files neither ends the process nor takes its memory', async () => {
+test('a commit of deep files neither ends the process nor takes its memory', async () => {
   const site = await newSite('deep')
   const daemon = await startIn(inContainer, site)
   await answering(daemon)

@@ -36,7 +36,7 @@ async function call(method: string, path: string, body?: object) {
   }
 }
 
-test('it negotiates, and what it writes is answered when the 204 comes', async () => {
+test('external-dns negotiates, and its writes are answered when the 204 comes', async () => {
   expect(await call('GET', '/healthz')).toMatchObject({ status: 200 })
   const negotiated = await call('GET', '/')
   expect(negotiated).toMatchObject({ status: 200, type: mediaType })

@@ -124,7 +124,7 @@ test('the status says what there is, and neither disk nor log has a private key'
   expect(readFileSync(join(site.dataDir, 'certificates.copy'), 'utf8')).toMatch(/^v1\./)
 })
 
-test('its proofs are gone from the zone', async () => {
+test('the proofs of a finished order are gone from the zone', async () => {
   const { text: said } = await saidBy('dig', [
     ...['@127.0.0.1', '-p', `${ports.dns}`, '+short', '_acme-challenge.ns1.example.com', 'TXT'],
   ])

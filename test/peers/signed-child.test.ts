@@ -47,7 +47,7 @@ test('a zone below that is not signed is insecure to delv, and not bogus', async
   expect(await delv(`www.${childName}`, 'A')).toMatch(/unsigned answer[^]*192\.0\.2\.99/)
 })
 
-test('what the zone below has for its parent stands below its name server, too', async () => {
+test('the records of a child for its parent stand below its name server, too', async () => {
   const model = modelWithChild(15)
   const [above, ...rest] = model.zones
   await node.serve({ ...model, zones: [{ ...above!, hasSignals: true, csync: 3 }, ...rest] })

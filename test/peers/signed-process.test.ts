@@ -69,7 +69,7 @@ async function allAreValid(ds: string): Promise<void> {
   for (const [name, type, says] of questions) expect(await validated(ds, name, type)).toMatch(says)
 }
 
-test('one line signs the zone; its DS is the same after a stop, and after a crash', async () => {
+test('a setting signs the zone; its DS stays the same after a stop and a crash', async () => {
   await serve()
   await waitUntil('the answer', async () => (await dig(`www.${zone}`, '+short')).includes('192.'))
   expect(await dig(`www.${zone}`, '+dnssec')).not.toContain('RRSIG')

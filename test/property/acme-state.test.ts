@@ -28,7 +28,7 @@ const state = fc.record({
   ),
 })
 
-test('what is printed is read back', () => {
+test('a printed state is read back', () => {
   fc.assert(
     fc.property(state, (one) => {
       expect(readState(printState(one))).toEqual({ ok: true, value: one })

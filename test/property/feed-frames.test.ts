@@ -75,7 +75,7 @@ const octets = fc.oneof(
 /** A client that is well behaved so far: an empty close frame, masked. */
 const closeFrame = Buffer.from([0x88, 0x80, 0, 0, 0, 0])
 
-test('whatever a client sends after the handshake ends its own connection at most', async () => {
+test('octets that a client sends after the handshake end its own connection at most', async () => {
   await fc.assert(
     fc.asyncProperty(octets, fc.boolean(), async (bytes, breaksOff) => {
       const { socket, frames } = await openRaw()

@@ -254,7 +254,7 @@ test('an algorithm that is taken back at any moment, heard or said, leaves no wa
   }
 })
 
-test('of two nodes one has lost its parent: a roll ends, and keys change no more', () => {
+test('a roll of two nodes ends when one has lost its parent, and keys change no more', () => {
   const run = new Run(2)
   const walk = (from: number, to: number): void => {
     for (let step = from; step < to; step++) {

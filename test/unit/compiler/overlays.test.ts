@@ -243,7 +243,7 @@ describe('references', () => {
   })
 })
 
-test('one tree gives one bundle, without its settled rollouts', () => {
+test('the same tree always gives the same bundle, without its settled rollouts', () => {
   const files = [
     rollout('old', `member: m0, ${held}, settled: rolled_back`),
     rollout('new', `member: m0, ${held}`),

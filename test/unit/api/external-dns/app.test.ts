@@ -75,7 +75,7 @@ describe('negotiation', () => {
   })
 })
 
-describe('who speaks', () => {
+describe('authentication', () => {
   const basic = (user: string, password: string): string =>
     `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   const rows: readonly [
@@ -135,12 +135,12 @@ describe('versions', () => {
     },
   )
 
-  test('so is one without a type', async () => {
+  test('a body without a type is 415', async () => {
     expect((await call('POST', '/records', {}, '{}')).status).toBe(415)
   })
 })
 
-describe('what cannot be', () => {
+describe('refused requests', () => {
   test('a body of 10 MiB is 413, before it is read', async () => {
     for (const url of ['/records', '/adjustendpoints']) {
       const { status, error } = await call('POST', url, post, ' '.repeat(10 * 1024 * 1024))
@@ -209,7 +209,7 @@ describe('what cannot be', () => {
     ])
   })
 
-  test('one name outside refuses all of the request', async () => {
+  test('a single name outside refuses all of the request', async () => {
     const head = site.head()
     const list = ['one.acme.example', 'two.example.net'].map((dnsName) => ({
       ...{ dnsName, recordType: 'A', targets: ['192.0.2.1'] },
@@ -306,7 +306,7 @@ describe('adjusted endpoints', () => {
     ])
   })
 
-  test('what cannot be read comes back as it is: left out, it would be deleted', async () => {
+  test('an unreadable endpoint comes back as it is: left out, it would be deleted', async () => {
     const list = [
       { dnsName: 'www.acme.example', recordType: 'A', targets: ['lb'] },
       { dnsName: 'grün.example', recordType: 'A', targets: ['192.0.2.1'] },

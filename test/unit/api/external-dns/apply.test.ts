@@ -124,7 +124,7 @@ test('a CNAME at the apex is an ALIAS, and is shown as it was asked for', async 
   expect(Object.keys(site.files())).toEqual([])
 })
 
-describe('whose a name is', () => {
+describe('ownership of names', () => {
   const other = { ...a('www.acme.example', '192.0.2.9'), labels: { owner: 'cluster-b' } }
   const none = { create: [], updateOld: [], updateNew: [], delete: [] }
 
@@ -150,7 +150,7 @@ describe('whose a name is', () => {
     expect(site.head()).toBe(head)
   })
 
-  test('not with another prefix of its ownership records either', async () => {
+  test('another prefix of ownership records gives no cluster the names of another', async () => {
     const prefix = 'reg-%{record_type}-'
     const first = site.model({ owner: 'cluster-a', prefix })
     await first.sync([a('www.acme.example', '192.0.2.1')])
@@ -159,7 +159,7 @@ describe('whose a name is', () => {
     expect(await cluster.apply({ ...none, create: [other] })).toMatchObject({ status: 409 })
   })
 
-  test("what people have written is nobody's, and stays", async () => {
+  test('records that people have written belong to no cluster, and stay', async () => {
     const own = { zone: acmeZone, name: 'www', type: 'A', values: ['192.0.2.1'] }
     expect((await site.world.call(keyOf('acme'), 'POST', '/records', own)).status).toBe(201)
     const cluster = site.model({ owner: 'cluster-a' })
@@ -184,7 +184,7 @@ describe('whose a name is', () => {
   })
 })
 
-describe('what the API refuses', () => {
+describe('refusals of the API', () => {
   test('a domain that nobody has verified gives no right', async () => {
     const domain = 'acme.customers.example'
     const { body } = await site.world.call(keyOf('acme'), 'POST', '/domains', { domain })

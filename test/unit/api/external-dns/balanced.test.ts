@@ -119,7 +119,7 @@ test('with regions clients go to their own first', async () => {
   expect(await clusterOf('cluster-b').sync([b])).toMatchObject({ sent: 0 })
 })
 
-describe("what is the whole name's", () => {
+describe('a property of the whole name', () => {
   test('is as one cluster says, while it is alone', async () => {
     const cluster = clusterOf('cluster-a')
     const first = { ...of('a', ['192.0.2.1'], { 'gslbd/health-check': check }), recordTTL: 30 }

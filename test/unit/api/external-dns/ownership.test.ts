@@ -28,7 +28,7 @@ test.each(rows)('%s of the set "%s" about %s', (name, set, of, text, stored) => 
   expect(readOwnership(name, stored)).toEqual({ text, set, of, owner: 'cluster-a' })
 })
 
-test('an encrypted one is marked, so that it is known for what it is', () => {
+test('an encrypted ownership record has a mark by which it is recognized', () => {
   const text = '"kO2x/wAB=="'
   const stored = markedText(
     { text, set: '', of: 'www.acme.example.' },

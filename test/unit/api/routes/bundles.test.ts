@@ -108,7 +108,7 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false, auth = guarde
   }
 }
 
-describe('who may read bundles', () => {
+describe('permission to read bundles', () => {
   test.each([
     ['the system key', `Bearer ${rootKey}`, 200],
     ['the token of nodes that pull', `Bearer ${token}`, 200],
@@ -334,7 +334,7 @@ describe('a bundle', () => {
   })
 })
 
-describe('what a probe agent finds', () => {
+describe('a report of a probe agent', () => {
   const owner = { memberUid: '0191f7a4-5b00-7000-8000-000000000001', ipAddress: '192.0.2.1' }
   const changed = [{ ...owner, healthy: false, score: 0, rttMs: 0, reason: 'HTTP 503' }]
   const words = { node: 'agent-1', site: 'far', changed, withdrawn: [] }

@@ -50,7 +50,7 @@ for (const folder of ['', 'dns/']) {
   })
 }
 
-test('that more clients move than the base permits, and that it is meant', async () => {
+test('a check reports when more clients move than its base permits, or an override', async () => {
   const { box, commit, check } = checkout('')
   const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
   box.write('repo/gslb.yaml', limited)
@@ -68,27 +68,30 @@ test('that more clients move than the base permits, and that it is meant', async
 test.each([
   ['[geo-ip, round-robin]', '--geoip'],
   ['[asn, round-robin]', '--asn'],
-])('that moved clients are judged without places, where steps are %s', async (chain, option) => {
-  const { box, repo, commit, check } = checkout('')
-  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
-  const steps = serviceYaml('www.example.com.').replace('ttl: 5', `ttl: 5, filterChain: ${chain}`)
-  box.write(`repo/${servicePath}`, steps)
-  commit('steps')
-  box.write(
-    `repo/${poolPath}`,
-    `${poolYaml('192.0.2.1')}    - { name: b, ipAddress: 192.0.2.2, port: 80 }\n`,
-  )
-  const blind = 'movedClients is judged without places'
-  expect((await check('--base', 'HEAD')).out).not.toContain(blind)
-  box.git(repo, 'stash', '-q')
-  box.write('repo/gslb.yaml', limited)
-  commit('a limit')
-  box.git(repo, 'stash', 'pop', '-q')
-  const said = await check('--base', 'HEAD')
-  expect(said.out).toMatch(new RegExp(`^${blind}, .*: give ${option}$`, 'm'))
-  const review = await runCli('review', repo, '--base', 'HEAD')
-  expect(review.out).toMatch(new RegExp(`^Guardrails: .*${blind}.*${option}$`, 'm'))
-})
+])(
+  'a check against a base judges moved clients without places, where steps are %s',
+  async (chain, option) => {
+    const { box, repo, commit, check } = checkout('')
+    const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+    const steps = serviceYaml('www.example.com.').replace('ttl: 5', `ttl: 5, filterChain: ${chain}`)
+    box.write(`repo/${servicePath}`, steps)
+    commit('steps')
+    box.write(
+      `repo/${poolPath}`,
+      `${poolYaml('192.0.2.1')}    - { name: b, ipAddress: 192.0.2.2, port: 80 }\n`,
+    )
+    const blind = 'movedClients is judged without places'
+    expect((await check('--base', 'HEAD')).out).not.toContain(blind)
+    box.git(repo, 'stash', '-q')
+    box.write('repo/gslb.yaml', limited)
+    commit('a limit')
+    box.git(repo, 'stash', 'pop', '-q')
+    const said = await check('--base', 'HEAD')
+    expect(said.out).toMatch(new RegExp(`^${blind}, .*: give ${option}$`, 'm'))
+    const review = await runCli('review', repo, '--base', 'HEAD')
+    expect(review.out).toMatch(new RegExp(`^Guardrails: .*${blind}.*${option}$`, 'm'))
+  },
+)
 
 const unsigned = 'are judged up to HEAD: what is not committed has none yet'
 test.each<[what: string, file: string, text: string, isSaid: boolean]>([

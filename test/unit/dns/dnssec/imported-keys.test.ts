@@ -63,7 +63,7 @@ test.each<[string, readonly BindKey[], readonly (readonly [string, number])[]]>(
   expect(uses(...keys)).toEqual(expected)
 })
 
-test('what has happened goes to files of BIND and comes back', () => {
+test('the times of a key go to files of BIND and come back', () => {
   const times = { ...noTimes, ...used, dsSubmittedMs: nowMs, dsSeenMs: nowMs, retiredMs: nowMs }
   const one = keyOf(257, times)
   const { record, secret } = bindKeyFiles(one, one.times)

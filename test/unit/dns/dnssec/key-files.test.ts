@@ -16,7 +16,7 @@ describe.each(signingAlgorithms)('$name', (algorithm) => {
   const files = bindKeyFiles({ zone, key }, atMs)
   const read = readBindKey(files.record, files.secret)
 
-  test('what is written for BIND is read back', () => {
+  test('a key written for BIND is read back', () => {
     expect(read).toMatchObject({ ok: true, value: { key: { tag: key.tag, flags: 257 } } })
     expect(read.ok && formatName(read.value.zone)).toBe('Example.org.')
     expect(read.ok && Buffer.from(read.value.key.rdata).equals(key.rdata)).toBe(true)

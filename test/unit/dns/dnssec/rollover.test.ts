@@ -69,7 +69,7 @@ test('a first key signs at once, and its DS waits until nothing unsigned is cach
   expect(then.nextMs).toBeNull()
 })
 
-test('what the parent has is noted, and taken back when it is gone', () => {
+test('a DS record at the parent is noted, and no longer when it is gone', () => {
   const key = keyOf('csk', used)
   const nowMs = start + day
   const [there] = roll(given([key], { nowMs, parent: seen(key) })).records

@@ -87,7 +87,7 @@ describe.each(signingAlgorithms)('$name', (algorithm) => {
     expect(https('WWW.example.org.')).not.toBe(https('www.example.org.'))
   })
 
-  test('what a wildcard has made is signed as the wildcard', () => {
+  test('records made from a wildcard are signed as the wildcard', () => {
     const made = { ...rrset('x.y.star.example.org', 'A', 5, '192.0.2.9'), labels: 3 }
     expect(covered(made)).toBe(covered(rrset('*.star.example.org', 'A', 5, '192.0.2.9')))
   })

@@ -168,7 +168,7 @@ test('a lock that a killed process left is taken away after a while', async () =
   assert(!existsSync(lock))
 })
 
-test('one of two writers from the same commit wins, and the other gets an error', async () => {
+test('a single one of several concurrent writers from the same commit wins', async () => {
   const { driver, seed } = origin()
   const base = await seed({ a: 'b' })
   assert(base.ok)

@@ -71,7 +71,7 @@ test('a first certificate is asked for at once, a second at two thirds of its ti
   expect(asked[1]!.account).toEqual(asked[0]!.account)
 })
 
-test('of two control nodes at once, one asks', async () => {
+test('one of two control nodes that start at once asks', async () => {
   const store = memoryStore()
   const time = new FakeTime(began)
   const answer: Answer = () => ok(orderedAt(began))
