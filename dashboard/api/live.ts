@@ -84,8 +84,8 @@ const byName = (a: { readonly name: string }, b: { readonly name: string }): num
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 
 /** The address, or the host name. */
-export const targetOf = ({ ipAddress, hostname }: Member): string =>
-  ipAddress === '' ? (hostname ?? '') : ipAddress
+export const targetOf = ({ ipAddress, hostname, from = '' }: Member): string =>
+  ipAddress === '' ? (hostname ?? `from:${from}`) : ipAddress
 
 export type Standing = 'up' | 'down' | 'split' | 'disabled' | 'unknown'
 

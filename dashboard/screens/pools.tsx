@@ -33,8 +33,8 @@ const rows = ofObjects((): readonly Row[] => {
   })
 })
 
-const searchTextsOf = ({ ipAddress, name, hostname, region }: Member): string[] => [
-  ...[ipAddress, name, hostname ?? '', `region:${region}`],
+const searchTextsOf = ({ ipAddress, name, hostname, from, region }: Member): string[] => [
+  ...[ipAddress, name, hostname ?? from ?? '', `region:${region}`],
 ]
 
 const filters: Readonly<Record<string, (row: Row) => boolean>> = {

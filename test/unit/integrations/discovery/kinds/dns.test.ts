@@ -41,7 +41,7 @@ test('a name has the addresses of both families', async () => {
   ])
 })
 
-test('SRV records give ports, weights and priorities, for targets that have addresses', async () => {
+test('SRV records give ports, weights and priorities of targets with addresses', async () => {
   const web = 'priority=10 weight=5 target=web.example.net'
   expect(await lines('_http._tcp.example.net')).toEqual([
     `192.0.2.1:8080 ${web}`,

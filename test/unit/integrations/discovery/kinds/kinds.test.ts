@@ -45,7 +45,7 @@ describe('a source that the settings have wrong', () => {
     ],
     [
       { type: 'zookeeper' },
-      'one.type is "zookeeper", which is not known; the types are file, http, dns, consul, kubernetes',
+      '"zookeeper", which is not known; the types are file, http, dns, consul, kubernetes',
     ],
     [{ type: 'file' }, 'one.path is missing; type file needs it'],
     [{ type: 'file', path: 'targets.json' }, 'one.path is "targets.json", write an absolute path'],
