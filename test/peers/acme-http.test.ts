@@ -8,13 +8,16 @@ import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startAcmeServer } from '#test/support/acme-server.ts'
 import type { AcmeServer } from '#test/support/acme-server.ts'
+import { bundledProgram } from '#test/support/bundled-program.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const name = 'www.elsewhere.example'
-const { start } = useDaemons({ GSLB_SECRET_KEY: 'ef'.repeat(32) })
+// The program as it is shipped, with the ACME client in it.
+const program = join(bundledProgram(), 'main.js')
+const { start } = useDaemons({ GSLB_SECRET_KEY: 'ef'.repeat(32) }, program)
 let site: Site
 let ca: AcmeServer
 let resolver: ChildProcess
