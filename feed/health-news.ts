@@ -27,7 +27,7 @@ export class HealthNews {
         return []
       }
       const { part, owner } = found
-      const known = healthOf(this.#view, part)
+      const known = healthOf(this.#view, part, owner.tenant)
       const said = this.#said.get(part.uid)
       const facts = healthFacts(this.#view.node, owner.uid, part, known, this.#clock.nowMs())
       this.#said.set(part.uid, new Map(facts.map((one) => [one.node, wordOf(one)])))

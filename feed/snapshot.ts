@@ -1,5 +1,6 @@
 // Makes the first messages of a feed: every member that the client may see, with its health.
 import { partsIn } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
 import { effectiveIn } from '#api/config/effective.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
@@ -24,9 +25,9 @@ export function* snapshotMessages(parts: FeedMessageParts): Generator<Buffer, vo
   const { config, overlays, tenant, nowMs } = parts
   const view = effectiveIn(config, overlays, nowMs)
   yield messageOf('snapshot', { revision: config.revision })
-  for (const [poolId, member] of membersOf(config, tenant)) {
-    yield memberMessage('snapshot', poolId, member, view)
-    yield* healthOfMember(parts, poolId, member)
+  for (const [pool, member] of membersOf(config, tenant)) {
+    yield memberMessage('snapshot', pool.uid, member, view)
+    yield* healthOfMember(parts, pool, member)
   }
   yield revisionMessage(config.revision)
 }
@@ -39,23 +40,27 @@ export function* liveMessages(parts: FeedMessageParts): Generator<Buffer, void> 
     if (tenant !== null && pool.tenant !== tenant) continue
     yield memberMessage('updated', pool.uid, member, view)
   }
-  for (const [poolId, member] of membersOf(config, tenant)) {
-    yield* healthOfMember(parts, poolId, member)
+  for (const [pool, member] of membersOf(config, tenant)) {
+    yield* healthOfMember(parts, pool, member)
   }
 }
 
 function* membersOf(
   config: ConfigSnapshot,
   tenant: string | null,
-): Generator<readonly [poolId: string, member: MemberPart], void> {
+): Generator<readonly [pool: ConfigEntry<'Pool'>, member: MemberPart], void> {
   for (const pool of config.list('Pool')) {
     if (tenant !== null && pool.tenant !== tenant) continue
-    for (const member of partsIn('Member', pool)) yield [pool.uid, member]
+    for (const member of partsIn('Member', pool)) yield [pool, member]
   }
 }
 
-function healthOfMember({ health, nowMs }: FeedMessageParts, poolId: string, member: MemberPart) {
-  const known = healthOf(health, member)
+function healthOfMember(
+  { health, nowMs }: FeedMessageParts,
+  { uid, tenant }: ConfigEntry<'Pool'>,
+  member: MemberPart,
+) {
+  const known = healthOf(health, member, tenant)
   const atMs = known.lastCheckedMs || nowMs
-  return healthFacts(health.node, poolId, member, known, atMs).map(healthMessage)
+  return healthFacts(health.node, uid, member, known, atMs).map(healthMessage)
 }

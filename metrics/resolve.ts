@@ -25,7 +25,8 @@ export const resolveRows: MetricRows = {
   gslbd_discovery_references: {
     help:
       'Members with `from`: `stale` ones cannot be discovered, or are held, and keep their last ' +
-      'good addresses; `missing` ones have none.',
+      'good addresses; `missing` ones have none; `refused` ones name a source that is not for ' +
+      'their tenant.',
     labels: ['state'],
     read: ({ resolve: { discovered } }) =>
       Object.entries(discovered?.references ?? {}).map(([state, value]) => {

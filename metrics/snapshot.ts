@@ -194,7 +194,7 @@ export interface ResolveSnapshot {
   readonly failures: Readonly<Record<string, number>>
   /** Left out: nothing is discovered. */
   readonly discovered?: {
-    readonly references: Readonly<Record<'found' | 'stale' | 'missing', number>>
+    readonly references: Readonly<Record<'found' | 'stale' | 'missing' | 'refused', number>>
     readonly members: number
     readonly held: number
     readonly ageSeconds: number

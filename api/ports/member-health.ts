@@ -7,6 +7,8 @@ export interface AskedMember {
   readonly ipAddress: string
   /** In lower case with its last dot; empty or left out: the member has an address. */
   readonly hostname?: string
+  /** The tenant of its pool; left out where it has an address. */
+  readonly tenant?: string
   readonly externalSignalMode: ExternalSignalMode
 }
 

@@ -82,7 +82,7 @@ function addPool(counts: Counts, pool: ConfigEntry<'Pool'>, memberHealth: Member
   counts.totalGeoRules += pool.object.spec.geoRules.length
   for (const member of partsIn('Member', pool)) {
     counts.totalMembers++
-    const known = healthOf(memberHealth, member)
+    const known = healthOf(memberHealth, member, pool.tenant)
     if (isReachable(known)) counts.healthyMembers++
     if (!known.isProbed) counts.unprobedMembers++
   }

@@ -58,12 +58,13 @@ export const HealthStatus = Type.Object(
   { title: 'HealthStatus' },
 )
 
-export function healthOf(view: MemberHealthView, member: MemberPart): KnownHealth {
+/** @param tenant of the member's pool */
+export function healthOf(view: MemberHealthView, member: MemberPart, tenant: string): KnownHealth {
   const { uid, externalSignalMode } = member
   const target = targetOf(member)
   return view.of(
     isHostname(member)
-      ? { uid, ipAddress: '', hostname: target, externalSignalMode }
+      ? { uid, ipAddress: '', hostname: target, tenant, externalSignalMode }
       : { uid, ipAddress: target, externalSignalMode },
   )
 }

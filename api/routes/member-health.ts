@@ -42,7 +42,7 @@ function notableHealth(
       const key = `${pool.tenant}/${pool.name}/${targetOf(member)}`
       if (seen.has(key)) continue
       seen.add(key)
-      const one = shown(healthOf(context.ports.memberHealth, member))
+      const one = shown(healthOf(context.ports.memberHealth, member, pool.tenant))
       if (!one.healthy || one.score !== 1 || one.rttMs !== 0) notable.set(key, one)
     }
   }

@@ -76,7 +76,7 @@ function snapshotOf(
     ),
     services: listObjects(context, 'Service').map((service) => showService(config, service)),
     healthStatus: perPool((pool) =>
-      byAddress(partsIn('Member', pool), (member) => shortHealth(ports, member)),
+      byAddress(partsIn('Member', pool), (member) => shortHealth(ports, member, pool.tenant)),
     ),
     geoRules: perPool((pool) =>
       partsIn('GeoRule', pool).map((rule) => showGeoRule(pool.uid, rule)),
@@ -86,8 +86,8 @@ function snapshotOf(
   }
 }
 
-function shortHealth({ memberHealth }: Ports<'memberHealth'>, member: MemberPart) {
-  const known = healthOf(memberHealth, member)
+function shortHealth({ memberHealth }: Ports<'memberHealth'>, member: MemberPart, tenant: string) {
+  const known = healthOf(memberHealth, member, tenant)
   const { isProbed: probed, score, reason, sinceMs: since, lastCheckedMs: lastChecked } = known
   return { healthy: isReachable(known), probed, score, reason, since, lastChecked }
 }

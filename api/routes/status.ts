@@ -29,7 +29,7 @@ const pool = route('GET /api/v1/pools/{id}/status', {
     const { memberHealth } = context.ports
     const now = effectiveNow(context.ports)
     const members = byAddress(partsIn('Member', found), (member) =>
-      showHealth(healthOf(memberHealth, member), member, now.of(found.uid, member)),
+      showHealth(healthOf(memberHealth, member, found.tenant), member, now.of(found.uid, member)),
     )
     return success({ poolId: found.uid, members })
   },
@@ -44,7 +44,7 @@ const member = route('GET /api/v1/members/{id}/status', {
     const found = findPart(context, 'Member', context.params.id)
     if (found === undefined) return missing('member')
     const { owner, part } = found
-    const known = healthOf(context.ports.memberHealth, part)
+    const known = healthOf(context.ports.memberHealth, part, owner.tenant)
     return success(showHealth(known, part, effectiveNow(context.ports).of(owner.uid, part)))
   },
 })

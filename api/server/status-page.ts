@@ -49,7 +49,7 @@ export function standingsOf(
     if (pool === undefined) return { name, standing: 'unknown' }
     // A member that is out on purpose is no fault.
     const members = partsIn('Member', pool).filter((one) => effective.of(pool.uid, one).enabled)
-    const health = members.map((one) => healthOf(ports.memberHealth, one))
+    const health = members.map((one) => healthOf(ports.memberHealth, one, pool.tenant))
     const up = health.filter(isReachable).length
     if (up === 0 || up < pool.object.spec.minHealthy) return { name, standing: 'down' }
     if (health.every(({ isProbed }) => !isProbed)) return { name, standing: 'unknown' }

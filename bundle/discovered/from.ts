@@ -36,6 +36,21 @@ export function isDiscoveredName(hostname: string): boolean {
   return hostname.startsWith(discoveredPrefix)
 }
 
+/**
+ * What a node looks up for a member: its host name in the bundle. What is discovered has the tenant
+ * of the pool with it, `from:TENANT:SOURCE`, since a source may not be for all of them.
+ */
+export function nameForTenant(hostname: string, tenant: string): string {
+  if (!isDiscoveredName(hostname)) return hostname
+  return `${discoveredPrefix}${tenant}:${hostname.slice(discoveredPrefix.length)}`
+}
+
+/** The reverse of `nameForTenant`, for a name that is discovered. */
+export function partsForTenant(name: string): { readonly tenant: string; readonly text: string } {
+  const [tenant = '', ...rest] = name.slice(discoveredPrefix.length).split(':')
+  return { tenant, text: rest.join(':') }
+}
+
 /** undefined: it is written in another form. */
 export function parseDiscovered(text: string): DiscoveredFrom | undefined {
   if (text === '' || text.length > discoveredLimits.textLengthMax || !pattern.test(text)) {

@@ -31,8 +31,8 @@ export interface ResolveCounts {
 }
 
 export interface DiscoveredCounts {
-  /** What members ask: `found`, `stale` (the last good ones are answered), `missing`. */
-  readonly references: { readonly found: number; readonly stale: number; readonly missing: number }
+  /** What members ask: in `stale` the last good ones are answered; of the last two are none. */
+  readonly references: Readonly<Record<'found' | 'stale' | 'missing' | 'refused', number>>
   readonly members: number
   /** Members that are not found any more and are held. */
   readonly held: number

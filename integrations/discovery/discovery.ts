@@ -1,5 +1,5 @@
 // Discovers members: asks the sources that members name, and says which addresses they have.
-import { discoveredLimits, discoveredPrefix, parseDiscovered } from '#bundle/discovered/from.ts'
+import { discoveredLimits, parseDiscovered, partsForTenant } from '#bundle/discovered/from.ts'
 import type {
   DiscoveredCounts,
   FoundAddressesOf,
@@ -11,6 +11,7 @@ import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import type { After } from '#lib/timer.ts'
 import type { FoundMembers, LastMembers } from '#state/ports/last-members.ts'
+import { allTenants } from '#integrations/targets/kind.ts'
 import { discoveryLimits } from '#integrations/targets/limits.ts'
 import { Membership } from './membership.ts'
 import { Query } from './query.ts'
@@ -104,24 +105,31 @@ export class Discovery implements FoundAddressesOf {
   }
 
   /**
-   * Lets go the members that are held. @param from as in the file of a pool @returns false: none
-   * are
+   * Lets go what is held of a source. @param source its name @returns how many members; 0: none are
+   * held
    */
-  accept(from: string): boolean {
-    const reference = this.#references.get(discoveredPrefix + from)
-    if (reference?.accept() !== true) return false
-    this.#parts.log.info({ from }, 'the members that a source does not find any more are let go')
-    return true
+  accept(source: string): number {
+    let count = 0
+    for (const reference of this.#references.values()) {
+      if (reference.from?.source !== source) continue
+      const { tenant, from, held } = reference.describe()
+      if (!reference.accept()) continue
+      count += held?.missing ?? 0
+      const fields = { tenant, from, members: held?.missing }
+      this.#parts.log.info(fields, 'the members that a source does not find any more are let go')
+    }
+    return count
   }
 
   counts(): DiscoveredCounts {
-    const references = { found: 0, stale: 0, missing: 0 }
+    const references = { found: 0, stale: 0, missing: 0, refused: 0 }
     let [members, held] = [0, 0]
     const nowMs = this.#parts.clock.nowMs()
     let oldestMs = nowMs
     for (const one of this.#references.values()) {
-      const { foundAtMs, error, held: kept, members: known } = one.describe()
-      if (foundAtMs === 0) references.missing++
+      const { foundAtMs, error, held: kept, members: known, isRefused } = one.describe()
+      if (isRefused) references.refused++
+      else if (foundAtMs === 0) references.missing++
       else if (error === '') references.found++
       else references.stale++
       members += known.length
@@ -137,7 +145,11 @@ export class Discovery implements FoundAddressesOf {
     const { from } = reference
     const source = from === undefined ? undefined : this.#parts.sources.get(from.source)
     if (from === undefined || source === undefined) {
-      reference.fail(whyUnknown(from?.source ?? name, [...this.#parts.sources.keys()]))
+      reference.fail(whyUnknown(from?.source ?? name, this.#namesFor(name)))
+      return reference
+    }
+    if (reference.isRefused) {
+      reference.fail(whyRefused(from.source, partsForTenant(name).tenant))
       return reference
     }
     const { settings, kind } = source
@@ -163,15 +175,26 @@ export class Discovery implements FoundAddressesOf {
     return reference
   }
 
+  /** The sources that the tenant of a name may use: it is told of no others. */
+  #namesFor(name: string): readonly string[] {
+    const { tenant } = partsForTenant(name)
+    const all = [...this.#parts.sources]
+    return all.filter(([, source]) => isFor(source, tenant)).map(([own]) => own)
+  }
+
   #newReference(name: string): Reference {
-    const from = parseDiscovered(name.slice(discoveredPrefix.length))
+    const { tenant, text } = partsForTenant(name)
+    const from = parseDiscovered(text)
     const source = from === undefined ? undefined : this.#parts.sources.get(from.source)
-    const last = this.#parts.last?.of(name)
+    const isRefused = source !== undefined && !isFor(source, tenant)
+    // What was found while the tenant still could use it is not answered any more.
+    const last = isRefused ? undefined : this.#parts.last?.of(name)
     const rules = source?.settings ?? unconfigured
     return new Reference({
       name,
       from,
       kind: source?.kind.name ?? '',
+      isRefused,
       membership: new Membership(rules, new Map(last?.members ?? [])),
       foundAtMs: last?.atMs ?? 0,
       slots: (before, now) => slotsFor(before, now, discoveredLimits.slots),
@@ -233,8 +256,19 @@ export class Discovery implements FoundAddressesOf {
   }
 }
 
+function isFor({ settings: { tenants } }: Source, tenant: string): boolean {
+  return tenants.includes(allTenants) || tenants.includes(tenant)
+}
+
+function whyRefused(source: string, tenant: string): string {
+  return (
+    `this node's settings do not let the tenant ${tenant} use the source ${source}; ` +
+    `discovery.sources.${source}.tenants says which may`
+  )
+}
+
 function whyUnknown(source: string, known: readonly string[]): string {
-  const those = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
+  const those = known.length === 0 ? 'it has none for this tenant' : `it has ${known.join(', ')}`
   return `discovery.sources of this node's settings has no "${source}"; ${those}`
 }
 

@@ -1,6 +1,6 @@
 // What one member of a pool asks a source, and the addresses that it has by it.
 import type { DiscoveredFrom } from '#bundle/discovered/from.ts'
-import { discoveredPrefix } from '#bundle/discovered/from.ts'
+import { partsForTenant } from '#bundle/discovered/from.ts'
 import type { HostnameStatus } from '#inputs/resolve/address-source.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -12,8 +12,12 @@ import type { Query } from './query.ts'
 import { hasLabels } from '#integrations/targets/targets.ts'
 
 export interface ReferenceStatus {
+  /** The tenant of the pools that ask. */
+  readonly tenant: string
   /** As in the file of a pool. */
   readonly from: string
+  /** True: the source is not for that tenant. */
+  readonly isRefused: boolean
   /** Kind of the source; empty: this node's settings do not have it. */
   readonly kind: string
   readonly members: readonly { readonly address: string; readonly weight: number }[]
@@ -36,6 +40,7 @@ export interface ReferenceParts {
   /** undefined: the text of the member has another form. */
   readonly from: DiscoveredFrom | undefined
   readonly kind: string
+  readonly isRefused: boolean
   readonly membership: Membership
   readonly foundAtMs: number
   readonly slots: (before: readonly string[], now: readonly string[]) => readonly string[]
@@ -70,6 +75,10 @@ export class Reference {
     return this.#parts.from
   }
 
+  get isRefused(): boolean {
+    return this.#parts.isRefused
+  }
+
   /** A source that says that nothing has changed has found the same. */
   get #atMs(): number {
     const { query } = this
@@ -84,11 +93,11 @@ export class Reference {
   }
 
   describe(): ReferenceStatus {
-    const { name, kind, membership } = this.#parts
+    const { name, kind, isRefused, membership } = this.#parts
+    const { tenant, text: from } = partsForTenant(name)
     const members = [...this.#v4, ...this.#v6].filter((address) => address !== '')
     return {
-      from: name.slice(discoveredPrefix.length),
-      kind,
+      ...{ tenant, from, kind, isRefused },
       members: members.map((address) => ({ address, weight: this.#weights.get(address) ?? 1 })),
       foundAtMs: this.#atMs,
       error: this.#fault || heldText(membership.held),
@@ -201,10 +210,10 @@ export class Reference {
     if (why === this.#fault) return
     this.#fault = why
     const { log, onNews } = this.#parts
-    const from = this.#parts.name.slice(discoveredPrefix.length)
+    const { tenant, text: from } = partsForTenant(this.#parts.name)
     const since = this.#atMs === 0 ? null : new Date(this.#atMs).toISOString()
     log.warn(
-      { from, reason: why, since },
+      { tenant, from, reason: why, since },
       since === null
         ? 'members cannot be discovered, and none are known'
         : 'members cannot be discovered; the last good ones are answered',

@@ -19,7 +19,11 @@ export interface SourceSettings {
   /** Share of the members that may vanish at once. */
   readonly maxRemoved: number
   readonly removeAfterMs: number
+  /** Ids of the tenants whose pools may name it; `allTenants` among them: each may. */
+  readonly tenants: readonly string[]
 }
+
+export const allTenants = '*'
 
 /** By name; names and values in lower case. A label may have several values, as tags. */
 export type Labels = ReadonlyMap<string, readonly string[]>

@@ -16,6 +16,7 @@ import { parseDuration } from '#lib/duration.ts'
 import type { Log } from '#lib/log.ts'
 import { Random } from '#lib/random.ts'
 import { systemAfter } from '#lib/timer.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { createFileLastMembers } from '#state/file/last-members.ts'
 import type { Settings } from '#settings/settings.ts'
 import { createNodeResolver } from './resolver.ts'
@@ -66,14 +67,18 @@ function sourceSettings({
   removeAfterMs,
 }: Settings['discovery']): readonly SourceSettings[] {
   return Object.entries(sources).map(([name, written]) => {
-    const { type = '', path = '', url = '', user = '', kubeconfig = '', service = '' } = written
+    const { tenants = [defaultTenant], ...texts } = written
+    const textOf = (key: string): string => String(texts[key] ?? '')
     return {
-      ...{ name, type, path, user, kubeconfig, removeAfterMs },
-      url: url.replace(/\/$/, ''),
-      service: service.toLowerCase(),
-      intervalMs: milliseconds(written['interval'] ?? '30s'),
-      timeoutMs: milliseconds(written['timeout'] ?? '10s'),
-      weightLabel: (written['weightLabel'] ?? 'weight').toLowerCase(),
+      ...{ name, type: textOf('type'), path: textOf('path'), user: textOf('user') },
+      kubeconfig: textOf('kubeconfig'),
+      url: textOf('url').replace(/\/$/, ''),
+      service: textOf('service').toLowerCase(),
+      intervalMs: milliseconds(textOf('interval') || '30s'),
+      timeoutMs: milliseconds(textOf('timeout') || '10s'),
+      weightLabel: (textOf('weightLabel') || 'weight').toLowerCase(),
+      tenants: typeof tenants === 'string' ? [tenants] : tenants,
+      removeAfterMs,
       maxRemoved: maxRemoved / 100,
     }
   })

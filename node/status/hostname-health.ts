@@ -1,5 +1,5 @@
 // Combines the health of a host name's addresses into that of the member.
-import { isDiscoveredName } from '#bundle/discovered/from.ts'
+import { isDiscoveredName, nameForTenant } from '#bundle/discovered/from.ts'
 import { unprobed } from '#api/ports/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import type { AddressSource } from '#inputs/resolve/address-source.ts'
@@ -12,8 +12,9 @@ export function withHostnames(
   return {
     ...view,
     of: (member) => {
-      const { hostname = '' } = member
-      return hostname === '' ? view.of(member) : known(view, member, resolver.statusOf(hostname))
+      const { hostname = '', tenant = '' } = member
+      if (hostname === '') return view.of(member)
+      return known(view, member, resolver.statusOf(nameForTenant(hostname, tenant)))
     },
   }
 }

@@ -1,6 +1,7 @@
 // Manages the addresses of host names: which each slot has now, and how the one writer changes
 // them.
-import { addressOfMember } from '#bundle/format/bundle.ts'
+import { nameForTenant } from '#bundle/discovered/from.ts'
+import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import {
   HostnameCell,
@@ -86,8 +87,15 @@ export function addressNow(bundle: Bundle, state: RoutingState, member: number):
   return slotAddress(bundle, state, member) || addressOfMember(bundle, member)
 }
 
-/** The host names that are resolved, by row of `hostnameRow`. */
+/** What is looked up for each row of `hostnameRow`: host names, and sources with the tenant. */
 export function resolvedHostnames(bundle: Bundle): readonly string[] {
   const count = bundle.hostnameRow.length / HostnameCell.Words
-  return Array.from({ length: count }, (_, hostname) => hostnameText(bundle, hostname))
+  return Array.from({ length: count }, (_, row) => {
+    const pool = poolOfHostname(bundle, row)
+    return nameForTenant(hostnameText(bundle, row), textOf(bundle, bundle.poolTenant[pool]!))
+  })
+}
+
+export function poolOfHostname({ hostnameRow, memberPool }: Bundle, row: number): number {
+  return memberPool[hostnameRow[row * HostnameCell.Words + HostnameCell.First4]!]!
 }

@@ -1,9 +1,9 @@
 // Connects host names with routing state: which names are looked up, and whose addresses change.
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { HostnameCell, isAlias, slotMembers } from '#bundle/format/hostnames.ts'
+import { isAlias, slotMembers } from '#bundle/format/hostnames.ts'
 import { membersOf, rebuildPool } from '#routing/state/candidates.ts'
-import { fillSlots, resolvedHostnames } from '#routing/state/slots.ts'
+import { fillSlots, poolOfHostname, resolvedHostnames } from '#routing/state/slots.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { watchesNothing } from '#journal/journal.ts'
 import type { StateWatch } from '#journal/journal.ts'
@@ -78,10 +78,6 @@ export class ResolveLink {
       this.#watch.poolChanged(state, pool, true)
     }
   }
-}
-
-function poolOfHostname({ hostnameRow, memberPool }: Bundle, row: number): number {
-  return memberPool[hostnameRow[row * HostnameCell.Words + HostnameCell.First4]!]!
 }
 
 /** Yields aliases that are probed: only those need an address to connect to. */

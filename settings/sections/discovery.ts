@@ -2,6 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { parseDuration } from '#lib/duration.ts'
+import { tenantOrOthersPattern } from '#lib/text/patterns.ts'
 import { duration, integer, section } from '#settings/forms/forms.ts'
 
 interface TypeKeys {
@@ -10,7 +11,7 @@ interface TypeKeys {
   readonly may: readonly string[]
 }
 
-const always = ['type', 'interval', 'timeout', 'weightLabel']
+const always = ['type', 'interval', 'timeout', 'weightLabel', 'tenants']
 
 /** What a source of each type is written with, beside what each may have. */
 export const discoveryTypes: Readonly<Record<string, TypeKeys>> = Object.freeze({
@@ -24,7 +25,10 @@ const typeNames = Object.keys(discoveryTypes).join(', ')
 
 const sourceForm = Type.Record(
   Type.String({ pattern: '^[a-zA-Z]{1,32}$' }),
-  Type.String({ maxLength: 4_096 }),
+  Type.Union([
+    Type.String({ maxLength: 4_096 }),
+    Type.Array(Type.String({ pattern: tenantOrOthersPattern }), { maxItems: 1_000 }),
+  ]),
   { additionalProperties: false, maxProperties: 16 },
 )
 
@@ -38,11 +42,13 @@ export const discovery = section(
         maxProperties: 100,
         'x-expected':
           'names in small letters, digits and dashes, each with texts such as ' +
-          '{ type: http, url: "https://inventory.example.net/web.json", interval: 30s }',
+          '{ type: http, url: "https://inventory.example.net/web.json", interval: 30s }, ' +
+          'and with tenants: [ID, …] where others than the tenant default use it',
         description:
           'Sources by names of your own, each with its `type` (' +
-          `${typeNames}) and what that needs. Tokens and passwords belong in ` +
-          'GSLB_DISCOVERY_NAME_TOKEN and GSLB_DISCOVERY_NAME_PASSWORD.',
+          `${typeNames}) and what that needs. Pools of the tenants in \`tenants: [ID, …]\` may ` +
+          "name it, of all with `['*']`; without it only those of the tenant `default`. Tokens " +
+          'and passwords belong in GSLB_DISCOVERY_NAME_TOKEN and GSLB_DISCOVERY_NAME_PASSWORD.',
       }),
     ),
     maxRemoved: integer(0, 100, {
@@ -76,7 +82,18 @@ export function faultsOfDiscovery({ sources }: DiscoverySection): string[] {
   )
 }
 
-function faultsOfSource(written: Readonly<Record<string, string>>): string[] {
+type Written = DiscoverySection['sources'][string]
+
+function faultsOfSource(source: Written): string[] {
+  const { tenants = [], ...others } = source
+  const lists = Object.keys(others).filter((key) => typeof others[key] !== 'string')
+  if (lists.length > 0) return lists.map((key) => `.${key} is a list, write one text`)
+  const faults = faultsOfTexts(others as Readonly<Record<string, string>>)
+  if (typeof tenants === 'string') faults.push(".tenants is no list, write [ID, …] or ['*']")
+  return faults
+}
+
+function faultsOfTexts(written: Readonly<Record<string, string>>): string[] {
   const { type } = written
   const keys = type === undefined ? undefined : discoveryTypes[type]
   if (keys === undefined) {

@@ -15,7 +15,7 @@ import type { Result } from '#lib/result.ts'
 export const sourceSettings: SourceSettings = {
   ...{ name: 'one', type: '', path: '', url: '', user: '', kubeconfig: '', service: '' },
   ...{ intervalMs: 30_000, timeoutMs: 1_000, weightLabel: 'weight' },
-  ...{ maxRemoved: 0.5, removeAfterMs: 10_000 },
+  ...{ maxRemoved: 0.5, removeAfterMs: 10_000, tenants: ['default'] },
 }
 
 const plainParts: KindParts = {

@@ -120,7 +120,7 @@ const running = {
   isRedisUp: false,
   resolve: {
     discovered: {
-      references: { found: 2, stale: 1, missing: 0 },
+      references: { found: 2, stale: 1, missing: 0, refused: 1 },
       ...{ members: 12, held: 3, ageSeconds: 4, failures: { consul: 5 } },
     },
     hostnames: { resolved: 3, stale: 1, unresolved: 0 },

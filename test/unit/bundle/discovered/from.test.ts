@@ -4,7 +4,9 @@ import {
   discoveredText,
   discoveredWire,
   isDiscoveredAt,
+  nameForTenant,
   parseDiscovered,
+  partsForTenant,
 } from '#bundle/discovered/from.ts'
 
 describe('what a member asks for', () => {
@@ -29,6 +31,8 @@ describe('what a member asks for', () => {
     expect({ ...rest, labels: [...labels] }).toEqual(parts)
     const wire = discoveredWire(`from:${text}`)
     expect(discoveredText(wire, 0)).toBe(`from:${text}`)
+    const asked = nameForTenant(`from:${text}`, 'acme')
+    expect(partsForTenant(asked)).toEqual({ tenant: 'acme', text })
     expect(isDiscoveredAt(Uint8Array.from([wire.length, ...wire]), 0)).toBe(true)
   })
 

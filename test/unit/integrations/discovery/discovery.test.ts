@@ -14,10 +14,10 @@ import { Random } from '#lib/random.ts'
 import type { FoundMembers, LastMembers } from '#state/ports/last-members.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
-const settings: SourceSettings = {
+const plainSettings: SourceSettings = {
   ...{ name: 'inventory', type: 'test', path: '', url: '', user: '', kubeconfig: '', service: '' },
   ...{ intervalMs: 30_000, timeoutMs: 10_000, weightLabel: 'weight' },
-  ...{ maxRemoved: 0.5, removeAfterMs: 10_000 },
+  ...{ maxRemoved: 0.5, removeAfterMs: 10_000, tenants: ['default', 'acme'] },
 }
 
 const target = (address: string, labels: Record<string, string> = {}) => ({
@@ -31,7 +31,10 @@ const found = (...targets: readonly ReturnType<typeof target>[]): Result<KindAns
 function setUp({
   service = 'none',
   last,
-}: { service?: 'none' | 'required'; last?: FoundMembers[] } = {}) {
+  tenants = ['default', 'acme'],
+}: { service?: 'none' | 'required'; last?: FoundMembers[]; tenants?: readonly string[] } = {}) {
+  const settings: SourceSettings = { ...plainSettings, tenants }
+  const warnings: string[] = []
   const time = new FakeTime(1_764_500_000_000)
   const asked: Asked[] = []
   const world = { answer: found(target('192.0.2.1')), isSilent: false }
@@ -59,17 +62,18 @@ function setUp({
     allowLocal: false,
     last: store,
     ...{ clock: time.clock, after: time.after, random: new Random(1) },
-    log: { info: silent, warn: silent, error: silent },
+    log: { info: silent, warn: (_, text) => warnings.push(text ?? ''), error: silent },
   })
   const changes: string[] = []
   discovery.onChange((names) => changes.push(...names))
   return {
-    ...{ time, world, asked, discovery, changes },
+    ...{ time, world, asked, discovery, changes, warnings },
     kept: () => kept,
     addresses: (from = 'inventory') =>
-      [...discovery.statusOf(`from:${from}`).v4, ...discovery.statusOf(`from:${from}`).v6].filter(
-        (one) => one !== '',
-      ),
+      [
+        ...discovery.statusOf(`from:default:${from}`).v4,
+        ...discovery.statusOf(`from:default:${from}`).v6,
+      ].filter((one) => one !== ''),
     walk: async (ms: number) => {
       for (let left = ms; left > 0; left -= 1_000) {
         await new Promise(setImmediate)
@@ -82,23 +86,23 @@ function setUp({
 
 test('members are found at once, followed by the interval, and told of', async () => {
   const { discovery, world, addresses, walk, changes } = setUp()
-  discovery.want(['from:inventory'])
+  discovery.want(['from:default:inventory'])
   await walk(1_000)
   expect(addresses()).toEqual(['192.0.2.1'])
-  expect(changes).toEqual(['from:inventory'])
+  expect(changes).toEqual(['from:default:inventory'])
   world.answer = found(target('192.0.2.1'), target('2001:db8::1', { weight: '3' }))
   await walk(31_000)
   expect(addresses()).toEqual(['192.0.2.1', '2001:db8::1'])
-  expect(discovery.statusOf('from:inventory').weights?.get('2001:db8::1')).toBe(3)
+  expect(discovery.statusOf('from:default:inventory').weights?.get('2001:db8::1')).toBe(3)
 })
 
 test('labels divide what a source finds, and one request serves all members that ask', async () => {
   const { discovery, world, addresses, asked, walk } = setUp()
   world.answer = found(target('192.0.2.1', { region: 'eu' }), target('192.0.2.2', { region: 'us' }))
   discovery.want([
-    'from:inventory?region=eu',
-    'from:inventory?region=us',
-    'from:inventory?region=ap',
+    'from:default:inventory?region=eu',
+    'from:default:inventory?region=us',
+    'from:default:inventory?region=ap',
   ])
   await walk(1_000)
   expect(addresses('inventory?region=eu')).toEqual(['192.0.2.1'])
@@ -110,15 +114,15 @@ test('labels divide what a source finds, and one request serves all members that
 test('several targets on one machine are one member with the weight of all', async () => {
   const { discovery, world, addresses, walk } = setUp()
   world.answer = found(target('192.0.2.1'), target('192.0.2.1', { weight: '4' }))
-  discovery.want(['from:inventory'])
+  discovery.want(['from:default:inventory'])
   await walk(1_000)
   expect(addresses()).toEqual(['192.0.2.1'])
-  expect(discovery.statusOf('from:inventory').weights?.get('192.0.2.1')).toBe(5)
+  expect(discovery.statusOf('from:default:inventory').weights?.get('192.0.2.1')).toBe(5)
 })
 
 test('a source that fails costs nothing but its age, and is asked ever less often', async () => {
   const { discovery, world, addresses, asked, walk } = setUp()
-  discovery.want(['from:inventory'])
+  discovery.want(['from:default:inventory'])
   await walk(1_000)
   world.answer = err('inventory.example.net cannot be asked: ECONNREFUSED')
   await walk(300_000)
@@ -133,7 +137,7 @@ test('a source that fails costs nothing but its age, and is asked ever less ofte
 test('a source that never answers is given up after its time, and asked again', async () => {
   const { discovery, world, asked, walk } = setUp()
   world.isSilent = true
-  discovery.want(['from:inventory'])
+  discovery.want(['from:default:inventory'])
   await walk(20_000)
   expect(discovery.list()[0]!.error).toBe('no whole answer within 10 s')
   expect(asked.length).toBe(2)
@@ -142,34 +146,37 @@ test('a source that never answers is given up after its time, and asked again', 
 
 test('a restart goes on with the members that were kept', async () => {
   const first = setUp()
-  first.discovery.want(['from:inventory'])
+  first.discovery.want(['from:default:inventory'])
   await first.walk(10_000)
-  expect(first.kept()).toMatchObject([{ name: 'from:inventory', members: [['192.0.2.1', 1]] }])
+  expect(first.kept()).toMatchObject([
+    { name: 'from:default:inventory', members: [['192.0.2.1', 1]] },
+  ])
   const second = setUp({ last: [...first.kept()] })
   second.world.answer = err('away')
-  second.discovery.want(['from:inventory'])
+  second.discovery.want(['from:default:inventory'])
   await second.walk(1_000)
   expect(second.addresses()).toEqual(['192.0.2.1'])
 })
 
 test('an answer with nothing is held, shown, and taken when a person accepts it', async () => {
   const { discovery, world, addresses, walk } = setUp()
-  discovery.want(['from:inventory'])
+  discovery.want(['from:default:inventory'])
   await walk(1_000)
   world.answer = found()
   await walk(120_000)
   expect(addresses()).toEqual(['192.0.2.1'])
   expect(discovery.list()[0]!.error).toContain('1 of 1 members are not found any more')
   expect(discovery.counts().held).toBe(1)
-  expect(discovery.accept('other')).toBe(false)
-  expect(discovery.accept('inventory')).toBe(true)
+  expect(discovery.accept('other')).toBe(0)
+  expect(discovery.accept('inventory')).toBe(1)
+  expect(discovery.accept('inventory')).toBe(0)
   expect(addresses()).toEqual([])
   expect(discovery.list()[0]).toMatchObject({ error: '', held: null })
 })
 
 test('of more members than there are places some have none, and the others stay', async () => {
   const { discovery, world, addresses, walk } = setUp()
-  discovery.want(['from:inventory'])
+  discovery.want(['from:default:inventory'])
   await walk(1_000)
   world.answer = found(...Array.from({ length: 100 }, (_, i) => target(`192.0.2.${i + 1}`)))
   await walk(40_000)
@@ -186,7 +193,7 @@ describe('a member that nobody can be asked for', () => {
   ] as const
   test.each(rows)('%s (services: %s) says why', (from, service, why) => {
     const { discovery } = setUp({ service })
-    discovery.want([`from:${from}`])
+    discovery.want([`from:default:${from}`])
     expect(discovery.list()[0]!.error).toContain(why)
     expect(discovery.counts().references.missing).toBe(1)
   })
@@ -194,9 +201,52 @@ describe('a member that nobody can be asked for', () => {
 
 test('what no pool asks for any more is not asked again', async () => {
   const { discovery, asked, walk } = setUp()
-  discovery.want(['from:inventory'])
+  discovery.want(['from:default:inventory'])
   await walk(1_000)
   discovery.want([])
   await walk(120_000)
   expect(asked).toHaveLength(1)
+})
+
+describe('a source that is for some tenants', () => {
+  const rows = [
+    ['named', ['default', 'acme'], true],
+    ['not named', ['default'], false],
+    ['one of all', ['*'], true],
+    ['of an installation that lets nobody', [], false],
+  ] as const
+  test.each(rows)('a tenant that is %s (%j): %j', async (_, tenants, isFor) => {
+    const last = [{ name: 'from:acme:inventory', members: [['192.0.2.7', 1] as const], atMs: 1 }]
+    const { discovery, asked, walk, warnings } = setUp({ tenants, last })
+    discovery.want(['from:acme:inventory'])
+    await walk(60_000)
+    discovery.want(['from:acme:inventory'])
+    const { v4, error } = discovery.statusOf('from:acme:inventory')
+    const { found, refused } = discovery.counts().references
+    expect([v4.includes('192.0.2.1'), found, refused]).toEqual(isFor ? [true, 1, 0] : [false, 0, 1])
+    if (isFor) return
+    expect(v4.filter((one) => one !== '')).toEqual([])
+    expect(error).toBe(
+      "this node's settings do not let the tenant acme use the source inventory; " +
+        'discovery.sources.inventory.tenants says which may',
+    )
+    expect(asked).toEqual([])
+    expect(warnings).toHaveLength(1)
+  })
+
+  test('a tenant hears of no source that is for others', () => {
+    const { discovery } = setUp({ tenants: ['default'] })
+    discovery.want(['from:acme:consul/shop'])
+    expect(discovery.list()[0]).toMatchObject({ tenant: 'acme', from: 'consul/shop' })
+    expect(discovery.list()[0]!.error).toMatch(/has no "consul"; it has none for this tenant$/)
+  })
+
+  test('tenants that may both are given the same, by one request', async () => {
+    const { discovery, asked, walk } = setUp()
+    discovery.want(['from:default:inventory', 'from:acme:inventory'])
+    await walk(1_000)
+    const [one, other] = ['default', 'acme'].map((id) => discovery.statusOf(`from:${id}:inventory`))
+    expect(one!.v4).toEqual(other!.v4)
+    expect(asked).toHaveLength(1)
+  })
 })

@@ -44,7 +44,11 @@ async function shownWith(status: {
       return { v6: [], unused: 0, resolvedAtMs: 5, ...status }
     },
   })
-  const shown = showHealth(healthOf(view, part), part, { weight: 1, enabled: true, heldBy: null })
+  const shown = showHealth(healthOf(view, part, 'default'), part, {
+    weight: 1,
+    enabled: true,
+    heldBy: null,
+  })
   expect(asked).toEqual(['lb.example.net.'])
   await monitor.stop()
   return shown

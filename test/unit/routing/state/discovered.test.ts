@@ -62,7 +62,7 @@ test('its addresses share its weight as they weigh against each other', () => {
     member('', { hostname: 'from:a', weight: 6 }),
   ])
   const weights = new Map([['192.0.2.2', 2]])
-  fill('from:a', { v4: ['192.0.2.1', '192.0.2.2'], v6: [], weights })
+  fill('from:default:a', { v4: ['192.0.2.1', '192.0.2.2'], v6: [], weights })
   const { '192.0.2.1': one, '192.0.2.2': two, '192.0.2.99': fixed } = shares()
   expect(two).toBe(2 * one!)
   expect(one! + two!).toBe(3 * fixed!)
@@ -70,7 +70,7 @@ test('its addresses share its weight as they weigh against each other', () => {
 
 test('64 members of one source share its weight, whatever part they are in', () => {
   const { fill, shares } = setUp([member('', { hostname: 'from:a' })])
-  fill('from:a', { v4: addresses(64), v6: [] })
+  fill('from:default:a', { v4: addresses(64), v6: [] })
   const found = Object.values(shares())
   expect(found).toHaveLength(64)
   expect(new Set(found).size).toBe(1)
@@ -78,7 +78,7 @@ test('64 members of one source share its weight, whatever part they are in', () 
 
 test('a member without weight gives its addresses none', () => {
   const { fill, shares } = setUp([member('', { hostname: 'from:a', weight: 0 })])
-  fill('from:a', { v4: ['192.0.2.1'], v6: [], weights: new Map([['192.0.2.1', 9]]) })
+  fill('from:default:a', { v4: ['192.0.2.1'], v6: [], weights: new Map([['192.0.2.1', 9]]) })
   expect(shares()).toEqual({ '192.0.2.1': 0 })
 })
 
@@ -87,7 +87,7 @@ test('each discovered address counts for minHealthy, where a host name counts on
     member('', { hostname: 'from:a' }),
     member('', { hostname: 'lb.example.net.' }),
   ])
-  fill('from:a', { v4: addresses(20), v6: ['2001:db8::1'] })
+  fill('from:default:a', { v4: addresses(20), v6: ['2001:db8::1'] })
   fill('lb.example.net.', { v4: ['198.51.100.1', '198.51.100.2'], v6: [] })
   expect(readyMembers(bundle, state, 0)).toBe(22)
 })

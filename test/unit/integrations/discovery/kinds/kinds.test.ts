@@ -17,7 +17,7 @@ import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 const settings: SourceSettings = {
   ...{ name: 'one', type: '', path: '', url: '', user: '', kubeconfig: '', service: '' },
   ...{ intervalMs: 30_000, timeoutMs: 1_000, weightLabel: 'weight' },
-  ...{ maxRemoved: 0.5, removeAfterMs: 10_000 },
+  ...{ maxRemoved: 0.5, removeAfterMs: 10_000, tenants: ['default'] },
 }
 
 const parts: KindParts = {
@@ -38,7 +38,8 @@ test('the settings know the kinds of the table, and what each needs', () => {
 })
 
 describe('a source that the settings have wrong', () => {
-  const rows: readonly (readonly [source: Record<string, string>, fault: string])[] = [
+  type Written = Readonly<Record<string, string | string[]>>
+  const rows: readonly (readonly [source: Written, fault: string])[] = [
     [
       {},
       'discovery.sources.one.type is missing; the types are file, http, dns, consul, kubernetes',
@@ -59,6 +60,8 @@ describe('a source that the settings have wrong', () => {
       { type: 'file', path: '/a', interval: '1ms' },
       'one.interval is "1ms", write a duration from 1s',
     ],
+    [{ type: 'file', path: ['/a'] }, 'one.path is a list, write one text'],
+    [{ type: 'file', path: '/a', tenants: 'acme' }, 'one.tenants is no list, write [ID, …] or'],
     [{ type: 'file', path: '/a', weightLabel: 'a b' }, 'one.weightLabel is no name of a label'],
   ]
   test.each(rows)('%j: %s', (source, fault) => {
