@@ -1,6 +1,6 @@
 // Writes the types of the API's responses, against which the dashboard is checked.
 
-interface Schema {
+export interface Schema {
   readonly $ref?: string
   readonly const?: unknown
   readonly enum?: readonly unknown[]
@@ -47,30 +47,31 @@ const record = <T>(from: Readonly<Record<string, T>>, type: (value: T) => string
     .map(([key, value]) => `${/^\d+$/.test(key) ? key : JSON.stringify(key)}: ${type(value)}`)
     .join('; ')} }`
 
-function typeOf(schema: Schema): string {
+/** @param isAnswer false: a field with a default may be left out */
+export function typeOf(schema: Schema, isAnswer = true): string {
   const { $ref, enum: values = 'const' in schema ? [schema.const] : undefined, anyOf } = schema
   if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ')
-  if (anyOf !== undefined) return anyOf.map(typeOf).join(' | ')
+  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, isAnswer)).join(' | ')
   const types = schema.type === undefined ? ['unknown'] : [schema.type].flat()
-  return types.map((type) => plainTypeOf(type, schema)).join(' | ')
+  return types.map((type) => plainTypeOf(type, schema, isAnswer)).join(' | ')
 }
 
-function plainTypeOf(type: string, schema: Schema): string {
+function plainTypeOf(type: string, schema: Schema, isAnswer: boolean): string {
   if (type === 'integer') return 'number'
-  if (type === 'array') return `(${typeOf(schema.items ?? {})})[]`
-  return type === 'object' ? objectType(schema) : type
+  if (type === 'array') return `(${typeOf(schema.items ?? {}, isAnswer)})[]`
+  return type === 'object' ? objectType(schema, isAnswer) : type
 }
 
-function objectType(schema: Schema): string {
+function objectType(schema: Schema, isAnswer: boolean): string {
   const { properties = {}, required = [], patternProperties, additionalProperties } = schema
   const fields = Object.entries(properties).map(([key, value]) => {
     // A field with a default is always in the answer.
-    const isThere = required.includes(key) || value.default !== undefined
-    return `${JSON.stringify(key)}${isThere ? '' : '?'}: ${typeOf(value)}`
+    const isThere = required.includes(key) || (isAnswer && value.default !== undefined)
+    return `${JSON.stringify(key)}${isThere ? '' : '?'}: ${typeOf(value, isAnswer)}`
   })
   const [pattern] = Object.values(patternProperties ?? {})
   const rest = pattern ?? (typeof additionalProperties === 'object' ? additionalProperties : {})
-  if (fields.length === 0) return `Record<string, ${typeOf(rest)}>`
+  if (fields.length === 0) return `Record<string, ${typeOf(rest, isAnswer)}>`
   return `{ ${fields.join('; ')} }`
 }

@@ -391,7 +391,7 @@ export const rowsFolders: readonly { readonly folder: string; readonly table: st
 ]
 
 /** Folders that may import anything and that no layer imports. */
-export const outside: readonly string[] = ['test', 'bench', 'bin', 'examples', 'docs']
+export const outside: readonly string[] = ['test', 'bench', 'bin', 'clients', 'examples', 'docs']
 
 /** Dependencies that nothing imports, each with what runs it. */
 export const programs: Readonly<Record<string, string>> = {
@@ -405,6 +405,8 @@ export const unreachable: readonly { readonly from: string; readonly never: read
     { from: 'server', never: ['compiler', 'gitops', 'schemas', 'api', 'jobs', 'node', 'cli'] },
     { from: 'compiler', never: ['server', 'answer', 'gitops', 'state', 'api', 'node', 'cli'] },
     { from: 'routing', never: ['compiler', 'answer', 'gitops', 'state', 'api', 'node', 'cli'] },
+    // They are packages of their own.
+    { from: 'clients', never: layers.map(({ folder }) => folder) },
   ]
 
 export interface PurityRule {

@@ -55,7 +55,8 @@ export function listFiles(root: string, folder = ''): string[] {
   return found.sort()
 }
 
+/** Declarations are written by a program, and judged as it is. */
 export function readSources(root: string): Source[] {
-  const paths = listFiles(root).filter((path) => /\.tsx?$/.test(path))
+  const paths = listFiles(root).filter((path) => /(?<!\.d)\.tsx?$/.test(path))
   return paths.map((path) => parseSource(path, readFileSync(join(root, path), 'utf8')))
 }

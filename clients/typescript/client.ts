@@ -1,0 +1,10 @@
+// Everything that `@gslbd/client` offers.
+export { createClient } from './calls.ts'
+export type { Answer, Client, ClientOptions } from './calls.ts'
+export { ApiError, ChangedMeanwhile, Unreachable } from './problem.ts'
+export type { Diagnostic } from './problem.ts'
+export type { paths } from './openapi.d.ts'
+export type { AnswerOf, BodyOf } from './operations.ts'
+export type { Retries } from './retries.ts'
+export { entries, pages } from './pages.ts'
+export { readIfChanged, update } from './etags.ts'
