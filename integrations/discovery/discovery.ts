@@ -32,7 +32,7 @@ export interface DiscoveryParts {
   readonly log: Log
 }
 
-const unconfigured = { maxRemoved: 1, removeAfterMs: 0 }
+const unconfigured = { maxRemoved: 1, removeAfterMs: 0, intervalMs: 0 }
 
 export class Discovery implements FoundAddressesOf {
   readonly #parts: DiscoveryParts

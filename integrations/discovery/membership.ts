@@ -6,6 +6,8 @@ export interface MembershipRules {
   readonly maxRemoved: number
   /** How long a member must be missing before it goes. */
   readonly removeAfterMs: number
+  /** How often the source is asked. */
+  readonly intervalMs: number
 }
 
 export interface Held {
@@ -21,22 +23,40 @@ interface Member {
   weight: number
   /** When it was first missing, Unix epoch; 0: it is there. */
   missingSinceMs: number
+  /** True: it is missing, and does not go by itself. */
+  isHeld: boolean
 }
+
+/** More members than before count for `maxRemoved` when they were there for so many intervals. */
+const settlingIntervals = 2
 
 export class Membership {
   readonly #rules: MembershipRules
   readonly #members = new Map<string, Member>()
   #found: ReadonlyMap<string, number> = new Map()
   #held: Held | null = null
+  /** How many there were when members were held first; 0: none are. */
+  #heldOf = 0
+  /** How many there were until when, the largest first, over `removeAfterMs`. */
+  readonly #sizes: { readonly size: number; readonly untilMs: number }[] = []
+  /** How many there were for long enough. */
+  #settled: number
+  /** More than that, and since when. */
+  #growth: { readonly size: number; readonly sinceMs: number } | undefined
 
   /** @param known weights by address, from before a restart */
   constructor(rules: MembershipRules, known: ReadonlyMap<string, number>) {
     this.#rules = rules
-    for (const [address, weight] of known) this.#members.set(address, { weight, missingSinceMs: 0 })
+    this.#settled = known.size
+    for (const [address, weight] of known) this.#add(address, weight)
   }
 
   get held(): Held | null {
     return this.#held
+  }
+
+  get findsNobody(): boolean {
+    return this.#found.size === 0
   }
 
   /** Weights by address. */
@@ -44,43 +64,34 @@ export class Membership {
     return new Map([...this.#members].map(([address, { weight }]) => [address, weight]))
   }
 
-  /** Takes what was found, or looks again at what was found last when `found` is left out. */
-  take(nowMs: number, found: ReadonlyMap<string, number> = this.#found): void {
-    this.#found = found
-    const before = this.#members.size
-    const missing: string[] = []
-    for (const [address, member] of this.#members) {
-      if (found.has(address)) member.missingSinceMs = 0
-      else {
-        member.missingSinceMs ||= nowMs
-        missing.push(address)
+  /** Whether the source found this member when it was asked last. */
+  isThere(address: string): boolean {
+    return this.#members.get(address)?.missingSinceMs === 0
+  }
+
+  /** Takes what was found; without `found`, removes those whose time has come. */
+  take(nowMs: number, found?: ReadonlyMap<string, number>): void {
+    if (found !== undefined) {
+      this.#found = found
+      this.#compare(nowMs, found)
+    }
+    let missing = 0
+    for (const [address, { missingSinceMs, isHeld }] of this.#members) {
+      if (isHeld) missing++
+      else if (missingSinceMs > 0 && nowMs - missingSinceMs >= this.#rules.removeAfterMs) {
+        this.#members.delete(address)
       }
     }
-    for (const [address, weight] of found) {
-      const member = this.#members.get(address)
-      if (member === undefined) this.#members.set(address, { weight, missingSinceMs: 0 })
-      else member.weight = weight
-    }
-    // Members in whose place others came are no loss.
-    const lost = before - found.size
-    if (lost > 0 && (found.size === 0 || lost > this.#rules.maxRemoved * before)) {
-      const sinceMs = this.#held?.sinceMs ?? nowMs
-      this.#held = { missing: missing.length, members: this.#members.size, sinceMs }
-      return
-    }
-    this.#held = null
-    for (const address of missing) {
-      const { missingSinceMs } = this.#members.get(address)!
-      if (nowMs - missingSinceMs >= this.#rules.removeAfterMs) this.#members.delete(address)
-    }
+    const sinceMs = this.#held?.sinceMs ?? nowMs
+    this.#held = missing === 0 ? null : { missing, members: this.#members.size, sinceMs }
+    if (missing === 0) this.#heldOf = 0
   }
 
   /** When the next missing member goes, Unix epoch; Infinity: none does by itself. */
   get nextMs(): number {
-    if (this.#held !== null) return Infinity
     let next = Infinity
-    for (const { missingSinceMs } of this.#members.values()) {
-      if (missingSinceMs === 0) continue
+    for (const { missingSinceMs, isHeld } of this.#members.values()) {
+      if (missingSinceMs === 0 || isHeld) continue
       next = Math.min(next, missingSinceMs + this.#rules.removeAfterMs)
     }
     return next
@@ -90,9 +101,81 @@ export class Membership {
   accept(): boolean {
     if (this.#held === null) return false
     this.#held = null
+    this.#heldOf = 0
+    this.#sizes.length = 0
+    this.#settled = this.#found.size
+    this.#growth = undefined
     for (const address of this.#members.keys()) {
       if (!this.#found.has(address)) this.#members.delete(address)
     }
     return true
+  }
+
+  #compare(nowMs: number, found: ReadonlyMap<string, number>): void {
+    const wasEmpty = this.#members.size === 0
+    const before = this.#sizeBefore(nowMs)
+    const gone: Member[] = []
+    for (const [address, member] of this.#members) {
+      if (found.has(address) || member.missingSinceMs > 0) continue
+      member.missingSinceMs = nowMs
+      gone.push(member)
+    }
+    let came = 0
+    for (const [address, weight] of found) {
+      if (!this.isThere(address)) came++
+      this.#add(address, weight)
+    }
+    const mayGo = found.size > 0 && before - found.size <= this.#rules.maxRemoved * before
+    if (mayGo) {
+      for (const member of this.#members.values()) member.isHeld = false
+      if (this.#heldOf > 0) this.#settled = Math.min(found.size, this.#heldOf)
+    } else if (gone.length > came) {
+      // Members in whose place others came are no loss, and go.
+      for (const member of gone) member.isHeld = true
+      this.#heldOf = Math.max(before, this.#heldOf)
+      this.#letGoOldest()
+    }
+    if (wasEmpty) this.#settled = found.size
+    this.#noteGrowth(nowMs, found.size)
+  }
+
+  /**
+   * How many there were before an answer, against which it is compared: the most in a while, so
+   * that several small losses are one large one, but not those that came a moment ago, as a wrong
+   * answer may have many.
+   */
+  #sizeBefore(nowMs: number): number {
+    const sizes = this.#sizes
+    let size = 0
+    for (const { missingSinceMs } of this.#members.values()) if (missingSinceMs === 0) size++
+    while ((sizes.at(-1)?.size ?? Infinity) <= size) sizes.pop()
+    sizes.push({ size, untilMs: nowMs })
+    while (nowMs - sizes[0]!.untilMs > this.#rules.removeAfterMs) sizes.shift()
+    const growth = this.#growth
+    const settlingMs = settlingIntervals * this.#rules.intervalMs
+    if (growth !== undefined && nowMs - growth.sinceMs >= settlingMs) this.#settled = growth.size
+    this.#settled = Math.min(this.#settled, sizes[0]!.size)
+    return Math.max(this.#settled, this.#heldOf)
+  }
+
+  #noteGrowth(nowMs: number, size: number): void {
+    if (size <= this.#settled) this.#growth = undefined
+    else {
+      const { sinceMs = nowMs, size: least = size } = this.#growth ?? {}
+      this.#growth = { sinceMs, size: Math.min(least, size) }
+    }
+  }
+
+  /** No more are held than there were, however often others come and go meanwhile. */
+  #letGoOldest(): void {
+    const held = [...this.#members].filter(([, { isHeld }]) => isHeld)
+    const tooMany = held.length - this.#heldOf
+    if (tooMany <= 0) return
+    const oldest = held.sort(([, a], [, b]) => a.missingSinceMs - b.missingSinceMs)
+    for (const [address] of oldest.slice(0, tooMany)) this.#members.delete(address)
+  }
+
+  #add(address: string, weight: number): void {
+    this.#members.set(address, { weight, missingSinceMs: 0, isHeld: false })
   }
 }

@@ -1,6 +1,6 @@
 // What one member of a pool asks a source, and the addresses that it has by it.
 import type { DiscoveredFrom } from '#bundle/discovered/from.ts'
-import { partsForTenant } from '#bundle/discovered/from.ts'
+import { discoveredLimits, partsForTenant } from '#bundle/discovered/from.ts'
 import type { HostnameStatus } from '#inputs/resolve/address-source.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -100,7 +100,7 @@ export class Reference {
       ...{ tenant, from, kind, isRefused },
       members: members.map((address) => ({ address, weight: this.#weights.get(address) ?? 1 })),
       foundAtMs: this.#atMs,
-      error: this.#fault || heldText(membership.held),
+      error: this.#fault || heldText(membership.held, membership.findsNobody),
       held: membership.held,
       unused: this.#unused,
       leftOut: this.#leftOut,
@@ -156,6 +156,7 @@ export class Reference {
     const { membership, clock, after, onNews } = this.#parts
     const before = this.#text()
     const heldBefore = membership.held
+    const heldTextBefore = heldText(heldBefore, membership.findsNobody)
     membership.take(clock.nowMs(), found)
     this.#fill()
     this.#callOff?.()
@@ -168,7 +169,7 @@ export class Reference {
     }
     const isChanged = before !== this.#text()
     this.#log(isChanged, heldBefore)
-    const isHeldOther = heldText(heldBefore) !== heldText(membership.held)
+    const isHeldOther = heldTextBefore !== heldText(membership.held, membership.findsNobody)
     if (isChanged || isHeldOther || wasFaulty) onNews(isChanged)
   }
 
@@ -190,20 +191,31 @@ export class Reference {
     return [...this.#v4, ...this.#v6, weights].join(' ')
   }
 
-  /** Members keep their slots. */
+  /**
+   * Members keep their slots, but those that the source does not find give theirs up to those that
+   * it finds.
+   */
   #fill(): void {
     const { membership, slots } = this.#parts
-    const members = [...membership.members].toSorted(([a], [b]) => (a < b ? -1 : 1))
-    const addresses = members.map(([address]) => address)
-    const isIpv6 = (address: string): boolean => address.includes(':')
-    this.#v4 = slots(
-      this.#v4,
-      addresses.filter((one) => !isIpv6(one)),
+    const placedBefore = new Set([...this.#v4, ...this.#v6])
+    const rankOf = (address: string): number =>
+      (membership.isThere(address) ? 0 : 2) + (placedBefore.has(address) ? 0 : 1)
+    const ranked = [...membership.members].map(
+      ([address, weight]) => ({ address, weight, rank: rankOf(address) }) as const,
     )
-    this.#v6 = slots(this.#v6, addresses.filter(isIpv6))
+    ranked.sort((a, b) => a.rank - b.rank || (a.address < b.address ? -1 : 1))
+    const isIpv6 = (address: string): boolean => address.includes(':')
+    const ofFamily = (isV6: boolean): readonly string[] => {
+      const own = ranked.filter(({ address }) => isIpv6(address) === isV6)
+      return own.slice(0, discoveredLimits.slots).map(({ address }) => address)
+    }
+    this.#v4 = slots(this.#v4, ofFamily(false))
+    this.#v6 = slots(this.#v6, ofFamily(true))
     const placed = new Set([...this.#v4, ...this.#v6])
-    this.#weights = new Map(members.filter(([address]) => placed.has(address)))
-    this.#unused = addresses.length - this.#weights.size
+    const members = ranked.filter(({ address }) => placed.has(address))
+    members.sort((a, b) => (a.address < b.address ? -1 : 1))
+    this.#weights = new Map(members.map(({ address, weight }) => [address, weight]))
+    this.#unused = ranked.length - this.#weights.size
   }
 
   #tellFault(why: string): void {
@@ -222,11 +234,15 @@ export class Reference {
   }
 }
 
-function heldText(held: Held | null): string {
+function heldText(held: Held | null, isEmpty: boolean): string {
   if (held === null) return ''
   const { missing, members } = held
-  return (
-    `${missing} of ${members} members are not found any more, too many at once: they are held; ` +
-    'discovery.maxRemoved says how many may go'
-  )
+  const what = `${missing} of ${members} members are not found any more`
+  if (isEmpty) {
+    return (
+      `${what}: the source finds nobody, so they are held, whatever discovery.maxRemoved says; ` +
+      'if it is right, take the entry out of the pool, or let them go'
+    )
+  }
+  return `${what}, too many at once: they are held; discovery.maxRemoved says how many may go`
 }

@@ -165,7 +165,9 @@ test('an answer with nothing is held, shown, and taken when a person accepts it'
   world.answer = found()
   await walk(120_000)
   expect(addresses()).toEqual(['192.0.2.1'])
-  expect(discovery.list()[0]!.error).toContain('1 of 1 members are not found any more')
+  expect(discovery.list()[0]!.error).toContain(
+    '1 of 1 members are not found any more: the source finds nobody',
+  )
   expect(discovery.counts().held).toBe(1)
   expect(discovery.accept('other')).toBe(0)
   expect(discovery.accept('inventory')).toBe(1)
@@ -249,4 +251,29 @@ describe('a source that is for some tenants', () => {
     expect(one!.v4).toEqual(other!.v4)
     expect(asked).toHaveLength(1)
   })
+})
+
+test('members that a source finds take the places of those that are held', async () => {
+  const { discovery, world, addresses, walk } = setUp()
+  const many = Array.from({ length: 100 }, (_, i) => target(`198.51.100.${i + 1}`))
+  world.answer = found(...many)
+  discovery.want(['from:default:inventory'])
+  await walk(1_000)
+  world.answer = found(target('192.0.2.1'), target('192.0.2.2'))
+  await walk(31_000)
+  expect(discovery.list()[0]).toMatchObject({ held: { missing: 100, members: 102 }, unused: 38 })
+  expect(addresses()).toEqual(expect.arrayContaining(['192.0.2.1', '192.0.2.2']))
+  expect(addresses()).toHaveLength(64)
+})
+
+test('one wrong answer with very many members is forgotten with the next right one', async () => {
+  const { discovery, world, addresses, walk } = setUp()
+  discovery.want(['from:default:inventory'])
+  await walk(1_000)
+  world.answer = found(...Array.from({ length: 200 }, (_, i) => target(`198.51.100.${i + 1}`)))
+  await walk(31_000)
+  world.answer = found(target('192.0.2.1'))
+  await walk(41_000)
+  expect(addresses()).toEqual(['192.0.2.1'])
+  expect(discovery.list()[0]).toMatchObject({ held: null, unused: 0, error: '' })
 })

@@ -5,7 +5,7 @@ import { Membership } from '#integrations/discovery/membership.ts'
 const addresses = (count: number, first = 1): ReadonlyMap<string, number> =>
   new Map(Array.from({ length: count }, (_, i) => [`192.0.2.${first + i}`, 1]))
 
-const rules = { maxRemoved: 0.5, removeAfterMs: 10_000 }
+const rules = { maxRemoved: 0.5, removeAfterMs: 10_000, intervalMs: 30_000 }
 
 describe('a share of the members vanishes at once', () => {
   const rows: readonly (readonly [what: string, before: number, found: number, left: number])[] = [
@@ -72,4 +72,66 @@ test('members that come while others are held are answered at once, with their w
   members.take(1_000, new Map([['192.0.2.200', 7]]))
   expect(members.members.get('192.0.2.200')).toBe(7)
   expect(members.members.size).toBe(5)
+})
+
+describe('members are replaced, again and again', () => {
+  const rows: readonly (readonly [what: string, steps: readonly number[], maxRemoved: number])[] = [
+    ['by one fewer', [4, 3], 0.5],
+    ['one for one, where few may vanish', [4, 4, 4], 0.1],
+    ['twice, within the time that a missing one has', [6, 6, 5, 5], 0.5],
+    ['by more, and then by as many', [3, 6, 6], 0.5],
+  ]
+  test.each(rows)('%s (%j): none are held, and the last stay', (_, steps, maxRemoved) => {
+    const members = new Membership({ ...rules, maxRemoved }, new Map())
+    for (const [i, count] of steps.entries()) {
+      members.take(1_000 + 4_000 * i, addresses(count, 1 + 20 * i))
+      expect(members.held).toBeNull()
+    }
+    const lastMs = 1_000 + 4_000 * (steps.length - 1)
+    members.take(lastMs + 9_999)
+    expect(members.members.size).toBe(steps.at(-1)! + steps.at(-2)!)
+    members.take(lastMs + 10_000)
+    const wanted = addresses(steps.at(-1)!, 1 + 20 * (steps.length - 1))
+    expect([...members.members.keys()]).toEqual([...wanted.keys()])
+    expect(members.nextMs).toBe(Infinity)
+  })
+})
+
+test('several small losses within the time that a missing one has are one large one', () => {
+  const members = new Membership(rules, addresses(10))
+  members.take(1_000, addresses(6))
+  members.take(5_000, addresses(4))
+  expect(members.held).toMatchObject({ missing: 2, members: 10 })
+  members.take(11_000)
+  expect([...members.members.keys()]).toEqual([...addresses(6).keys()])
+  members.take(60_000, addresses(4))
+  expect(members.held).toEqual({ missing: 2, members: 6, sinceMs: 5_000 })
+  members.take(61_000, addresses(5))
+  expect(members.held).toBeNull()
+})
+
+test('members that one answer alone has go when the next is as before', () => {
+  const members = new Membership(rules, new Map())
+  members.take(1_000, addresses(3))
+  members.take(31_000, addresses(60, 101))
+  members.take(61_000, addresses(3))
+  expect(members.held).toBeNull()
+  members.take(71_000)
+  expect([...members.members.keys()]).toEqual([...addresses(3).keys()])
+})
+
+test('members that came long ago count as those before them', () => {
+  const members = new Membership(rules, addresses(3))
+  members.take(1_000, addresses(60))
+  members.take(31_000, addresses(60))
+  members.take(61_000, addresses(3))
+  expect(members.held).toMatchObject({ missing: 57, members: 60 })
+})
+
+test('no more are held than there were, however often others come meanwhile', () => {
+  const members = new Membership(rules, addresses(10))
+  members.take(1_000, addresses(2, 201))
+  for (let i = 1; i < 50; i++) members.take(i * 60_000, addresses(1 + (i % 3), (i % 8) * 20 + 20))
+  expect(members.held!.missing).toBeLessThanOrEqual(10)
+  expect(members.members.size).toBeLessThanOrEqual(13)
 })
