@@ -2,6 +2,7 @@
 import { isMappedIpv4 } from '#dns/address.ts'
 import { givenLimits } from './limits.ts'
 import type { GivenLimits } from './limits.ts'
+import { packRecords, unpackRecords } from './packed-records.ts'
 import { serialOf } from './zone-records.ts'
 import type { ZoneRecord } from './zone-records.ts'
 
@@ -15,39 +16,75 @@ export interface GivenVersion {
   readonly wholeBytes: number
 }
 
+interface KeptVersion {
+  readonly content: number
+  readonly serial: number
+  readonly wholeBytes: number
+  /** SOA, and ZONEMD if there was one: octets of its own, since records may be views of others. */
+  readonly records: Uint8Array
+}
+
 /** Servers behind one address may have been given two contents under one serial. */
 const unknowable = -1
+
+/** Octets that a version, or a client with a zone, takes in memory besides records and names. */
+const keptBytes = 256
 
 export class GivenVersions {
   readonly #limits: GivenLimits
   /** By client and zone; the one that was asked for last is the last. Newest versions last. */
-  readonly #versions = new Map<string, readonly GivenVersion[]>()
+  readonly #versions = new Map<string, readonly KeptVersion[]>()
+  #bytes = 0
 
   constructor(limits = givenLimits) {
     this.#limits = limits
   }
 
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** @returns undefined: the client has this serial from elsewhere, or it was too long ago */
   find(client: string, zone: string, serial: number): GivenVersion | undefined {
     const versions = this.#versions.get(keyOf(client, zone)) ?? []
-    const found = versions.find(({ soa }) => serialOf(soa.rdata) === serial)
-    return found?.content === unknowable ? undefined : found
+    const found = versions.find((version) => version.serial === serial)
+    if (found === undefined || found.content === unknowable) return undefined
+    const [soa, digest] = unpackRecords(found.records)
+    return { content: found.content, soa: soa!, digest, wholeBytes: found.wholeBytes }
   }
 
   add(client: string, zone: string, version: GivenVersion): void {
     const key = keyOf(client, zone)
-    const { clientsTimesZones, versionsOfEach } = this.#limits
-    const serial = serialOf(version.soa.rdata)
+    const { clientsTimesZones, versionsOfEach, bytesMax } = this.#limits
+    const { soa, digest, wholeBytes } = version
+    const serial = serialOf(soa.rdata)
     const versions = this.#versions.get(key) ?? []
-    const same = versions.find(({ soa }) => serialOf(soa.rdata) === serial)
+    const same = versions.find((one) => one.serial === serial)
     const isClear = same === undefined || same.content === version.content
-    const last = isClear ? version : { ...version, content: unknowable }
-    this.#versions.delete(key)
+    const content = isClear ? version.content : unknowable
+    const records = packRecords(digest === undefined ? [soa] : [soa, digest])
     const others = versions.filter((one) => one !== same).slice(1 - versionsOfEach)
-    this.#versions.set(key, [...others, last])
-    if (this.#versions.size <= clientsTimesZones) return
-    for (const oldest of this.#versions.keys()) return void this.#versions.delete(oldest)
+    this.#forget(key)
+    const kept = [...others, { content, serial, wholeBytes, records }]
+    this.#versions.set(key, kept)
+    this.#bytes += bytesOf(key, kept)
+    for (const oldest of this.#versions.keys()) {
+      if (this.#versions.size <= clientsTimesZones && this.#bytes <= bytesMax) return
+      this.#forget(oldest)
+    }
   }
+
+  #forget(key: string): void {
+    const versions = this.#versions.get(key)
+    if (versions === undefined) return
+    this.#versions.delete(key)
+    this.#bytes -= bytesOf(key, versions)
+  }
+}
+
+function bytesOf(key: string, versions: readonly KeptVersion[]): number {
+  const records = versions.reduce((sum, one) => sum + keptBytes + one.records.length, 0)
+  return keptBytes + key.length + records
 }
 
 const keyOf = (client: string, zone: string): string => `${client} ${zone}`

@@ -11,6 +11,13 @@ export interface TransferLimits {
   readonly olderBundlesMax: number
   /** The same for TXT records written at run time, which change more often and are smaller. */
   readonly olderTextsMax: number
+  /**
+   * Octets of several changes that a transfer makes one of, which takes ten times as much memory
+   * while it runs; a zone with more is sent whole.
+   */
+  readonly condensedBytesMax: number
+  /** The same of all that run. */
+  readonly condensedAtOnceBytesMax: number
 }
 
 export const transferLimits: TransferLimits = Object.freeze({
@@ -19,6 +26,8 @@ export const transferLimits: TransferLimits = Object.freeze({
   durationMaxMs: 15 * 60_000,
   olderBundlesMax: 2,
   olderTextsMax: 16,
+  condensedBytesMax: 2 * 1024 * 1024,
+  condensedAtOnceBytesMax: 8 * 1024 * 1024,
 })
 
 /** Records of a zone that are kept in memory, some 300 octets each, while its digest is made. */
@@ -51,9 +60,12 @@ export const historyLimits: HistoryLimits = Object.freeze({
 export interface GivenLimits {
   readonly clientsTimesZones: number
   readonly versionsOfEach: number
+  /** All versions together, with what they take in memory besides their records. */
+  readonly bytesMax: number
 }
 
 export const givenLimits: GivenLimits = Object.freeze({
   clientsTimesZones: 100_000,
   versionsOfEach: 4,
+  bytesMax: 64 * 1024 * 1024,
 })
