@@ -43,8 +43,21 @@ interface Difference {
   readonly added: Iterable<ZoneRecord>
 }
 
+/** Octets of changes that are to be made one of, in memory. */
+export function condensedBytes(changes: readonly ZoneChange[]): number {
+  return changes.length < 2 ? 0 : bytesOfChanges(changes)
+}
+
+export function bytesOfChanges(changes: readonly ZoneChange[]): number {
+  return changes.reduce((sum, { removed, added }) => sum + removed.length + added.length, 0)
+}
+
 /** What came and went again, or went and came again, is in neither. */
 function* condensed(changes: readonly ZoneChange[]): Generator<null, Difference> {
+  const [only] = changes
+  if (only !== undefined && changes.length === 1) {
+    return { removed: unpackRecords(only.removed), added: unpackRecords(only.added) }
+  }
   const removed = new Map<string, ZoneRecord>()
   const added = new Map<string, ZoneRecord>()
   let count = 0

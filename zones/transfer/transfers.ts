@@ -12,7 +12,7 @@ import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Log } from '#lib/log.ts'
 import { catalogRecords, catalogSoa } from './catalog-zone.ts'
-import { changedRecords } from './changed-records.ts'
+import { bytesOfChanges, changedRecords, condensedBytes } from './changed-records.ts'
 import { GivenVersions, secondaryOf } from './given-versions.ts'
 import type { GivenVersion } from './given-versions.ts'
 import { transferLimits } from './limits.ts'
@@ -117,6 +117,8 @@ export interface TransferParts {
 /** What a client that asks by IXFR gets. */
 interface Changes {
   readonly from: GivenVersion
+  /** See `condensedBytesMax`. */
+  readonly condensed: number
   readonly records: Iterator<ZoneStep>
 }
 
@@ -128,6 +130,8 @@ export class Transfers {
   readonly #log: Pick<Log, 'debug'> | undefined
   readonly #given = new GivenVersions()
   readonly #byClient = new Map<string, number>()
+  /** Octets of the changes of transfers that run; see `condensedAtOnceBytesMax`. */
+  #condensed = 0
   readonly counts: TransferCounts = {
     ...{ running: 0, started: 0, incremental: 0, refused: 0, current: 0, ended: 0 },
     ...{ unknown: 0, old: 0, large: 0 },
@@ -241,6 +245,7 @@ export class Transfers {
       serial === undefined ? undefined : this.#changes(source, found, secondary, serial)
     if (changes === undefined) this.counts.started++
     else this.counts.incremental++
+    this.#condensed += changes?.condensed ?? 0
     const records = changes?.records ?? found.records()
     const messages = new TransferMessages(messageParts(request, false), records)
     const untilMs = this.#nowMs() + durationMaxMs
@@ -264,11 +269,19 @@ export class Transfers {
       end: () => {
         source.release()
         this.counts.running--
+        this.#condensed -= changes?.condensed ?? 0
         const left = (this.#byClient.get(client) ?? 1) - 1
         if (left > 0) this.#byClient.set(client, left)
         else this.#byClient.delete(client)
       },
     }
+  }
+
+  /** @param bytes of changes that one is to be made of */
+  #hasRoom(bytes: number): boolean {
+    const { condensedBytesMax, condensedAtOnceBytesMax } = this.#limits
+    const atOnce = bytes === 0 ? 0 : this.#condensed + bytes
+    return bytes <= condensedBytesMax && atOnce <= condensedAtOnceBytesMax
   }
 
   /** @returns undefined: the client gets the whole zone */
@@ -282,10 +295,11 @@ export class Transfers {
     const known = from && this.#history?.between(key, from.content, source.content)
     const changes = known ?? 'unknown'
     if (from !== undefined && typeof changes !== 'string') {
-      const bytes = changes.reduce((sum, one) => sum + one.removed.length + one.added.length, 0)
-      const parts = { from, soa, changes, digest }
+      const condensed = condensedBytes(changes)
       // RFC 1995 section 4: the whole zone where that is less.
-      if (bytes < from.wholeBytes) return { from, records: changedRecords(parts) }
+      if (bytesOfChanges(changes) < from.wholeBytes && this.#hasRoom(condensed)) {
+        return { from, condensed, records: changedRecords({ from, soa, changes, digest }) }
+      }
     }
     const reason = typeof changes === 'string' ? changes : 'large'
     this.counts[reason]++

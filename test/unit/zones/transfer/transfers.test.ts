@@ -3,8 +3,10 @@ import { expect, test } from 'vitest'
 import type { ServingView } from '#answer/serving-view.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { historyLimits, transferLimits } from '#zones/transfer/limits.ts'
+import type { TransferLimits } from '#zones/transfer/limits.ts'
 import { TransferHistory } from '#zones/transfer/transfer-history.ts'
 import { Transfers } from '#zones/transfer/transfers.ts'
+import type { RunningTransfer } from '#zones/transfer/transfers.ts'
 import { ZoneSources } from '#zones/transfer/zone-sources.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { query } from '#test/support/dns/message.ts'
@@ -18,44 +20,63 @@ const viewOf = (serial: number, names: readonly string[]): ServingView => {
   return { bundle, state: { soaSerial: Uint32Array.of(serial) } } as unknown as ServingView
 }
 
-test('unknown, old and large ones are told apart', () => {
-  const history = new TransferHistory(() => 0, { ...historyLimits, changesMax: 1 })
-  const sources = new ZoneSources(transferLimits, history)
-  const told: object[] = []
-  const settings = { enabled: true, requireTsig: false, allow: [] }
-  const log = { debug: (fields: object) => void told.push(fields) }
-  const transfers = new Transfers(settings, () => 0, { history, log })
-  const ask = (client: number, have: number): void => {
+class Scene {
+  readonly told: object[] = []
+  readonly transfers: Transfers
+  readonly #sources: ZoneSources
+
+  constructor(limits: Partial<TransferLimits> = {}, changesMax = historyLimits.changesMax) {
+    const history = new TransferHistory(() => 0, { ...historyLimits, changesMax })
+    this.#sources = new ZoneSources(transferLimits, history)
+    const settings = { enabled: true, requireTsig: false, allow: [] }
+    const log = { debug: (fields: object) => void this.told.push(fields) }
+    const parts = { history, log, limits: { ...transferLimits, ...limits } }
+    this.transfers = new Transfers(settings, () => 0, parts)
+  }
+
+  serve(serial: number, names: readonly string[]): void {
+    this.#sources.adopt(viewOf(serial, names))
+  }
+
+  begin(client: number, have: number): RunningTransfer {
     const authority = [a(`example.com. 0 IN SOA . . ${have} 0 0 0 0`)]
-    const running = transfers.start(sources.current(), {
+    const running = this.transfers.start(this.#sources.current(), {
       ...{ message: query('example.com. IXFR', { authority }), key: null, qtype: RrType.IXFR },
       ...{ questionEnd: query('example.com. IXFR').length, qclass: 1, isTcp: true, zone: 0 },
       ...{ client: Uint8Array.of(192, 0, 2, client), opt: new Uint8Array(0) },
     })
-    if (typeof running === 'number') return expect.unreachable()
-    const into = new Uint8Array(65_535)
-    while (running.write(into, into.length) !== 0);
-    running.end()
+    return typeof running === 'number' ? expect.unreachable() : running
   }
-  sources.adopt(viewOf(1, ['a']))
-  ask(1, 0)
-  ask(2, 0)
-  sources.adopt(viewOf(2, ['b']))
-  ask(1, 1)
+
+  ask(client: number, have: number): void {
+    finish(this.begin(client, have))
+  }
+}
+
+function finish(running: RunningTransfer): void {
+  const into = new Uint8Array(65_535)
+  while (running.write(into, into.length) !== 0);
+  running.end()
+}
+
+const many = Array.from({ length: 50 }, (_, i) => `n${i}`)
+
+test('unknown, old and large ones are told apart', () => {
+  const scene = new Scene({}, 1)
+  scene.serve(1, ['a'])
+  scene.ask(1, 0)
+  scene.ask(2, 0)
+  scene.serve(2, ['b'])
+  scene.ask(1, 1)
   // Another address has it from elsewhere.
-  ask(3, 1)
-  sources.adopt(viewOf(3, ['c']))
-  ask(2, 1)
-  ask(1, 2)
-  sources.adopt(
-    viewOf(
-      4,
-      Array.from({ length: 50 }, (_, i) => `n${i}`),
-    ),
-  )
-  ask(1, 3)
+  scene.ask(3, 1)
+  scene.serve(3, ['c'])
+  scene.ask(2, 1)
+  scene.ask(1, 2)
+  scene.serve(4, many)
+  scene.ask(1, 3)
   const zone = 'example.com.'
-  expect(told).toEqual([
+  expect(scene.told).toEqual([
     { zone, serial: 0, reason: 'unknown' },
     { zone, serial: 0, reason: 'unknown' },
     { zone, serial: 1, reason: 'unknown' },
@@ -63,5 +84,33 @@ test('unknown, old and large ones are told apart', () => {
     { zone, serial: 3, reason: 'large' },
   ])
   const counts = { started: 5, incremental: 2, unknown: 3, old: 1, large: 1, running: 0 }
-  expect(transfers.counts).toMatchObject(counts)
+  expect(scene.transfers.counts).toMatchObject(counts)
+})
+
+test.each([
+  ['one change, which is sent as it is kept', { condensedBytesMax: 0 }, 2, 'incremental'],
+  ['two that are to become one', { condensedBytesMax: 200 }, 3, 'incremental'],
+  ['more than is condensed', { condensedBytesMax: 50 }, 3, 'large'],
+  ['more than is condensed at once', { condensedAtOnceBytesMax: 50 }, 3, 'large'],
+] as const)('%s', (_what, limits, serial, expected) => {
+  const scene = new Scene(limits)
+  scene.serve(1, many)
+  scene.ask(1, 0)
+  for (let at = 2; at <= serial; at++) scene.serve(at, [...many, `m${at}`])
+  scene.ask(1, 1)
+  expect(scene.transfers.counts).toMatchObject({ incremental: 0, large: 0, [expected]: 1 })
+})
+
+test('what is condensed at once is that of the transfers that run', () => {
+  const scene = new Scene({ condensedAtOnceBytesMax: 150 })
+  scene.serve(1, many)
+  for (const client of [1, 2, 3]) scene.ask(client, 0)
+  scene.serve(2, [...many, 'b'])
+  scene.serve(3, [...many, 'c'])
+  const first = scene.begin(1, 1)
+  scene.ask(2, 1)
+  expect(scene.transfers.counts).toMatchObject({ incremental: 1, large: 1 })
+  finish(first)
+  scene.ask(3, 1)
+  expect(scene.transfers.counts).toMatchObject({ incremental: 2, large: 1 })
 })
