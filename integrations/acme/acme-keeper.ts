@@ -6,14 +6,16 @@ import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { After } from '#lib/timer.ts'
 import type { AcmeAccount, AcmeState } from './acme-state.ts'
 import { acmeStateLimits } from './acme-state.ts'
 import type { CaProblem } from './ca-transport.ts'
 import type { CertificateVault } from './certificate-vault.ts'
 import { newPrivateKey } from './private-key.ts'
 import type { ChallengeSolver, OrderCertificate, OrderedCertificate } from './order-certificate.ts'
-import { pauseMs, renewAtMs, whyNow, wishText } from './renewal.ts'
-import type { AcmeWish } from './renewal.ts'
+import { pausesAfterFailure, pausesAfterOrder } from './pauses.ts'
+import type { AcmeWish } from './pauses.ts'
+import { isFor, renewAtMs, replacedFault, whyAtAll, whyNow } from './renewal.ts'
 
 export interface AcmeKeeperParts {
   readonly vault: Pick<CertificateVault, 'state' | 'version' | 'refresh' | 'change'>
@@ -25,11 +27,14 @@ export interface AcmeKeeperParts {
   readonly authorities: () => Result<string | undefined, string>
   readonly order: OrderCertificate
   readonly solver: ChallengeSolver
+  /** False: this node has no configuration yet, and cannot prove anything. */
+  readonly canProve: () => boolean
   /** This node's name; no two control nodes have the same. */
   readonly node: string
   /** Unique for this process. */
   readonly instance: string
   readonly clock: Clock
+  readonly after: After
   readonly random: Random
   readonly log: Log
 }
@@ -37,6 +42,8 @@ export interface AcmeKeeperParts {
 export const keeperLimits = {
   /** An order that another node has begun, and of which nothing was heard for so long, is over. */
   abandonedMs: 600_000,
+  /** How often one that goes on says so. */
+  beatMs: 60_000,
   /** How long a stop waits for an order to be called off. */
   stopMs: 3_000,
   /** From where a clock is said to be wrong. */
@@ -53,6 +60,7 @@ export class AcmeKeeper {
   /** Since when nothing was heard of an order of another node. */
   #seen: { readonly version: number; readonly atMs: number } | undefined
   #clockOffsetMs: number | null = null
+  #saysReplaced = false
 
   constructor(parts: AcmeKeeperParts) {
     this.#parts = parts
@@ -75,10 +83,17 @@ export class AcmeKeeper {
     if (this.#running !== undefined || this.#ending.signal.aborted) return
     if (!(await vault.refresh())) return
     if (this.#unstored !== undefined) return this.#store(this.#unstored)
+    await this.#parts.solver.withdraw()
+    this.#noteReplaced()
+    if (!this.#parts.canProve()) return
     const why = whyNow(vault.state, wish, clock.nowMs())
     if (why === null || !(await this.#claim())) return
     log.info({ directory: wish.directory, names: wish.names, why }, 'asks for a certificate')
-    this.#running = this.#order().finally(() => (this.#running = undefined))
+    const stopBeat = this.#beat()
+    this.#running = this.#order().finally(() => {
+      stopBeat()
+      this.#running = undefined
+    })
   }
 
   async stop(): Promise<void> {
@@ -120,6 +135,33 @@ export class AcmeKeeper {
     return nowMs - this.#seen.atMs >= keeperLimits.abandonedMs
   }
 
+  /** An order may take longer than the patience of the other nodes. */
+  #beat(): () => void {
+    const { vault, after } = this.#parts
+    let callOff = (): void => undefined
+    let isOver = false
+    const beat = async (): Promise<void> => {
+      await vault.change((state) =>
+        state.holder === this.#holder ? ok({ ...state }) : err('another node is at it'),
+      )
+      if (!isOver) callOff = after(keeperLimits.beatMs, () => void beat())
+    }
+    callOff = after(keeperLimits.beatMs, () => void beat())
+    return () => {
+      isOver = true
+      callOff()
+    }
+  }
+
+  #noteReplaced(): void {
+    const { vault, wish, clock, log } = this.#parts
+    const reason = replacedFault(vault.state, wish, clock.nowMs())
+    if (reason !== null && !this.#saysReplaced) {
+      log.warn({ reason }, 'no certificate for these names is asked for yet')
+    }
+    this.#saysReplaced = reason !== null
+  }
+
   #accountIn({ account }: AcmeState): AcmeAccount {
     const { directory } = this.#parts.wish
     if (account?.directory === directory) return account
@@ -142,8 +184,14 @@ export class AcmeKeeper {
     const { result, clockOffsetMs } = await order(asked)
     this.#noteClock(clockOffsetMs)
     if (result.ok) return this.#store(result.value)
-    if (signal.aborted) await vault.change((state) => ok({ ...state, holder: null }))
+    if (signal.aborted) await vault.change((state) => this.#released(state))
     else await this.#failed(result.error)
+  }
+
+  /** Errors: another node has taken it over, and what it does stays. */
+  #released(state: AcmeState): Result<AcmeState, string> {
+    if (state.holder !== this.#holder) return err('another node is at it')
+    return ok({ ...state, holder: null, challenges: [] })
   }
 
   async #store(ordered: OrderedCertificate): Promise<void> {
@@ -153,9 +201,20 @@ export class AcmeKeeper {
       ...{ ...ordered, ...wish, issuedAtMs },
       renewAtMs: renewAtMs(ordered, issuedAtMs, drawOf(random)),
     }
-    const stored = await vault.change((state) =>
-      ok({ ...state, certificate, holder: null, failure: null, challenges: [] }),
-    )
+    const stored = await vault.change((state) => {
+      const { certificate: before, pauses } = state
+      const released = this.#released(state)
+      const isThere = whyAtAll(before, wish, issuedAtMs) === null
+      if (!released.ok && isThere) return err('another node has got one meanwhile')
+      const replaced = before === null || isFor(before, wish) ? null : before
+      const after = released.ok ? released.value : state
+      const paused = pausesAfterOrder(pauses, wish, replaced, issuedAtMs)
+      return ok({ ...after, certificate, failure: null, pauses: paused })
+    })
+    if (!stored.ok && stored.error.code === 'refused') {
+      this.#unstored = undefined
+      return log.info({ reason: stored.error.message }, 'a new certificate is not needed any more')
+    }
     if (!stored.ok) {
       this.#unstored = ordered
       const { message } = stored.error
@@ -175,11 +234,12 @@ export class AcmeKeeper {
     const atMs = Math.floor(clock.nowMs())
     let nextMs = atMs
     await vault.change((state) => {
-      const isAgain = state.failure?.wish === wishText(wish)
-      const count = isAgain ? state.failure.count + 1 : 1
-      nextMs = atMs + pauseMs(problem, count, drawOf(random))
-      const failure = { code, message, count, atMs, nextMs, wish: wishText(wish) }
-      return ok({ ...state, holder: null, failure, challenges: [] })
+      const released = this.#released(state)
+      if (!released.ok) return released
+      const noted = pausesAfterFailure(state.pauses, wish, problem, atMs, drawOf(random))
+      nextMs = noted.pause.nextMs
+      const failure = { code, message, count: noted.pause.count, atMs, nextMs }
+      return ok({ ...released.value, failure, pauses: noted.pauses })
     })
     const { certificate } = vault.state
     const serves =

@@ -39,8 +39,19 @@ export interface AcmeFailure {
   readonly atMs: number
   /** No earlier try than this. */
   readonly nextMs: number
-  /** What was asked for: other settings are tried at once. */
+}
+
+/** Nothing is asked for until it is over. */
+export interface AcmePause {
+  /** What is not asked for, a digest: other settings are tried at once. */
   readonly wish: string
+  readonly directory: string
+  /** `limited`: by the CA. `replaced`: others were asked for in their place. */
+  readonly why: 'failed' | 'limited' | 'replaced'
+  /** In a row, from 1. */
+  readonly count: number
+  readonly atMs: number
+  readonly nextMs: number
 }
 
 /** What an HTTP request of the CA is answered with. RFC 8555 section 8.3. */
@@ -56,12 +67,16 @@ export interface AcmeState {
   readonly certificate: IssuedCertificate | null
   /** The process that is getting another certificate; null: none is. */
   readonly holder: string | null
+  /** The last one; null: none since the certificate came. */
   readonly failure: AcmeFailure | null
+  /** The newest first. */
+  readonly pauses: readonly AcmePause[]
   readonly challenges: readonly HttpChallenge[]
 }
 
 export const emptyState: AcmeState = {
-  ...{ account: null, certificate: null, holder: null, failure: null, challenges: [] },
+  ...{ account: null, certificate: null, holder: null, failure: null },
+  ...{ pauses: [], challenges: [] },
 }
 
 export const acmeStateLimits = {
@@ -71,6 +86,7 @@ export const acmeStateLimits = {
   keyMax: 8_192,
   namesMax: 100,
   messageMax: 1_000,
+  pausesMax: 16,
 } as const
 
 const version = 1
@@ -83,17 +99,18 @@ export function readState(text: string): Result<AcmeState, string> {
   if (text.length > acmeStateLimits.textMax) return err(`it has ${text.length} characters`)
   const fields = fieldsOf(parseJson(text))
   if (fields['version'] !== version) return err(`it is no state of version ${version}`)
-  const { account, certificate, holder, failure, challenges } = fields
+  const { account, certificate, holder, failure, pauses = [], challenges } = fields
   const parts: readonly (readonly [string, boolean])[] = [
     ['account', account === null || isAccount(account)],
     ['certificate', certificate === null || isCertificate(certificate)],
     ['holder', holder === null || isText(holder, 300)],
     ['failure', failure === null || isFailure(failure)],
+    ['pauses', isList(pauses, isPause)],
     ['challenges', isList(challenges, isChallenge)],
   ]
   const wrong = parts.find(([, isRight]) => !isRight)
   if (wrong !== undefined) return err(`its ${wrong[0]} has another form`)
-  return ok({ account, certificate, holder, failure, challenges } as AcmeState)
+  return ok({ account, certificate, holder, failure, pauses, challenges } as AcmeState)
 }
 
 const { chainMax, keyMax, namesMax, messageMax } = acmeStateLimits
@@ -124,7 +141,12 @@ const isFailure = (value: unknown): boolean =>
     code: (code) => isText(code, 100),
     message: (message) => isText(message, messageMax),
     ...{ count: isTime, atMs: isTime, nextMs: isTime },
-    wish: (wish) => isText(wish, 60_000),
+  })
+const isPause = (value: unknown): boolean =>
+  has(value, {
+    wish: (wish) => isText(wish, 64),
+    why: (why) => why === 'failed' || why === 'limited' || why === 'replaced',
+    ...{ directory: url, count: isTime, atMs: isTime, nextMs: isTime },
   })
 const isChallenge = (value: unknown): boolean =>
   has(value, { host: name, token: (token) => isText(token, 200), answer: (is) => isText(is, 400) })

@@ -4,21 +4,28 @@ import { readFileSync, statSync } from 'node:fs'
 import { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
 import type { AcmeKeeperParts } from '#integrations/acme/acme-keeper.ts'
 import { systemClock } from '#lib/clock.ts'
+import type { AcmeWish } from '#integrations/acme/pauses.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
 import type { Settings } from '#settings/settings.ts'
 
 const caFileBytesMax = 1_048_576
 
+export const wishOf = ({ directory, names }: Settings['acme']): AcmeWish => ({
+  directory,
+  names: [...new Set(names.map((name) => name.toLowerCase()))],
+})
+
 export function createAcmeKeeper(
   { acme, state }: Pick<Settings, 'acme' | 'state'>,
-  parts: Pick<AcmeKeeperParts, 'vault' | 'solver' | 'log'>,
+  parts: Pick<AcmeKeeperParts, 'vault' | 'solver' | 'canProve' | 'log'>,
 ): AcmeKeeper {
-  const { names, directory, contact, agreeToTerms, caFile } = acme
+  const { contact, agreeToTerms, caFile } = acme
   return new AcmeKeeper({
     ...parts,
-    wish: { directory, names: [...new Set(names.map((name) => name.toLowerCase()))] },
+    wish: wishOf(acme),
     ...{ contact, agreesToTerms: agreeToTerms },
     authorities: () => (caFile === undefined ? ok(undefined) : readAuthorities(caFile)),
     // The client and what it needs are loaded with the first order.
@@ -27,7 +34,7 @@ export function createAcmeKeeper(
       return await orderCertificate(order)
     },
     ...{ node: state.nodeName, instance: randomBytes(8).toString('hex') },
-    ...{ clock: systemClock, random: new Random(randomInt(0x1_0000_0000)) },
+    ...{ clock: systemClock, after: systemAfter, random: new Random(randomInt(0x1_0000_0000)) },
   })
 }
 

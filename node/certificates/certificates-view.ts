@@ -2,7 +2,11 @@
 import type { RenewalFacts } from '#alerts/facts.ts'
 import type { Certificates } from '#api/acme/certificates.ts'
 import type { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
+import type { AcmeState } from '#integrations/acme/acme-state.ts'
 import type { CertificateVault } from '#integrations/acme/certificate-vault.ts'
+import { replacedFault } from '#integrations/acme/renewal.ts'
+import { systemClock } from '#lib/clock.ts'
+import { wishOf } from './acme-keeper.ts'
 import type { Settings } from '#settings/settings.ts'
 
 /** @param vault null: the settings ask for none @param keeper undefined: it has not started yet */
@@ -19,7 +23,7 @@ export function createCertificatesView(
         ...{ directory: acme.directory, names: acme.names, certificate, failure },
         isOrdering: holder !== null,
         clockOffsetMs: keeper()?.clockOffsetMs ?? null,
-        fault: vault.fault,
+        fault: vault.fault ?? settingsFault(acme, vault.state),
       }
     },
   }
@@ -27,15 +31,18 @@ export function createCertificatesView(
 
 /** @param vault null: the settings ask for none */
 export function renewalOf(
-  names: readonly string[],
+  acme: Settings['acme'],
   vault: Pick<CertificateVault, 'state' | 'fault'> | null,
 ): RenewalFacts | null {
   if (vault === null) return null
   const { certificate, failure } = vault.state
   return {
-    names,
-    failure: vault.fault ?? failure?.message ?? null,
+    names: acme.names,
+    failure: vault.fault ?? settingsFault(acme, vault.state) ?? failure?.message ?? null,
     nextMs: failure?.nextMs ?? null,
     valid: certificate && { fromMs: certificate.notBeforeMs, toMs: certificate.notAfterMs },
   }
 }
+
+const settingsFault = (acme: Settings['acme'], state: AcmeState): string | null =>
+  replacedFault(state, wishOf(acme), systemClock.nowMs())

@@ -27,7 +27,7 @@ export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
   const licence = () => later.licence
   const facts = createAlertFacts({
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
-    renewal: () => renewalOf(settings.acme.names, have.certificates?.vault ?? null),
+    renewal: () => renewalOf(settings.acme, have.certificates?.vault ?? null),
     redirectTargets: () => have.redirectPushes.status(),
     dataDirFault: () => dataDir.fault(),
     drifted: () => later.drifted?.() ?? [],

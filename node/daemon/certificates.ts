@@ -32,7 +32,9 @@ export const renewCertificates = (have: Needs): Outcome<HasAcme> => {
     http: settings.redirect.acme ? httpChallenges(certificates, settings) : null,
     ...{ clock: systemClock, log },
   })
-  const acme = createAcmeKeeper(settings, { vault: certificates.vault, solver, log })
+  const acme = createAcmeKeeper(settings, {
+    ...{ vault: certificates.vault, solver, canProve: () => node.bundle() !== undefined, log },
+  })
   return ok({ gives: { acme }, stop: () => acme.stop() })
 }
 

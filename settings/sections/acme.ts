@@ -29,7 +29,8 @@ export const acme = section(
     }),
     agreeToTerms: boolean({
       default: false,
-      description: 'That you agree to the terms of service of that server; without it, it is off.',
+      description:
+        'That you agree to the terms of service of that server; with names, it must be true.',
     }),
     contact: Type.Optional(
       Type.Array(Type.String({ maxLength: 254, pattern: '^[^@\\s,?]+@[^@\\s,?]+$' }), {

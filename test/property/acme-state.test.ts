@@ -20,8 +20,15 @@ const state = fc.record({
   failure: fc.option(
     fc.record({
       ...{ code: fc.string({ maxLength: 60 }), message: fc.string(), count: fc.nat() },
-      ...{ atMs: time, nextMs: time, wish: fc.string() },
+      ...{ atMs: time, nextMs: time },
     }),
+  ),
+  pauses: fc.array(
+    fc.record({
+      ...{ wish: fc.string({ maxLength: 64 }), directory: url, count: fc.nat() },
+      ...{ why: fc.constantFrom('failed', 'limited', 'replaced'), atMs: time, nextMs: time },
+    }),
+    { maxLength: 16 },
   ),
   challenges: fc.array(
     fc.record({ host: fc.domain(), token: fc.string({ maxLength: 90 }), answer: fc.string() }),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { AcmeKeeper, keeperLimits } from '#integrations/acme/acme-keeper.ts'
 import type { CaProblem } from '#integrations/acme/ca-transport.ts'
 import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
-import type { OrderedCertificate } from '#integrations/acme/order-certificate.ts'
+import type { OrderCertificate, OrderedCertificate } from '#integrations/acme/order-certificate.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -30,20 +30,29 @@ function world(
     time: FakeTime
     names: string[]
     offsetMs: number
+    directory: string
+    canProve: () => boolean
+    order: OrderCertificate
   }> = {},
 ) {
   const { node = 'c1', store = memoryStore(), time = new FakeTime(began) } = options
-  const { names = ['ns.example.com'], offsetMs = 0 } = options
+  const { names = ['ns.example.com'], offsetMs = 0, canProve = () => true } = options
   const { log, lines } = keptLog()
   const copy = { read: () => undefined, write: () => undefined }
   const secretKey = Buffer.alloc(32, 7)
   const vault = new CertificateVault({ store, copy, secretKey, clock: time.clock, log })
   const ca = standInCa(answer, offsetMs)
   const keeper = new AcmeKeeper({
-    ...{ vault, wish: { directory, names }, contact: [] },
+    ...{ vault, wish: { directory: options.directory ?? directory, names }, contact: [] },
     ...{ agreesToTerms: true, authorities: () => ok(undefined) },
-    ...{ order: ca.order, solver: noSolver, node, instance: `${Math.random()}` },
-    ...{ clock: time.clock, random: new Random(1), log },
+    ...{
+      order: options.order ?? ca.order,
+      solver: noSolver,
+      canProve,
+      node,
+      instance: `${Math.random()}`,
+    },
+    ...{ clock: time.clock, after: time.after, random: new Random(1), log },
   })
   const look = async (): Promise<void> => {
     await keeper.look()
@@ -153,13 +162,132 @@ test('a CA that limits rates is asked again when it said, also after a restart',
   expect(asked).toHaveLength(1)
 })
 
-test('other names are asked for at once, in spite of a pause', async () => {
-  const limited = { code: 'rateLimited', message: 'too many orders', retryAfterMs: 40 * hourMs }
-  const { store, time, look } = world(() => err(limited))
+test.each([
+  ['failed', 'away', 0],
+  ['met a limit of rates', 'rateLimited', hourMs],
+])('other names are asked for in spite of a pause, where those before %s', async (...row) => {
+  const [, code, afterMs] = row
+  const problem = { code, message: 'no', retryAfterMs: 40 * hourMs }
+  const { store, time, look } = world(() => err(problem))
   await look()
   const next = world(() => ok(orderedAt(began)), { store, time, names: ['other.example.com'] })
+  time.pass(Math.max(0, afterMs - 1))
+  if (afterMs > 0) {
+    await next.look()
+    expect(next.asked).toHaveLength(0)
+  }
+  time.pass(1)
   await next.look()
   expect(next.vault.state.certificate?.names).toEqual(['other.example.com'])
+})
+
+test.each([
+  [
+    'names',
+    { names: ['ns.example.com', 'b.example.com'] },
+    { names: ['ns.example.com', 'c.test'] },
+  ],
+  ['directories', {}, { directory: 'https://staging.test/dir' }],
+])('control nodes with different %s order ever less often, and say so', async (...row) => {
+  const [, mine, theirs] = row
+  const store = memoryStore()
+  const time = new FakeTime(began)
+  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
+  const one = world(answer, { node: 'c1', store, time, ...mine })
+  const other = world(answer, { node: 'c2', store, time, ...theirs })
+  const orders = () => one.asked.length + other.asked.length
+  const each = async (endMs: number) => {
+    for (; time.clock.nowMs() < endMs; time.pass(60_000)) {
+      await one.look()
+      await other.look()
+    }
+  }
+  // A change of the settings, one node after the other, is one order.
+  await each(began + 29 * 60_000)
+  expect(orders()).toBe(2)
+  const said = 'warn: no certificate for these names is asked for yet'
+  expect(one.lines.filter((line) => line === said)).toHaveLength(1)
+  await each(began + dayMs)
+  expect(orders()).toBeLessThanOrEqual(11)
+  await each(began + 7 * dayMs)
+  expect(orders()).toBeLessThanOrEqual(20)
+})
+
+test('where rates are limited for two control nodes that differ, each keeps its pause', async () => {
+  const store = memoryStore()
+  const time = new FakeTime(began)
+  const limited = { code: 'rateLimited', message: 'too many orders', retryAfterMs: dayMs }
+  const nodes = ['c1', 'c2'].map((node) =>
+    world(() => err(limited), { node, store, time, names: [`${node}.example.com`] }),
+  )
+  for (let minute = 0; minute < 23 * 60; minute++, time.pass(60_000)) {
+    for (const { look } of nodes) await look()
+  }
+  expect(nodes.map(({ asked }) => asked.length)).toEqual([1, 1])
+})
+
+test('a certificate with more names than are asked for is kept until it is renewed', async () => {
+  const names = ['ns.example.com', 'old.example.com']
+  const { store, time, look, vault } = world(() => ok(orderedAt(began)), { names })
+  await look()
+  const fewer = world(() => ok(orderedAt(time.clock.nowMs())), { store, time })
+  await fewer.look()
+  expect(fewer.asked).toHaveLength(0)
+  time.passTo(vault.state.certificate!.renewAtMs)
+  await fewer.look()
+  expect(fewer.vault.state.certificate?.names).toEqual(['ns.example.com'])
+})
+
+test('an order that goes on is not taken over, and one that was is no failure of it', async () => {
+  const store = memoryStore()
+  const time = new FakeTime(began)
+  const end = Promise.withResolvers<Awaited<ReturnType<OrderCertificate>>>()
+  const one = world(() => ok(orderedAt(began)), { store, time, order: () => end.promise })
+  await one.keeper.look()
+  const other = world(() => ok(orderedAt(began)), { node: 'c2', store, time })
+  for (let minute = 0; minute < 30; minute++) {
+    await other.look()
+    time.pass(60_000)
+    await one.vault.refresh()
+  }
+  expect([one.keeper.isOrdering, other.asked.length]).toEqual([true, 0])
+  // Its process stands still: nothing is heard of it.
+  for (let minute = 0; minute < 12; minute++) {
+    await other.look()
+    time.block(60_000)
+  }
+  expect(other.asked).toHaveLength(1)
+  const gone = { code: 'away', message: 'gone', retryAfterMs: null }
+  end.resolve({ result: err(gone), clockOffsetMs: null })
+  await one.keeper.idle()
+  await other.vault.refresh()
+  expect(other.vault.state).toMatchObject({ failure: null, holder: null, pauses: [] })
+  expect(other.vault.state.certificate?.issuedAtMs).toBeGreaterThan(began)
+})
+
+test('a node without configuration waits for it, and asks at once then', async () => {
+  let hasOne = false
+  const options = { canProve: () => hasOne }
+  const { look, asked, vault } = world(() => ok(orderedAt(began)), options)
+  await look()
+  expect([asked.length, vault.state.failure]).toEqual([0, null])
+  hasOne = true
+  await look()
+  expect(asked).toHaveLength(1)
+})
+
+test('an order that a stop calls off leaves no challenge behind', async () => {
+  const order: OrderCertificate = async ({ signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    const problem = { code: 'away', message: 'called off', retryAfterMs: null }
+    return { result: err(problem), clockOffsetMs: null }
+  }
+  const { keeper, vault } = world(() => ok(orderedAt(began)), { order })
+  await keeper.look()
+  const challenges = [{ host: 'www.example.net', token: 't', answer: 'a' }]
+  await vault.change((state) => ok({ ...state, challenges }))
+  await keeper.stop()
+  expect(vault.state).toMatchObject({ holder: null, challenges: [], failure: null })
 })
 
 test('a certificate that the database did not take is stored later, asked for once', async () => {
@@ -197,3 +325,30 @@ test('a clock that is a day off is said, and renews no more often', async () => 
   expect(asked).toHaveLength(1)
   expect(vault.state.certificate!.renewAtMs).toBeGreaterThan(time.clock.nowMs())
 })
+
+test.each([
+  [40, [1, 2]],
+  [70, [1, 2]],
+])('a clock %s days ahead at issue, and put right, renews before the end', async (...row) => {
+  const [days, orders] = row
+  const { look, vault, time, asked } = world(() =>
+    ok(orderedAt(vault.state.certificate ? time.clock.nowMs() : began)),
+  )
+  time.jump(days * dayMs)
+  await look()
+  time.jump(-days * dayMs)
+  expect(asked).toHaveLength(orders[0]!)
+  for (let day = 0; day < 85; day++, time.pass(dayMs)) await look()
+  expect(asked).toHaveLength(orders[1]!)
+  expect(vault.state.certificate!.notAfterMs).toBeGreaterThan(began + 120 * dayMs)
+})
+
+test.each([40, 80, 400])(
+  'a clock that stays %s days ahead orders no more than once in nine days',
+  async (days) => {
+    const { look, time, asked } = world(() => ok(orderedAt(time.clock.nowMs() - days * dayMs)))
+    for (let hour = 0; hour < 90 * 24; hour++, time.pass(hourMs)) await look()
+    expect(asked.length).toBeGreaterThan(1)
+    expect(asked.length).toBeLessThanOrEqual(11)
+  },
+)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { emptyState } from '#integrations/acme/acme-state.ts'
-import type { AcmeFailure } from '#integrations/acme/acme-state.ts'
-import { pauseMs, renewAtMs, whyNow, wishText } from '#integrations/acme/renewal.ts'
+import type { AcmePause } from '#integrations/acme/acme-state.ts'
+import { pausesAfterFailure, wishMark } from '#integrations/acme/pauses.ts'
+import { renewAtMs, whyNow } from '#integrations/acme/renewal.ts'
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000
@@ -11,10 +12,11 @@ const certificate = {
   ...{ ...wish, chain: 'chain', key: 'key', notBeforeMs: nowMs, notAfterMs: nowMs + 90 * dayMs },
   ...{ issuedAtMs: nowMs, renewAtMs: nowMs + 60 * dayMs },
 }
-const failure: AcmeFailure = {
-  ...{ code: 'away', message: 'gone', count: 1, atMs: nowMs, nextMs: nowMs + hourMs },
-  wish: wishText(wish),
+const pause: AcmePause = {
+  ...{ wish: wishMark(wish), directory: wish.directory, why: 'failed', count: 1 },
+  ...{ atMs: nowMs, nextMs: nowMs + hourMs },
 }
+const others = Array.from({ length: 16 }, (_, i) => ({ ...pause, wish: `${i}` }))
 
 describe('a certificate is asked for', () => {
   test.each([
@@ -33,19 +35,26 @@ describe('a certificate is asked for', () => {
       nowMs,
       null,
     ],
-    ['not while the pause after a failure lasts', { failure }, nowMs + hourMs - 1, null],
-    ['after the pause', { failure }, nowMs + hourMs, 'there is none'],
+    ['not while the pause after a failure lasts', { pauses: [pause] }, nowMs + hourMs - 1, null],
+    ['after the pause', { pauses: [pause] }, nowMs + hourMs, 'there is none'],
     [
       'at once with settings that have not failed yet',
-      { failure: { ...failure, wish: 'others' } },
+      { pauses: others.slice(1) },
       nowMs,
       'there is none',
     ],
     [
       'in spite of a pause that a clock began that was a day ahead',
-      { failure: { ...failure, atMs: nowMs + dayMs, nextMs: nowMs + dayMs + hourMs } },
+      { pauses: [{ ...pause, atMs: nowMs + dayMs, nextMs: nowMs + dayMs + hourMs }] },
       nowMs,
       'there is none',
+    ],
+    ['not where more have a pause than can be noted', { pauses: others }, nowMs, null],
+    [
+      'not for fewer names than it has',
+      { certificate: { ...certificate, names: [...wish.names, 'c.example.com'] } },
+      nowMs,
+      null,
     ],
   ])('%s', (_what, state, atMs, why) => {
     expect(whyNow({ ...emptyState, ...state }, wish, atMs)).toBe(why)
@@ -62,6 +71,17 @@ test('a clock that is a month ahead renews after two months all the same', () =>
   expect(renewAtMs(certificate, issuedAtMs, 0) - issuedAtMs).toBe(60 * dayMs)
 })
 
+/** The pauses after so many failures in a row. */
+function pausesOf(code: string, retryAfterMs: number | null, draw: number, count: number) {
+  let pauses: readonly AcmePause[] = []
+  return Array.from({ length: count }, () => {
+    const problem = { code, retryAfterMs }
+    const noted = pausesAfterFailure(pauses, wish, problem, nowMs, draw)
+    pauses = noted.pauses
+    return noted.pause.nextMs - nowMs
+  })
+}
+
 test.each([
   ['doubles', 'away', null, [120_000, 240_000, 480_000]],
   ['waits as long as the CA says', 'away', 7 * hourMs, [7 * hourMs, 7 * hourMs, 7 * hourMs]],
@@ -74,12 +94,11 @@ test.each([
   ['obeys the limit', 'rateLimited', 30 * hourMs, [30 * hourMs, 30 * hourMs, 30 * hourMs]],
   ['takes no wait of years', 'rateLimited', 9e12, [7 * dayMs, 7 * dayMs, 7 * dayMs]],
 ])('the pause after a failure %s', (_what, code, retryAfterMs, pauses) => {
-  const said = { code, retryAfterMs }
-  expect([1, 2, 3].map((count) => pauseMs(said, count, 0))).toEqual(pauses)
-  expect(pauseMs(said, 1, 1)).toBe(Math.ceil(pauses[0]! * 1.1))
+  expect(pausesOf(code, retryAfterMs, 0, 3)).toEqual(pauses)
+  expect(pausesOf(code, retryAfterMs, 1, 1)).toEqual([Math.ceil(pauses[0]! * 1.1)])
 })
 
 test('a pause is six hours at most, and a day where rates are limited', () => {
-  expect(pauseMs({ code: 'away', retryAfterMs: null }, 1_000, 0)).toBe(6 * hourMs)
-  expect(pauseMs({ code: 'rateLimited', retryAfterMs: null }, 1_000, 0)).toBe(24 * hourMs)
+  expect(pausesOf('away', null, 0, 100).at(-1)).toBe(6 * hourMs)
+  expect(pausesOf('rateLimited', null, 0, 100).at(-1)).toBe(24 * hourMs)
 })
