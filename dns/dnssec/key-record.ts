@@ -82,14 +82,17 @@ export const noTimes: KeyTimes = {
 /** @param records all keys of one zone */
 export function keyUses(records: readonly KeyRecord[]): UsedKey[] {
   const own = records.filter((one) => one.secret !== null && isShown(one))
-  // The parent is to have one key at a time: the last one. Keys of others stand beside it.
-  const last = Math.max(...own.map(({ times }) => times.dsSubmittedMs ?? -Infinity))
+  const entries = own.filter(({ role }) => role !== 'zsk')
+  // The parent is to have one key at a time: the last one. Keys of others stand beside it, never
+  // alone: with their DS and not that of a key here, every answer of this server were bogus.
+  const last = Math.max(...entries.map(({ times }) => times.dsSubmittedMs ?? -Infinity))
   return records.map((record) => ({ record, use: useOf(record, last) }))
 }
 
 const isShown = ({ times }: KeyRecord): boolean =>
   times.publishedMs !== null && times.removedMs === null
 
+/** @param lastSubmittedMs of the keys that sign here; -Infinity: no DS of any may be given yet */
 function useOf(record: KeyRecord, lastSubmittedMs: number): number {
   const { role, secret, times } = record
   let use = 0
@@ -97,7 +100,9 @@ function useOf(record: KeyRecord, lastSubmittedMs: number): number {
     use |= KeyUse.Published
     if (secret !== null && role !== 'zsk') use |= KeyUse.SignsKeys
     const isWanted =
-      secret === null ? times.retiredMs === null : times.dsSubmittedMs === lastSubmittedMs
+      secret === null
+        ? times.retiredMs === null && lastSubmittedMs !== -Infinity
+        : times.dsSubmittedMs === lastSubmittedMs
     if (role !== 'zsk' && times.dsSubmittedMs !== null && isWanted) use |= KeyUse.InCds
   }
   const isSigning = times.activeMs !== null && times.retiredMs === null
@@ -132,7 +137,7 @@ export function recordOfKey(
 
 /**
  * The record of a key with which another signer signs the same zone (RFC 8901): it is shown from
- * now on, and where it signs keys, the parent is to have its DS as well.
+ * now on, and where it signs keys, the parent is to have its DS beside that of a key here.
  *
  * @param publicKey rdata of its DNSKEY record
  */

@@ -2,7 +2,7 @@
 // whatever it has cached.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keyUses, KeyUse, noTimes } from '#dns/dnssec/key-record.ts'
+import { foreignRecord, keyUses, KeyUse, noTimes } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { beginRoll, dsText, look, roll, sayDsSeen } from '#dns/dnssec/rollover.ts'
 import type { Looked, ParentView, RollPolicy, WantedKey } from '#dns/dnssec/rollover.ts'
@@ -32,6 +32,7 @@ interface Event {
     | { readonly kind: 'lost'; readonly node: number; readonly isLost: boolean }
     | { readonly kind: 'ttls'; readonly ttls: ZoneTtls }
     | { readonly kind: 'say'; readonly node: number }
+    | { readonly kind: 'foreign' }
 }
 /** What a parent does with what the zone says: replaces its DS, adds one, or nothing. */
 type Parent = 'follows' | 'adds' | 'sleeps'
@@ -68,6 +69,7 @@ const event: fc.Arbitrary<Event> = fc.record({
     }),
     fc.record({ kind: fc.constant('lost' as const), node: fc.nat(1), isLost: fc.boolean() }),
     fc.record({ kind: fc.constant('say' as const), node: fc.nat(1) }),
+    fc.record({ kind: fc.constant('foreign' as const) }),
     fc.record({
       kind: fc.constant('ttls' as const),
       ttls: fc.constantFrom<ZoneTtls>(
@@ -158,6 +160,23 @@ class Run {
     if (said?.ok === true) this.write(node, said.value)
   }
 
+  /** A person brings the KSK of another server, or takes it away. Both have one algorithm. */
+  bringForeign(node: Node, realMs: number): void {
+    const own = this.records.filter(({ secret }) => secret !== null)
+    if (own.length < this.records.length) {
+      this.write(node, own)
+    } else if (own.length > 0 && own.every(({ algorithm }) => algorithm === 13)) {
+      const { publicKey } = this.make({ role: 'ksk', algorithm: 13 }, 0)
+      this.write(node, [...own, foreignRecord('example.org.', publicKey, realMs + node.offsetMs)])
+    }
+  }
+
+  /** Two servers do not roll to another algorithm each by itself. */
+  keepPolicy(change: Partial<RollPolicy>): void {
+    const hasForeign = this.records.some(({ secret }) => secret === null)
+    if (!hasForeign || change.algorithm === undefined) this.policy = { ...this.policy, ...change }
+  }
+
   begin(node: Node, realMs: number, isEmergency: boolean): void {
     const begun = beginRoll(this.records, this.policy, { role: null, isEmergency })
     if (!begun.ok) return
@@ -179,12 +198,13 @@ class Run {
 const histories = fc.record({
   nodes: fc.constantFrom(1, 1, 2),
   split: fc.boolean(),
+  foreignAt: fc.option(fc.nat(80)),
   events: fc.array(event, { maxLength: 10 }),
 })
 
 test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_000 }, () => {
   fc.assert(
-    fc.property(histories, ({ nodes, split, events }) => {
+    fc.property(histories, ({ nodes, split, foreignAt, events }) => {
       const run = new Run(nodes)
       if (split) run.policy = { ...run.policy, model: 'kskzsk' }
       let step = 0
@@ -192,6 +212,7 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
         for (const end = step + steps; step < end; step++) {
           const realMs = 1e12 + step * stepMs
           for (const node of run.nodes) if (node.sleepsUntil <= step) run.act(node, step)
+          if (step === foreignAt) run.bringForeign(run.nodes[0]!, realMs)
           run.world.show(run.records, realMs)
           run.delegate(step)
           run.world.delegate(run.ds, realMs)
@@ -203,7 +224,8 @@ test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_00
         const node = run.nodes[0]!
         if (what.kind === 'jump') run.nodes[what.node % nodes]!.offsetMs += what.byMs
         if (what.kind === 'roll') run.begin(node, 1e12 + step * stepMs, what.isEmergency)
-        if (what.kind === 'policy') run.policy = { ...run.policy, ...what.policy }
+        if (what.kind === 'policy') run.keepPolicy(what.policy)
+        if (what.kind === 'foreign') run.bringForeign(node, 1e12 + step * stepMs)
         if (what.kind === 'parent') run.parent = what.parent
         if (what.kind === 'ttls') {
           run.ttls = what.ttls

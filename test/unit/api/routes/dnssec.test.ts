@@ -88,6 +88,24 @@ test('a key of BIND is imported once, into its own zone', async () => {
 })
 
 test.each([
+  ['is shown, and in CDS beside the key of this server', other, 257, true],
+  ['that signs records is shown alone', other, 256, false],
+  ['is not in CDS before the DS of the key of this server may be given', zone, 257, false],
+])('a key of another server %s', async (_what, name, flags, inCds) => {
+  const read = async () => (await call('GET', `/${name}`)).body as unknown as { keys: unknown[] }
+  const before = await read()
+  const key = generateZoneKey(signingAlgorithm(13)!, flags)
+  const { record } = bindKeyFiles({ zone: wireName(name), key }, 0)
+  const made = await call('POST', `/${name}/keys`, { record })
+  const expected = { hasPrivateKey: false, signsRecords: false, signsKeys: false, inCds, flags }
+  expect([made.status, made.body]).toMatchObject([201, expected])
+  expect((await call('POST', `/${name}/keys`, { record })).status).toBe(409)
+  expect((await read()).keys).toHaveLength(before.keys.length + 1)
+  expect((await call('DELETE', `/${name}/keys/13-${key.tag}`)).status).toBe(204)
+  expect((await read()).keys).toEqual(before.keys)
+})
+
+test.each([
   ['is shown and signs keys', 13, { state: 'published', signsKeys: true }],
   ['of another algorithm is not shown', 15, { state: 'created', signsKeys: false }],
 ])('an imported key beside one that the parent may have %s', async (_, algorithm, expected) => {
@@ -98,25 +116,6 @@ test.each([
   const { body } = await call('GET', `/${other}`)
   const [old] = (body as unknown as { keys: unknown[] }).keys
   expect(old).toMatchObject({ signsRecords: true, inCds: true })
-})
-
-test('a key of another server is shown, and is in CDS where it signs keys', async () => {
-  const read = async () => (await call('GET', `/${zone}`)).body as unknown as { keys: unknown[] }
-  const before = await read()
-  for (const [flags, inCds] of [
-    [257, true],
-    [256, false],
-  ] as const) {
-    const key = generateZoneKey(signingAlgorithm(13)!, flags)
-    const { record } = bindKeyFiles({ zone: wireName(zone), key }, 0)
-    const made = await call('POST', `/${zone}/keys`, { record })
-    const expected = { hasPrivateKey: false, signsRecords: false, signsKeys: false, inCds, flags }
-    expect([made.status, made.body]).toMatchObject([201, expected])
-    expect((await call('POST', `/${zone}/keys`, { record })).status).toBe(409)
-    expect((await read()).keys).toHaveLength(before.keys.length + 1)
-    expect((await call('DELETE', `/${zone}/keys/13-${key.tag}`)).status).toBe(204)
-  }
-  expect((await read()).keys).toEqual(before.keys)
 })
 
 test.each([

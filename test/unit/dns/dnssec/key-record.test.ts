@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import {
+  foreignRecord,
   keyRecordJson,
   KeyUse,
   keyUses,
@@ -22,6 +23,7 @@ function record(role: KeyRole, times: Partial<KeyTimes>): KeyRecord {
 
 const shown = { createdMs: 1, publishedMs: 1 }
 const active = { ...shown, activeMs: 2 }
+const gone = { dsSubmittedMs: 3, retiredMs: 4, removedMs: 5 }
 
 const cases: readonly [string, KeyRole, Partial<KeyTimes>, number][] = [
   ['made, and nothing else', 'csk', { createdMs: 1 }, 0],
@@ -49,6 +51,16 @@ test('the parent is to have the key that came last, and those of others beside i
   const left = { ...record('csk', { ...shown, dsSubmittedMs: 2, retiredMs: 5 }), secret: null }
   const uses = keyUses([before, after, foreign, left]).map(({ use }) => use & InCds)
   expect(uses).toEqual([0, InCds, InCds, 0])
+})
+
+test.each<readonly [string, readonly KeyRecord[], number]>([
+  ['before the DS of the own key may be given', [record('csk', active)], 0],
+  ['beside an own ZSK alone', [record('zsk', { ...active, dsSubmittedMs: 3 })], 0],
+  ['beside an own key that is out', [record('csk', { ...active, ...gone })], 0],
+  ['beside an own key that is there, too', [record('csk', { ...active, dsSubmittedMs: 3 })], InCds],
+])('the parent is to have the key of another server %s', (_name, own, use) => {
+  const foreign = foreignRecord(zone, record('ksk', {}).publicKey, 9)
+  expect(keyUses([...own, foreign]).at(-1)!.use).toBe(Published | use)
 })
 
 test('a key without its private half signs nothing', () => {

@@ -80,7 +80,7 @@ test('what keys do is said in words', () => {
       '2026-11-29 17:00 UTC',
   ])
   expect(keyLines([old])[0]).toMatch(/not in use; out of the DNSKEY records since 2026-11-29/)
-  expect(keyLines([foreign])[0]).toMatch(/algorithm 8: shown, in CDS, private half elsewhere/)
+  expect(keyLines([foreign])[0]).toMatch(/algorithm 8: shown, private half elsewhere/)
 })
 
 test('what waits is said with what to do', () => {
