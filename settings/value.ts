@@ -26,6 +26,10 @@ export function problemOf(
     const what = misfit === undefined ? 'too many entries' : shown(misfit)
     return `${row.key} holds ${what}, write ${expected(row.leaf)}`
   }
+  const part = fits ? undefined : misfitIn(value, check)
+  if (part !== undefined) {
+    return `${row.key}.${part.path} is ${shown(part.value)}, write ${expected(row.leaf)}`
+  }
   if (!fits) {
     const near = row.leaf.enum === undefined ? undefined : suggest(String(value), row.leaf.enum)
     const hint = near === undefined ? '' : `; did you mean "${near}"?`
@@ -37,6 +41,27 @@ export function problemOf(
     return `${row.key} holds a name or password; remove this key and set GSLB_GITOPS_URL instead`
   }
   return undefined
+}
+
+/** The first entry of a mapping of mappings that does not fit, or the key in it that does not. */
+function misfitIn(
+  value: unknown,
+  check: (value: unknown) => boolean,
+): { readonly path: string; readonly value: unknown } | undefined {
+  if (!isMapping(value)) return undefined
+  for (const [name, part] of Object.entries(value)) {
+    if (check({ [name]: part })) continue
+    if (!isMapping(part) || !check({ [name]: {} })) return { path: name, value: part }
+    for (const [key, inner] of Object.entries(part)) {
+      if (!check({ [name]: { [key]: inner } })) return { path: `${name}.${key}`, value: inner }
+    }
+    return { path: name, value: part }
+  }
+  return undefined
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Describes a correct value, for messages and the reference page. */

@@ -41,6 +41,7 @@ export class Discovery implements FoundAddressesOf {
   readonly #failures: Record<string, number> = {}
   readonly #handlers: ((names: readonly string[]) => void)[] = []
   readonly #changed = new Set<string>()
+  readonly #dropped = new Map<string, { readonly found: FoundMembers; readonly untilMs: number }>()
   #callOffReport: (() => void) | undefined
   #callOffStore: (() => void) | undefined
   /** By the monotonic clock. */
@@ -57,19 +58,22 @@ export class Discovery implements FoundAddressesOf {
   }
 
   want(names: Iterable<string>): void {
+    const wanted = new Set(names)
     const before = this.#references
     this.#references = new Map()
-    for (const name of names) {
-      if (this.#references.has(name)) continue
-      this.#references.set(name, before.get(name) ?? this.#join(name))
-      before.delete(name)
-    }
-    for (const reference of before.values()) reference.stop()
-    const used = new Set([...this.#references.values()].map(({ query }) => query))
+    for (const [name, reference] of before) if (!wanted.has(name)) this.#drop(name, reference)
+    // Those that end make room for those that come.
+    const used = new Set([...wanted].map((name) => this.#askOf(name)?.key))
     for (const [key, query] of this.#queries) {
-      if (used.has(query)) continue
+      if (used.has(key)) continue
       query.stop()
       this.#queries.delete(key)
+    }
+    for (const name of wanted) {
+      const reference = before.get(name) ?? this.#newReference(name)
+      this.#dropped.delete(name)
+      this.#references.set(name, reference)
+      if (reference.query === undefined) this.#join(name, reference)
     }
     this.#wake()
   }
@@ -140,39 +144,78 @@ export class Discovery implements FoundAddressesOf {
     return { references, members, held, ageSeconds, failures: { ...this.#failures } }
   }
 
-  #join(name: string): Reference {
-    const reference = this.#newReference(name)
+  #join(name: string, reference: Reference): void {
     const { from } = reference
     const source = from === undefined ? undefined : this.#parts.sources.get(from.source)
     if (from === undefined || source === undefined) {
       reference.fail(whyUnknown(from?.source ?? name, this.#namesFor(name)))
-      return reference
+      return
     }
     if (reference.isRefused) {
       reference.fail(whyRefused(from.source, partsForTenant(name).tenant))
-      return reference
+      return
     }
-    const { settings, kind } = source
-    const service = from.service === '' ? settings.service : from.service
+    const { key, service } = this.#askOf(name)!
     const fault = faultOfService(source, service)
     if (fault !== undefined) {
       reference.fail(fault)
-      return reference
+      return
     }
-    const key = `${settings.name}/${kind.service === 'none' ? '' : service}`
     let query = this.#queries.get(key)
     if (query === undefined) {
       if (this.#queries.size >= discoveryLimits.queriesMax) {
         reference.fail(`this node asks ${discoveryLimits.queriesMax} services already, and no more`)
-        return reference
+        return
       }
-      query = new Query(source, service, { ...this.#parts, onNews: (one) => this.#took(one) })
+      query = this.#newQuery(source, service)
       this.#queries.set(key, query)
       query.start()
     }
     reference.query = query
-    if (query.foundAtMs > 0) reference.take(query)
-    return reference
+    reference.takeLast(query)
+  }
+
+  #newQuery(source: Source, service: string): Query {
+    return new Query(source, service, {
+      ...this.#parts,
+      onNews: (one) => {
+        this.#took(one)
+      },
+      onFailure: ({ source: { settings } }) => {
+        this.#failures[settings.name] = (this.#failures[settings.name] ?? 0) + 1
+      },
+    })
+  }
+
+  /** What is asked for a name, and by what key; undefined: nobody can be. */
+  #askOf(name: string): { readonly key: string; readonly service: string } | undefined {
+    const from = parseDiscovered(partsForTenant(name).text)
+    const source = from === undefined ? undefined : this.#parts.sources.get(from.source)
+    if (from === undefined || source === undefined) return undefined
+    if (!isFor(source, partsForTenant(name).tenant)) return undefined
+    const { settings, kind } = source
+    const service = from.service === '' ? settings.service : from.service
+    return { key: `${settings.name}/${kind.service === 'none' ? '' : service}`, service }
+  }
+
+  /** Keeps its members for a while, as a commit may be taken back. */
+  #drop(name: string, reference: Reference): void {
+    const found = reference.found()
+    reference.stop()
+    if (found === undefined) return
+    const untilMs = this.#parts.clock.monotonicMs() + discoveryLimits.droppedMs
+    this.#dropped.delete(name)
+    this.#dropped.set(name, { found, untilMs })
+    const [oldest] = this.#dropped.keys()
+    if (this.#dropped.size > discoveryLimits.droppedMax) this.#dropped.delete(oldest!)
+  }
+
+  #droppedOf(name: string): FoundMembers | undefined {
+    const dropped = this.#dropped.get(name)
+    if (dropped === undefined) return undefined
+    if (this.#parts.clock.monotonicMs() < dropped.untilMs) return dropped.found
+    this.#dropped.delete(name)
+    return undefined
   }
 
   /** The sources that the tenant of a name may use: it is told of no others. */
@@ -188,7 +231,8 @@ export class Discovery implements FoundAddressesOf {
     const source = from === undefined ? undefined : this.#parts.sources.get(from.source)
     const isRefused = source !== undefined && !isFor(source, tenant)
     // What was found while the tenant still could use it is not answered any more.
-    const last = isRefused ? undefined : this.#parts.last?.of(name)
+    const known = this.#droppedOf(name) ?? this.#parts.last?.of(name)
+    const last = isRefused ? undefined : known
     const rules = source?.settings ?? unconfigured
     return new Reference({
       name,
@@ -206,8 +250,6 @@ export class Discovery implements FoundAddressesOf {
   }
 
   #took(query: Query): void {
-    const { name } = query.source.settings
-    if (query.error !== '') this.#failures[name] = (this.#failures[name] ?? 0) + 1
     for (const reference of this.#references.values()) {
       if (reference.query === query) reference.take(query)
     }
@@ -252,7 +294,9 @@ export class Discovery implements FoundAddressesOf {
   }
 
   #found(): readonly FoundMembers[] {
-    return [...this.#references.values()].flatMap((one) => one.found() ?? [])
+    const asked = [...this.#references.values()].map((one) => one.found())
+    const dropped = [...this.#dropped.keys()].map((name) => this.#droppedOf(name))
+    return [...asked, ...dropped].filter((one) => one !== undefined)
   }
 }
 

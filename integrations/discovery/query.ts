@@ -23,6 +23,8 @@ export interface QueryParts {
   readonly random: Random
   /** Called when there is an answer, or another fault than before. */
   readonly onNews: (query: Query) => void
+  /** Called each time that the source does not say what there is. */
+  readonly onFailure: (query: Query) => void
 }
 
 export class Query {
@@ -107,6 +109,7 @@ export class Query {
 
   #fail(why: string): void {
     this.#failures++
+    this.#parts.onFailure(this)
     if (this.error === why) return
     this.error = why
     this.#parts.onNews(this)
@@ -115,8 +118,11 @@ export class Query {
   #pauseMs(): number {
     const { jitter, retries, watchPauseMs } = discoveryLimits
     const early = 1 - jitter * (this.#parts.random.next() / 2 ** 32)
-    if (this.#failures > 0) return backoffMs(retries, this.#failures) * early
     const { kind, settings } = this.source
+    if (this.#failures > 0) {
+      if (kind.isCheap === true) return Math.min(retries.firstMs, settings.intervalMs) * early
+      return backoffMs(retries, this.#failures) * early
+    }
     return kind.watches && this.#cursor !== '' ? watchPauseMs : settings.intervalMs * early
   }
 }

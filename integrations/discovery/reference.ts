@@ -10,6 +10,7 @@ import { discoveryLimits } from '#integrations/targets/limits.ts'
 import type { Held, Membership } from './membership.ts'
 import type { Query } from './query.ts'
 import { hasLabels } from '#integrations/targets/targets.ts'
+import type { CheckedTargets } from '#integrations/targets/targets.ts'
 
 export interface ReferenceStatus {
   /** The tenant of the pools that ask. */
@@ -122,10 +123,27 @@ export class Reference {
 
   /** Takes what the source has said last. */
   take({ checked, error, foundAtMs }: Query): void {
-    if (checked === null || error !== '') {
-      this.#tellFault(error)
-      return
-    }
+    if (checked === null || error !== '') this.#tellFault(error)
+    else this.#takeTargets(checked, foundAtMs)
+  }
+
+  /** Takes what the source has said before this was asked for, though it may fail by now. */
+  takeLast({ checked, error, foundAtMs }: Query): void {
+    if (checked !== null) this.#takeTargets(checked, foundAtMs)
+    if (error !== '') this.#tellFault(error)
+  }
+
+  accept(): boolean {
+    if (!this.#parts.membership.accept()) return false
+    this.#look()
+    return true
+  }
+
+  stop(): void {
+    this.#callOff?.()
+  }
+
+  #takeTargets(checked: CheckedTargets, foundAtMs: number): void {
     const wanted = this.#parts.from?.labels ?? new Map<string, string>()
     const weights = new Map<string, number>()
     for (const target of checked.targets) {
@@ -140,16 +158,6 @@ export class Reference {
     this.#leftOut = checked.leftOut
     this.#targetFault = checked.fault
     this.#look(weights, wasFaulty)
-  }
-
-  accept(): boolean {
-    if (!this.#parts.membership.accept()) return false
-    this.#look()
-    return true
-  }
-
-  stop(): void {
-    this.#callOff?.()
   }
 
   #look(found?: ReadonlyMap<string, number>, wasFaulty = false): void {

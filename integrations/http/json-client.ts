@@ -66,7 +66,8 @@ export async function askJson(
   const said = typeof message === 'string' ? message : text
   const shown = said.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
   const what = `${asked.method} ${new URL(asked.url).pathname}`
-  if (!isAnswer) return err(`${host} answered ${status} to ${what}${hintOf(status)}: ${shown}`)
+  const tail = shown === '' ? '' : `: ${shown}`
+  if (!isAnswer) return err(`${host} answered ${status} to ${what}${hintOf(status)}${tail}`)
   if (!parsed.ok) return err(`${host} answered ${what} with something that is no JSON: ${shown}`)
   const name = asked.tagHeader ?? 'etag'
   const etag = String(response.headers[name] ?? response.trailers[name] ?? '')
@@ -111,6 +112,7 @@ function parse(text: string): Result<unknown, null> {
 }
 
 function hintOf(status: number): string {
+  if (status >= 300 && status < 400) return ' (redirects are not followed)'
   if (status === 401 || status === 403) return ' (look at the credentials)'
   return ''
 }

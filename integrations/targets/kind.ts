@@ -72,5 +72,7 @@ export interface DiscoveryKind {
   readonly faultOfService?: (service: string) => string | undefined
   /** True: a request waits at the server until there is news. */
   readonly watches: boolean
+  /** True: to ask costs next to nothing, so that pauses after failures do not grow. */
+  readonly isCheap?: boolean
   readonly create: (source: SourceSettings, parts: KindParts) => Ask
 }

@@ -27,6 +27,9 @@ export const discoveryLimits = {
   storeEveryMs: 5_000,
   /** Interval at which unchanged members are stored, with the time they were last found. */
   storeAgainMs: 3_600_000,
+  /** How long members are remembered that nobody asks for any more, and of how many. */
+  droppedMs: 3_600_000,
+  droppedMax: 1_000,
   /** Names of one SRV record set that are looked up. */
   srvNamesMax: 64,
 } as const

@@ -12,9 +12,11 @@ export const file: DiscoveryKind = {
   needs: ['path'],
   service: 'none',
   watches: false,
-  create:
-    ({ path }) =>
-    async ({ cursor }) => {
+  isCheap: true,
+  create: ({ path }) => {
+    // What is wrong with a file is known as long as it stays.
+    let wrong = { mark: '', why: '' }
+    return async ({ cursor }) => {
       let text: string
       let mark: string
       try {
@@ -23,6 +25,7 @@ export const file: DiscoveryKind = {
           const { mtimeMs, size, ino } = await handle.stat()
           mark = `${mtimeMs} ${size} ${ino}`
           if (mark === cursor) return ok({ targets: null, cursor })
+          if (mark === wrong.mark) return err(wrong.why)
           if (size > discoveryLimits.bytesMax) {
             return err(`${path} has more than ${discoveryLimits.bytesMax} octets`)
           }
@@ -34,10 +37,13 @@ export const file: DiscoveryKind = {
         return err(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'failed'}`)
       }
       const json = parseJson(text)
-      if (json === undefined) return err(`${path} is no JSON`)
-      const targets = targetsOfGroups(json)
-      return targets.ok
-        ? ok({ targets: targets.value, cursor: mark })
-        : err(`${path}: ${targets.error}`)
-    },
+      const targets = json === undefined ? undefined : targetsOfGroups(json)
+      if (targets?.ok === true) return ok({ targets: targets.value, cursor: mark })
+      wrong = {
+        mark,
+        why: targets === undefined ? `${path} is no JSON` : `${path}: ${targets.error}`,
+      }
+      return err(wrong.why)
+    }
+  },
 }

@@ -32,6 +32,7 @@ export const kubernetes: DiscoveryKind = {
       const selector = encodeURIComponent(`kubernetes.io/service-name=${own}`)
       const query = `labelSelector=${selector}&limit=${slicesPerPage}`
       const targets: RawTarget[] = []
+      const seen = new Set<string>()
       let more = ''
       for (let page = 0; page < pagesMax; page++) {
         let given: Awaited<ReturnType<typeof credentials>>
@@ -45,7 +46,7 @@ export const kubernetes: DiscoveryKind = {
         const { bytesMax } = discoveryLimits
         const answer = await askJson({ url, method: 'GET', signal, bytesMax, ...given }, timeoutMs)
         if (!answer.ok) return answer
-        const found = targetsOfSlices(answer.value.json)
+        const found = targetsOfSlices(answer.value.json, seen)
         if (!found.ok) return err(`${new URL(server).host}: ${found.error}`)
         targets.push(...found.value)
         if (targets.length > discoveryLimits.targetsMax) return err(tooMany)
@@ -61,8 +62,16 @@ function continueOf(json: unknown): string {
   return typeof more === 'string' ? more : ''
 }
 
-/** Errors: half a sentence. */
-export function targetsOfSlices(json: unknown): Result<readonly RawTarget[], string> {
+/**
+ * Errors: half a sentence.
+ *
+ * @param seen addresses and ports that were given already: an endpoint that moves stands in two
+ * slices for a while
+ */
+export function targetsOfSlices(
+  json: unknown,
+  seen = new Set<string>(),
+): Result<readonly RawTarget[], string> {
   const { items } = fieldsOf(json)
   if (!Array.isArray(items)) return err('it is no list of EndpointSlices')
   const targets: RawTarget[] = []
@@ -79,6 +88,9 @@ export function targetsOfSlices(json: unknown): Result<readonly RawTarget[], str
       // Addresses of one endpoint are the same: consumers take the first.
       const [address] = addresses as readonly unknown[]
       if (typeof address !== 'string') return err('one of its endpoints has no address')
+      const key = `${address} ${String(port)}`
+      if (seen.has(key)) continue
+      seen.add(key)
       targets.push({
         address,
         port: typeof port === 'number' ? port : 0,

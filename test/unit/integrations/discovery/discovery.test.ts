@@ -32,14 +32,20 @@ function setUp({
   service = 'none',
   last,
   tenants = ['default', 'acme'],
-}: { service?: 'none' | 'required'; last?: FoundMembers[]; tenants?: readonly string[] } = {}) {
+  isCheap = false,
+}: {
+  service?: 'none' | 'required'
+  last?: FoundMembers[]
+  tenants?: readonly string[]
+  isCheap?: boolean
+} = {}) {
   const settings: SourceSettings = { ...plainSettings, tenants }
   const warnings: string[] = []
   const time = new FakeTime(1_764_500_000_000)
   const asked: Asked[] = []
   const world = { answer: found(target('192.0.2.1')), isSilent: false }
   const kind: DiscoveryKind = {
-    ...{ name: 'test', needs: [], service, watches: false },
+    ...{ name: 'test', needs: [], service, watches: false, isCheap },
     create: () => (one) => {
       asked.push(one)
       return world.isSilent ? new Promise(() => undefined) : Promise.resolve(world.answer)
@@ -132,6 +138,7 @@ test('a source that fails costs nothing but its age, and is asked ever less ofte
   expect(discovery.counts()).toMatchObject({ references: { found: 0, stale: 1, missing: 0 } })
   expect(discovery.counts().ageSeconds).toBeGreaterThan(250)
   expect(asked.length).toBeLessThan(14)
+  expect(discovery.counts().failures).toEqual({ inventory: asked.length - 1 })
 })
 
 test('a source that never answers is given up after its time, and asked again', async () => {
@@ -276,4 +283,66 @@ test('one wrong answer with very many members is forgotten with the next right o
   await walk(41_000)
   expect(addresses()).toEqual(['192.0.2.1'])
   expect(discovery.list()[0]).toMatchObject({ held: null, unused: 0, error: '' })
+})
+
+test('a source that costs nothing to ask is asked every two seconds while it fails', async () => {
+  const { discovery, world, asked, walk, addresses } = setUp({ isCheap: true })
+  world.answer = err('no JSON')
+  discovery.want(['from:default:inventory'])
+  await walk(120_000)
+  expect(asked.length).toBeGreaterThan(55)
+  world.answer = found(target('192.0.2.9'))
+  await walk(3_000)
+  expect(addresses()).toEqual(['192.0.2.9'])
+})
+
+const services = (count: number, first = 0): string[] =>
+  Array.from({ length: count }, (_, i) => `from:default:inventory/s${first + i}`)
+
+test('queries that end make room for those that come, and what found none is asked then', async () => {
+  const { discovery, walk } = setUp({ service: 'required' })
+  const counted = (): readonly [found: number, missing: number] => {
+    const { references } = discovery.counts()
+    return [references.found, references.missing]
+  }
+  discovery.want(services(256))
+  await walk(1_000)
+  discovery.want(services(256, 1_000))
+  await walk(1_000)
+  expect(counted()).toEqual([256, 0])
+  discovery.want(services(300, 1_000))
+  await walk(1_000)
+  expect(counted()).toEqual([256, 44])
+  discovery.want(services(200, 1_100))
+  await walk(1_000)
+  expect(counted()).toEqual([200, 0])
+  expect(discovery.list().every(({ error }) => error === '')).toBe(true)
+})
+
+test('what is asked in another way while a source is away has its last members', async () => {
+  const { discovery, world, addresses, walk } = setUp()
+  world.answer = found(target('192.0.2.1', { region: 'eu' }))
+  discovery.want(['from:default:inventory'])
+  await walk(1_000)
+  world.answer = err('away')
+  await walk(60_000)
+  discovery.want(['from:default:inventory?region=eu'])
+  expect(addresses('inventory?region=eu')).toEqual(['192.0.2.1'])
+  expect(discovery.list()[0]!.error).toBe('away')
+})
+
+test('what is taken out and put back while a source is away has its last members', async () => {
+  const { discovery, world, addresses, walk } = setUp()
+  discovery.want(['from:default:inventory'])
+  await walk(1_000)
+  world.answer = err('away')
+  discovery.want([])
+  await walk(3_000_000)
+  discovery.want(['from:default:inventory'])
+  await walk(1_000)
+  expect(addresses()).toEqual(['192.0.2.1'])
+  discovery.want([])
+  await walk(3_600_000)
+  discovery.want(['from:default:inventory'])
+  expect(addresses()).toEqual([])
 })

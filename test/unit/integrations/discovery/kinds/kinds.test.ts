@@ -97,6 +97,14 @@ describe('file', () => {
     expect(faultIn(await ask(asked()))).toContain(fault)
   })
 
+  test('a file that is wrong is not read again until it is another one', async () => {
+    writeFileSync(path, '[{"targets":')
+    expect(faultIn(await ask(asked()))).toContain('is no JSON')
+    expect(faultIn(await ask(asked()))).toContain('is no JSON')
+    writeFileSync(path, '[{"targets":["192.0.2.7:80"]}]')
+    expect(await ask(asked())).toMatchObject({ value: { targets: [{ address: '192.0.2.7' }] } })
+  })
+
   test('a file that is not there is told of', async () => {
     const none = kindNamed('file')!.create({ ...settings, path: join(folder, 'none') }, parts)
     expect(faultIn(await none(asked()))).toContain('cannot be read: ENOENT')

@@ -31,7 +31,11 @@ const pages: Readonly<Record<string, object>> = {
   },
   'more of it': {
     metadata: {},
-    items: [slice('IPv6', [endpoint('2001:db8::1', { ready: true })])],
+    items: [
+      slice('IPv6', [endpoint('2001:db8::1', { ready: true })]),
+      // On its way from one slice to another, it stands in both.
+      slice('IPv4', [endpoint('192.0.2.1', { ready: true })]),
+    ],
   },
 }
 
