@@ -5,9 +5,10 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { keyOf, ownerOf, readEndpoint } from './endpoint.ts'
+import { claimRefusal, ofSet, sendersIn } from './claims.ts'
+import type { Asked } from './claims.ts'
+import { keyOf, readEndpoint } from './endpoint.ts'
 import type { Endpoint, WireChanges, WireEndpoint } from './endpoint.ts'
-import { claimKey, ownersIn } from './held.ts'
 import type { Held } from './held.ts'
 import { levelled } from './level.ts'
 
@@ -26,7 +27,6 @@ export function wantedBy(
   held: Held,
   tenant: string,
 ): Result<WantedByKey, Reply> {
-  const wanted = new Map<string, Wanted>()
   // Records that are deleted, or that an update gives another type, count as gone.
   const steps = [
     { list: updateOld, field: 'updateOld', isThere: false, isNew: false },
@@ -34,21 +34,34 @@ export function wantedBy(
     { list: updateNew, field: 'updateNew', isThere: true, isNew: false },
     { list: create, field: 'create', isThere: true, isNew: true },
   ]
+  const asked: Asked[] = []
+  const wanted = new Map<string, Wanted>()
   for (const { list, field, isThere, isNew } of steps) {
     for (const [i, wire] of list.entries()) {
+      const place = `${field}.${i}`
       const read = readAt(wire, held, tenant)
-      if (!read.ok) return err(read.error(`${field}.${i}`))
+      if (!read.ok) return err(read.error(place))
       const endpoint = read.value
+      if (isThere && endpoint.targets.length === 0) return err(withoutTargets(place, endpoint))
       const key = keyOf(endpoint)
-      const conflict =
-        ownerRefusal(endpoint, held) ?? (isNew ? takenRefusal(endpoint, held) : undefined)
-      const twice = conflict ?? (isThere ? twiceRefusal(endpoint, wanted.get(key)) : undefined)
+      const twice = isThere ? twiceRefusal(endpoint, wanted.get(key)) : undefined
       if (twice !== undefined) return err(twice)
       wanted.set(key, { endpoint, isThere })
+      asked.push({ endpoint, isThere, isNew })
     }
+  }
+  const senders = sendersIn(asked.map(({ endpoint }) => endpoint))
+  for (const one of asked) {
+    const last = wanted.get(keyOf(one.endpoint))
+    const next = last?.isThere === true ? last.endpoint : undefined
+    const refusal = claimRefusal(one, next, held, senders)
+    if (refusal !== undefined) return err(refusal)
   }
   return ok(wanted)
 }
+
+const withoutTargets = (place: string, { name, type }: Endpoint): Reply =>
+  refused(400, `${place}: ${name.slice(0, -1)} ${type} has no targets: name one, or delete it`)
 
 type Refusal = (place: string) => Reply
 
@@ -73,48 +86,6 @@ function readAt(wire: WireEndpoint, held: Held, tenant: string): Result<Endpoint
 }
 
 const domainsShownMax = 5
-
-/** A name with one set identifier belongs to one instance of external-dns, whatever its types. */
-function ownerRefusal(endpoint: Endpoint, held: Held): Reply | undefined {
-  const { name, set, isOwnership } = endpoint
-  const claims = isOwnership
-    ? ownersOfStored(endpoint, held)
-    : [held.owners.get(claimKey(name, set))]
-  const own = isOwnership ? ownersIn(endpoint) : [ownerOf(endpoint)]
-  // An encrypted record says no owner, and a registry outside of DNS leaves none here.
-  const other = claims.find((one) => one !== undefined && !own.includes(one))
-  if (other === undefined || own.length === 0) return undefined
-  const who = own[0] === '' ? 'an external-dns without an owner' : `"${own[0] ?? ''}"`
-  return refused(
-    409,
-    `${name.slice(0, -1)}${ofSet(set)} belongs to the external-dns with the owner id "${other}", ` +
-      `not to ${who}: clusters that share a name have each a set identifier of their own`,
-  )
-}
-
-const ofSet = (set: string): string => (set === '' ? '' : ` with the set identifier "${set}"`)
-
-function ownersOfStored(endpoint: Endpoint, { byKey }: Held): readonly string[] {
-  const stored = byKey.get(keyOf(endpoint))
-  return stored === undefined ? [] : ownersIn(stored)
-}
-
-/**
- * Refuses to create records that exist already, unless they are of the registry, or their name
- * belongs to the sender.
- */
-function takenRefusal(endpoint: Endpoint, held: Held): Reply | undefined {
-  const { name, type, set, isOwnership } = endpoint
-  const stored = held.byKey.get(keyOf(endpoint))
-  if (stored === undefined || isOwnership) return undefined
-  const owner = held.owners.get(claimKey(name, set))
-  if (owner !== undefined && owner === ownerOf(endpoint)) return undefined
-  return refused(
-    409,
-    `${name.slice(0, -1)} has ${type} records${ofSet(set)} that no external-dns owns: delete ` +
-      'them first, or give the resource a set identifier',
-  )
-}
 
 function twiceRefusal(endpoint: Endpoint, before: Wanted | undefined): Reply | undefined {
   if (before?.isThere !== true) return undefined

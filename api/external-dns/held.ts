@@ -33,7 +33,7 @@ export interface Held {
   readonly sets: ReadonlyMap<string, HeldSet>
   /** By name. */
   readonly services: ReadonlyMap<string, HeldService>
-  /** By name and set identifier, see `claimKey`. */
+  /** By name and set identifier, see `claimKey`; '': its record cannot be read. */
   readonly owners: ReadonlyMap<string, string>
 }
 
@@ -136,7 +136,10 @@ function textEndpoints(
 ): Endpoint[] {
   const others = texts.filter((text) => !isOwnershipText(text))
   const read = texts.filter(isOwnershipText).map((text) => readOwnership(name, text))
-  for (const { of, set, owner } of read) if (owner !== '') owners.set(claimKey(of, set), owner)
+  for (const { of, set, owner } of read) {
+    const key = claimKey(of, set)
+    if (owner !== '' || !owners.has(key)) owners.set(key, owner)
+  }
   const bySet = Map.groupBy(read, ({ set }) => set)
   return [
     ...(others.length === 0 ? [] : [{ ...plain, name, type: 'TXT', ttlSeconds, targets: others }]),

@@ -4,6 +4,8 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
+import { createCheck } from '#http/validation.ts'
+import { HealthCheckBody } from '#api/resources/health-check.ts'
 import { partsIn } from '#config/entry.ts'
 import { addressTypes } from './endpoint.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -26,12 +28,19 @@ export function isBalanced({ properties }: Endpoint): boolean {
 
 /** Errors: a sentence for who runs external-dns. */
 export function levelled(endpoint: Endpoint, held: Held): Result<Endpoint, string> {
-  const { name, type, set, properties } = endpoint
-  if (!addressTypes.includes(type)) return ok({ ...endpoint, properties: {} })
+  const { name, type, set, properties, isOwnership } = endpoint
+  if (!addressTypes.includes(type)) {
+    if (set === '' || isOwnership) return ok({ ...endpoint, properties: {} })
+    const types = addressTypes.join(', ')
+    const sentence =
+      `${type} records cannot have the set identifier "${set}", only ${types} can: ` +
+      'leave it out, and let one cluster write them'
+    return err(`${name.slice(0, -1)}: ${sentence}`)
+  }
   const service = held.services.get(name)
   const isOwn = Object.keys(properties).some((key) => key.startsWith(ownPrefix))
   if (set === '' && !isOwn && service === undefined) return ok(plainOne(endpoint))
-  const fault = faultOf(endpoint)
+  const fault = faultOf(endpoint, service)
   if (fault !== undefined) return err(`${name.slice(0, -1)}: ${fault}`)
   return ok(balancedOne(endpoint, service))
 }
@@ -41,7 +50,7 @@ function plainOne(endpoint: Endpoint): Endpoint {
   return { ...endpoint, properties: isAlias ? { alias: 'true' } : {} }
 }
 
-function faultOf({ properties }: Endpoint): string | undefined {
+function faultOf({ properties }: Endpoint, service: HeldService | undefined): string | undefined {
   for (const [key, value] of Object.entries(properties)) {
     if (!key.startsWith(ownPrefix)) continue
     const field = key.slice(ownPrefix.length)
@@ -51,8 +60,41 @@ function faultOf({ properties }: Endpoint): string | undefined {
     }
     const expected = expectedOf(field, value)
     if (expected !== undefined) return `${key} must be ${expected}, not "${value.slice(0, 100)}"`
+    const ofCheck = field === 'health-check' ? faultOfCheck(value, service) : undefined
+    if (ofCheck !== undefined) return `${key}: ${ofCheck}`
   }
   return undefined
+}
+
+/**
+ * Types of checks that an annotation may ask for. A script is none: who may annotate a resource of
+ * a cluster must not run programs on the nodes, as no tenant may over the API.
+ */
+const checkTypes: readonly string[] = ['tcp', 'http', 'icmp', 'webhook', 'grpc', 'dns']
+
+const checkBody = createCheck(HealthCheckBody, 'body')
+
+/** Also where the check of a shared name stays: the fault would come out much later. */
+function faultOfCheck(text: string, service: HeldService | undefined): string | undefined {
+  const value = text === noHealthCheck ? undefined : parseJson(text)
+  if (!isFields(value)) return undefined
+  // What is there was shown, and comes back.
+  if (writtenCheck(text) === healthCheckText(service?.pool?.object.spec.healthCheck)) {
+    return undefined
+  }
+  const { type = 'tcp' } = value
+  if (type === 'script') {
+    return (
+      `an annotation can ask for a check of type ${checkTypes.join(', ')}, not for a script, ` +
+      'which a system administrator sets over the API'
+    )
+  }
+  if (typeof type !== 'string' || !checkTypes.includes(type)) {
+    const shown = typeof type === 'string' ? `"${type.slice(0, 100)}"` : 'another value'
+    return `type: must be one of ${checkTypes.join(', ')}, not ${shown}`
+  }
+  const faults = checkBody(value)
+  return faults.length === 0 ? undefined : faults.join('; ')
 }
 
 /**

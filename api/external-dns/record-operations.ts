@@ -12,6 +12,7 @@ import { byCodeUnits } from '#lib/sequence/order.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
+import { subjectOf } from './claims.ts'
 import type { Wanted, WantedByKey } from './changes.ts'
 import type { Endpoint } from './endpoint.ts'
 import { setKey } from './held.ts'
@@ -102,11 +103,11 @@ function newTexts(name: string, list: readonly Wanted[], held: Held): NewSet {
 const peoplesKey = ''
 const ownershipKey = (set: string): string => `! ${set}`
 
-function storedTexts({ name, set, targets, labels, isOwnership }: Endpoint): readonly string[] {
+function storedTexts(endpoint: Endpoint): readonly string[] {
+  const { name, set, targets, isOwnership } = endpoint
   if (!isOwnership) return targets
-  const owned = (labels['ownedRecord'] ?? '').toLowerCase().replace(/\.$/, '')
   return targets.map((text) => {
-    const of = owned === '' ? readOwnership(name, text).of : `${owned}.`
+    const of = subjectOf(endpoint, text)
     return markedText({ text, set, of }, name, ownerInText(text) !== '')
   })
 }

@@ -210,7 +210,10 @@ function newService(
         ]
       : [
           ...members.map((one) => newMember(target, pool, one, nowMs)),
-          ...checkOperations(target, pool, list),
+          // Somebody has chosen the check that a pool has already.
+          ...(pool.object.spec.healthCheck === undefined
+            ? checkOperations(target, pool, list)
+            : []),
         ]
   return ok([...filled, { ...service, spec }])
 }

@@ -1,6 +1,7 @@
 // The listener for external-dns over a real repository, with zones that are given to tenants.
 import type { FastifyInstance } from 'fastify'
 import { createExternalDnsApp } from '#api/external-dns/app.ts'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { everythingLicensed } from '#licence/gate.ts'
 import { ok } from '#lib/result.ts'
 import type { Log } from '#lib/log.ts'
@@ -54,6 +55,7 @@ export interface ExternalDnsWorld {
 
 export async function startExternalDnsWorld(
   brought: Partial<ServerPorts> = {},
+  checkPolicy?: HealthCheckPolicy,
 ): Promise<ExternalDnsWorld> {
   const refused: Refused[] = []
   const verified = new Set<string>()
@@ -68,6 +70,7 @@ export async function startExternalDnsWorld(
   })
   const world = await startConfigWorld({
     settings,
+    ...(checkPolicy === undefined ? {} : { checkPolicy }),
     ports: {
       licence: everythingLicensed,
       log,

@@ -160,6 +160,8 @@ describe('refused requests', () => {
     [one('www.acme.example', { recordType: 'WKS' }), 400, 'recordType WKS is not known'],
     [one('www.acme.example', { targets: ['lb'] }), 400, '"lb" is no target of type A'],
     [one('www.acme.example', { recordTTL: -1 }), 400, 'recordTTL'],
+    [one('www.acme.example', { targets: [] }), 400, 'www.acme.example A has no targets'],
+    [one('www.acme.example', { targets: null }), 400, 'create.0: www.acme.example A has no'],
     [one('www.acme.example', { setIdentifier: 'x'.repeat(129) }), 400, 'setIdentifier'],
     [one('www.example.net'), 403, 'www.example.net is in no domain of tenant "acme"'],
     [one('www.zenith.acme.example'), 403, 'www.zenith.acme.example is in no domain'],

@@ -170,6 +170,114 @@ describe('ownership of names', () => {
     expect([status, error]).toEqual([409, expect.stringContaining('that no external-dns owns')])
   })
 
+  describe('what people have written is neither changed nor deleted', () => {
+    const old = a('www.acme.example', '192.0.2.1')
+    const next = a('www.acme.example', '192.0.2.9')
+    const own = { labels: { owner: 'cluster-a' } }
+    const text = (owner: string): ModelEndpoint => ({
+      ...{ dnsName: 'a-www.acme.example', recordType: 'TXT' },
+      targets: [`"heritage=external-dns,external-dns/owner=${owner}"`],
+      labels: { ownedRecord: 'www.acme.example' },
+    })
+    const rows: readonly [what: string, change: object][] = [
+      ['deleted without an owner', { delete: [old] }],
+      ['deleted in part', { delete: [{ ...old, targets: ['192.0.2.1'] }] }],
+      ['deleted by an owner', { delete: [{ ...old, ...own }] }],
+      ['changed without an owner', { updateOld: [old], updateNew: [next] }],
+      ['changed by an owner', { updateOld: [old], updateNew: [{ ...next, ...own }] }],
+      ['changed without the old one', { updateNew: [next] }],
+      ['taken by an ownership record', { create: [text('cluster-a')] }],
+      ['taken and deleted at once', { create: [text('cluster-a')], delete: [{ ...old, ...own }] }],
+    ]
+    test.each(rows)('%s', async (_, change) => {
+      const hand = { zone: acmeZone, name: 'www', type: 'A', values: ['192.0.2.1', '192.0.2.2'] }
+      expect((await site.world.call(keyOf('acme'), 'POST', '/records', hand)).status).toBe(201)
+      const head = site.head()
+      const { status, error } = await site.model({ owner: '' }).apply({ ...none, ...change })
+      expect([status, error]).toEqual([
+        ...[409, expect.stringContaining('www.acme.example has A records that no external-dns')],
+      ])
+      expect(site.head()).toBe(head)
+    })
+
+    test('members of a pool as well', async () => {
+      const acme = keyOf('acme')
+      const { body } = await site.world.call(acme, 'POST', '/pools', { name: 'hand' })
+      const hand = { ipAddress: '203.0.113.1', port: 443, name: 'hand' }
+      await site.world.call(acme, 'POST', `/pools/${body.id}/members`, hand)
+      const service = { name: 'www', domain: 'www.acme.example.', poolId: body.id }
+      const made = await site.world.call(acme, 'POST', '/services', service)
+      const gone = { ...a('www.acme.example', '203.0.113.1'), setIdentifier: 'hand', ...own }
+      expect(await site.model({ owner: '' }).apply({ ...none, delete: [gone] })).toMatchObject({
+        status: 409,
+      })
+      expect(site.files()['pools/hand.yaml']).toContain('203.0.113.1')
+      await site.world.call(acme, 'DELETE', `/services/${made.body.id}`)
+      await site.world.call(acme, 'DELETE', `/pools/${body.id}`)
+    })
+  })
+
+  test('targets that are not there any more are neither changed nor deleted', async () => {
+    const cluster = site.model({ owner: 'cluster-a' })
+    await cluster.sync([a('www.acme.example', '192.0.2.1', '192.0.2.2')])
+    const head = site.head()
+    const labels = { owner: 'cluster-a' }
+    const old = { ...a('www.acme.example', '192.0.2.1'), labels }
+    const updateNew = [{ ...a('www.acme.example', '192.0.2.9'), labels }]
+    for (const change of [{ delete: [old] }, { updateOld: [old], updateNew }]) {
+      const { status, error } = await cluster.apply({ ...none, ...change })
+      expect([status, error]).toEqual([409, expect.stringContaining('192.0.2.1, 192.0.2.2')])
+    }
+    expect(site.head()).toBe(head)
+    // A change whose answer was lost is sent again.
+    const there = { ...old, targets: ['192.0.2.1', '192.0.2.2'] }
+    const again = { ...none, updateOld: [there], updateNew }
+    for (let i = 0; i < 2; i++) {
+      expect(await cluster.apply(again)).toMatchObject({ status: 204, error: '' })
+    }
+    expect(site.files()['records/www.acme.example.yaml']).toContain('192.0.2.9')
+  })
+
+  test('the owner may be named by the ownership record of the request alone', async () => {
+    const cluster = site.model({ owner: '' })
+    const text = (owner: string): ModelEndpoint => ({
+      ...{ dnsName: 'a-www.acme.example', recordType: 'TXT', setIdentifier: 'eu' },
+      targets: [`"heritage=external-dns,external-dns/owner=${owner}"`],
+    })
+    const one = { ...a('www.acme.example', '192.0.2.1'), setIdentifier: 'eu' }
+    const change = { ...none, create: [one, text('eu')] }
+    expect(await cluster.apply(change)).toMatchObject({ status: 204, error: '' })
+    const head = site.head()
+    expect(await cluster.apply(change)).toMatchObject({ status: 204, error: '' })
+    expect(site.head()).toBe(head)
+    const other = { ...none, delete: [one, text('us')] }
+    expect(await cluster.apply(other)).toMatchObject({ status: 409 })
+    expect(await cluster.apply({ ...none, delete: [one, text('eu')] })).toMatchObject({
+      status: 204,
+    })
+    expect(Object.keys(site.files())).toEqual([])
+  })
+
+  test('an ownership record that says nothing takes no name from its owner', async () => {
+    const cluster = site.model({ owner: 'cluster-a' })
+    await cluster.sync([a('www.acme.example', '192.0.2.1')])
+    const text = {
+      ...{ dnsName: 'a-www.acme.example', recordType: 'TXT', targets: ['"secret"'] },
+      labels: { ownedRecord: 'www.acme.example' },
+    }
+    for (const change of [{ delete: [text] }, { updateNew: [text] }, { create: [text] }]) {
+      expect(await cluster.apply({ ...none, ...change })).toMatchObject({ status: 409 })
+    }
+    // The cluster may encrypt its records from now on, and change what it owns then.
+    const labels = { owner: 'cluster-a' }
+    const old = { ...a('www.acme.example', '192.0.2.1'), labels }
+    const next = { ...a('www.acme.example', '192.0.2.2'), labels }
+    const change = { ...none, updateOld: [old], updateNew: [next, text] }
+    expect(await cluster.apply(change)).toMatchObject({ status: 204, error: '' })
+    expect(await cluster.apply({ ...none, delete: [next, text] })).toMatchObject({ status: 204 })
+    expect(Object.keys(site.files())).toEqual([])
+  })
+
   test('a text of people beside an ownership record of the same name stays', async () => {
     const spf = { zone: acmeZone, name: 'www', type: 'TXT', values: ['"v=spf1 -all"'] }
     expect((await site.world.call(keyOf('acme'), 'POST', '/records', spf)).status).toBe(201)
