@@ -10,6 +10,14 @@ export function bearerOf(authorization: string | undefined): string | null {
   return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null
 }
 
+/** The password of `Basic` (RFC 7617), or all of it where there is no user; null: there is none. */
+export function basicPasswordOf(authorization: string | undefined): string | null {
+  const [, basic] = /^basic +(\S+) *$/i.exec(authorization ?? '') ?? []
+  if (basic === undefined) return null
+  const text = Buffer.from(basic, 'base64').toString('utf8')
+  return text.slice(text.indexOf(':') + 1)
+}
+
 export function sessionTokenOf(cookies: string | undefined): string | null {
   return cookieOf(cookies, sessionCookie)
 }

@@ -42,11 +42,31 @@ function checkBy(ajv: Ajv, schema: TSchema, part: Part): (value: unknown) => str
   return (value) => {
     check ??= ajv.compile(schema)
     if (check(value)) return []
-    return [...new Set((check.errors ?? []).map((error) => sentenceOf(error, part)))].slice(
-      0,
-      faultsShownMax,
-    )
+    const faults = toldFaults(check.errors ?? [])
+    return [...new Set(faults.map((error) => sentenceOf(error, part)))].slice(0, faultsShownMax)
   }
+}
+
+/** Keywords that say of the value itself that it is another one than an alternative takes. */
+const ofValue: ReadonlySet<string> = new Set(['type', 'const', 'enum'])
+
+/**
+ * A value that fits none of several alternatives has a fault for each. Where one of them takes its
+ * type, the faults inside are told; else one sentence that names them all.
+ */
+function toldFaults(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const hidden = new Set<ErrorObject>()
+  for (const whole of errors) {
+    if (whole.keyword !== 'anyOf' || typesOf(whole.parentSchema ?? {}) === '') continue
+    const parts = errors.filter(({ schemaPath }) => schemaPath.startsWith(`${whole.schemaPath}/`))
+    const [other, inside] = [[] as ErrorObject[], [] as ErrorObject[]]
+    for (const one of parts) {
+      const isOther = one.instancePath === whole.instancePath && ofValue.has(one.keyword)
+      ;(isOther ? other : inside).push(one)
+    }
+    for (const one of inside.length > 0 ? [whole, ...other] : other) hidden.add(one)
+  }
+  return errors.filter((one) => !hidden.has(one))
 }
 
 /** `ipAddress: is required`; the keyword of the fault decides the words. */
@@ -110,9 +130,19 @@ function valuesOf(schema: JsonSchema): readonly unknown[] {
 
 /** `a text of 1 to 255 characters` */
 function typesOf(schema: JsonSchema): string {
+  const alternatives = schema['anyOf']
+  if (schema['type'] === undefined && Array.isArray(alternatives)) {
+    const words = (alternatives as readonly JsonSchema[]).map(alternativeOf)
+    return words.includes('') ? '' : [...new Set(words)].join(' or ')
+  }
   const types = [schema['type'] ?? []].flat() as string[]
   const words = types.map((type) => `${typePhrases[type] ?? type}${boundsOf(type, schema)}`)
   return words.join(' or ')
+}
+
+function alternativeOf(schema: JsonSchema): string {
+  if ('const' in schema) return JSON.stringify(schema['const'])
+  return Array.isArray(schema['enum']) ? `one of ${valuesOf(schema).join(', ')}` : typesOf(schema)
 }
 
 const typePhrases: Readonly<Record<string, string>> = {

@@ -4,10 +4,10 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '#access/auth/authenticator.ts'
 import { tenantKeyPermissions } from '#access/auth/identities.ts'
 import type { Caller } from '#access/caller.ts'
-import { bearerOf } from '#access/credentials.ts'
+import { basicPasswordOf, bearerOf } from '#access/credentials.ts'
 import type { Permission } from '#access/permissions.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
-import { crossSite, isDirectFromHere, isRebound, reboundHost } from '#http/origin.ts'
+import { crossSite, isDirectFromHere, isRebound } from '#http/origin.ts'
 import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { err, ok } from '#lib/result.ts'
@@ -55,7 +55,7 @@ async function localCaller(
 ): Promise<Result<Caller, Reply>> {
   const { tenant } = parts
   if (tenant === undefined) return err(needsKey)
-  if (isRebound(request)) return err(reboundHost)
+  if (isRebound(request)) return err(reboundName)
   // A proxy on this machine speaks for others.
   if (!isDirectFromHere(request)) return err(needsKey)
   const caller: Caller = {
@@ -64,6 +64,12 @@ async function localCaller(
   }
   return present(caller, parts)
 }
+
+const reboundName = refused(
+  403,
+  'without a key in the request this machine is reached as localhost, 127.0.0.1 or [::1] only: ' +
+    'give external-dns --webhook-provider-url=http://external-dns:KEY@HOST:PORT to use another name',
+)
 
 const needsKey: Reply = {
   ...refused(
@@ -80,13 +86,10 @@ function present(caller: Caller, { ports }: CallerParts): Result<Caller, Reply> 
   return err(refused(403, `there is no tenant "${caller.tenant}": see externalDns.tenant`))
 }
 
-/** Bearer, or the password of Basic, which is how a URL holds a key (RFC 7617). */
+/** Bearer, or the password of Basic, which is how a URL holds a key. */
 function credentialOf(authorization: string | undefined): string | null {
-  const [, basic] = /^basic +(\S+) *$/i.exec(authorization ?? '') ?? []
-  if (basic === undefined) return authorization === undefined ? null : bearerOrNone(authorization)
-  const text = Buffer.from(basic, 'base64').toString('utf8')
-  const colon = text.indexOf(':')
-  return colon === -1 ? text : text.slice(colon + 1)
+  if (authorization === undefined) return null
+  return basicPasswordOf(authorization) ?? bearerOrNone(authorization)
 }
 
 /** A header of another kind is a wrong credential, and not none. */

@@ -28,7 +28,9 @@ export function endpointsOfService(
   },
 ): readonly Endpoint[] {
   if (pool === undefined) return []
-  const groups = Map.groupBy(partsIn('Member', pool), (one) => `${typeOf(one)} ${one.name}`)
+  // A member that is discovered has no target of its own.
+  const given = partsIn('Member', pool).filter((one) => one.ipAddress + one.hostname !== '')
+  const groups = Map.groupBy(given, (one) => `${typeOf(one)} ${one.name}`)
   return [...groups.values()].map((members) => {
     const [first] = members as [PoolMember]
     return {

@@ -67,6 +67,8 @@ function operationsOf(
   const refusal = refusalOf(target, name, stored, list, wanted)
   if (refusal !== undefined) return err(refusal)
   const changes = memberChanges(target, stored, list)
+  const clash = clashRefusal(name, changes)
+  if (clash !== undefined) return err(clash)
   if (stored?.pool === undefined) return newService(target, name, list, changes.specs)
   return ok(changedService(target, { ...stored, pool: stored.pool }, list, changes))
 }
@@ -103,6 +105,8 @@ function refusalOf(
 }
 
 interface MemberChanges {
+  /** As they are. */
+  readonly members: readonly PoolMember[]
   /** New members. */
   readonly specs: readonly JsonObject[]
   readonly updates: readonly { readonly member: PoolMember; readonly patch: JsonObject }[]
@@ -137,7 +141,39 @@ function memberChanges(
       }
     }
   }
-  return { specs, updates, gone }
+  return { members, specs, updates, gone }
+}
+
+/** An address and port is one member, so it cannot be that of two set identifiers. */
+function clashRefusal(
+  name: string,
+  { members, specs, updates, gone }: MemberChanges,
+): Reply | undefined {
+  const leaving = new Set(gone)
+  const ports = new Map(updates.map(({ member, patch }) => [member, patch['port']]))
+  const sets = new Map<string, string>()
+  const staying = members
+    .filter((one) => !leaving.has(one))
+    .map((one) => [one.name, targetOf(one), ports.get(one) ?? one.port] as const)
+  const coming = specs.map((one) => {
+    const { name: set = '', ipAddress, hostname, port } = one
+    return [set, ipAddress ?? hostname, port] as const
+  })
+  for (const [set, target, port] of [...staying, ...coming] as [string, string, number][]) {
+    const shown = target.replace(/\.$/, '')
+    const key = `${shown} port ${port}`
+    const other = sets.get(key)
+    sets.set(key, set)
+    if (shown === '' || other === undefined) continue
+    const both = [other, set].map((one) => (one === '' ? 'none' : `"${one}"`)).join(' and ')
+    return refused(
+      409,
+      `${name.slice(0, -1)} is given ${key} twice, by the set identifiers ${both}: one address ` +
+        'is one member. Let one cluster alone give it (in a move, take it out of the old one ' +
+        'first), or tell them apart by gslbd/port',
+    )
+  }
+  return undefined
 }
 
 interface MemberFields {
@@ -262,6 +298,8 @@ function changedService(
     ...{ target: { uid: member.uid, tenant }, ifMatch: etagOf(member), atMs },
   })
   return [
+    // First: another set identifier may have the address from now on.
+    ...gone.map((member): Operation => ({ verb: 'delete', kind: 'Member', ...on(member) })),
     ...specs.map((one) => newMember(target, pool, one, atMs)),
     ...updates.map(({ member, patch }): Operation => ({
       verb: 'update',
@@ -269,7 +307,6 @@ function changedService(
       ...on(member),
       patch,
     })),
-    ...gone.map((member): Operation => ({ verb: 'delete', kind: 'Member', ...on(member) })),
     ...checkOperations(target, pool, list),
     ...serviceChanges(target, service, pool, list, specs, updates),
   ]

@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { uuidV7 } from '#lib/uuid.ts'
 import { auditedMethods } from '#state/ports/audit.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
-import { bearerOf, sessionTokenOf } from '#access/credentials.ts'
+import type { Caller } from '#access/caller.ts'
+import { basicPasswordOf, bearerOf, sessionTokenOf } from '#access/credentials.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { dryRunHeader } from '#http/dry-run.ts'
 import { isForPages } from '#http/origin.ts'
@@ -60,10 +61,16 @@ export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
 }
 
 /** The last four characters of the token, or `anon`. */
-function actorMark({ headers }: FastifyRequest): string {
-  const token = bearerOf(headers.authorization) ?? sessionTokenOf(headers.cookie) ?? ''
+function actorMark({ headers, admitted }: FastifyRequest): string {
+  const { authorization, cookie } = headers
+  // Where no key was admitted, a password is another program's secret.
+  const password = isByKey(admitted?.caller) ? basicPasswordOf(authorization) : null
+  const token = bearerOf(authorization) ?? password ?? sessionTokenOf(cookie) ?? ''
   return token.length < credentialLengthMin ? 'anon' : token.slice(-4)
 }
+
+const isByKey = (caller: Caller | undefined): boolean =>
+  caller?.sessionHash === null && (caller.keyHash !== null || caller.kind === 'system')
 
 /** The entry under the field names of the audit log. */
 export function auditLine(entry: AuditEntry): Record<string, unknown> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createExternalDnsApp } from '#api/external-dns/app.ts'
+import type { AuditEntry } from '#state/ports/audit.ts'
 import { externalDnsLimits } from '#api/external-dns/limits.ts'
 import { keyOf, writeRequest } from '#test/support/config-world.ts'
 import { mediaType } from '#test/support/external-dns-document.ts'
@@ -116,7 +117,28 @@ describe('authentication', () => {
   })
 
   test('a name that others can point at this machine is refused', async () => {
-    expect((await call('GET', '/', { host: 'evil.example' })).status).toBe(403)
+    const { status, error } = await call('GET', '/', { host: 'evil.example' })
+    expect([status, error]).toEqual([403, expect.stringContaining('without a key in the request')])
+  })
+
+  const key = keyOf('acme')
+  const marks: readonly [what: string, headers: Record<string, string>, actor: string][] = [
+    [
+      'a key as the password of Basic',
+      { authorization: basic('external-dns', key) },
+      key.slice(-4),
+    ],
+    ['a key as Bearer', { authorization: `Bearer ${key}` }, key.slice(-4)],
+    ['a password that is no key', { authorization: basic('joe', 'hunter2hunter2') }, 'anon'],
+    ['nothing', {}, 'anon'],
+  ]
+  test.each(marks)('the audit log marks %s', async (_, headers, actor) => {
+    const entries: AuditEntry[] = []
+    const audit = { ...site.world.ports.audit, write: (entry: AuditEntry) => entries.push(entry) }
+    const app = createExternalDnsApp({ ...site.world.ports, audit }, 'acme')
+    await call('POST', '/records', { ...post, ...headers }, '{}', app)
+    expect(entries.map((entry) => entry.actor)).toEqual([actor])
+    await app.close()
   })
 })
 
@@ -160,6 +182,7 @@ describe('refused requests', () => {
     [one('www.acme.example', { recordType: 'WKS' }), 400, 'recordType WKS is not known'],
     [one('www.acme.example', { targets: ['lb'] }), 400, '"lb" is no target of type A'],
     [one('www.acme.example', { recordTTL: -1 }), 400, 'recordTTL'],
+    ['{"create":{}}', 400, 'create: must be a list of 10000 entries or less or null, not an'],
     [one('www.acme.example', { targets: [] }), 400, 'www.acme.example A has no targets'],
     [one('www.acme.example', { targets: null }), 400, 'create.0: www.acme.example A has no'],
     [one('www.acme.example', { setIdentifier: 'x'.repeat(129) }), 400, 'setIdentifier'],
@@ -209,6 +232,26 @@ describe('refused requests', () => {
         reason: expect.stringContaining('www.example.net') as string,
       }),
     ])
+  })
+
+  test.each([
+    [
+      '/adjustendpoints',
+      '{}',
+      'body: must be a list of 10000 entries or less or null, not an object',
+    ],
+    [
+      '/records',
+      one('a.acme.example', { recordTTL: -5 }),
+      'create.0.recordTTL: must be a whole number from 0 to 2147483647, not -5',
+    ],
+    [
+      '/records',
+      one('a.acme.example', { targets: [7] }),
+      'create.0.targets.0: must be a text of 65535 characters or less, not 7',
+    ],
+  ])('%s %s is told the fault and nothing else', async (url, body, said) => {
+    expect((await call('POST', url, post, body)).error).toBe(said)
   })
 
   test('a single name outside refuses all of the request', async () => {

@@ -195,7 +195,8 @@ describe('ownership of names', () => {
       const head = site.head()
       const { status, error } = await site.model({ owner: '' }).apply({ ...none, ...change })
       expect([status, error]).toEqual([
-        ...[409, expect.stringContaining('www.acme.example has A records that no external-dns')],
+        409,
+        expect.stringContaining('www.acme.example has A records that no external-dns'),
       ])
       expect(site.head()).toBe(head)
     })

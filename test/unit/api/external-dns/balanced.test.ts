@@ -180,6 +180,26 @@ describe('a name that is something else', () => {
     ])
   })
 
+  test('one address of two clusters is one member, and both are named', async () => {
+    await clusterOf('cluster-a').sync([of('a', ['192.0.2.1'])])
+    const second = clusterOf('cluster-b')
+    const clash = await second.sync([of('b', ['192.0.2.1'])])
+    expect([clash.status, clash.error]).toEqual([
+      409,
+      'www.acme.example is given 192.0.2.1 port 443 twice, by the set identifiers "a" and "b": ' +
+        'one address is one member. Let one cluster alone give it (in a move, take it out of ' +
+        'the old one first), or tell them apart by gslbd/port',
+    ])
+    // Another port is another member, and one that goes in the same change makes room.
+    const apart = of('b', ['192.0.2.1'], { 'gslbd/port': '8443' })
+    expect(await second.sync([apart])).toMatchObject({ status: 204, error: '' })
+    expect(await second.sync([of('b', ['192.0.2.1'])])).toMatchObject({ status: 409 })
+    await second.sync([])
+    const moved = clusterOf('cluster-a')
+    expect(await moved.sync([of('c', ['192.0.2.1'])])).toMatchObject({ status: 204, error: '' })
+    expect(specIn(pool)).toMatchObject({ members: [{ name: 'c' }] })
+  })
+
   test('a pool that answers for another name is not written', async () => {
     const cluster = clusterOf('cluster-a')
     await cluster.sync([of('a', ['192.0.2.1'], { 'gslbd/pool': 'shop' })])
