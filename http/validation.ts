@@ -42,7 +42,7 @@ function checkBy(ajv: Ajv, schema: TSchema, part: Part): (value: unknown) => str
   return (value) => {
     check ??= ajv.compile(schema)
     if (check(value)) return []
-    const faults = toldFaults(check.errors ?? [])
+    const faults = withoutAlternatives(check.errors ?? [])
     return [...new Set(faults.map((error) => sentenceOf(error, part)))].slice(0, faultsShownMax)
   }
 }
@@ -54,7 +54,7 @@ const ofValue: ReadonlySet<string> = new Set(['type', 'const', 'enum'])
  * A value that fits none of several alternatives has a fault for each. Where one of them takes its
  * type, the faults inside are told; else one sentence that names them all.
  */
-function toldFaults(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hidden = new Set<ErrorObject>()
   for (const whole of errors) {
     if (whole.keyword !== 'anyOf' || typesOf(whole.parentSchema ?? {}) === '') continue
