@@ -68,7 +68,7 @@ async function localCaller(
 const reboundName = refused(
   403,
   'without a key in the request this machine is reached as localhost, 127.0.0.1 or [::1] only: ' +
-    'give external-dns --webhook-provider-url=http://external-dns:KEY@HOST:PORT to use another name',
+    'give external-dns --webhook-provider-url=http://external-dns:KEY@HOST:PORT for other names',
 )
 
 const needsKey: Reply = {

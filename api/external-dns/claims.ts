@@ -150,5 +150,7 @@ function staleRefusal(endpoint: Endpoint, { targets }: Endpoint): Reply {
 
 const shownName = ({ name, set }: Endpoint): string => name.slice(0, -1) + ofSet(set)
 
-export const ofSet = (set: string): string =>
-  set === '' ? '' : ` with the set identifier "${set}"`
+/** Says which of several records of one name; '' where it has one alone. */
+export function ofSet(set: string): string {
+  return set === '' ? '' : ` with the set identifier "${set}"`
+}
