@@ -143,8 +143,8 @@ function staleRefusal(endpoint: Endpoint, { targets }: Endpoint): Reply {
   const list = targets.slice(0, shownMax).map((one) => one.slice(0, 100))
   return refused(
     409,
-    `${shownName(endpoint)} has the ${endpoint.type} targets ${list.join(', ')}${more}, which are ` +
-      'not those of the request: others have changed it; read the records again',
+    `${shownName(endpoint)} has the ${endpoint.type} targets ${list.join(', ')}${more}, ` +
+      'which are not those of the request: others have changed it; read the records again',
   )
 }
 
