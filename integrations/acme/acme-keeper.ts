@@ -209,7 +209,8 @@ export class AcmeKeeper {
       const replaced = before === null || isFor(before, wish) ? null : before
       const after = released.ok ? released.value : state
       const paused = pausesAfterOrder(pauses, wish, replaced, issuedAtMs)
-      return ok({ ...after, certificate, failure: null, pauses: paused })
+      const beforeEndsMs = before?.notAfterMs ?? null
+      return ok({ ...after, certificate, beforeEndsMs, failure: null, pauses: paused })
     })
     if (!stored.ok && stored.error.code === 'refused') {
       this.#unstored = undefined

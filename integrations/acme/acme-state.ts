@@ -72,11 +72,13 @@ export interface AcmeState {
   /** The newest first. */
   readonly pauses: readonly AcmePause[]
   readonly challenges: readonly HttpChallenge[]
+  /** When the certificate before this one ends; null: there was none. */
+  readonly beforeEndsMs: number | null
 }
 
 export const emptyState: AcmeState = {
   ...{ account: null, certificate: null, holder: null, failure: null },
-  ...{ pauses: [], challenges: [] },
+  ...{ pauses: [], challenges: [], beforeEndsMs: null },
 }
 
 export const acmeStateLimits = {
@@ -99,18 +101,21 @@ export function readState(text: string): Result<AcmeState, string> {
   if (text.length > acmeStateLimits.textMax) return err(`it has ${text.length} characters`)
   const fields = fieldsOf(parseJson(text))
   if (fields['version'] !== version) return err(`it is no state of version ${version}`)
-  const { account, certificate, holder, failure, pauses = [], challenges } = fields
+  const { account, certificate, holder, failure, challenges } = fields
+  const { pauses = [], beforeEndsMs = null } = fields
   const parts: readonly (readonly [string, boolean])[] = [
     ['account', account === null || isAccount(account)],
     ['certificate', certificate === null || isCertificate(certificate)],
     ['holder', holder === null || isText(holder, 300)],
     ['failure', failure === null || isFailure(failure)],
     ['pauses', isList(pauses, isPause)],
+    ['beforeEndsMs', beforeEndsMs === null || isTime(beforeEndsMs)],
     ['challenges', isList(challenges, isChallenge)],
   ]
   const wrong = parts.find(([, isRight]) => !isRight)
   if (wrong !== undefined) return err(`its ${wrong[0]} has another form`)
-  return ok({ account, certificate, holder, failure, pauses, challenges } as AcmeState)
+  const rest = { failure, pauses, challenges, beforeEndsMs }
+  return ok({ account, certificate, holder, ...rest } as AcmeState)
 }
 
 const { chainMax, keyMax, namesMax, messageMax } = acmeStateLimits

@@ -9,6 +9,7 @@ import type { CertificateStore } from '#state/ports/certificates.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { emptyState, printState, readState } from './acme-state.ts'
 import type { AcmeState } from './acme-state.ts'
+import { isOlder } from './renewal.ts'
 import type { CertificateCopy } from './certificate-copy.ts'
 
 export interface CertificateVaultParts {
@@ -37,6 +38,8 @@ export class CertificateVault {
   #version = -1
   #fault: string | null = null
   #isAway = false
+  /** What is in use is newer than what the database has. */
+  #isAhead = false
   #turns: Promise<unknown> = Promise.resolve()
 
   constructor(parts: CertificateVaultParts) {
@@ -68,7 +71,11 @@ export class CertificateVault {
 
   /** Takes what other nodes have written. @returns false: it cannot be read */
   refresh(): Promise<boolean> {
-    return this.#inTurn(async () => (await this.#look()) === null)
+    return this.#inTurn(async () => {
+      if ((await this.#look()) !== null) return false
+      if (this.#isAhead) await this.#change((state) => ok(state))
+      return true
+    })
   }
 
   /** Durable, and in force on this node, when it resolves. */
@@ -92,6 +99,7 @@ export class CertificateVault {
       const sealed = seal(secretKey, printState(after.value))
       const swapped = await store.swap(this.#version, sealed, Math.floor(clock.nowMs()))
       if (swapped.ok) {
+        this.#isAhead = false
         this.#take(after.value, swapped.value)
         return ok(after.value)
       }
@@ -116,7 +124,7 @@ export class CertificateVault {
     this.#isAway = false
     const { version, sealed } = loaded.value ?? { version: 0, sealed: null }
     if (version === this.#version && this.#fault === null) return null
-    // A new database, or an older dump: what is in use is put there with the next change.
+    // A new database: what is in use is put there with the next change.
     if (sealed === null) {
       this.#version = 0
       this.#fault = null
@@ -129,8 +137,20 @@ export class CertificateVault {
       this.#fault = read.error
       return { code: 'unreadable', message: read.error }
     }
-    this.#take(read.value, version)
+    const kept = this.#kept(read.value)
+    this.#isAhead = kept !== read.value
+    this.#take(kept, version)
     return null
+  }
+
+  /** An older dump of the database takes no certificate away that is valid. */
+  #kept(state: AcmeState): AcmeState {
+    const { clock, log } = this.#parts
+    const own = this.#state.certificate
+    if (own === null || clock.nowMs() >= own.notAfterMs) return state
+    if (state.certificate !== null && !isOlder(state.certificate, own)) return state
+    log.warn({}, 'the certificate in the database is older than the one in use, which stays')
+    return { ...state, certificate: own }
   }
 
   #take(state: AcmeState, version: number): void {

@@ -27,7 +27,7 @@ export interface ChallengeSolver {
   readonly typeFor: (name: string, isWildcard: boolean) => Result<ChallengeType, string>
   /** Resolves when all nodes answer them. Errors: a sentence. */
   readonly publish: (proofs: readonly Proof[], signal: AbortSignal) => Promise<Result<null, string>>
-  /** Takes away what was published; called in any case. */
+  /** Takes away what was published; called in any case, and again: what fails is tried then. */
   readonly withdraw: () => Promise<void>
 }
 

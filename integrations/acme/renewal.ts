@@ -36,6 +36,10 @@ export function isFor(certificate: AcmeWish, { directory, names }: AcmeWish): bo
   return certificate.directory === directory && names.every((name) => has.has(name))
 }
 
+/** By both clocks: that of a node may have been wrong, and CAs date certificates back. */
+export const isOlder = (one: IssuedCertificate, than: IssuedCertificate): boolean =>
+  one.notBeforeMs < than.notBeforeMs && one.issuedAtMs < than.issuedAtMs
+
 /** @returns that control nodes have different settings, a sentence without its full stop */
 export function replacedFault(
   { certificate, pauses }: Pick<AcmeState, 'certificate' | 'pauses'>,

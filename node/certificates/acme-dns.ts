@@ -18,12 +18,13 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Settings } from '#settings/settings.ts'
 import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
 import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
+import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 
 interface AcmeDnsParts {
   readonly settings: Settings['acmeDns']
   readonly store: AcmeDnsStore
-  readonly dynamicDns: Pick<DynamicDns, 'createRecord' | 'deleteRecord'> & {
+  readonly dynamicDns: Pick<DynamicDns, 'createRecord' | 'deleteRecord' | 'listRecords'> & {
     readonly texts: Pick<DynamicDns['texts'], 'recordsAt'>
   }
   readonly clock: Pick<Clock, 'nowMs'>
@@ -32,10 +33,21 @@ interface AcmeDnsParts {
 /** RFC 8555 section 8.4: a digest in base64url. */
 const valueForm = /^[A-Za-z0-9_-]{43}$/
 const ttlSeconds = 1
+const writer = 'acme-dns:'
+
+const valueLimits = {
+  /** No proof takes so long. */
+  keptMs: 86_400_000,
+  /** How often older values are looked for. */
+  sweepMs: 600_000,
+  /** Values that are taken away at once. */
+  sweepMax: 200,
+} as const
 
 export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
   const { settings, store } = parts
   const domain = settings.domain.toLowerCase().replace(/\.$/, '')
+  let sweptMs: number | undefined
   const registrants = settings.registerFrom.flatMap(networksOf)
   return {
     isOn: domain !== '',
@@ -57,6 +69,11 @@ export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
       if (allowed.length > 0 && !isFrom(address, allowed)) return forbidden('not from this address')
       if (account.subdomain !== subdomain) return badSubdomain
       if (!valueForm.test(txt)) return badTxt
+      const nowMs = parts.clock.nowMs()
+      if (sweptMs === undefined || Math.abs(nowMs - sweptMs) >= valueLimits.sweepMs) {
+        sweptMs = nowMs
+        await sweep(parts, nowMs)
+      }
       return await setValue(parts, `${subdomain}.${domain}.`, update)
     },
   }
@@ -87,21 +104,34 @@ async function setValue(
   { txt, username }: AcmeDnsUpdate,
 ): Promise<Result<null, AcmeDnsFault>> {
   const nowMs = Math.floor(clock.nowMs())
-  const rdata = Buffer.concat([Buffer.of(txt.length), Buffer.from(txt, 'latin1')])
-  const stored = await dynamicDns.createRecord({
-    ...{ id: uuidV7(nowMs), tenantId: defaultTenant, name, rdata: rdata.toString('base64') },
-    ...{ ttlSeconds, createdAtMs: nowMs, writtenBy: `acme-dns:${username}` },
-  })
-  if (!stored.ok && stored.error.code !== 'record-exists') {
-    const { code, message } = stored.error
-    return code === 'too-many-records' ? err({ code: 'full', message }) : away(message)
-  }
+  const octets = Buffer.concat([Buffer.of(txt.length), Buffer.from(txt, 'latin1')])
+  const rdata = octets.toString('base64')
   // An id begins with its time.
   const all = dynamicDns.texts.recordsAt(name).toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  for (const { id } of all.slice(0, -acmeDnsLimits.valuesPerNameMax)) {
+  if (all.at(-1)?.rdata === rdata) return ok(null)
+  // Room is made first: the tenant may have as many records as it may have.
+  const others = all.filter((one) => one.rdata !== rdata)
+  const kept = new Set(others.slice(1 - acmeDnsLimits.valuesPerNameMax))
+  for (const one of all) {
+    if (!kept.has(one)) await dynamicDns.deleteRecord('every-tenant', one.id)
+  }
+  const stored = await dynamicDns.createRecord({
+    ...{ id: uuidV7(nowMs), tenantId: defaultTenant, name, rdata },
+    ...{ ttlSeconds, createdAtMs: nowMs, writtenBy: `${writer}${username}` },
+  })
+  if (stored.ok || stored.error.code === 'record-exists') return ok(null)
+  const { code, message } = stored.error
+  return code === 'too-many-records' ? err({ code: 'full', message }) : away(message)
+}
+
+async function sweep({ dynamicDns }: AcmeDnsParts, nowMs: number): Promise<void> {
+  const listed = await dynamicDns.listRecords('every-tenant')
+  if (!listed.ok) return
+  const isOld = ({ writtenBy, createdAtMs }: StoredTxtRecord): boolean =>
+    writtenBy.startsWith(writer) && createdAtMs < nowMs - valueLimits.keptMs
+  for (const { id } of listed.value.filter(isOld).slice(0, valueLimits.sweepMax)) {
     await dynamicDns.deleteRecord('every-tenant', id)
   }
-  return ok(null)
 }
 
 function isFrom(text: string, networks: readonly Network[]): boolean {

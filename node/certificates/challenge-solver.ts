@@ -43,8 +43,6 @@ export const solverLimits = {
   /** A node says what it has with each request for bundles, at least every half minute. */
   patienceMs: 90_000,
   everyMs: 500,
-  /** What an order has left behind by then is of one that was killed. */
-  leftMs: 3_600_000,
   ttlSeconds: 60,
 } as const
 
@@ -52,8 +50,10 @@ export const solverLimits = {
 const writtenBy = 'acme'
 
 export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSolver {
-  const { dynamicDns, bundle, http } = parts
+  const { dynamicDns, bundle, http, log } = parts
   const written: string[] = []
+  /** How many of them could not be taken away. */
+  let left = 0
   return {
     typeFor: (name, isWildcard) => {
       const fault = faultAt(`_acme-challenge.${name}.`, bundle())
@@ -76,7 +76,15 @@ export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSol
       return ok(null)
     },
     withdraw: async () => {
-      for (const id of written.splice(0)) await dynamicDns.deleteRecord('every-tenant', id)
+      const isAgain = written.length > 0 && written.length === left
+      for (const id of written.splice(0)) {
+        const deleted = await dynamicDns.deleteRecord('every-tenant', id)
+        if (!deleted.ok) written.push(id)
+      }
+      left = written.length
+      if (left > 0 && !isAgain) {
+        log.warn({ records: left }, 'proofs for acme cannot be taken away yet; tried again')
+      }
     },
   }
 }
@@ -131,12 +139,12 @@ async function writeProof(
   return err(`the TXT record of ${name} cannot be stored: ${stored.error.message}`)
 }
 
-async function removeLeft({ dynamicDns, clock }: ChallengeSolverParts): Promise<void> {
+/** One order goes on at a time: what is there is of one that was killed. */
+async function removeLeft({ dynamicDns }: ChallengeSolverParts): Promise<void> {
   const records = await dynamicDns.listRecords('every-tenant')
   if (!records.ok) return
-  const beforeMs = clock.nowMs() - solverLimits.leftMs
   for (const record of records.value) {
-    if (record.writtenBy !== writtenBy || record.createdAtMs > beforeMs) continue
+    if (record.writtenBy !== writtenBy) continue
     await dynamicDns.deleteRecord('every-tenant', record.id)
   }
 }

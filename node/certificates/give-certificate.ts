@@ -13,9 +13,11 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import { revisionOf, sentRevisionOf } from './pulled-certificate.ts'
 
+type Given = 'certificate' | 'challenges' | 'beforeEndsMs'
+
 interface GivingParts {
   /** null: the settings ask for no certificate. */
-  readonly vault: { readonly state: Pick<AcmeState, 'certificate' | 'challenges'> } | null
+  readonly vault: { readonly state: Pick<AcmeState, Given> } | null
   readonly inventory: Pick<NodeInventory, 'counted'>
   readonly key: SigningKey
   readonly clock: Pick<Clock, 'nowMs'>
@@ -41,12 +43,13 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
     if (role !== 'dns' || inventory.counted(report.value, told) === undefined) {
       return err({ code: 'stranger', message: stranger })
     }
-    const { certificate, challenges } = vault.state
+    const { certificate, challenges, beforeEndsMs } = vault.state
     const revision = sentRevisionOf({ certificate, challenges })
-    if (revision === 0) return ok(null)
     // A challenge cannot wait.
     const waits = known !== 0 && challenges.length === 0 && certificate !== null
-    const mustWait = waits && clock.nowMs() < turnAtMs(certificate, name, clock.nowMs())
+    const nowMs = clock.nowMs()
+    const isLast = beforeEndsMs !== null && nowMs >= beforeEndsMs - rollOutLimits.spreadMs
+    const mustWait = waits && !isLast && nowMs < turnAtMs(certificate, name, nowMs)
     if (revision === known || mustWait) return ok(null)
     const content = Buffer.from(printState({ ...emptyState, certificate, challenges }))
     const to = { node: name, sealTo }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { emptyState, readState } from '#integrations/acme/acme-state.ts'
 import type { AcmeState } from '#integrations/acme/acme-state.ts'
 import { certificateCopyFile, createCertificateCopy } from '#integrations/acme/certificate-copy.ts'
+import { isOlder } from '#integrations/acme/renewal.ts'
 import type { CertificateCopy } from '#integrations/acme/certificate-copy.ts'
 import { KeyPuller, certificateKind } from '#fleet/keys/key-puller.ts'
 import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
-import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -35,24 +35,28 @@ const numberOf = (text: string): number =>
 export class PulledCertificate {
   readonly #copy: CertificateCopy
   readonly #handlers = new Set<() => void>()
+  readonly #nowMs: () => number
   #state: AcmeState = emptyState
+  #sentRevision = 0
 
-  constructor(copy: CertificateCopy) {
+  constructor(copy: CertificateCopy, nowMs: () => number = systemClock.nowMs) {
     this.#copy = copy
+    this.#nowMs = nowMs
   }
 
   /** Takes what the copy has. */
   start(): void {
     this.#state = this.#copy.read() ?? emptyState
+    this.#sentRevision = sentRevisionOf(this.#state)
   }
 
   get state(): AcmeState {
     return this.#state
   }
 
-  /** The revision of all that was sent. */
+  /** The revision of all that was sent last. */
   get sentRevision(): number {
-    return sentRevisionOf(this.#state)
+    return this.#sentRevision
   }
 
   get revision(): number {
@@ -72,16 +76,21 @@ export class PulledCertificate {
     const read = readState(text)
     if (!read.ok) return read
     const { certificate, challenges } = read.value
-    if (certificate === null && challenges.length === 0) return err('there is nothing in it')
     if (sentRevisionOf({ certificate, challenges }) !== revision)
       return err('it is of another revision')
-    this.#state = { ...emptyState, certificate, challenges }
+    const own = this.#state.certificate
+    const isBehind = own !== null && certificate !== null && isOlder(certificate, own)
+    if (isBehind && this.#nowMs() < own.notAfterMs) return err(older)
+    // A control node whose database is new has none yet.
+    this.#state = { ...emptyState, certificate: certificate ?? own, challenges }
+    this.#sentRevision = revision
     this.#copy.write(this.#state)
-    assert(this.sentRevision === revision, 'what is in use is what was sent')
     for (const handler of this.#handlers) handler()
     return ok(null)
   }
 }
+
+const older = 'its certificate is older than the one in use, which is valid'
 
 /** Without a token nobody gives one. */
 const noCopy: CertificateCopy = { read: () => undefined, write: () => undefined }

@@ -223,6 +223,8 @@ async function startPulling(
   keys = pullKeys(ours.pulledKeys, asks, ours.missingKeys)
   stops.push(keys.stop)
   if (pulledCertificate !== null) {
+    const { challenges } = pulledCertificate.state
+    if (challenges.length > 0) redirects?.challenge(challenges)
     pulledCertificate.onChange(() => redirects?.challenge(pulledCertificate.state.challenges))
     certificates = pullCertificate(pulledCertificate, asks)
     stops.push(() => certificates?.stop())

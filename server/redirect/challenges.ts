@@ -10,8 +10,10 @@ export const challengeLimits = {
   /** All members of a host together. */
   patienceMs: 5_000,
   answerBytesMax: 4_096,
-  /** Requests to members at once; more are 503. */
-  underWayMax: 32,
+  /** Challenges of one host that members are asked for at once; more are 503. */
+  perHostMax: 32,
+  /** The same for all hosts together. */
+  underWayMax: 256,
 } as const
 
 const prefix = '/.well-known/acme-challenge/'
@@ -25,7 +27,7 @@ export type FoundChallenge =
 export class Challenges {
   readonly #members = new Map<string, readonly string[]>()
   #answers = new Map<string, string>()
-  #underWay = 0
+  readonly #underWay = new Map<string, number>()
 
   constructor(rules: readonly ChallengeRule[]) {
     for (const { hosts, members } of rules) {
@@ -52,31 +54,43 @@ export class Challenges {
     return members === undefined ? undefined : { members, host, token }
   }
 
-  /** @returns status and text: those of the first member that has it, 404 where none has */
+  /**
+   * All members are asked at once: one that is down holds up none.
+   *
+   * @returns status and text: those of the first member that says it, 404 where none has it
+   */
   async ask(
     found: Extract<FoundChallenge, { readonly members: unknown }>,
   ): Promise<{ readonly status: number; readonly text: string }> {
-    if (this.#underWay >= challengeLimits.underWayMax) return { status: 503, text: '' }
-    this.#underWay++
-    const signal = AbortSignal.timeout(challengeLimits.patienceMs)
+    const { perHostMax, underWayMax, patienceMs } = challengeLimits
+    const { host, members } = found
+    const ofHost = this.#underWay.get(host) ?? 0
+    const ofAll = this.#underWay.values().reduce((sum, count) => sum + count, 0)
+    if (ofHost >= perHostMax || ofAll >= underWayMax) return { status: 503, text: '' }
+    this.#underWay.set(host, ofHost + 1)
+    const patience = AbortSignal.timeout(patienceMs)
+    const ending = new AbortController()
+    const signal = AbortSignal.any([patience, ending.signal])
     try {
-      for (const member of found.members) {
-        const text = await textOf(member, found, signal).catch(() => undefined)
-        if (text !== undefined) return { status: 200, text }
-      }
-      return { status: signal.aborted ? 504 : 404, text: '' }
+      const text = await Promise.any(members.map((member) => textOf(member, found, signal)))
+      return { status: 200, text }
+    } catch {
+      return { status: patience.aborted ? 504 : 404, text: '' }
     } finally {
-      this.#underWay--
+      ending.abort()
+      const others = (this.#underWay.get(host) ?? 1) - 1
+      if (others === 0) this.#underWay.delete(host)
+      else this.#underWay.set(host, others)
     }
   }
 }
 
-/** @returns undefined: it has none */
+/** @throws where it has none, or cannot be asked */
 async function textOf(
   member: string,
   { host, token }: { readonly host: string; readonly token: string },
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const sent = request(`http://${member}${prefix}${token}`, {
     ...{ signal, agent: false, headers: { host, 'user-agent': 'gslbd' } },
@@ -85,7 +99,7 @@ async function textOf(
   sent.end()
   try {
     const response = await promise
-    if (response.statusCode !== 200) return undefined
+    if (response.statusCode !== 200) throw new Error('it has none')
     const octets = await boundedBytes(response, challengeLimits.answerBytesMax)
     return Buffer.from(octets).toString('latin1')
   } finally {

@@ -30,6 +30,7 @@ const state = fc.record({
     }),
     { maxLength: 16 },
   ),
+  beforeEndsMs: fc.option(time),
   challenges: fc.array(
     fc.record({ host: fc.domain(), token: fc.string({ maxLength: 90 }), answer: fc.string() }),
   ),

@@ -37,6 +37,7 @@ function world(settings = { domain: 'acme.example.com', registerFrom: ['127.0.0.
         remove(id)
         return ok({ revision: 1, added: [], removed: [id] })
       },
+      listRecords: async () => ok([...records]),
       texts: { recordsAt: (name) => records.filter((one) => one.name === name) },
     },
     clock: time.clock,
@@ -91,6 +92,27 @@ test('a key sets the value of its name, and the two newest stay', async () => {
   expect(values()).toEqual([txt('b'), txt('c')])
   expect(new Set(records.map(({ name }) => name))).toEqual(new Set([`${made.fulldomain}.`]))
   expect(records.at(-1)?.writtenBy).toBe(`acme-dns:${made.username}`)
+})
+
+test('a value that is set again is the newest', async () => {
+  const { register, update, values, time } = world()
+  const made = await register()
+  for (const letter of ['a', 'b', 'a', 'c']) {
+    await update(made, txt(letter))
+    time.pass(5)
+  }
+  expect(values()).toEqual([txt('a'), txt('c')])
+})
+
+test('values go when they are a day old, and others stay', async () => {
+  const { register, update, records, values, time } = world()
+  const [made, other] = [await register(), await register()]
+  await update(made, txt('a'))
+  records.push({ ...records[0]!, id: 'people', writtenBy: 'key:certbot.' })
+  time.pass(86_400_001)
+  await update(other, txt('b'))
+  expect(values()).toEqual([txt('a'), txt('b')])
+  expect(records[0]!.id).toBe('people')
 })
 
 test('what is wrong is said in the words of acme-dns, and nothing is set', async () => {

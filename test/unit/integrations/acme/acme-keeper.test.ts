@@ -213,7 +213,7 @@ test.each([
   expect(orders()).toBeLessThanOrEqual(20)
 })
 
-test('where rates are limited for two control nodes that differ, each keeps its pause', async () => {
+test('where rates are limited, each of two control nodes that differ keeps its pause', async () => {
   const store = memoryStore()
   const time = new FakeTime(began)
   const limited = { code: 'rateLimited', message: 'too many orders', retryAfterMs: dayMs }
@@ -352,3 +352,19 @@ test.each([40, 80, 400])(
     expect(asked.length).toBeLessThanOrEqual(11)
   },
 )
+
+test('an older dump of the database takes no valid certificate away', async () => {
+  const { look, vault, store, time, lines } = world(() => ok(orderedAt(time.clock.nowMs())))
+  await look()
+  const older = store.row!
+  time.passTo(vault.state.certificate!.renewAtMs)
+  await look()
+  const current = vault.state.certificate
+  store.row = { ...older, version: 1 }
+  await look()
+  expect(vault.state.certificate).toEqual(current)
+  expect(lines.filter((line) => line.includes('is older than the one in use'))).toHaveLength(1)
+  const other = world(() => ok(orderedAt(began)), { store, time, node: 'c2' })
+  await other.look()
+  expect(other.vault.state.certificate).toEqual(current)
+})

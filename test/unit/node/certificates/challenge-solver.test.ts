@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createChallengeSolver } from '#node/certificates/challenge-solver.ts'
 import type { ChallengeSolverParts, HttpChallenges } from '#node/certificates/challenge-solver.ts'
@@ -22,12 +22,14 @@ function world(behind: readonly (readonly string[])[] = [[]], http: HttpChalleng
   const stored = new Map<string, StoredTxtRecord>()
   const { log, lines } = keptLog()
   let looks = 0
+  const database = { isAway: false }
   const dynamicDns = {
     createRecord: async (record: StoredTxtRecord) => {
       stored.set(record.id, record)
       return ok({ revision: 1, added: [record], removed: [] })
     },
     deleteRecord: async (_scope: unknown, id: string) => {
+      if (database.isAway) return err({ code: 'store-away', message: 'away' } as const)
       stored.delete(id)
       return ok({ revision: 2, added: [], removed: [id] })
     },
@@ -42,7 +44,7 @@ function world(behind: readonly (readonly string[])[] = [[]], http: HttpChalleng
     ...{ dynamicDns, bundle: () => bundle, inventory, textsDigest: () => 'newest' },
     ...{ propagationMs: 0, http, clock: systemClock, log },
   } as unknown as ChallengeSolverParts)
-  return { solver, stored, lines, looks: () => looks }
+  return { solver, stored, lines, database, looks: () => looks }
 }
 
 const known = (name: string, texts: string) => ({
@@ -83,6 +85,29 @@ test('a proof is a TXT record until it is withdrawn; what dead orders left goes,
   ])
   await solver.withdraw()
   expect([...stored.keys()]).toEqual(['others'])
+})
+
+test('a proof that cannot be taken away is so later, and is said once', async () => {
+  const { solver, stored, lines, database } = world()
+  const signal = new AbortController().signal
+  await solver.publish([proof('www.example.org', 'one')], signal)
+  database.isAway = true
+  await solver.withdraw()
+  await solver.withdraw()
+  expect([stored.size, lines.length]).toEqual([1, 1])
+  database.isAway = false
+  await solver.withdraw()
+  expect(stored.size).toBe(0)
+})
+
+test('what an order left that was killed a moment ago goes with the next one', async () => {
+  const { solver, stored } = world()
+  const signal = new AbortController().signal
+  await solver.publish([proof('www.example.org', 'one')], signal)
+  await solver.publish([proof('www.example.org', 'two')], signal)
+  expect([...stored.values()].map(({ rdata }) => rdata)).toEqual([
+    Buffer.from('\x03two').toString('base64'),
+  ])
 })
 
 test('the CA is told when each node of the fleet has the records', async () => {

@@ -2,14 +2,18 @@
 import { expect, test } from 'vitest'
 import { newQuestionKey, openEnvelope } from '#fleet/keys/envelope.ts'
 import { emptyState, printState } from '#integrations/acme/acme-state.ts'
-import type { IssuedCertificate } from '#integrations/acme/acme-state.ts'
+import type { AcmeState, IssuedCertificate } from '#integrations/acme/acme-state.ts'
 import {
   behindOf,
   givingCertificate,
   rollOutLimits,
   turnAtMs,
 } from '#node/certificates/give-certificate.ts'
-import { PulledCertificate, revisionOf } from '#node/certificates/pulled-certificate.ts'
+import {
+  PulledCertificate,
+  revisionOf,
+  sentRevisionOf,
+} from '#node/certificates/pulled-certificate.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { reportOf } from '#test/support/node-reports.ts'
@@ -34,12 +38,16 @@ function asked(
     atMs?: number
     isCounted?: boolean
     has?: typeof newer | null
+    beforeEndsMs?: number
   } = {},
 ) {
   const { name = 'far-1', role = 'dns', atMs = began, isCounted = true, has = newer } = more
+  const { beforeEndsMs = null } = more
   const report = { ...reportOf(name, { role }), sealTo: question.sealTo }
   const give = givingCertificate({
-    vault: { state: { ...emptyState, account, certificate: has } as typeof emptyState },
+    vault: {
+      state: { ...emptyState, account, certificate: has, beforeEndsMs } as typeof emptyState,
+    },
     inventory: { counted: () => (isCounted ? report : undefined) },
     ...{ key: signer, clock: new FakeTime(atMs).clock },
   })
@@ -87,6 +95,44 @@ test('a new certificate reaches nodes one after the other within ten minutes', (
 
 test('a clock that went back holds nothing up', () => {
   expect(asked(before, { atMs: began - dayMs })).toMatchObject({ revision: newest })
+})
+
+test('nothing waits for its turn where the certificate before ends first', () => {
+  const name = Array.from({ length: 50 }, (_, i) => `far-${i}`).find(
+    (one) => turnAtMs(newer, one, began) > began + rollOutLimits.spreadMs / 2,
+  )!
+  const soon = began + rollOutLimits.spreadMs
+  expect(asked(before, { name, beforeEndsMs: soon })).toMatchObject({ revision: newest })
+  expect(asked(before, { name, beforeEndsMs: soon + 1 })).toBe('nothing')
+})
+
+test('a challenge that is withdrawn before there is a certificate is told so', () => {
+  expect(asked(7, { has: null })).toMatchObject({ revision: 0 })
+})
+
+test('a node keeps its valid certificate where none, or an older one, is sent', () => {
+  let kept: AcmeState | undefined
+  const copy = { read: () => kept, write: (state: AcmeState) => void (kept = state) }
+  const time = new FakeTime(began)
+  const pulled = new PulledCertificate(copy, time.clock.nowMs)
+  const take = (state: Partial<AcmeState>) => {
+    const all = { ...emptyState, ...state }
+    return pulled.take(sentRevisionOf(all), printState(all)).ok
+  }
+  const later = { ...newer, issuedAtMs: began + 60 * dayMs, notBeforeMs: began + 60 * dayMs }
+  const current = { ...later, notAfterMs: began + 150 * dayMs }
+  expect(take({ certificate: current })).toBe(true)
+  expect(take({ certificate })).toBe(false)
+  const challenges = [{ host: 'www.example.net', token: 't', answer: 'a' }]
+  for (const sent of [{ challenges }, {}]) {
+    expect(take(sent)).toBe(true)
+    expect(pulled.state).toEqual({ ...emptyState, challenges: [], ...sent, certificate: current })
+    expect(kept).toEqual(pulled.state)
+  }
+  expect(pulled.sentRevision).toBe(0)
+  // Once it has ended, any other is better than none.
+  time.passTo(current.notAfterMs)
+  expect(take({ certificate })).toBe(true)
 })
 
 test('an envelope of another kind is not opened', () => {

@@ -91,6 +91,21 @@ test('the first member that has the token answers for its host', async () => {
   expect(full.asked).toHaveLength(2)
 })
 
+test('a member that hangs holds up none of the others', async () => {
+  const hangs = createServer(() => undefined)
+  await new Promise<void>((resolve) => hangs.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    hangs.close()
+    hangs.closeAllConnections()
+  })
+  const full = await member({ [`${path}abc`]: 'abc.thumb' })
+  const members = [`127.0.0.1:${(hangs.address() as AddressInfo).port}`, full.place]
+  const { ask } = await listening([{ hosts: ['member.example'], members }])
+  const beganMs = performance.now()
+  expect(await ask('member.example', `${path}abc`)).toEqual({ status: 200, body: 'abc.thumb' })
+  expect(performance.now() - beganMs).toBeLessThan(challengeLimits.patienceMs / 2)
+})
+
 test('a member that says too much is not passed on', async () => {
   const long = 'x'.repeat(challengeLimits.answerBytesMax + 1)
   const { place } = await member({ [`${path}abc`]: long })
