@@ -80,14 +80,10 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
       if (imported.zone !== zone) {
         return err({ code: 'invalid', message: `the key is of the zone ${imported.zone}` })
       }
-      const changed = await vault.change(zone, (before) => {
-        if (before.some((one) => isSame(one, imported))) return err('the zone has this key already')
-        if (imported.secret === null) {
-          return parts.isListed?.(zone) === true ? err(listed) : withForeign(before, imported)
-        }
-        const times = { ...imported.times, ...timesBeside(before, imported, nowMs) }
-        return ok([...before, { ...imported, times }])
-      })
+      const isListed = parts.isListed?.(zone) === true
+      const changed = await vault.change(zone, (before) =>
+        withImported(before, imported, { isListed, nowMs }),
+      )
       if (!changed.ok) return err(faultOf(changed.error))
       const used = keyUses(changed.value).find((one) => isSame(one.record, imported))
       assert(used !== undefined, 'a key that was stored is among those of its zone')
@@ -95,10 +91,12 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
     },
     removeKey: async (zone, id) => {
       if (vault === null) return noStore
-      let isThere = false
+      let removed: KeyRecord | undefined
       const changed = await vault.change(zone, (before) => {
-        const found = before.find((one) => idOf(one) === id)
-        isThere = found !== undefined
+        // Keys that a configuration lists may share a tag, also with one that is here.
+        const named = before.filter((one) => idOf(one) === id)
+        const found = named.find(isOut) ?? named[0]
+        removed = found
         if (found === undefined) return ok(before)
         if (found.secret === null && parts.isListed?.(zone) === true) return err(listed)
         return isOut(found)
@@ -106,9 +104,11 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
           : err('the key is in use: roll, and wait until it is out of the zone')
       })
       if (!changed.ok) return err(faultOf(changed.error))
-      const isLeft = changed.value.some((one) => idOf(one) === id)
+      const gone: KeyRecord | undefined = removed
+      if (gone === undefined) return err({ code: 'missing', message: 'there is no such key' })
+      const isLeft = changed.value.some((one) => isSame(one, gone))
       assert(!isLeft, 'a key that was removed is not among those of its zone')
-      return isThere ? ok(null) : err({ code: 'missing', message: 'there is no such key' })
+      return ok(null)
     },
   }
 }
@@ -155,13 +155,46 @@ function ownKey(record: string, secret: string, nowMs: number): Result<KeyRecord
 function foreignKey(record: string, nowMs: number): Result<KeyRecord, string> {
   const read = readPublicKey(record)
   if (!read.ok) return read
+  const fault = lengthFault(read.value.rdata)
+  if (fault !== null) return err(fault)
   const one = foreignRecord(formatName(foldName(read.value.zone)), read.value.rdata, nowMs)
   // What a store takes, nodes can read.
   return readKeyRecord(keyRecordJson(one), null)
 }
 
+/** Flags, protocol and algorithm stand before it. RFC 4034 section 2.1. */
+const keyAt = 4
+
+/** @returns null: it may be a key of its algorithm, or nobody here knows that one */
+function lengthFault(rdata: Uint8Array): string | null {
+  const algorithm = signingAlgorithm(rdata[3]!)
+  const octets = rdata.length - keyAt
+  if (algorithm === undefined || algorithm.publicBytes === octets) return null
+  const { mnemonic, publicBytes } = algorithm
+  return (
+    `a public key of ${mnemonic} has ${publicBytes} octets, and this one has ${octets}: give the ` +
+    'whole DNSKEY record as the other server answers it'
+  )
+}
+
+const sameTag = ({ tag }: KeyRecord): string =>
+  `the zone has another key with the tag ${tag} and this algorithm, and validators would try ` +
+  'both: make another key there, or remove the one that is here if it is out of use'
+
 const listed =
   'the keys of other servers are those of dnssec.dnskeys of the zone: change them there'
+
+function withImported(
+  before: readonly KeyRecord[],
+  imported: KeyRecord,
+  { isListed, nowMs }: { readonly isListed: boolean; readonly nowMs: number },
+): Result<readonly KeyRecord[], string> {
+  if (before.some((one) => isSame(one, imported))) return err('the zone has this key already')
+  if (before.some((one) => idOf(one) === idOf(imported))) return err(sameTag(imported))
+  if (imported.secret === null) return isListed ? err(listed) : withForeign(before, imported)
+  const times = { ...imported.times, ...timesBeside(before, imported, nowMs) }
+  return ok([...before, { ...imported, times }])
+}
 
 /** More would make the DNSKEY rrset too large for UDP. */
 const foreignMax = 8

@@ -128,6 +128,33 @@ test.each([
   expect((await call('POST', `/${zone}/keys`, { record: 'x' })).status).toBe(400)
 })
 
+test.each([
+  ['of too few octets', '257 3 13 AAAA', /of ECDSAP256SHA256 has 64 octets, and this one has 3/],
+  ['of too many octets', `256 3 13 ${Buffer.alloc(66).toString('base64')}`, /and this one has 66/],
+])('a key of another server %s is refused', async (_what, rdata, said) => {
+  const made = await call('POST', `/${zone}/keys`, { record: `${zone} IN DNSKEY ${rdata}` })
+  expect(made.status).toBe(400)
+  expect(JSON.stringify(made.body)).toMatch(said)
+})
+
+test('a second key of one tag is refused, and the first one can be removed', async () => {
+  const octets = Buffer.alloc(64, 1)
+  const post = () => {
+    const record = `${zone} IN DNSKEY 256 3 13 ${octets.toString('base64')}`
+    return call('POST', `/${zone}/keys`, { record })
+  }
+  const { status, body } = await post()
+  expect(status).toBe(201)
+  // The sum of all pairs is the same: RFC 4034 appendix B.
+  octets.set([1, 2, 1, 0], 0)
+  const second = await post()
+  expect(second.status).toBe(409)
+  expect(JSON.stringify(second.body)).toContain('another key with the tag')
+  const { id } = body as unknown as { id: string }
+  const remove = () => call('DELETE', `/${zone}/keys/${id}`)
+  expect([(await remove()).status, (await remove()).status]).toEqual([204, 404])
+})
+
 test('a key in use is not removed', async () => {
   expect((await call('DELETE', `/${zone}/keys/13-${first.tag}`)).status).toBe(409)
   expect((await call('DELETE', `/${zone}/keys/13-99999`)).status).toBe(404)
