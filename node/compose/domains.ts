@@ -54,6 +54,8 @@ export interface NodeDomains extends DomainChecks {
   readonly dsFaults: () => readonly string[]
   /** Returns the current DS records of a zone's parent; null: not all of its servers answered. */
   readonly parentOf: (zone: string) => Promise<ParentView | null>
+  /** Returns what any server of the parent has; null: none of them says anything of DS records. */
+  readonly dsAtParent: (zone: string) => Promise<readonly string[] | null>
 }
 
 const dnsPort = 53
@@ -117,7 +119,16 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     },
     dsFaults: () => parents.faults,
     parentOf: async (zone) => parentViewOf(await check(zone)),
+    dsAtParent: async (zone) => dsSaid(await check(zone)),
   }
+}
+
+/** What one says is true, whatever others are silent. */
+function dsSaid({ checks }: DomainResult): readonly string[] | null {
+  const parents = checks.filter(({ role, ns, isDsUnknown = false }) => {
+    return role === 'parent' && ns.length > 0 && !isDsUnknown
+  })
+  return parents.length === 0 ? null : [...new Set(parents.flatMap(({ ds }) => ds))].toSorted()
 }
 
 /** A server that is silent may have other DS records than those that answer. */

@@ -119,7 +119,11 @@ const createDomains = (have: OfDomains): Outcome<HasDomains> => {
   const mayBeElsewhere = !settings.roles.includes('dns') && store.hadRecord
   have.keyVault.planFirst(
     planningFirstKeys({
-      ...{ config: gitops.config, parentOf: domains.parentOf },
+      ...{ config: gitops.config, dsAtParent: domains.dsAtParent },
+      nodesAhead: () =>
+        keyNodesOf(have.inventory.all())
+          .filter(({ revision }) => revision > (vault?.revision ?? 0))
+          .map(({ name }) => name),
       signedBefore: () => (mayBeElsewhere ? signing.signedAtStart() : new Set()),
     }),
   )

@@ -2,42 +2,50 @@
 // others sign it already.
 import type { ConfigView } from '#config/view.ts'
 import { checkName } from '#compiler/values/names.ts'
-import type { ParentView } from '#dns/dnssec/rollover.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { FirstKeys } from '#server/signing/key-source.ts'
+import { delegationLimits } from '#zones/delegation/limits.ts'
 
 export interface FirstKeysParts {
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
   /** See `NodeDomains`. */
-  readonly parentOf: (zone: string) => Promise<ParentView | null>
+  readonly dsAtParent: (zone: string) => Promise<readonly string[] | null>
+  /** Names of nodes that have newer keys than the database. */
+  readonly nodesAhead: () => readonly string[]
   /** Zones that nodes of the role dns may have signed by key files before this process. */
   readonly signedBefore: () => ReadonlySet<string>
   readonly patienceMs?: number
+  readonly parentMs?: number
 }
 
-/** For the configuration, which comes after its bundle, and for the parent. */
+/** For the configuration, which comes after its bundle. */
 const patienceMs = 10_000
 const againMs = 100
+/** A check of a delegation takes `checkMs` at most: an answer that is late counts, too. */
+const parentMs = delegationLimits.checkMs + 8_000
 
 /** @returns what `KeyVault` asks for; errors: a sentence that says what to do */
 export function planningFirstKeys(
   parts: FirstKeysParts,
 ): (zone: string) => Promise<Result<FirstKeys, string>> {
-  const { parentOf, signedBefore } = parts
+  const { dsAtParent, nodesAhead, signedBefore } = parts
   const patience = parts.patienceMs ?? patienceMs
   return async (zone) => {
     assert(zone.endsWith('.'), 'first keys are of a zone with its whole name')
     if (signedBefore().has(zone)) return err(signedElsewhere(zone))
-    const nobody = new Promise<null>((resolve) => void systemAfter(patience, () => resolve(null)))
-    const [parent, isSplit] = await Promise.all([
-      Promise.race([parentOf(zone), nobody]),
+    const nobody = new Promise<null>((resolve) => {
+      void systemAfter(parts.parentMs ?? parentMs, () => resolve(null))
+    })
+    const [ds, isSplit] = await Promise.all([
+      Promise.race([dsAtParent(zone), nobody]),
       isToBeSplit(zone, parts.config, patience),
     ])
-    const ds = parent?.onAny ?? []
-    return ds.length > 0 ? err(signedByOthers(zone, ds)) : ok({ isSplit })
+    if (ds !== null && ds.length > 0) return err(signedByOthers(zone, ds))
+    const ahead = ds === null ? nodesAhead() : []
+    return ahead.length > 0 ? err(knownToNodes(zone, ahead)) : ok({ isSplit })
   }
 }
 
@@ -60,6 +68,14 @@ const signedElsewhere = (zone: string): string =>
   'dns may have it as files. Bring these into the folder dnssec of the data directory of this ' +
   `node, or, where no node has any, make one there ("gslbd dnssec keygen ${zone}"); then start ` +
   'this node again'
+
+const nodesShown = 5
+
+const knownToNodes = (zone: string, nodes: readonly string[]): string =>
+  `no server of the parent of ${zone} answers, and nodes have newer keys than the database, ` +
+  `which may lack that of ${zone}: ${nodes.slice(0, nodesShown).join(', ')}. Bring the right ` +
+  'database back, or let this node ask the parent (dns.resolvers); to sign with another key all ' +
+  `the same, "gslbd dnssec keygen ${zone}"; then start this node again`
 
 const signedByOthers = (zone: string, ds: readonly string[]): string =>
   `the parent of ${zone} has the DS record "${ds[0]}", and the database has no key of it: ` +

@@ -66,18 +66,27 @@ const cut = { ns: [`ns1.${shared}`], glue: [`ns1.${shared} A ${child}`] }
 const hasIt = parentOf({ [shared]: { ...cut, ds: digest } })
 const hasNone = parentOf({ [shared]: cut })
 const failed = { rcode: 2 }
-const rows: readonly [string, Handler, object | null][] = [
-  ['has the same DS', hasIt, { onAll: [ds], onAny: [ds] }],
-  ['has none', hasNone, { onAll: [], onAny: [ds] }],
-  ['does not answer', () => failed, null],
-  ['does not answer for DS', (q, isTcp) => (isDs(q) ? failed : hasIt(q, isTcp)), null],
+const whole = { onAll: [ds], onAny: [ds] }
+const rows: readonly [string, Handler, Handler, object | null, readonly string[] | null][] = [
+  ['has the same DS', hasIt, hasIt, whole, [ds]],
+  ['has none', hasIt, hasNone, { onAll: [], onAny: [ds] }, [ds]],
+  ['does not answer', hasIt, () => failed, null, [ds]],
+  ['does not answer for DS', hasIt, (q, isTcp) => (isDs(q) ? failed : hasIt(q, isTcp)), null, [ds]],
+  ['does not answer, as the first one', () => failed, () => failed, null, null],
 ]
-test.each(rows)('the view of the parent, where its second server %s', async (_, handler, view) => {
-  await world.serve('127.0.0.2', hasIt)
-  await world.serve('127.0.0.5', handler)
-  const hints = ['127.0.0.2', '127.0.0.5'].map((at) => ({ name: `${at}.root.`, addresses: [at] }))
-  expect(await domainsWith(() => [ds], hints).parentOf(shared)).toEqual(view)
-})
+test.each(rows)(
+  'the view of the parent, where its second server %s',
+  async (_, first, handler, view, onAny) => {
+    await world.serve('127.0.0.2', first)
+    await world.serve('127.0.0.5', handler)
+    const hints = ['127.0.0.2', '127.0.0.5'].map((at) => ({ name: `${at}.root.`, addresses: [at] }))
+    const domains = domainsWith(() => [ds], hints)
+    expect([await domains.parentOf(shared), await domains.dsAtParent(shared)]).toEqual([
+      view,
+      onAny,
+    ])
+  },
+)
 const isDs = ({ questions: [question] }: Message): boolean => question!.type === 43
 
 function domainsWith(

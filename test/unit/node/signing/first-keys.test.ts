@@ -1,6 +1,5 @@
 // Which first keys a control node makes, and where it makes none.
 import { expect, test } from 'vitest'
-import type { ParentView } from '#dns/dnssec/rollover.ts'
 import { planningFirstKeys } from '#node/signing/first-keys.ts'
 import type { FirstKeysParts } from '#node/signing/first-keys.ts'
 
@@ -21,18 +20,18 @@ function configOf(model: string | undefined, read = 0): FirstKeysParts['config']
 
 const plan = (parts: Partial<FirstKeysParts>) =>
   planningFirstKeys({
-    ...{ config: configOf('csk'), parentOf: async () => null, signedBefore: () => new Set() },
-    ...{ patienceMs: 500, ...parts },
+    ...{ config: configOf('csk'), dsAtParent: async () => null, nodesAhead: () => [] },
+    ...{ signedBefore: () => new Set(), patienceMs: 500, parentMs: 500, ...parts },
   })(zone)
 
-const parentOf = (view: ParentView | null) => async () => view
+const dsAtParent = (ds: readonly string[] | null) => async () => ds
 
 test.each([
   ['one key by itself', undefined, null, false],
-  ['one key where the model says so', 'csk', { onAll: [], onAny: [] }, false],
-  ['a KSK and a ZSK where the model says so', 'kskzsk', { onAll: [], onAny: [] }, true],
-])('a zone begins with %s', async (_what, model, view, isSplit) => {
-  const made = await plan({ config: configOf(model), parentOf: parentOf(view) })
+  ['one key where the model says so', 'csk', [], false],
+  ['a KSK and a ZSK where the model says so', 'kskzsk', [], true],
+])('a zone begins with %s', async (_what, model, ds, isSplit) => {
+  const made = await plan({ config: configOf(model), dsAtParent: dsAtParent(ds) })
   expect(made).toEqual({ ok: true, value: { isSplit } })
 })
 
@@ -46,8 +45,13 @@ test('the configuration may come after the bundle that signs the zone', async ()
 test.each([
   [
     'whose parent has a DS record, on one of its servers',
-    { parentOf: parentOf({ onAll: [], onAny: [ds] }) },
+    { dsAtParent: dsAtParent([ds]) },
     /DS record "1234 13 2 AB", and the database has no key of it.*gslbd dnssec import.*keygen/,
+  ],
+  [
+    'whose parent says nothing, where nodes have newer keys than the database',
+    { nodesAhead: () => ['dns1', 'dns2'] },
+    /no server of the parent of example.org. answers, and nodes have newer keys.*: dns1, dns2. /,
   ],
   [
     'that was signed before the start, with keys on other nodes',
@@ -61,5 +65,18 @@ test.each([
 
 test('a parent that does not say anything in time keeps no zone from its first key', async () => {
   const silent = () => new Promise<null>(() => undefined)
-  expect((await plan({ parentOf: silent })).ok).toBe(true)
+  expect((await plan({ dsAtParent: silent })).ok).toBe(true)
+})
+
+test('a parent that says that it has no DS is believed before nodes with newer keys', async () => {
+  const parts = { dsAtParent: dsAtParent([]), nodesAhead: () => ['dns1'] }
+  expect((await plan(parts)).ok).toBe(true)
+})
+
+test('a parent that is later than the configuration is waited for', async () => {
+  const late = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    return [ds]
+  }
+  expect((await plan({ dsAtParent: late, patienceMs: 100, parentMs: 5_000 })).ok).toBe(false)
 })
