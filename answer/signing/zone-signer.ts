@@ -10,7 +10,8 @@ import { labelsAt } from './rrset-digest.ts'
 import type { RrsetDigest } from './rrset-digest.ts'
 import * as signatures from './signature-table.ts'
 import type { SignatureTable } from './signature-table.ts'
-import { nodeNamed, SignalNames } from './signal-names.ts'
+import { nodeNamed } from './signal-names.ts'
+import type { SignalMemory, SignalNames } from './signal-names.ts'
 import { inceptionAt, inceptionBefore, validity } from './signature-times.ts'
 import * as seam from './signer.ts'
 import type { OpenReply, Signer } from './signer.ts'
@@ -35,6 +36,7 @@ export interface SignerParts {
   readonly digest: RrsetDigest
   readonly memo: DigestMemo
   readonly covered: CoveredOctets
+  readonly signals: SignalMemory
 }
 
 export class ZoneSigner implements Signer {
@@ -60,7 +62,7 @@ export class ZoneSigner implements Signer {
   #end = 0
 
   constructor(bundle: Bundle, zones: readonly ZoneKeySet[], parts: SignerParts) {
-    const { table, digest, memo, covered } = parts
+    const { table, digest, memo, covered, signals } = parts
     this.#bundle = bundle
     this.#zones = zones
     this.#table = table
@@ -73,7 +75,7 @@ export class ZoneSigner implements Signer {
       const row = signedZoneNamed(bundle, zone)
       if (row >= 0) this.#keysOfZone[row] = i + 1
     }
-    this.#signals = new SignalNames(bundle, (zone) => this.#keysOfZone[zone]! > 0)
+    this.#signals = signals.namesOf(bundle, this.#keysOfZone)
     this.hasSignals = this.#signals.count > 0
   }
 

@@ -1,6 +1,7 @@
 // CDS and CDNSKEY of a zone below the names of its name servers, in the zone that has those: what a
 // parent takes a first DS from. RFC 9615.
 import { describe, expect, test } from 'vitest'
+import { SignalMemory } from '#answer/signing/signal-names.ts'
 import { packKeys } from '#answer/signing/signing-keys.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
@@ -127,4 +128,16 @@ test('before the parent may have a DS of the zone there are none, which is prove
   const reply = answering(bundle, packKeys([ksk, zsk, early])).ask(`${signal} CDS`)
   const nsec = reply.authority.find(({ type }) => type === RrType.NSEC)!
   expect([typesIn(reply.answer), bitsOf(Buffer.from(nsec.rdata))]).toEqual([[], [RRSIG, NSEC]])
+})
+
+test('the table is made once for the records of a bundle and the zones that have keys', () => {
+  const memory = new SignalMemory()
+  const keys = Int32Array.from({ length: bundle.counts.zones }, () => 1)
+  const first = memory.namesOf(bundle, keys)
+  expect(first.count).toBeGreaterThan(0)
+  // Another key of the same zone, or TXT records that come and go beside the bundle.
+  expect(memory.namesOf({ ...bundle }, keys.with(0, 2))).toBe(first)
+  expect(memory.namesOf(bundle, keys.with(0, 0)).count).toBe(0)
+  expect(memory.namesOf(bundle, keys)).toMatchObject({ count: first.count })
+  expect(memory.namesOf(bundleOf(modelOf(false)), keys).count).toBe(0)
 })
