@@ -69,6 +69,14 @@ export function startCertificates(
   })
 }
 
+/** What is wrong with the secrets of a control node that asks for a certificate; null: nothing. */
+export function acmeSecretFault({ acme }: Pick<Settings, 'acme'>, env: Io['env']): string | null {
+  if (acme.names.length === 0) return null
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets.error
+  return secrets.value.secretKey === null ? noSecretKey : null
+}
+
 const noSecretKey =
   'acme.names needs GSLB_SECRET_KEY, under which account and certificate are stored; set it to ' +
   'the same 64 hexadecimal digits on every control node (openssl rand -hex 32 makes some)'

@@ -11,6 +11,7 @@ import { redisFault } from '#state/ephemeral.ts'
 import type { Io } from '#system/process/command.ts'
 import { readBundleToken, readSecrets, weakKey } from '#node/data/secrets.ts'
 import type { NodeSecrets } from '#node/data/secrets.ts'
+import { acmeSecretFault } from '#node/certificates/node-certificates.ts'
 import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
 import { roleFault } from '#settings/sections/bundle.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -37,6 +38,7 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
     errors: [
       ...errors.filter((one) => one !== undefined),
       ...ofApi.errors,
+      ...faultOfCertificate(settings, env).filter((fault) => !ofApi.errors.includes(fault)),
       ...faultsOfPulling(settings, env),
       ...directoriesForFiles(settings),
     ],
@@ -77,6 +79,12 @@ function checkApi(settings: Settings, env: Io['env']): StartFindings {
     errors: faults.filter((fault) => fault !== undefined),
     warnings: weakness === undefined ? [] : [weakness],
   }
+}
+
+/** Other nodes have the certificate from a control node, and need no key for it. */
+function faultOfCertificate(settings: Settings, env: Io['env']): readonly string[] {
+  const fault = settings.roles.includes('control') ? acmeSecretFault(settings, env) : null
+  return fault === null ? [] : [fault]
 }
 
 /** Faults of a node that pulls bundles from control nodes. */

@@ -36,6 +36,7 @@ test.each([
   expect([exit, err]).toEqual([Exit.Usage, expect.stringContaining(words)])
 })
 
+const acme = 'acme: { names: [ns1.example.com], agreeToTerms: true }\n'
 const api = (rest: string): string => `api: { enabled: true, ${rest} }\n`
 
 test.each([
@@ -52,6 +53,18 @@ test.each([
     api('port: 8080'),
     { GSLB_SECRET_KEY: 'abc' },
     'GSLB_SECRET_KEY is not 64 hexadecimal digits',
+  ],
+  [
+    'a certificate without the key it is stored under',
+    acme,
+    {},
+    'acme.names needs GSLB_SECRET_KEY',
+  ],
+  [
+    'a certificate under a key of another form',
+    acme,
+    { GSLB_SECRET_KEY: 'abc' },
+    /^[^\n]*GSLB_SECRET_KEY is not 64 hexadecimal digits[^\n]*\n$/,
   ],
   [
     'one port for DNS and API',
@@ -124,6 +137,14 @@ test('serve says it when DNS and API have one port, and starts nothing', async (
   const { exit, err } = await runCli('serve', '--settings', file)
   expect(exit).toBe(Exit.ErrorsFound)
   expect(err).toContain('dns.port and api.port are both 5353')
+})
+
+test.each([
+  ['with the key', acme, { GSLB_SECRET_KEY: 'cd'.repeat(32) }],
+  ['on a node that only answers', `roles: [dns]\nbundle: { urls: [], keys: . }\n${acme}`, {}],
+])('check-settings takes the names of a certificate %s', async (_what, text, env) => {
+  const { err } = await check(text, env)
+  expect(err).not.toContain('GSLB_SECRET_KEY')
 })
 
 test('two addresses may have one port', async () => {
