@@ -22,7 +22,7 @@ export const optionsOf: Readonly<Record<Use, Options>> = Object.freeze({
     keywords: [plannedKeyword],
   },
   // Settings have keywords beyond JSON Schema, such as `x-default`.
-  setting: { ...common, strict: false, strictNumbers: true },
+  setting: { ...common, allErrors: true, strict: false, strictNumbers: true },
 })
 
 const makers = new Map<Use, Ajv>()

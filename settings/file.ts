@@ -12,7 +12,7 @@ import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { keysUnder, repositoryKeys, settingRows } from './schema.ts'
 import type { SettingValue } from '#settings/forms/forms.ts'
-import { problemOf } from './value.ts'
+import { problemsOf } from './value.ts'
 
 /** Values by key (`dns.port`); keys that the file lacks are missing. */
 export type SettingValues = ReadonlyMap<string, SettingValue>
@@ -34,6 +34,28 @@ export function readSettingsText(text: string, name: string): Result<SettingValu
   for (const found of yaml.findings) reader.add(found.spans[0].start, sentenceOf(found))
   if (yaml.isWhole) reader.readRoot(yaml.value)
   return reader.problems.length === 0 ? ok(reader.values) : err(reader.sorted())
+}
+
+/**
+ * Puts the file and the place before sentences that begin with the key of a setting. What the file
+ * lacks is at the section that it belongs in; other sentences have the name of the file alone.
+ */
+export function placeSentences(
+  text: string,
+  name: string,
+  sentences: readonly string[],
+): readonly string[] {
+  const { value, spanOf } = readYaml(text)
+  const lines = new LineTable(text)
+  return sentences.map((sentence) => {
+    const key = /^\w+(\.[\w-]+)*/.exec(sentence)?.[0] ?? ''
+    const path = key.split('.')
+    const isKey = path.length > 1 || settingRows.some((row) => row.key === key)
+    const section = isFields(value) ? value[path[0]!] : undefined
+    if (!isKey || section === undefined) return `${name}: ${sentence}`
+    const { line, column } = lines.positionOf(spanOf({ path, at: 'value' }).start)
+    return `${name}:${line}:${column}: ${sentence}`
+  })
 }
 
 /**
@@ -102,9 +124,11 @@ class Reader {
   #readKnown(full: string, path: readonly string[], value: unknown): void {
     const row = settingRows.find((candidate) => candidate.key === full)
     if (row !== undefined) {
-      const problem = problemOf(row, value, 'file')
-      if (problem === undefined) this.values.set(full, value as SettingValue)
-      else this.#addAt(path, 'value', problem)
+      const problems = problemsOf(row, value, 'file')
+      if (problems.length === 0) this.values.set(full, value as SettingValue)
+      for (const { path: inner, at, sentence } of problems) {
+        this.#addAt([...path, ...inner], at, sentence)
+      }
     } else if (isFields(value)) {
       this.#readMap(value, path)
     } else if (value !== null) {

@@ -6,7 +6,7 @@ import { parseDuration } from '#lib/duration.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { variable } from '#system/process/command.ts'
-import { readSettingsText } from './file.ts'
+import { placeSentences, readSettingsText } from './file.ts'
 import type { SettingValues } from './file.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { settingRows } from './schema.ts'
@@ -19,7 +19,7 @@ import { faultsOfAcme } from '#settings/sections/acme.ts'
 import { missingFiles, missingForTls } from '#settings/sections/dns.ts'
 import { faultsOfDiscovery } from '#settings/sections/discovery.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
-import { problemOf } from './value.ts'
+import { problemsOf } from './value.ts'
 
 /**
  * The keys of the file, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute.
@@ -87,8 +87,18 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...faultsOfExternalDns(settings.externalDns, settings.api.enabled),
   ]
   if (missing.length === 0) return ok(settings)
-  const place = sources.file === undefined ? '' : `${sources.file}: `
-  return err(missing.map((sentence) => place + sentence))
+  return err(sources.file === undefined ? missing : placedSentences(sources.file, missing))
+}
+
+/** Sentences that begin with the key of a setting, with their places in the file. */
+export function placedSentences(file: string, sentences: readonly string[]): string[] {
+  let text = ''
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    // It was there when it was read; without it there are no places.
+  }
+  return [...placeSentences(text, file, sentences)]
 }
 
 /** Finds where each setting comes from; a missing key means its default. */
@@ -165,10 +175,10 @@ function readOverrides({ env, flags }: SettingSources): Result<SettingValues, st
     const fromFlag = flag === undefined ? undefined : flags[flag]
     const value = fromFlag ?? variable(env, name)
     if (row === undefined || value === undefined) continue
-    const problem = problemOf(row, value, 'outside')
+    const faults = problemsOf(row, value, 'outside')
     const place = fromFlag === undefined ? `environment variable ${name}` : `--${flag ?? ''}`
-    if (problem === undefined) values.set(key, value)
-    else problems.push(`${place}: ${problem}`)
+    if (faults.length === 0) values.set(key, value)
+    faults.forEach(({ sentence }) => problems.push(`${place}: ${sentence}`))
   }
   return problems.length === 0 ? ok(values) : err(problems)
 }

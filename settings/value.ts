@@ -1,5 +1,6 @@
-// Checks one value against one setting; the error says what to write instead.
+// Checks one value against one setting; each error says what to write instead.
 import { isIP, isIPv4, isIPv6 } from 'node:net'
+import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import { unreachable } from '#lib/assert.ts'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { parseDuration } from '#lib/duration.ts'
@@ -7,67 +8,129 @@ import { parseCidr } from '#routing/tables/cidr.ts'
 import { checkOf } from '#schemas/checks.ts'
 import { suggest } from '#lib/suggest.ts'
 import { nameLengthMax, namePattern } from '#settings/forms/forms.ts'
-import type { SettingLeaf, SettingValue } from '#settings/forms/forms.ts'
+import type { SettingLeaf } from '#settings/forms/forms.ts'
+import { entryAt, misfitsOf } from './misfits.ts'
+import type { Misfit } from './misfits.ts'
 import type { SettingRow } from './schema.ts'
 
-/** @returns a sentence about `value`, or undefined when it fits. */
-export function problemOf(
+export interface Problem extends Place {
+  /** Begins at the setting. */
+  readonly path: YamlPath
+  readonly sentence: string
+}
+
+/** Entries that are told of; a list with more faults is seldom meant as one. */
+const problemsMax = 100
+
+/** @returns a sentence for each entry that does not fit, or for the whole; none when all fits */
+export function problemsOf(
   row: SettingRow,
   value: unknown,
   from: 'file' | 'outside',
-): string | undefined {
-  const check = checkOf('setting', row.key, () => row.leaf)
-  const fits = check(value) && kindFits(row.leaf, value as SettingValue)
-  const isEntry = entryForms[row.leaf['x-kind'] ?? '']
-  if (!fits && isEntry !== undefined && Array.isArray(value)) {
-    const misfit: unknown = value.find((entry) => !isEntry(String(entry)))
-    const fault = isEntry === isNetwork ? networkFault(misfit) : undefined
-    if (fault !== undefined) return `${row.key}: ${fault}`
-    const what = misfit === undefined ? 'too many entries' : shown(misfit)
-    return `${row.key} holds ${what}, write ${expected(row.leaf)}`
+): readonly Problem[] {
+  const { key, leaf } = row
+  const check = checkOf('setting', key, () => leaf)
+  if (!check(value)) {
+    const misfits = misfitsOf(value, check.errors ?? []).slice(0, problemsMax)
+    return misfits.map((misfit) => ({ ...misfit, sentence: sentenceOf(row, value, misfit) }))
   }
-  const part = fits ? undefined : misfitIn(value, check)
-  if (part !== undefined) {
-    return `${row.key}.${part.path} is ${shown(part.value)}, write ${expected(row.leaf)}`
+  const isEntry = entryForms[leaf['x-kind'] ?? '']
+  if (isEntry !== undefined) {
+    const entries = [...(value as readonly string[]).entries()]
+    const misfits = entries.filter(([, entry]) => !isEntry(entry)).slice(0, problemsMax)
+    return misfits.map(([index, entry]) => {
+      const fault = isEntry === isNetwork ? networkFault(entry) : undefined
+      const sentence = `${key} holds ${shown(entry)}, write ${expected(leaf)}`
+      const found = fault === undefined ? sentence : `${key}: ${fault}`
+      return { path: [index], at: 'value', sentence: found }
+    })
   }
-  if (!fits) {
-    const near = row.leaf.enum === undefined ? undefined : suggest(String(value), row.leaf.enum)
-    const hint = near === undefined ? '' : `; did you mean "${near}"?`
-    const found = row.leaf['x-secret'] === true ? 'not of the right form' : shown(value)
-    return `${row.key} is ${found}, write ${expected(row.leaf)}${hint}`
-  }
-  const isUrl = row.leaf['x-kind'] === 'url' || row.leaf['x-kind'] === 'git-url'
+  const whole = (sentence: string): Problem[] => [{ path: [], at: 'value', sentence }]
+  if (typeof value === 'string' && !textFits(leaf, value)) return whole(misfitOfAll(row, value))
+  const isUrl = leaf['x-kind'] === 'url' || leaf['x-kind'] === 'git-url'
   if (isUrl && from === 'file' && hasCredentials(String(value))) {
-    return `${row.key} holds a name or password; remove this key and set GSLB_GITOPS_URL instead`
+    return whole(`${key} holds a name or password; remove this key and set GSLB_GITOPS_URL instead`)
   }
-  return undefined
+  return []
 }
 
-/** The first entry of a mapping of mappings that does not fit, or the key in it that does not. */
-function misfitIn(
-  value: unknown,
-  check: (value: unknown) => boolean,
-): { readonly path: string; readonly value: unknown } | undefined {
-  if (!isMapping(value)) return undefined
-  for (const [name, part] of Object.entries(value)) {
-    if (check({ [name]: part })) continue
-    if (!isMapping(part) || !check({ [name]: {} })) return { path: name, value: part }
-    for (const [key, inner] of Object.entries(part)) {
-      if (!check({ [name]: { [key]: inner } })) return { path: `${name}.${key}`, value: inner }
+function misfitOfAll({ key, leaf }: SettingRow, value: unknown): string {
+  const near = leaf.enum === undefined ? undefined : suggest(String(value), leaf.enum)
+  const hint = near === undefined ? '' : `; did you mean "${near}"?`
+  const found = leaf['x-secret'] === true ? 'not of the right form' : shown(value)
+  return `${key} is ${found}, write ${expected(leaf)}${hint}`
+}
+
+function sentenceOf(row: SettingRow, value: unknown, { path, fault }: Misfit): string {
+  const { key, leaf } = row
+  const write = `write ${expectedAt(leaf, fault.is === 'unknown key' ? path.slice(0, -1) : path)}`
+  const place = (steps: YamlPath): string => [key, ...steps].join('.')
+  switch (fault.is) {
+    case 'unknown key': {
+      const known = Object.keys(schemaAt(leaf, path.slice(0, -1)).at(-1)?.properties ?? {})
+      const near = suggest(fault.key, known)
+      const hint = near === undefined ? write : `did you mean "${near}"?`
+      return `${place(path.slice(0, -1))} has the key ${shown(fault.key)}, ${hint}`
     }
-    return { path: name, value: part }
+    case 'missing key':
+      return `${place(path)} lacks ${fault.key}, ${write}`
+    case 'too many':
+      return `${place(path)} has more than ${fault.limit} entries, ${write}`
+    case 'too few':
+      return `${place(path)} has less than ${fault.limit} entries, ${write}`
+    case 'value':
+      break
   }
-  return undefined
+  if (path.length === 0) return misfitOfAll(row, value)
+  const isSecret = leaf['x-secret'] === true || secretKeys.test(place(path))
+  const found = isSecret ? 'what is not of the right form' : shown(entryAt(value, path))
+  const isInList = typeof path.at(-1) === 'number'
+  return isInList
+    ? `${place(path.slice(0, -1))} holds ${found}, ${write}`
+    : `${place(path)} is ${found}, ${write}`
 }
 
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Nobody writes them in a file on purpose, and a message must not repeat them. */
+const secretKeys = /password|secret|token/i
+
+/** What forms of entries are described by. */
+interface Form {
+  readonly properties?: Readonly<Record<string, Form>>
+  readonly patternProperties?: Readonly<Record<string, Form>>
+  readonly items?: Form
+  readonly enum?: readonly string[]
+  readonly 'x-expected'?: string
 }
+
+/** The schemas on the way to an entry, from that of the setting. */
+function schemaAt(leaf: SettingLeaf, path: YamlPath): readonly Form[] {
+  const forms: Form[] = [leaf as Form]
+  for (const step of path) {
+    const { properties, patternProperties = {}, items } = forms.at(-1)!
+    const next =
+      typeof step === 'number' ? items : (properties?.[step] ?? Object.values(patternProperties)[0])
+    if (next === undefined) break
+    forms.push(next)
+  }
+  return forms
+}
+
+/** Describes a correct entry: by its own form, else by the nearest one that it is in. */
+function expectedAt(leaf: SettingLeaf, path: YamlPath): string {
+  for (const form of schemaAt(leaf, path).slice(1).toReversed()) {
+    if (form['x-expected'] !== undefined) return form['x-expected']
+    if (form.enum !== undefined && leaf['x-expected'] === undefined) return choiceOf(form.enum)
+  }
+  return expected(leaf)
+}
+
+const choiceOf = (words: readonly string[]): string =>
+  words.join(', ').replace(/, ([^,]*)$/, ' or $1')
 
 /** Describes a correct value, for messages and the reference page. */
 export function expected(leaf: SettingLeaf): string {
   if (leaf['x-expected'] !== undefined) return leaf['x-expected']
-  if (leaf.enum !== undefined) return leaf.enum.join(', ').replace(/, ([^,]*)$/, ' or $1')
+  if (leaf.enum !== undefined) return choiceOf(leaf.enum)
   switch (leaf['x-kind']) {
     case 'duration': {
       const [least, most] = [
@@ -99,19 +162,13 @@ export function expected(leaf: SettingLeaf): string {
   return `text of at most ${leaf.maxLength ?? 0} characters`
 }
 
-function kindFits(leaf: SettingLeaf, value: SettingValue): boolean {
-  const isEntry = entryForms[leaf['x-kind'] ?? '']
-  if (isEntry !== undefined) return (value as readonly string[]).every(isEntry)
-  return typeof value !== 'string' || textFits(leaf, value)
-}
-
 function isNetwork(text: string): boolean {
   return isIP(text) !== 0 || parseCidr(text).ok
 }
 
 /** Says what is wrong with a network that is nearly right, and what to write in its place. */
-function networkFault(entry: unknown): string | undefined {
-  if (typeof entry !== 'string' || isIP(entry.replace(/\/.*$/s, '')) === 0) return undefined
+function networkFault(entry: string): string | undefined {
+  if (isIP(entry.replace(/\/.*$/s, '')) === 0) return undefined
   const parsed = parseCidr(entry)
   return parsed.ok ? undefined : parsed.error
 }

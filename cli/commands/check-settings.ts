@@ -2,7 +2,7 @@
 import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { checkStart } from '#node/compose/start-checks.ts'
-import { loadSettings } from '#settings/settings.ts'
+import { loadSettings, placedSentences } from '#settings/settings.ts'
 
 const usage = `Usage: gslbd check-settings FILE
 
@@ -26,7 +26,11 @@ export const checkSettings: Command = {
     const { errors, warnings } = await checkStart(settings.value, io.env)
     for (const warning of warnings) io.err(`${file}: warning: ${warning}\n`)
     if (errors.length > 0) {
-      io.err(errors.map((error) => `${file}: ${error}\n`).join(''))
+      io.err(
+        placedSentences(file, errors)
+          .map((error) => `${error}\n`)
+          .join(''),
+      )
       return Exit.ErrorsFound
     }
     io.out(`${file}: a node takes these settings; its data is in ${settings.value.dataDir}\n`)

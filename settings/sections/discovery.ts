@@ -25,11 +25,20 @@ const typeNames = Object.keys(discoveryTypes).join(', ')
 
 const sourceForm = Type.Record(
   Type.String({ pattern: '^[a-zA-Z]{1,32}$' }),
-  Type.Union([
-    Type.String({ maxLength: 4_096 }),
-    Type.Array(Type.String({ pattern: tenantOrOthersPattern }), { maxItems: 1_000 }),
-  ]),
-  { additionalProperties: false, maxProperties: 16 },
+  Type.Union(
+    [
+      Type.String({ maxLength: 4_096 }),
+      Type.Array(Type.String({ pattern: tenantOrOthersPattern }), { maxItems: 1_000 }),
+    ],
+    { 'x-expected': "a text such as 30s or 'web', or for tenants a list such as [shop, blog]" },
+  ),
+  {
+    additionalProperties: false,
+    maxProperties: 16,
+    'x-expected':
+      'keys of letters with texts, such as ' +
+      '{ type: http, url: "https://inventory.example.net/web.json", interval: 30s }',
+  },
 )
 
 export const discovery = section(

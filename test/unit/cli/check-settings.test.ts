@@ -99,7 +99,7 @@ test.each([
 ])('check-settings refuses %s', async (_what, text, env, words) => {
   const { file, exit, out, err } = await check(text, env)
   expect([exit, out]).toEqual([Exit.ErrorsFound, ''])
-  expect(err).toContain(`${file}: `)
+  expect(err).toContain(`${file}:`)
   expect(err).toMatch(words)
 })
 
@@ -118,7 +118,8 @@ test('check-settings refuses a directory for each setting that names a file', as
   }
   const { file, exit, err } = await check(JSON.stringify(asked))
   expect(exit).toBe(Exit.ErrorsFound)
-  const refused = err.split('\n').filter((line) => line.includes('is a directory'))
+  const lines = err.split('\n').filter((line) => line.includes('is a directory'))
+  const refused = lines.map((line) => line.replace(/(gslbd\.yaml):1:\d+:/, '$1:'))
   expect(refused).toEqual(
     files.map(({ key }) => `${file}: ${key}: ${dirname(file)} is a directory; name a file in it`),
   )
@@ -145,6 +146,17 @@ test.each([
 ])('check-settings takes the names of a certificate %s', async (_what, text, env) => {
   const { err } = await check(text, env)
   expect(err).not.toContain('GSLB_SECRET_KEY')
+})
+
+test('check-settings gives the place also of what an environment or another key refuses', async () => {
+  const { file, err } = await check(
+    `dns: { listenAddr: 127.0.0.1, port: 5353 }\n${api('port: 5353')}${acme}`,
+  )
+  expect(err.split('\n')).toEqual([
+    expect.stringContaining(`${file}:1:37: dns.port and api.port are both 5353`),
+    expect.stringContaining(`${file}:3:16: acme.names needs GSLB_SECRET_KEY`),
+    '',
+  ])
 })
 
 test('two addresses may have one port', async () => {

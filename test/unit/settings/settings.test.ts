@@ -285,26 +285,26 @@ describe('a mistake is named with its place and its remedy', () => {
     [
       'a name among networks',
       'health: { webhookAllowedHosts: [10.0.0.1, intranet.example] }',
-      '1:32: health.webhookAllowedHosts holds "intranet.example", write a list of addresses and ' +
+      '1:43: health.webhookAllowedHosts holds "intranet.example", write a list of addresses and ' +
         'networks, such as [192.0.2.7, 10.1.0.0/16]',
     ],
     [
       'a network with host bits',
       'health: { webhookAllowedHosts: [10.0.0.1/8] }',
-      '1:32: health.webhookAllowedHosts: 10.0.0.1/8 has bits set beyond its prefix of 8 bits; ' +
+      '1:33: health.webhookAllowedHosts: 10.0.0.1/8 has bits set beyond its prefix of 8 bits; ' +
         'write 10.0.0.0/8',
     ],
     [
       'a network of secondaries with host bits',
       'dns: { axfr: { allow: [192.0.2.7, "2001:db8::1/32"] } }',
-      '1:23: dns.axfr.allow: 2001:db8::1/32 has bits set beyond its prefix of 32 bits; ' +
+      '1:35: dns.axfr.allow: 2001:db8::1/32 has bits set beyond its prefix of 32 bits; ' +
         'write 2001:db8::/32',
     ],
     ...['ns.example.net', '192.0.2.53:0', '[192.0.2.53]:53', '2001:db8::53:5353:1:2:3:4'].map(
       (server): [string, string, string] => [
         `the name server ${server}`,
         `dns: { resolvers: ["192.0.2.53:5353", "[2001:db8::53]:53", "${server}"] }`,
-        `1:19: dns.resolvers holds "${server}", write a list of addresses of name servers, such ` +
+        `1:60: dns.resolvers holds "${server}", write a list of addresses of name servers, such ` +
           'as [192.0.2.53, "127.0.0.1:5353"]',
       ],
     ),
@@ -312,7 +312,7 @@ describe('a mistake is named with its place and its remedy', () => {
       (zone): [string, string, string] => [
         `"${zone}" among zones`,
         `dns:\n  update: { zones: [example.com, Example.net., "${zone}"] }`,
-        `2:20: dns.update.zones holds "${zone.length > 60 ? `${zone.slice(0, 60)}…` : zone}", ` +
+        `2:48: dns.update.zones holds "${zone.length > 60 ? `${zone.slice(0, 60)}…` : zone}", ` +
           'write a list of names of zones, such as [example.com, example.net]',
       ],
     ),
