@@ -118,7 +118,9 @@ function faultAt(text: string, bundle: Bundle | undefined): string | undefined {
 }
 
 const hiddenReasons = {
-  alias: 'the configuration has an alias there',
+  alias:
+    'the configuration has an alias there (a CNAME, perhaps of another tenant); take it away: in ' +
+    'the repository, git grep _acme-challenge finds its file',
   delegation: 'it is delegated to other name servers',
   dname: 'it is below a DNAME',
 } as const

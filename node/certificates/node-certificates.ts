@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { certificateCopyFile, createCertificateCopy } from '#integrations/acme/certificate-copy.ts'
 import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
 import type { AcmeState } from '#integrations/acme/acme-state.ts'
-import { readSecrets } from '#node/data/secrets.ts'
+import { readCertificateKey } from '#node/data/secrets.ts'
 import type { NodeState } from '#node/stores/state.ts'
 import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -47,10 +47,9 @@ export function startCertificates(
 ): Result<NodeCertificates | null, string> {
   const { settings, env, state, clock, log } = parts
   if (settings.acme.names.length === 0) return ok(null)
-  const secrets = readSecrets(env)
-  if (!secrets.ok) return secrets
-  const { secretKey } = secrets.value
-  if (secretKey === null) return err(noSecretKey)
+  const key = readCertificateKey(env)
+  if (!key.ok) return key
+  const secretKey = key.value
   const copy = createCertificateCopy(join(settings.dataDir, certificateCopyFile), secretKey, log)
   const store = state.persistent.certificates
   const vault = new CertificateVault({ store, copy, secretKey, clock, log })
@@ -68,18 +67,6 @@ export function startCertificates(
     stop: async () => listener?.close(),
   })
 }
-
-/** What is wrong with the secrets of a control node that asks for a certificate; null: nothing. */
-export function acmeSecretFault({ acme }: Pick<Settings, 'acme'>, env: Io['env']): string | null {
-  if (acme.names.length === 0) return null
-  const secrets = readSecrets(env)
-  if (!secrets.ok) return secrets.error
-  return secrets.value.secretKey === null ? noSecretKey : null
-}
-
-const noSecretKey =
-  'acme.names needs GSLB_SECRET_KEY, under which account and certificate are stored; set it to ' +
-  'the same 64 hexadecimal digits on every control node (openssl rand -hex 32 makes some)'
 
 /** Its listeners are told of another certificate alone, and not of each try to get one. */
 export function givenBy(source: {

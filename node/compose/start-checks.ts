@@ -9,9 +9,8 @@ import { ClientCertificates } from '#health/probes/client-certificates.ts'
 import { fingerprintOf, isErrorCode, sentenceOf } from '#inputs/geo/geo-file.ts'
 import { redisFault } from '#state/ephemeral.ts'
 import type { Io } from '#system/process/command.ts'
-import { readBundleToken, readSecrets, weakKey } from '#node/data/secrets.ts'
+import { readBundleToken, readCertificateKey, readSecrets, weakKey } from '#node/data/secrets.ts'
 import type { NodeSecrets } from '#node/data/secrets.ts'
-import { acmeSecretFault } from '#node/certificates/node-certificates.ts'
 import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
 import { roleFault } from '#settings/sections/bundle.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -82,9 +81,10 @@ function checkApi(settings: Settings, env: Io['env']): StartFindings {
 }
 
 /** Other nodes have the certificate from a control node, and need no key for it. */
-function faultOfCertificate(settings: Settings, env: Io['env']): readonly string[] {
-  const fault = settings.roles.includes('control') ? acmeSecretFault(settings, env) : null
-  return fault === null ? [] : [fault]
+function faultOfCertificate({ roles, acme }: Settings, env: Io['env']): readonly string[] {
+  if (!roles.includes('control') || acme.names.length === 0) return []
+  const key = readCertificateKey(env)
+  return key.ok ? [] : [key.error]
 }
 
 /** Faults of a node that pulls bundles from control nodes. */

@@ -61,6 +61,18 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
   })
 }
 
+/** The key of a control node with `acme.names`. Errors: a sentence that begins with what needs it. */
+export function readCertificateKey(env: Io['env']): Result<Uint8Array, string> {
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const { secretKey } = secrets.value
+  return secretKey === null ? err(noCertificateKey) : ok(secretKey)
+}
+
+const noCertificateKey =
+  'acme.names needs GSLB_SECRET_KEY, under which account and certificate are stored; set it to ' +
+  'the same 64 hexadecimal digits on every control node (openssl rand -hex 32 makes some)'
+
 /** The token that control nodes require of pulling nodes, which send it. null: not set. */
 export function readBundleToken(env: Io['env']): Result<string | null, string> {
   return readToken(env, 'GSLB_BUNDLE_TOKEN')

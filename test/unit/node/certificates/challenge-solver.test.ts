@@ -55,7 +55,8 @@ const known = (name: string, texts: string) => ({
 test.each([
   ['www.example.org', undefined],
   ['example.org', undefined],
-  ['led.example.org', 'the configuration has an alias there'],
+  ['led.example.org', 'the configuration has an alias there (a CNAME, perhaps of another tenant)'],
+  ['led.example.org', 'take it away: in the repository, git grep _acme-challenge finds its file'],
   ['a.sub.example.org', 'it is delegated to other name servers'],
   ['a.old.example.org', 'it is below a DNAME'],
   ['www.example.net', '_acme-challenge.www.example.net. is in no zone that is answered here'],
