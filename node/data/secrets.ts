@@ -61,7 +61,7 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
   })
 }
 
-/** The key of a control node with `acme.names`. Errors: a sentence that begins with what needs it. */
+/** The key of a control node with `acme.names`. Errors: a sentence. */
 export function readCertificateKey(env: Io['env']): Result<Uint8Array, string> {
   const secrets = readSecrets(env)
   if (!secrets.ok) return secrets

@@ -148,7 +148,7 @@ test.each([
   expect(err).not.toContain('GSLB_SECRET_KEY')
 })
 
-test('check-settings gives the place also of what an environment or another key refuses', async () => {
+test('check-settings gives the place of what the environment or another key refuses', async () => {
   const { file, err } = await check(
     `dns: { listenAddr: 127.0.0.1, port: 5353 }\n${api('port: 5353')}${acme}`,
   )
