@@ -104,7 +104,7 @@ interface Form {
 
 /** The schemas on the way to an entry, from that of the setting. */
 function schemaAt(leaf: SettingLeaf, path: YamlPath): readonly Form[] {
-  const forms: Form[] = [leaf as Form]
+  const forms: Form[] = [leaf]
   for (const step of path) {
     const { properties, patternProperties = {}, items } = forms.at(-1)!
     const next =
