@@ -62,7 +62,7 @@ export class Discovery implements FoundAddressesOf {
     const before = this.#references
     this.#references = new Map()
     for (const [name, reference] of before) if (!wanted.has(name)) this.#drop(name, reference)
-    // Those that end make room for those that come.
+    // What ends makes room for what comes.
     const used = new Set([...wanted].map((name) => this.#askOf(name)?.key))
     for (const [key, query] of this.#queries) {
       if (used.has(key)) continue

@@ -299,7 +299,7 @@ test('a source that costs nothing to ask is asked every two seconds while it fai
 const services = (count: number, first = 0): string[] =>
   Array.from({ length: count }, (_, i) => `from:default:inventory/s${first + i}`)
 
-test('queries that end make room for those that come, and what found none is asked then', async () => {
+test('queries that end make room for others, also for what found none before', async () => {
   const { discovery, walk } = setUp({ service: 'required' })
   const counted = (): readonly [found: number, missing: number] => {
     const { references } = discovery.counts()
