@@ -58,7 +58,6 @@ test('while it goes on, another one is an emergency', async () => {
 })
 
 test.each([
-  ['no signed zone', rootKey, 'none.example.', '404'],
   ['a key without the permission', keyOf('zenith'), zone, '403'],
   ['no key that it knows', 'gslb_wrong', zone, '401'],
 ])('%s is said to be', async (_what, key, name, status) => {
@@ -84,8 +83,15 @@ test.each([
   [['status', '--emergency']],
   [['seen', zone]],
   [['seen', zone, 'KSK']],
+  [['seen', zone, '65536']],
   [['seen', zone, '1', '2']],
   [['seen', zone, '1', '--emergency']],
 ])('a wrong call: %j', async (args) => {
   expect((await call(...args)).exit).toBe(2)
+})
+
+test.each(['roll', 'seen'])('%s: a zone that is not signed is named', async (verb) => {
+  const { exit, err } = await call(verb, 'none.example', ...(verb === 'seen' ? ['1'] : []))
+  expect(exit).toBe(1)
+  expect(err).toMatch(/^gslbd dnssec: none.example. is not signed there: "gslbd dnssec status" has/)
 })
