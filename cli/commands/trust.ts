@@ -13,7 +13,7 @@ import { howToBelieve, publicKeyOfNode } from '#node/data/own-key.ts'
 import type { OwnKey } from '#node/data/own-key.ts'
 import { rotateNodeKey } from '#node/data/rotate-key.ts'
 
-const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
+const usage = `Usage: gslbd trust add PRINCIPAL KEY [--may-override] [--data-dir D | --file F]
        gslbd trust list [--data-dir D | --file F]
        gslbd trust remove WHO [--data-dir D | --file F]
        gslbd trust rotate [--data-dir D] [--file F]
@@ -32,6 +32,8 @@ reset   forgets the accepted commit after the branch was rewritten on purpose; s
 
   --data-dir D   the node's data directory (default GSLB_DATA_DIR, or ./data)
   --file F       the allowed_signers file (default D/allowed_signers)
+  --may-override  the key may also say that a change beyond the guardrails is meant; a key that
+                 is there already gets the right
 
 A running node notices a changed file by itself.
 Exit codes: 0 done; 2 wrong call; 4 the key or the file cannot be used.`
@@ -49,11 +51,16 @@ export const trust: Command = {
     const { positionals, values } = commandLine(args, {
       'data-dir': { type: 'string' },
       file: { type: 'string' },
+      'may-override': { type: 'boolean' },
     })
     const dataDir = resolve(values['data-dir'] ?? variable(io.env, 'GSLB_DATA_DIR') ?? './data')
     const options = { dataDir, file: resolve(values.file ?? join(dataDir, 'allowed_signers')) }
     const [verb, ...rest] = positionals
-    if (verb === 'add' && rest.length === 2) return add(rest[0]!, rest[1]!, options, io)
+    const mayOverride = values['may-override'] === true
+    if (mayOverride && verb !== 'add') throw new UsageError('--may-override is for "add"')
+    if (verb === 'add' && rest.length === 2) {
+      return add({ principal: rest[0]!, key: rest[1]!, mayOverride }, options, io)
+    }
     if (verb === 'list' && rest.length === 0) return list(options, io)
     if (verb === 'reset' && rest.length === 0) return reset(options, io)
     if (verb === 'remove' && rest.length === 1) return remove(rest[0]!, options, io)
@@ -62,7 +69,13 @@ export const trust: Command = {
   },
 }
 
-function add(principal: string, key: string, { file }: Options, io: Io): Exit {
+interface AddedKey {
+  readonly principal: string
+  readonly key: string
+  readonly mayOverride: boolean
+}
+
+function add({ principal, key, mayOverride }: AddedKey, { file }: Options, io: Io): Exit {
   const folder = dirname(file)
   if (!existsSync(folder)) {
     return fail(
@@ -77,7 +90,7 @@ function add(principal: string, key: string, { file }: Options, io: Io): Exit {
       `${key} is neither a readable file nor a public key that starts with "ssh-ed25519"`,
     )
   }
-  const added = addSigner(file, { principal, publicKeyLine })
+  const added = addSigner(file, { principal, publicKeyLine, mayOverride })
   if (!added.ok) return fail(io, added.error)
   if (added.value === 'present') io.out(`${principal} has this key in ${file} already\n`)
   else io.out(`added to ${file}:\n${added.value.line}\n`)

@@ -334,8 +334,12 @@ export async function removalsOf({
   return commits.every(isOfApi) ? 'api' : 'git'
 }
 
-/** Says why a commit is held, in sentences. */
-export function guardedReason(held: GuardedCommit): string {
+/**
+ * Says why a commit is held, in sentences.
+ *
+ * @param isSignerBelow its signer is known, and may not declare it as meant
+ */
+export function guardedReason(held: GuardedCommit, isSignerBelow = false): string {
   const { commit, since, breach, vainOverride, vainBack } = held
   const [who, takeBack] =
     since === ''
@@ -343,7 +347,9 @@ export function guardedReason(held: GuardedCommit): string {
       : [`The change from commit ${short(since)} to ${short(commit)}`, backFrom(since, commit)]
   return (
     `${who} ${breach.words}. If that is meant, push a signed commit after it that says so: ` +
-    `${overrideCommand}. Otherwise take it back: ${takeBack}. The commit accepted before ` +
+    `${overrideCommand}. ` +
+    (isSignerBelow && vainOverride === '' ? `The signer of this one may not: ${howToMay}. ` : '') +
+    `Otherwise take it back: ${takeBack}. The commit accepted before ` +
     'goes on serving.' +
     (vainOverride === '' ? '' : ` ${notAllowed(vainOverride)}`) +
     (vainBack === '' ? '' : ` ${vainBack}`)
@@ -374,9 +380,13 @@ const instantOf = (atMs: number): string =>
 function notAllowed(commit: string): string {
   return (
     `Commit ${short(commit)} says that it is meant, and its signer may not: only keys whose ` +
-    `line in allowed_signers has "${overrideNamespace}" among its namespaces, or no namespaces.`
+    `line in allowed_signers has "${overrideNamespace}" among its namespaces, or no namespaces. ` +
+    `${howToMay[0]!.toUpperCase()}${howToMay.slice(1)}.`
   )
 }
+
+const howToMay =
+  'on the nodes, "gslbd trust add PRINCIPAL KEY --may-override" gives a key the right'
 
 export const overrideCommand =
   'git commit --allow-empty -S -m "Meant as it is" ' + `--trailer "${overrideTrailer}: the reason"`

@@ -265,7 +265,10 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   const failure = reading.failure()
   if (failure !== undefined) return unreachable(failure)
   const { held: found, backs } = verdict
-  if (found !== undefined) return held({ code: found.breach.code, reason: guardedReason(found) })
+  if (found !== undefined) {
+    const isSignerBelow = run.overriding !== null && !run.overriding.has(found.commit)
+    return held({ code: found.breach.code, reason: guardedReason(found, isSignerBelow) })
+  }
   run.backs = backs
   if (isHeadCompiled) return undefined
   // Its bundle was in the memory of the compiler, and what is accepted is read from there.

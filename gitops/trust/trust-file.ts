@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { parseAllowedSigners } from './allowed-signers.ts'
+import { isAllowedFor, overrideNamespace, parseAllowedSigners } from './allowed-signers.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import { formatPublicKeyLine, parsePublicKeyLine } from './openssh-key.ts'
 
@@ -21,16 +21,18 @@ export interface NewSigner {
   readonly principal: string
   /** `ssh-ed25519 AAAA… comment` */
   readonly publicKeyLine: string
+  /** Whether it may say that a change beyond the guardrails is meant. */
+  readonly mayOverride?: boolean
 }
 
 /**
- * Adds a line.
+ * Adds a line, or the right to override to the line that is there.
  *
  * @returns the line; 'present' when the same person has the key already. Errors: a sentence.
  */
 export function addSigner(
   path: string,
-  { principal, publicKeyLine }: NewSigner,
+  { principal, publicKeyLine, mayOverride = false }: NewSigner,
 ): Result<{ line: string } | 'present', string> {
   if (!/^[A-Za-z0-9._%+@-]{1,200}$/.test(principal)) {
     return err(
@@ -45,16 +47,44 @@ export function addSigner(
   // A file with an error refuses every commit; another line would hide that.
   if (!signers.ok) return err(`${path} has an error: ${signers.error}`)
   const { publicKey, comment } = key.value
-  const isPresent = signers.value.some(
+  const present = signers.value.find(
     (signer) => signer.principals === principal && signer.publicKey.raw.equals(publicKey.raw),
   )
-  if (isPresent) return ok('present')
-  // The key is bound to the two uses of this product, so that its other signatures do not count.
-  const line =
-    `${principal} namespaces="git,gslb-attest" ` + `${formatPublicKeyLine(publicKey, comment)}`
+  if (present !== undefined) {
+    if (!mayOverride || isAllowedFor(present, overrideNamespace)) return ok('present')
+    return widen(path, text.value, present)
+  }
+  // The key is bound to uses of this product, so that its other signatures do not count.
+  const uses = mayOverride ? `git,gslb-attest,${overrideNamespace}` : 'git,gslb-attest'
+  const line = `${principal} namespaces="${uses}" ${formatPublicKeyLine(publicKey, comment)}`
   const gap = text.value === '' || text.value.endsWith('\n') ? '' : '\n'
+  return written(path, `${text.value}${gap}${line}\n`, line)
+}
+
+/** Adds the right to override to the line of a signer. */
+function widen(
+  path: string,
+  text: string,
+  { line: number, publicKey }: AllowedSigner,
+): Result<{ line: string }, string> {
+  const lines = text.split('\n')
+  const line = lines[number - 1]!.replace(/(namespaces="[^"]*)"/i, `$1,${overrideNamespace}"`)
+  const widened = parseAllowedSigners(`${line}\n`)
+  const [signer] = widened.ok ? widened.value : []
+  const isRight =
+    signer?.publicKey.raw.equals(publicKey.raw) === true && isAllowedFor(signer, overrideNamespace)
+  if (!isRight) {
+    return err(
+      `line ${number} of ${path} has namespaces that this does not extend: ` +
+        `write "${overrideNamespace}" among them`,
+    )
+  }
+  return written(path, lines.with(number - 1, line).join('\n'), line)
+}
+
+function written(path: string, text: string, line: string): Result<{ line: string }, string> {
   try {
-    writeDurably(path, `${text.value}${gap}${line}\n`)
+    writeDurably(path, text)
   } catch (error) {
     return err(`${path} cannot be written: ${(error as Error).message}`)
   }

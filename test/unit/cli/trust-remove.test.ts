@@ -1,4 +1,4 @@
-// `gslbd trust remove`, and what `list` and `remove` say of the node's own key.
+// `gslbd trust remove` and `add --may-override`; what is said of the node's own key.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -90,4 +90,34 @@ test('trust list says how the key of the node is added where it is not listed', 
   await runCli('trust', 'add', 'node@gslbd', line, '--data-dir', dataDir)
   const after = await runCli('trust', 'list', '--data-dir', dataDir)
   expect([after.out.includes('node@gslbd'), after.err]).toEqual([true, ''])
+})
+
+test.each([
+  ['a new key', '', 'namespaces="git,gslb-attest,gslb-override"'],
+  [
+    'one that is there, whose other options stay',
+    `ann@example.com namespaces="git",valid-before="20990101Z" ${ann.line}\n`,
+    'namespaces="git,gslb-override",valid-before="20990101Z"',
+  ],
+])('trust add --may-override gives the right to %s', async (_what, before, options) => {
+  const file = fileWith(`# who may\n${before}bob@example.com ${bob.line}\n`)
+  const add = ['trust', 'add', 'ann@example.com', ann.line, '--may-override', '--file', file]
+  expect((await runCli(...add)).exit).toBe(Exit.Ok)
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+  expect(lines).toHaveLength(3)
+  expect(lines).toContain(`ann@example.com ${options} ${ann.line}`)
+  const again = await runCli(...add)
+  expect(again.out).toContain('already')
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toEqual(lines)
+})
+
+test.each([
+  ['namespaces that exclude it', `ann@example.com namespaces="git,!gslb-*" ${ann.line}\n`],
+])('trust add --may-override leaves %s to a person', async (_what, before) => {
+  const file = fileWith(before)
+  const add = ['trust', 'add', 'ann@example.com', ann.line, '--may-override', '--file', file]
+  const { exit, err } = await runCli(...add)
+  expect(exit).not.toBe(Exit.Ok)
+  expect(err).toContain('gslb-override')
+  expect(readFileSync(file, 'utf8')).toBe(before)
 })

@@ -163,6 +163,8 @@ test('only whose line permits it releases what is held; its repair needs nobody'
   const held = await bench.check()
   expect([held.sync, held.code, held.accepted?.commit]).toEqual(['held', 'GuardrailReached', first])
   expect(held.reason).toContain('takes away 3 of the 4 members of pool "web"')
+  expect(held.reason).toContain('The signer of this one may not')
+  expect(held.reason).toContain('gslbd trust add PRINCIPAL KEY --may-override')
   const repaired = commit({}, bob)
   expect((await bench.check()).accepted?.commit).toBe(repaired)
 
@@ -172,6 +174,7 @@ test('only whose line permits it releases what is held; its repair needs nobody'
   expect(still.code).toBe('GuardrailReached')
   expect(still.reason).toContain(`Commit ${vain.slice(0, 10)} says that it is meant`)
   expect(still.reason).toContain('"gslb-override"')
+  expect(still.reason).not.toContain('The signer of this one')
   const meant = commit(few, alice, override)
   expect((await bench.check()).accepted?.commit).toBe(meant)
 })
