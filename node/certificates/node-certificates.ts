@@ -9,7 +9,7 @@ import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { certificateCopyFile, createCertificateCopy } from '#integrations/acme/certificate-copy.ts'
 import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
-import type { AcmeState } from '#integrations/acme/acme-state.ts'
+import { givenBy } from '#node/certificates/given-certificate.ts'
 import { readCertificateKey } from '#node/data/secrets.ts'
 import type { NodeState } from '#node/stores/state.ts'
 import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
@@ -66,27 +66,4 @@ export function startCertificates(
     },
     stop: async () => listener?.close(),
   })
-}
-
-/** Its listeners are told of another certificate alone, and not of each try to get one. */
-export function givenBy(source: {
-  readonly state: AcmeState
-  readonly onChange: (handler: () => void) => void
-}): GivenCertificate {
-  const pair = (): ReturnType<GivenCertificate['pair']> => {
-    const { certificate } = source.state
-    return certificate === null ? null : { cert: certificate.chain, key: certificate.key }
-  }
-  return {
-    pair,
-    onChange: (handler) => {
-      let known = pair()?.cert
-      source.onChange(() => {
-        const now = pair()?.cert
-        if (now === known) return
-        known = now
-        handler()
-      })
-    },
-  }
 }

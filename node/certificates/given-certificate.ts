@@ -1,0 +1,26 @@
+// Gives the certificate of an ACME server to what listens with it.
+import type { AcmeState } from '#integrations/acme/acme-state.ts'
+import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
+
+/** Calls its listeners when there is another certificate, and not at each try to get one. */
+export function givenBy(source: {
+  readonly state: AcmeState
+  readonly onChange: (handler: () => void) => void
+}): GivenCertificate {
+  const pair = (): ReturnType<GivenCertificate['pair']> => {
+    const { certificate } = source.state
+    return certificate === null ? null : { cert: certificate.chain, key: certificate.key }
+  }
+  return {
+    pair,
+    onChange: (handler) => {
+      let known = pair()?.cert
+      source.onChange(() => {
+        const now = pair()?.cert
+        if (now === known) return
+        known = now
+        handler()
+      })
+    },
+  }
+}
