@@ -161,11 +161,3 @@ test('dnsdist passes queries on to it', async () => {
   await waitUntil('dnsdist', asked, { timeoutMs: 30_000 })
   expect(node.node.tcpStats?.secure?.requests?.answered).toBeGreaterThan(0)
 })
-
-test('a certificate that ends while it serves is said in the counts before', async () => {
-  makeTlsFiles(directory, 'soon.example.org', 3)
-  await waitUntil('the end is near', () => node.node.tcpStats?.secure?.certificate.isEnding, {
-    timeoutMs: 30_000,
-  })
-  expect(await kdig('example.org', 'SOA')).toMatch(/status: NOERROR/)
-})
