@@ -3,6 +3,7 @@ import type { Condition } from './condition.ts'
 import { certificate } from './conditions/certificate.ts'
 import { certificateRenewal } from './conditions/certificate-renewal.ts'
 import { deliveryStopped } from './conditions/delivery-stopped.ts'
+import { discoverySource } from './conditions/discovery-source.ts'
 import { disk } from './conditions/disk.ts'
 import { drift } from './conditions/drift.ts'
 import { fleetDrift } from './conditions/fleet-drift.ts'
@@ -29,6 +30,7 @@ export const conditions: readonly Condition[] = Object.freeze([
   drift,
   fleetDrift,
   deliveryStopped,
+  discoverySource,
   disk,
 ])
 

@@ -105,6 +105,15 @@ export interface StoppedDeliveryFacts {
   readonly limit: number
 }
 
+export interface DiscoverySourceFacts {
+  readonly name: string
+  readonly state: 'ok' | 'asking' | 'failing' | 'held' | 'unused'
+  /** Half a sentence; empty: all is well. */
+  readonly error: string
+  /** Members that are not found any more, and are answered. */
+  readonly held: number
+}
+
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
@@ -135,6 +144,7 @@ export interface AlertFacts {
   readonly driftedNodes: () => readonly DriftedNodeFacts[]
   readonly redirectTargets: () => readonly RedirectTargetFacts[]
   readonly stoppedDeliveries: () => readonly StoppedDeliveryFacts[]
+  readonly discoverySources: () => readonly DiscoverySourceFacts[]
   readonly disk: () => DiskFacts
   readonly nowMs: () => number
 }

@@ -30,6 +30,7 @@ import { acmeDnsRoutes } from './routes/acme-dns.ts'
 import { acmeRoutes } from './routes/acme.ts'
 import { dnssecRoutes } from './routes/dnssec.ts'
 import { domainRoutes } from './routes/domains.ts'
+import { discoveryRoutes } from './routes/discovery.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { dnsRoutes } from './routes/dns.ts'
 import { getSnapshot } from './routes/snapshot.ts'
@@ -97,6 +98,7 @@ const afterPlans: readonly Route[] = [
   ...settingsRoutes,
   ...clusterRoutes,
   ...deliveryRoutes,
+  ...discoveryRoutes,
   getGitopsStatus,
   syncNow,
   getMetrics,

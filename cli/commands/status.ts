@@ -1,5 +1,6 @@
 // `gslbd status`: shows a node, its Git, its bundle and the nodes beside it, in one screen.
 import { parseArgs } from 'node:util'
+import { systemClock } from '#lib/clock.ts'
 import { Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { painterOf } from '#cli/terminal/paint.ts'
@@ -11,8 +12,9 @@ import { statusScreen } from '#cli/watch/status-screen.ts'
 
 const usage = `Usage: gslbd status [--url URL] [--watch] [--json]
 
-Shows what a node says of itself over its API: health and its reasons, the commits, the bundle, and
-the nodes of the cluster. GSLB_API_KEY is the key; without it only a node without keys shows all.
+Shows what a node says of itself over its API: health and its reasons, the commits, the bundle,
+the nodes of the cluster, and the sources of discovery.
+GSLB_API_KEY is the key; without it only a node without keys shows all.
 Colours are for terminals, and off where NO_COLOR is set.
 
   --url URL           the API of the node (default GSLB_API_URL, or http://127.0.0.1:8080)
@@ -52,7 +54,7 @@ export const status: Command = {
       }
       const text = values.json
         ? `${JSON.stringify(report.value)}\n`
-        : statusScreen(report.value, paint)
+        : statusScreen(report.value, systemClock.nowMs(), paint)
       return { exit: isWell(report.value) ? Exit.Ok : Exit.ErrorsFound, text }
     }
     return repeat(repetition, look, io.out, values.json || !values.watch ? none : screenBefore(io))

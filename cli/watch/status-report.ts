@@ -11,6 +11,7 @@ export interface StatusReport {
   readonly ready: unknown
   readonly gitops: unknown
   readonly nodes: unknown
+  readonly sources: unknown
   /** Sentences about parts that could not be read. */
   readonly faults: readonly string[]
 }
@@ -25,10 +26,11 @@ export async function statusReport(api: NodeApi): Promise<Result<StatusReport, s
   if (textAt(health.value, 'status') === '') {
     return err(`${api.url}/api/v1/health has no status: is it the API of gslbd?`)
   }
-  const [ready, gitops, nodes] = await Promise.all([
+  const [ready, gitops, nodes, sources] = await Promise.all([
     api.json('/api/v1/ready', [503]),
     api.json('/api/v1/gitops/status'),
     api.json('/api/v1/cluster/nodes'),
+    api.json('/api/v1/discovery/sources'),
   ])
   const faults = new Set<string>()
   const valueOf = (read: Result<unknown, ApiFault>): unknown => {
@@ -42,6 +44,7 @@ export async function statusReport(api: NodeApi): Promise<Result<StatusReport, s
     ready: valueOf(ready),
     gitops: valueOf(gitops),
     nodes: valueOf(nodes),
+    sources: valueOf(sources),
     faults: [...faults],
   })
 }

@@ -15,9 +15,11 @@ const toneOfSync: Readonly<Record<string, Tone>> = { synced: 'good', held: 'bad'
 const hashChars = 12
 const diagnosticsMax = 10
 
-export function statusScreen(report: StatusReport, paint: Paint): string {
+/** @param nowMs Unix epoch */
+export function statusScreen(report: StatusReport, nowMs: number, paint: Paint): string {
   const parts = [healthRows(report), gitRows(report), bundleRows(report)].flat()
   const lines = [...columns(parts, paint), ...nodeLines(report, paint)]
+  lines.push(...sourceLines(report, nowMs, paint))
   for (const fault of report.faults) lines.push(paint('bad', fault))
   return `${lines.join('\n')}\n`
 }
@@ -127,6 +129,29 @@ function missingText(node: unknown): string {
   const seenAt = numberAt(node, 'seenAt')
   if (seenAt === null) return 'missing'
   return `missing, last heard ${new Date(seenAt).toISOString().slice(0, 19)}Z`
+}
+
+const toneOfSource: Readonly<Record<string, Tone>> = { failing: 'bad', held: 'warning' }
+
+/** Sources of discovery: how each stands, and how old the members are that are worst off. */
+function sourceLines({ sources }: StatusReport, nowMs: number, paint: Paint): string[] {
+  const rows = listAt(sources)
+  if (rows.length === 0) return []
+  const heads = ['sources', 'state', 'age', 'members', 'held', 'why']
+  const shown = rows.map((source): Row => {
+    const state = textAt(source, 'state')
+    const tone = toneOfSource[state]
+    const foundAt = numberAt(source, 'foundAt')
+    return [
+      textAt(source, 'name'),
+      { text: state, ...(tone === undefined ? {} : { tone }) },
+      ageText(foundAt === null ? null : Math.max(0, (nowMs - foundAt) / 1_000)),
+      String(numberAt(source, 'members') ?? 0),
+      String(numberAt(source, 'held') ?? 0),
+      textAt(source, 'error'),
+    ]
+  })
+  return ['', ...columns([heads.map(strong), ...shown], paint)]
 }
 
 const strong = (text: string): Cell => ({ text, tone: 'strong' })

@@ -997,7 +997,7 @@ export interface paths {
     post: {
       params: Record<string, never>
       query: Record<string, never>
-      body: { "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "settings": { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean; "scope"?: "tenant" | "platform" }
+      body: { "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "settings": { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean; "scope"?: "tenant" | "platform" }
       answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
   }
@@ -1022,7 +1022,7 @@ export interface paths {
     post: {
       params: Record<string, never>
       query: Record<string, never>
-      body: { "seconds": number; "condition"?: "rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "disk"; "subject"?: string; "reason"?: string; "scope"?: "tenant" | "platform" }
+      body: { "seconds": number; "condition"?: "rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "disk"; "subject"?: string; "reason"?: string; "scope"?: "tenant" | "platform" }
       answer: { "id": string; "tenantId": string | null; "condition": string | null; "subject": string | null; "reason": string; "createdAt": number; "until": number }
     }
   }
@@ -1047,7 +1047,7 @@ export interface paths {
     put: {
       params: { id: string }
       query: Record<string, never>
-      body: { "name"?: string; "settings"?: { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean }
+      body: { "name"?: string; "settings"?: { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean }
       answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
     /** Delete a channel and what waits for it */
@@ -1214,6 +1214,24 @@ export interface paths {
       query: Record<string, never>
       body: undefined
       answer: { "channel": string; "phase": "done" | "rolling" | "paused" | "held" | "returned" | "aborted"; "good": { "seq": number; "digest": string; "commit": string }; "target": { "seq": number; "digest": string; "commit": string } | null; "waves": ({ "nodes": string | null; "percent": number | null; "holdSeconds": number; "hasBegun": boolean; "adopted": number; "waiting": number; "refused": number; "silent": number; "isShadow": boolean; "shadow": { "compared": number; "changed": number } | null })[]; "promised": string; "onFailure": string | null; "phaseSince": number; "verdict": { "gate": string; "wave": number; "value": number; "limit": number; "at": number } | null; "waitsFor": string; "decidedBy": string; "fault": string }
+    }
+  }
+  '/api/v1/discovery/sources': {
+    /** The sources that members are discovered by, as this node sees them */
+    get: {
+      params: Record<string, never>
+      query: Record<string, never>
+      body: undefined
+      answer: ({ "name": string; "type": string; "tenants": (string)[]; "state": "ok" | "asking" | "failing" | "held" | "unused"; "foundAt": number | null; "error": string; "members": number; "held": number; "heldSince": number | null })[]
+    }
+  }
+  '/api/v1/discovery/sources/{name}/accept': {
+    /** Let go the members that a source does not find any more, though they are many */
+    post: {
+      params: { name: string }
+      query: Record<string, never>
+      body: undefined
+      answer: { "name": string; "removed": number }
     }
   }
   '/api/v1/gitops/status': {

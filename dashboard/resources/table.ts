@@ -87,6 +87,11 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
         lead: 'Settings of this node, from file and environment, and of the repository.',
       },
       {
+        ...{ path: 'discovery/sources', name: 'Discovery' },
+        lead: 'Sources that members of pools are discovered by, and what they hold back.',
+        empty: 'Name a source in the settings of this node: discovery.sources.',
+      },
+      {
         ...{ path: 'unused', name: 'Unused' },
         lead: 'What no query has used lately, and TTLs that could be better.',
       },

@@ -230,6 +230,9 @@ call 200 GET /cluster/nodes
 # A node without Redis reaches no other one.
 call 501 POST /cluster/nodes/another/restart
 call 200 GET /bgp
+# Sources of discovery are in the settings of a node; this one has none.
+call 200 GET /discovery/sources
+call 404 POST /discovery/sources/consul/accept
 # Changes go out in waves where a file in deliveries/ says so.
 call 200 GET /deliveries
 for decision in pause resume promote abort; do call 404 POST "/deliveries/main/$decision"; done

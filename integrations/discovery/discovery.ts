@@ -18,6 +18,8 @@ import { Query } from './query.ts'
 import type { Source } from './query.ts'
 import { Reference } from './reference.ts'
 import type { ReferenceStatus } from './reference.ts'
+import { sourceStatus } from './source-status.ts'
+import type { SourceStatus } from './source-status.ts'
 
 export interface DiscoveryParts {
   /** By name. */
@@ -106,6 +108,19 @@ export class Discovery implements FoundAddressesOf {
   list(): readonly ReferenceStatus[] {
     const all = [...this.#references.values()].map((one) => one.describe())
     return all.sort((a, b) => (a.from < b.from ? -1 : 1))
+  }
+
+  /** How each source of the settings stands, in the order of the settings. */
+  sources(): readonly SourceStatus[] {
+    const references = [...this.#references.values()]
+    const queries = [...this.#queries.values()]
+    return [...this.#parts.sources].map(([name, source]) =>
+      sourceStatus(
+        source,
+        queries.filter((query) => query.source === source),
+        references.filter(({ from }) => from?.source === name),
+      ),
+    )
   }
 
   /**

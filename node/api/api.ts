@@ -77,6 +77,7 @@ export interface NodeApiParts {
   readonly rum: RumView
   readonly cluster: ApiPorts['cluster']
   readonly anycast: ApiPorts['anycast']
+  readonly discovery: ApiPorts['discovery']
   readonly nodeSettings: ApiPorts['nodeSettings']
   /** Bundles for nodes that pull. */
   readonly bundles: ApiPorts['bundles']
@@ -258,7 +259,7 @@ function portsOf(
     ...{ past: parts.past, zoneKeys: parts.zoneKeys, acmeDns: parts.acmeDns },
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
-    usage,
+    ...{ discovery: parts.discovery, usage },
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
     responseHits: records.responseHits,
     ...{ homePath: referencePath, certificates: parts.certificates },

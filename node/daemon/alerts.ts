@@ -29,6 +29,7 @@ export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
     renewal: () => renewalOf(settings.acme, have.certificates?.vault ?? null),
     redirectTargets: () => have.redirectPushes.status(),
+    discoverySources: () => have.discovery.sources(),
     dataDirFault: () => dataDir.fault(),
     drifted: () => later.drifted?.() ?? [],
     // No condition of an alert reads the plan.

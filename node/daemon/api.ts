@@ -265,7 +265,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     past: pastOf(have),
     clientRegions: () => have.clientRegions?.counts() ?? null,
     ...{ domains, cluster: have.cluster, anycast: { status: () => anycastOf(have.later) } },
-    nodeSettings: settingsViewOf(have),
+    ...{ nodeSettings: settingsViewOf(have), discovery: have.discovery },
     rum: createNodeRum(rum, () => node.bundle()),
     ...{ env, onRate: permit, onAgents: gitops.permitAgents, health },
   }

@@ -5,7 +5,7 @@ import { checkName } from '#compiler/values/names.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { systemAfter } from '#lib/timer.ts'
+import { noLongerThan, systemAfter } from '#lib/timer.ts'
 import type { FirstKeys } from '#server/signing/key-source.ts'
 import { delegationLimits } from '#zones/delegation/limits.ts'
 
@@ -36,13 +36,15 @@ export function planningFirstKeys(
   return async (zone) => {
     assert(zone.endsWith('.'), 'first keys are of a zone with its whole name')
     if (signedBefore().has(zone)) return err(signedElsewhere(zone))
-    const nobody = new Promise<null>((resolve) => {
-      void systemAfter(parts.parentMs ?? parentMs, () => resolve(null))
+    const parent: { ds: readonly string[] | null } = { ds: null }
+    const asked = dsAtParent(zone).then((found) => {
+      parent.ds = found
     })
-    const [ds, isSplit] = await Promise.all([
-      Promise.race([dsAtParent(zone), nobody]),
+    const [isSplit] = await Promise.all([
       isToBeSplit(zone, parts.config, patience),
+      noLongerThan(parts.parentMs ?? parentMs, asked),
     ])
+    const { ds } = parent
     if (ds !== null && ds.length > 0) return err(signedByOthers(zone, ds))
     const ahead = ds === null ? nodesAhead() : []
     return ahead.length > 0 ? err(knownToNodes(zone, ahead)) : ok({ isSplit })

@@ -54,6 +54,7 @@ export interface AlertFactsParts {
   readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
   readonly renewal: NodeAlertFacts['renewal']
   readonly redirectTargets: NodeAlertFacts['redirectTargets']
+  readonly discoverySources: NodeAlertFacts['discoverySources']
   readonly dataDirFault: () => string | null
   /** Nodes of the fleet, each with what is wrong with it. */
   readonly drifted: () => readonly DriftedNode[]
@@ -105,6 +106,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     driftedNodes: () => driftedIn(parts.drifted()),
     redirectTargets: parts.redirectTargets,
     stoppedDeliveries: () => stoppedIn(parts.deliveries()),
+    discoverySources: parts.discoverySources,
     disk: () => ({
       fault: diskFault(parts),
       freePercent: percentOf(freeRatioOf(parts.settings.dataDir)),

@@ -29,7 +29,8 @@ const node = useDashboard(async () => {
   writeFileSync(dbPath, writeMmdb({ type: 'Test-Country', networks: [inGermany] }))
   const anycast = announcement(node.home)
   const publicKey = vendor.publicKey.export({ type: 'spki', format: 'pem' })
-  return { auth: { bcryptCost: 10 }, geoip: { dbPath }, license: { publicKey }, anycast }
+  const discovery = { sources: { inventory: { type: 'file', path: join(node.home, 'all.json') } } }
+  return { auth: { bcryptCost: 10 }, geoip: { dbPath }, license: { publicKey }, anycast, discovery }
 })
 const { openPage, signIn, signedIn, visit } = node
 /** Nothing is asked yet. */

@@ -43,6 +43,7 @@ export const healthyFacts: AlertFacts = {
   stoppedDeliveries: () => [],
   commits: () => new Map(),
   redirectTargets: () => [],
+  discoverySources: () => [],
   disk: () => ({ fault: '', freePercent: 50 }),
   nowMs: () => 0,
 }

@@ -131,7 +131,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     countCall: () => undefined,
     requestCounts: new RequestCounts(),
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
-    nodeSettings: { list: () => [] },
+    ...{ nodeSettings: { list: () => [] }, discovery: { sources: () => [], accept: () => 0 } },
     ...{ anycast: { status: () => null }, certificates: { view: () => null } },
     ...{ ...noAcmeDns(stores.clock), log: silentLog },
     cluster: { nodes: async () => [], restart: async () => ok(null) },

@@ -216,6 +216,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postDeliveriesByChannelPromote: stopsDelivery,
   postDeliveriesByChannelAbort: stopsDelivery,
   getBgp: { needs: 'bgp:status', ofPlatform: true },
+  getDiscoverySources: { needs: 'cluster:status', ofPlatform: true },
+  postDiscoverySourcesByNameAccept: {
+    ...{ needs: 'settings:write', ofPlatform: true, statuses: [404] },
+    make: async (): Promise<Params> => ({ name: 'other' }),
+  },
   getAuthConfig: anyone,
   postAuthSetup: { ...anyone, body: account, statuses: [404] },
   postAuthLogin: {

@@ -54,6 +54,7 @@ const withoutConfig = [
   ...['postAcmeDnsRegister', 'postAcmeDnsUpdate', 'getAcmeDnsHealth'],
   ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
+  ...['getDiscoverySources', 'postDiscoverySourcesByNameAccept'],
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
   ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth', 'getClientRegions'],

@@ -165,6 +165,20 @@ const rows: readonly Row[] = [
     },
     ['warning  configuration: nodes answer from different commits'],
   ],
+  [
+    'discovery-source',
+    {
+      discoverySources: () => [
+        { name: 'list', state: 'failing', error: 'it is away', held: 0 },
+        { name: 'consul', state: 'held', error: '3 of 4 members are not found', held: 3 },
+        { name: 'dns', state: 'asking', error: '', held: 0 },
+      ],
+    },
+    [
+      'warning  source list: members cannot be discovered by list',
+      'warning  source consul: 3 members of consul are not found, and held',
+    ],
+  ],
   ['delivery-stopped', {}, []],
   [
     'delivery-stopped',

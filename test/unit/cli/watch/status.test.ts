@@ -53,13 +53,28 @@ const cluster: ServerPorts['cluster'] = {
   restart: async () => ({ ok: true, value: null }),
 }
 
+const discovery: ServerPorts['discovery'] = {
+  accept: () => 0,
+  sources: () => [
+    {
+      ...{ name: 'consul', type: 'consul', tenants: ['default'], state: 'held' },
+      ...{ foundAtMs: Date.now() - 630_000, error: '2 of 3 members are not found any more' },
+      ...{ members: 3, held: 2, heldSinceMs: 1 },
+    },
+    {
+      ...{ name: 'list', type: 'file', tenants: ['*'], state: 'unused', foundAtMs: 0, error: '' },
+      ...{ members: 0, held: 0, heldSinceMs: 0 },
+    },
+  ],
+}
+
 const closers: (() => Promise<unknown>)[] = []
 afterAll(async () => {
   for (const close of closers) await close()
 })
 
 async function listening(brought: Partial<ServerPorts>): Promise<string> {
-  const app = createApp(portsOf({ view, cluster, ...brought }), [])
+  const app = createApp(portsOf({ view, cluster, discovery, ...brought }), [])
   await app.listen({ host: '127.0.0.1', port: 0 })
   closers.push(() => app.close())
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -81,8 +96,10 @@ describe('gslbd status', () => {
       'bundle seq 7 serial 12 dddddddddddd issued 10 min ago',
       'n1 (asked) ok 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
       'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 1 up, 1 down, 4 not probed 0.1.0',
+      'consul held 10 min 3 2 2 of 3 members are not found any more',
+      'list unused - 0 0',
     ]) {
-      expect(lines).toContain(line)
+      expect(lines.map((one) => one.trimEnd())).toContain(line.trimEnd())
     }
   })
 

@@ -133,6 +133,9 @@ test('a source that fails costs nothing but its age, and is asked ever less ofte
   world.answer = err('inventory.example.net cannot be asked: ECONNREFUSED')
   await walk(300_000)
   expect(addresses()).toEqual(['192.0.2.1'])
+  const [source] = discovery.sources()
+  expect(source).toMatchObject({ state: 'failing', members: 1, held: 0, heldSinceMs: 0 })
+  expect(source!.error).toContain('ECONNREFUSED')
   const [status] = discovery.list()
   expect(status).toMatchObject({ error: 'inventory.example.net cannot be asked: ECONNREFUSED' })
   expect(discovery.counts()).toMatchObject({ references: { found: 0, stale: 1, missing: 0 } })
@@ -176,6 +179,12 @@ test('an answer with nothing is held, shown, and taken when a person accepts it'
     '1 of 1 members are not found any more: the source finds nobody',
   )
   expect(discovery.counts().held).toBe(1)
+  expect(discovery.sources()).toMatchObject([
+    {
+      ...{ name: 'inventory', state: 'held', members: 1, held: 1 },
+      heldSinceMs: expect.any(Number) as number,
+    },
+  ])
   expect(discovery.accept('other')).toBe(0)
   expect(discovery.accept('inventory')).toBe(1)
   expect(discovery.accept('inventory')).toBe(0)
@@ -205,6 +214,8 @@ describe('a member that nobody can be asked for', () => {
     discovery.want([`from:default:${from}`])
     expect(discovery.list()[0]!.error).toContain(why)
     expect(discovery.counts().references.missing).toBe(1)
+    // The source itself is well: its operator need not be called.
+    expect(discovery.sources()).toMatchObject([{ state: 'unused', error: '' }])
   })
 })
 
@@ -239,6 +250,7 @@ describe('a source that is for some tenants', () => {
       "this node's settings do not let the tenant acme use the source inventory; " +
         'discovery.sources.inventory.tenants says which may',
     )
+    expect(discovery.sources()).toMatchObject([{ state: 'unused', error: '', foundAtMs: 0 }])
     expect(asked).toEqual([])
     expect(warnings).toHaveLength(1)
   })

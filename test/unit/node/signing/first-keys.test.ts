@@ -1,4 +1,5 @@
 // Which first keys a control node makes, and where it makes none.
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { planningFirstKeys } from '#node/signing/first-keys.ts'
 import type { FirstKeysParts } from '#node/signing/first-keys.ts'
@@ -74,9 +75,9 @@ test('a parent that says that it has no DS is believed before nodes with newer k
 })
 
 test('a parent that is later than the configuration is waited for', async () => {
-  const late = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    return [ds]
-  }
-  expect((await plan({ dsAtParent: late, patienceMs: 100, parentMs: 5_000 })).ok).toBe(false)
+  const late = Promise.withResolvers<string[]>()
+  const planned = plan({ dsAtParent: () => late.promise, patienceMs: 0, parentMs: 60_000 })
+  await setImmediate()
+  late.resolve([ds])
+  expect((await planned).ok).toBe(false)
 })

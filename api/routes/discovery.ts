@@ -1,0 +1,72 @@
+// /api/v1/discovery/sources: what members are discovered by, and the override of what is held.
+import { Type } from '#lib/schema/type.ts'
+import { whoFields } from '#access/caller.ts'
+import { sourceStates } from '#api/ports/node-facts.ts'
+import type { ShownSource } from '#api/ports/node-facts.ts'
+import { missing, success } from '#http/reply.ts'
+import { routesOf } from '#api/route/route.ts'
+import { nullable } from '#http/shapes.ts'
+
+const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
+
+const Unix = (description: string) => nullable(Type.Integer({ description }))
+
+const Source = Type.Object(
+  {
+    name: Type.String(),
+    type: Type.String({ description: 'file, http, dns, consul or kubernetes' }),
+    tenants: Type.Array(Type.String(), { description: 'Whose pools may name it; *: all' }),
+    state: Type.Enum([...sourceStates], {
+      description:
+        'failing: it does not say what there is, and the last good members are answered; held: ' +
+        'too many vanished at once, and stay; unused: no pool asks for it',
+    }),
+    foundAt: Unix('When the members that are worst off were found, Unix milliseconds; null: never'),
+    error: Type.String({ description: 'Why it fails or is held; empty: neither' }),
+    members: Type.Integer({ description: 'Addresses that pools have by it' }),
+    held: Type.Integer({ description: 'How many are not found any more, and stay' }),
+    heldSince: Unix('Unix milliseconds; null: none are held'),
+  },
+  { title: 'DiscoverySource' },
+)
+
+const list = route('GET /api/v1/discovery/sources', {
+  needs: 'cluster:status',
+  summary: 'The sources that members are discovered by, as this node sees them',
+  details: 'Only for the tenant `default`. Each node asks the sources of its own settings.',
+  responses: { 200: { description: 'The sources', schema: Type.Array(Source) } },
+  ports: ['discovery'],
+  handle: ({ ports }) => success(ports.discovery.sources().map(show)),
+})
+
+const accept = route('POST /api/v1/discovery/sources/{name}/accept', {
+  needs: 'settings:write',
+  summary: 'Let go the members that a source does not find any more, though they are many',
+  details:
+    'Only for system administrators, and for this node alone: the answer says how many are gone. ' +
+    'It is once, and changes no limit: `discovery.maxRemoved` holds the next ones. Members that ' +
+    'the source finds again come back.',
+  responses: {
+    200: {
+      description: 'What is gone; 0: nothing was held',
+      schema: Type.Object({ name: Type.String(), removed: Type.Integer() }),
+    },
+  },
+  ports: ['discovery', 'log'],
+  handle: ({ ports, params: { name }, caller, requestId }) => {
+    if (!ports.discovery.sources().some((one) => one.name === name)) return missing('source')
+    const removed = ports.discovery.accept(name)
+    ports.log.info({ source: name, removed, requestId, ...whoFields(caller) }, accepted)
+    return success({ name, removed })
+  },
+})
+
+const accepted = 'a person let go the members that a source does not find any more'
+
+function show({ foundAtMs, heldSinceMs, ...source }: ShownSource) {
+  return { ...source, foundAt: unixOf(foundAtMs), heldSince: unixOf(heldSinceMs) }
+}
+
+const unixOf = (atMs: number): number | null => (atMs === 0 ? null : Math.floor(atMs))
+
+export const discoveryRoutes = Object.freeze([list, accept])
