@@ -1,6 +1,8 @@
-// Encrypts secrets at rest: AES-256-GCM under GSLB_SECRET_KEY, as text.
+// Encrypts secrets at rest: AES-256-GCM under GSLB_SECRET_KEY, as text or in a file.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { CipherGCM } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -67,4 +69,30 @@ export function unseal(
   } catch {
     return err('wrong-key')
   }
+}
+
+/**
+ * @param key 32 octets; null: the secret is not set @param bytesMax of the file
+ * @returns null: there is no file. Errors: a sentence without its full stop
+ */
+export function readSealedFile(
+  path: string,
+  key: Uint8Array | null,
+  bytesMax: number,
+): Result<string | null, string> {
+  try {
+    const size = statSync(path, { throwIfNoEntry: false })?.size
+    if (size === undefined) return ok(null)
+    if (size > bytesMax) return err(`it has ${size} octets`)
+    if (key === null) return err('it is sealed, and the secret of this node is not set')
+    const opened = unseal(key, readFileSync(path, 'utf8').trim())
+    return opened.ok ? opened : err('it is damaged, or was sealed under another secret')
+  } catch (error) {
+    return err((error as Error).message)
+  }
+}
+
+/** @param key 32 octets @throws the file system's error; the file is then as it was */
+export function writeSealedFile(path: string, key: Uint8Array, text: string): void {
+  writeDurably(path, `${seal(key, text)}\n`, 0o600)
 }

@@ -1,11 +1,9 @@
 // The copy of the certificate in the data directory, sealed, so that a node serves with it without
 // the database or the control node that it has it from.
-import { readFileSync, statSync } from 'node:fs'
-import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { seal, unseal } from '#lib/secret-box.ts'
+import { readSealedFile, writeSealedFile } from '#lib/secret-box.ts'
 import { acmeStateLimits, printState, readState } from './acme-state.ts'
 import type { AcmeState } from './acme-state.ts'
 
@@ -26,17 +24,9 @@ export function readCertificateCopy(
   path: string,
   key: Uint8Array | null,
 ): Result<AcmeState | null, string> {
-  try {
-    const size = statSync(path, { throwIfNoEntry: false })?.size
-    if (size === undefined) return ok(null)
-    if (size > fileBytesMax) return err(`it has ${size} octets`)
-    if (key === null) return err('it is sealed, and the secret of this node is not set')
-    const opened = unseal(key, readFileSync(path, 'utf8').trim())
-    if (!opened.ok) return err('it is damaged, or was sealed under another secret')
-    return readState(opened.value)
-  } catch (error) {
-    return err((error as Error).message)
-  }
+  const text = readSealedFile(path, key, fileBytesMax)
+  if (!text.ok) return text
+  return text.value === null ? ok(null) : readState(text.value)
 }
 
 /** @param key 32 octets that are in no file of the data directory */
@@ -50,7 +40,7 @@ export function createCertificateCopy(path: string, key: Uint8Array, log: Log): 
     },
     write: (state) => {
       try {
-        writeDurably(path, `${seal(key, printState(state))}\n`, 0o600)
+        writeSealedFile(path, key, printState(state))
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException
         log.warn({ file: path, code }, 'the copy of the certificate cannot be written')

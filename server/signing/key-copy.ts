@@ -1,12 +1,12 @@
 // The copy of all keys in the data directory, encrypted, so that a node signs without the database
 // or the control node that it has them from.
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import type { Log } from '#lib/log.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { seal, unseal } from '#lib/secret-box.ts'
+import { readSealedFile, writeSealedFile } from '#lib/secret-box.ts'
 import { keySetLimits, printKeySet, readKeySet } from './key-set.ts'
 import type { KeySet } from './key-set.ts'
 
@@ -30,17 +30,9 @@ const fileBytesMax = keySetLimits.bytesMax * 1.5
  * @returns null: there is no copy. Errors: a sentence without its full stop
  */
 export function readKeyCopy(path: string, key: Uint8Array | null): Result<KeySet | null, string> {
-  try {
-    const size = statSync(path, { throwIfNoEntry: false })?.size
-    if (size === undefined) return ok(null)
-    if (size > fileBytesMax) return err(`it has ${size} octets`)
-    if (key === null) return err('it is sealed, and the secret of this node is not set')
-    const opened = unseal(key, readFileSync(path, 'utf8').trim())
-    if (!opened.ok) return err('it is damaged, or was sealed under another secret')
-    return readKeySet(opened.value)
-  } catch (error) {
-    return err((error as Error).message)
-  }
+  const text = readSealedFile(path, key, fileBytesMax)
+  if (!text.ok) return text
+  return text.value === null ? ok(null) : readKeySet(text.value)
 }
 
 /** @param key 32 octets that are in no file of the data directory */
@@ -61,7 +53,7 @@ export function createKeyCopy(path: string, key: Uint8Array, log: Log): KeyCopy 
           writeDurably(`${path}.before`, readFileSync(path), 0o600)
         }
         last = set
-        writeDurably(path, `${seal(key, printKeySet(set))}\n`, 0o600)
+        writeSealedFile(path, key, printKeySet(set))
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException
         log.warn({ file: path, code }, 'the copy of the keys of zones cannot be written')
