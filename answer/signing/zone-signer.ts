@@ -2,7 +2,6 @@
 import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
-import { rrsigFixedBytes } from '#dns/dnssec/rrsig.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import type { CoveredOctets } from './covered-octets.ts'
 import type { DigestMemo } from './digest-memo.ts'
@@ -27,6 +26,8 @@ const { None, Before } = signatures.Found
 /** Pointer, type, class, TTL, RDLENGTH. */
 const headerBytes = 12
 const ttlAt = 6
+/** Type, algorithm, labels, TTL, expiration, inception, key tag: RRSIG before the signer's name. */
+const rrsigFixedBytes = 18
 /** SOA ends with five numbers; the serial is the first. */
 const serialFromEnd = 20
 

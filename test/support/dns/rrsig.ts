@@ -1,9 +1,9 @@
-// Signs an rrset: the RRSIG record, and the octets that its signature covers. RFC 4034 sections 3.1
-// and 6.
+// Signs an rrset as RFC 4034 sections 3.1 and 6 read, with no thought of speed: what the signer of
+// the answer path is compared with.
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { QClass } from '#dns/header.ts'
 import { foldName } from '#dns/name.ts'
-import type { ZoneKey } from './zone-key.ts'
+import type { ZoneKey } from '#dns/dnssec/zone-key.ts'
 
 export interface SignedRrset {
   /** Wire form. */

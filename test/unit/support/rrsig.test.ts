@@ -1,8 +1,8 @@
 // Signatures of rrsets, by the examples of RFC 6605, RFC 8080 and RFC 4034.
 import { describe, expect, test } from 'vitest'
 import { signingAlgorithm, signingAlgorithms } from '#dns/dnssec/algorithms.ts'
-import { coveredOctets, labelsOf, rrsigFixedBytes, signRrset } from '#dns/dnssec/rrsig.ts'
-import type { SignedRrset } from '#dns/dnssec/rrsig.ts'
+import { coveredOctets, labelsOf, rrsigFixedBytes, signRrset } from '#test/support/dns/rrsig.ts'
+import type { SignedRrset } from '#test/support/dns/rrsig.ts'
 import { generateZoneKey, zoneKey } from '#dns/dnssec/zone-key.ts'
 import type { ZoneKey } from '#dns/dnssec/zone-key.ts'
 import { parseRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
