@@ -1,6 +1,5 @@
 // Proves names to an ACME server by TXT records of this installation, without an update between:
 // they are written as those of the API are, and waited for until all nodes answer them.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import type { NodeInventory } from '#fleet/node-inventory.ts'
@@ -27,6 +26,8 @@ export interface ChallengeSolverParts {
   /** null: no listener answers HTTP challenges. */
   readonly http: HttpChallenges | null
   readonly clock: Clock
+  /** Errors: rejects when the signal aborts. */
+  readonly wait: (delayMs: number, signal: AbortSignal) => Promise<void>
   readonly log: Log
 }
 
@@ -72,7 +73,7 @@ export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSol
       }
       if (byDns.length === 0) return ok(null)
       await waitForNodes(parts, signal)
-      await delay(parts.propagationMs, undefined, { signal })
+      await parts.wait(parts.propagationMs, signal)
       return ok(null)
     },
     withdraw: async () => {
@@ -90,7 +91,7 @@ export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSol
 }
 
 async function publishByHttp(
-  { http }: ChallengeSolverParts,
+  { http, wait }: ChallengeSolverParts,
   proofs: readonly Proof[],
   signal: AbortSignal,
 ): Promise<Result<null, string>> {
@@ -99,7 +100,7 @@ async function publishByHttp(
   assert(http !== null, 'a proof by HTTP is of listeners that answer it')
   const challenges = found.map(({ name, token, value }) => ({ host: name, token, answer: value }))
   const published = await http.publish(challenges)
-  if (published.ok) await delay(http.spreadMs, undefined, { signal })
+  if (published.ok) await wait(http.spreadMs, signal)
   return published
 }
 
@@ -153,10 +154,10 @@ async function removeLeft({ dynamicDns }: ChallengeSolverParts): Promise<void> {
 
 /** A node that stays behind is said, and waited for no longer: a certificate may end meanwhile. */
 async function waitForNodes(parts: ChallengeSolverParts, signal: AbortSignal): Promise<void> {
-  const { clock, log, inventory, textsDigest } = parts
+  const { clock, wait, log, inventory, textsDigest } = parts
   const { publishedMs, patienceMs, everyMs } = solverLimits
   if (textsDigest() === null) return
-  await delay(publishedMs, undefined, { signal })
+  await wait(publishedMs, signal)
   const untilMs = clock.monotonicMs() + patienceMs
   const newest = new Set<string>()
   for (;;) {
@@ -167,7 +168,7 @@ async function waitForNodes(parts: ChallengeSolverParts, signal: AbortSignal): P
     if (clock.monotonicMs() > untilMs) {
       return log.warn({ nodes: behind.slice(0, 10) }, 'nodes do not answer a proof for acme yet')
     }
-    await delay(everyMs, undefined, { signal })
+    await wait(everyMs, signal)
   }
 }
 

@@ -1,4 +1,5 @@
 // Part: gets the certificate of an ACME server, and renews it. A job runs its looks.
+import { setTimeout as delay } from 'node:timers/promises'
 import { createAcmeKeeper } from '#node/certificates/acme-keeper.ts'
 import { createChallengeSolver } from '#node/certificates/challenge-solver.ts'
 import type { HttpChallenges } from '#node/certificates/challenge-solver.ts'
@@ -31,6 +32,7 @@ export const renewCertificates = (have: Needs): Outcome<HasAcme> => {
     propagationMs: settings.acme.propagationMs,
     http: settings.redirect.acme ? httpChallenges(certificates, settings) : null,
     ...{ clock: systemClock, log },
+    wait: (delayMs, signal) => delay(delayMs, undefined, { signal }),
   })
   const acme = createAcmeKeeper(settings, {
     ...{ vault: certificates.vault, solver, canProve: () => node.bundle() !== undefined, log },

@@ -31,6 +31,8 @@ GET /rum/networks
 GET /health/members
 GET /audit
 GET /simulate/clients/{country}
+GET /discovery/sources
+POST /discovery/sources/{name}/accept
 `
 
 interface Schema {

@@ -81,6 +81,7 @@ export const longOnly = [
   'test/e2e/daemon-{dashboard,fault,metrics,ready,refused-write}.test.ts',
   'test/e2e/{dynamic-records,fleet,geo,member-status,overlays,policy-tests}.test.ts',
   'test/e2e/{query-log,redirects,rum,scripts-start,write-effect}.test.ts',
+  'test/e2e/{discovery,external-dns,stream-restart}.test.ts',
   'test/unit/gitops/write/refused-by-disk.test.ts',
   // A full build, and the steps of a CI job.
   'test/unit/{bin/build,compiler/workflow}.test.ts',

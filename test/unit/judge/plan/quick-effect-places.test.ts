@@ -150,9 +150,12 @@ describe('on a node with databases', () => {
     expect(effects.between(before!, after!).text?.(null)).toMatch(/^moved=28/)
     databases = geo
     effects.renew()
-    // A dereferenced WeakRef keeps its target until the next turn.
-    await setImmediate()
-    exposedCollector()()
+    const collect = exposedCollector()
+    // A dereferenced WeakRef keeps its target until the next turn, a frame of its caller longer.
+    for (let turn = 0; turn < 10 && ranges.deref() !== undefined; turn++) {
+      await setImmediate()
+      collect()
+    }
     expect(ranges.deref()).toBeUndefined()
   })
 

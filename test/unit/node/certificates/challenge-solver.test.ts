@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { err, ok } from '#lib/result.ts'
-import { systemClock } from '#lib/clock.ts'
 import { createChallengeSolver } from '#node/certificates/challenge-solver.ts'
 import type { ChallengeSolverParts, HttpChallenges } from '#node/certificates/challenge-solver.ts'
 import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { keptLog } from '#test/support/certificates.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { modelOfWritten } from '#test/support/dns/written-zone.ts'
 
 const zone = `@ SOA ns1 hostmaster 1 3600 600 86400 60
@@ -21,6 +21,8 @@ const bundle = bundleOf(modelOfWritten({ name: 'example.org.', text: `$TTL 60\n$
 function world(behind: readonly (readonly string[])[] = [[]], http: HttpChallenges | null = null) {
   const stored = new Map<string, StoredTxtRecord>()
   const { log, lines } = keptLog()
+  const time = new FakeTime(Date.UTC(2026, 0, 1))
+  const wait = async (delayMs: number) => time.pass(delayMs)
   let looks = 0
   const database = { isAway: false }
   const dynamicDns = {
@@ -42,9 +44,9 @@ function world(behind: readonly (readonly string[])[] = [[]], http: HttpChalleng
   }
   const solver = createChallengeSolver({
     ...{ dynamicDns, bundle: () => bundle, inventory, textsDigest: () => 'newest' },
-    ...{ propagationMs: 0, http, clock: systemClock, log },
+    ...{ propagationMs: 30_000, http, clock: time.clock, wait, log },
   } as unknown as ChallengeSolverParts)
-  return { solver, stored, lines, database, looks: () => looks }
+  return { solver, stored, lines, database, time, looks: () => looks }
 }
 
 const known = (name: string, texts: string) => ({
@@ -112,7 +114,7 @@ test('what an order left that was killed a moment ago goes with the next one', a
 })
 
 test('the CA is told when each node of the fleet has the records', async () => {
-  const { solver, looks, lines } = world([
+  const { solver, looks, lines, time } = world([
     ['older', 'newest'],
     ['older', 'newest'],
     ['newest', 'newest'],
@@ -121,6 +123,18 @@ test('the CA is told when each node of the fleet has the records', async () => {
   expect(await solver.publish([proof('www.example.org', 'one')], signal)).toEqual(ok(null))
   expect(looks()).toBe(2)
   expect(lines).toEqual([])
+  // Published, looked twice, and spread.
+  expect(time.clock.monotonicMs()).toBe(1_500 + 500 + 30_000)
+})
+
+test('a node that stays behind holds up an order for a minute and a half, and is named', async () => {
+  const { solver, lines, time } = world([['newest', 'older']])
+  const signal = new AbortController().signal
+  expect(await solver.publish([proof('www.example.org', 'one')], signal)).toEqual(ok(null))
+  expect(lines).toEqual(['warn: nodes do not answer a proof for acme yet'])
+  const waitedMs = time.clock.monotonicMs() - 30_000
+  expect(waitedMs).toBeGreaterThan(90_000)
+  expect(waitedMs).toBeLessThan(93_000)
 })
 
 test('a name in no zone of ours is proven by HTTP, a wildcard of it is not', async () => {
