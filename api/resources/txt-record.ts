@@ -1,7 +1,7 @@
 // Defines the JSON of a TXT record: its value is one text, however many strings it has on the wire.
 import { Type } from '#lib/schema/type.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
-import type { HiddenBy, StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import type { HiddenBy, StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 
 export const TxtRecord = Type.Object(
@@ -60,7 +60,7 @@ export function txtRdata(value: string): string | undefined {
 }
 
 export function showTxtRecord(
-  { rdata, ttlSeconds, createdAtMs, ...record }: StoredTxtRecord,
+  { rdata, ttlSeconds, createdAtMs, ...record }: StoredRecord,
   hiddenBy: HiddenBy | undefined,
 ) {
   const { id, tenantId, name } = record

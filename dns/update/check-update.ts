@@ -30,7 +30,7 @@ export interface ZoneView {
 }
 
 /** In the order of the message. */
-export type TxtUpdate =
+export type ZoneUpdate =
   | {
       readonly verb: 'add'
       readonly name: Uint8Array
@@ -43,7 +43,7 @@ export type TxtUpdate =
 export type CheckedUpdate =
   | {
       readonly rcode: 0
-      readonly changes: readonly TxtUpdate[]
+      readonly changes: readonly ZoneUpdate[]
       /** Updates left out because they change nothing; `rcode` is 0 all the same. */
       readonly skipped: readonly UpdateRecord[]
     }
@@ -122,7 +122,7 @@ function isWellFormed({ type, class: klass, ttlSeconds, rdata }: UpdateRecord): 
   }
 }
 
-function changeOf({ owner, type, class: klass, ttlSeconds, rdata }: UpdateRecord): TxtUpdate[] {
+function changeOf({ owner, type, class: klass, ttlSeconds, rdata }: UpdateRecord): ZoneUpdate[] {
   const isTxt = type === RrType.TXT
   if (klass === QClass.In && isTxt) {
     // RFC 2181 section 8: the top bit set means zero.

@@ -18,7 +18,7 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Settings } from '#settings/settings.ts'
 import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
 import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
-import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 
 interface AcmeDnsParts {
@@ -127,7 +127,7 @@ async function setValue(
 async function sweep({ dynamicDns }: AcmeDnsParts, nowMs: number): Promise<void> {
   const listed = await dynamicDns.listRecords('every-tenant')
   if (!listed.ok) return
-  const isOld = ({ writtenBy, createdAtMs }: StoredTxtRecord): boolean =>
+  const isOld = ({ writtenBy, createdAtMs }: StoredRecord): boolean =>
     writtenBy.startsWith(writer) && createdAtMs < nowMs - valueLimits.keptMs
   for (const { id } of listed.value.filter(isOld).slice(0, valueLimits.sweepMax)) {
     await dynamicDns.deleteRecord('every-tenant', id)

@@ -4,8 +4,8 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
-import { TxtEncoder } from '#zones/dynamic/txt-encoder.ts'
-import type { EncodedTexts } from '#zones/dynamic/txt-encoder.ts'
+import { WrittenEncoder } from '#zones/dynamic/written-encoder.ts'
+import type { EncodedTexts } from '#zones/dynamic/written-encoder.ts'
 import { DoubleBuffer } from './generation-memory.ts'
 
 export type DynamicFeed = Pick<DynamicDns, 'texts' | 'onChange'>
@@ -23,7 +23,7 @@ export class DynamicLink {
   readonly #memory = new DoubleBuffer(bytesMax)
   readonly #log: Log
   readonly #feed: DynamicFeed | null
-  readonly #encoder: TxtEncoder | undefined
+  readonly #encoder: WrittenEncoder | undefined
   #encoded: EncodedTexts | undefined
   #served: HandedBundle | null = null
   #servedRevision = 0
@@ -36,7 +36,7 @@ export class DynamicLink {
     const feed = dynamic ?? null
     this.#log = log
     this.#feed = feed
-    this.#encoder = feed === null ? undefined : new TxtEncoder(feed.texts)
+    this.#encoder = feed === null ? undefined : new WrittenEncoder(feed.texts)
     feed?.onChange(async ({ names }) => {
       this.#encoder?.changed(names)
       await onChange()

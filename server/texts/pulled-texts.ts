@@ -6,7 +6,7 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { TextsHandler } from '#zones/dynamic/dynamic-dns.ts'
-import { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import type { DynamicFeed } from '#server/node/dynamic-link.ts'
 import type { Refusal } from '#server/node/refusals.ts'
@@ -26,7 +26,7 @@ const otherKind: Refusal = {
 }
 
 export class PulledTexts implements DynamicFeed {
-  readonly texts = new TxtRrsets()
+  readonly texts = new WrittenRecords()
   readonly #parts: PulledTextsParts
   readonly #handlers = new Set<TextsHandler>()
   #serving: SignedChannelRecord | undefined

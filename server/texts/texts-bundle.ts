@@ -9,7 +9,7 @@ import { adoptBundle } from '#bundle/load/load.ts'
 import { rrsetAt } from '#bundle/load/rrset-values.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 
 /** No channel of the settings has a dot. */
 export const textsChannel = (channel: string): string => `${channel}.texts`
@@ -25,7 +25,7 @@ const soa = {
 let empty: Bundle | undefined
 
 /**
- * Returns a bundle without records. Every name lies in its zone, so a TxtEncoder accepts it as the
+ * Returns a bundle without records. Every name lies in its zone, so a WrittenEncoder accepts it as the
  * main bundle.
  */
 export function emptyTexts(): Bundle {
@@ -53,8 +53,8 @@ export function isTextsBundle(bundle: Bundle): boolean {
  * Returns the records, each with an id from its content: the same record has the same id in the
  * next bundle.
  */
-export function recordsOfTexts(bundle: Bundle): StoredTxtRecord[] {
-  const records: StoredTxtRecord[] = []
+export function recordsOfTexts(bundle: Bundle): StoredRecord[] {
+  const records: StoredRecord[] = []
   for (let node = 0; node < bundle.counts.nodes; node++) {
     const rrset = findRrset(bundle, node, RrType.TXT)
     if (rrset < 0) continue

@@ -7,7 +7,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
-import { TxtEncoder } from '#zones/dynamic/txt-encoder.ts'
+import { WrittenEncoder } from '#zones/dynamic/written-encoder.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import { emptyTexts } from './texts-bundle.ts'
 
@@ -31,7 +31,7 @@ const retryMs = 30_000
 
 export class TextsPublisher {
   readonly #parts: TextsPublisherParts
-  readonly #encoder: TxtEncoder
+  readonly #encoder: WrittenEncoder
   #newest: SignedChannelRecord | undefined
   /** Whether records may have changed since they were last encoded. */
   #isDue = false
@@ -44,7 +44,7 @@ export class TextsPublisher {
 
   constructor(parts: TextsPublisherParts) {
     this.#parts = parts
-    this.#encoder = new TxtEncoder(parts.feed.texts)
+    this.#encoder = new WrittenEncoder(parts.feed.texts)
   }
 
   /** Continues from the last publication in the store. */

@@ -20,7 +20,7 @@ export interface StoredTsigKey {
 /** Why a TXT record is not answered: the record at or above its name that hides it. */
 export type HiddenBy = 'alias' | 'delegation' | 'dname'
 
-export interface StoredTxtRecord {
+export interface StoredRecord {
   readonly id: string
   readonly tenantId: string
   /** Absolute, in lower case, with the final dot. */
@@ -34,7 +34,7 @@ export interface StoredTxtRecord {
 }
 
 /** A change by a DNS client. RFC 2136 section 2.5. */
-export type TxtChange =
+export type RecordChange =
   | {
       readonly verb: 'add'
       readonly name: string
@@ -53,14 +53,14 @@ export interface DynamicRevisions {
 export interface DynamicDnsState {
   readonly revisions: DynamicRevisions
   readonly keys: readonly StoredTsigKey[]
-  readonly records: readonly StoredTxtRecord[]
+  readonly records: readonly StoredRecord[]
 }
 
 /** The effect of a write of records, for nodes at the previous revision. */
-export interface TxtDelta {
+export interface RecordDelta {
   /** The revision after the write; unchanged if the write changed nothing. */
   readonly revision: number
-  readonly added: readonly StoredTxtRecord[]
+  readonly added: readonly StoredRecord[]
   /** Ids. */
   readonly removed: readonly string[]
 }
@@ -88,7 +88,7 @@ export const dynamicDnsLimits = {
   changesMax: 500,
 } as const
 
-export type TxtFault = 'too-many-records' | 'too-many-changes'
+export type RecordFault = 'too-many-records' | 'too-many-changes'
 
 export interface DynamicDnsStore {
   readonly createKey: (
@@ -99,21 +99,21 @@ export interface DynamicDnsStore {
   /** @returns the new revision; null: no such key in the scope */
   readonly deleteKey: (scope: TenantScope, id: string) => StoreCall<number | null>
   readonly createRecord: (
-    record: StoredTxtRecord,
-  ) => StoreCall<TxtDelta, TxtFault | 'record-exists'>
+    record: StoredRecord,
+  ) => StoreCall<RecordDelta, RecordFault | 'record-exists'>
   /** Oldest first. */
-  readonly listRecords: (scope: TenantScope) => StoreCall<readonly StoredTxtRecord[]>
+  readonly listRecords: (scope: TenantScope) => StoreCall<readonly StoredRecord[]>
   /** @returns null: no such record in the scope */
-  readonly deleteRecord: (scope: TenantScope, id: string) => StoreCall<TxtDelta | null>
+  readonly deleteRecord: (scope: TenantScope, id: string) => StoreCall<RecordDelta | null>
   /**
    * Applies all changes of one update in order, or none. Existing data stays. `key-gone`: the key
    * was deleted, possibly on another node.
    */
   readonly applyChanges: (
     keyId: string,
-    changes: readonly TxtChange[],
+    changes: readonly RecordChange[],
     nowMs: number,
-  ) => StoreCall<TxtDelta, TxtFault | 'key-gone'>
+  ) => StoreCall<RecordDelta, RecordFault | 'key-gone'>
   readonly revisions: () => StoreCall<DynamicRevisions>
   /** Loads everything in one consistent snapshot. */
   readonly load: () => StoreCall<DynamicDnsState>

@@ -9,16 +9,16 @@ import type {
   DynamicDnsStore,
   DynamicRevisions,
   StoredTsigKey,
-  StoredTxtRecord,
-  TxtChange,
-  TxtDelta,
-  TxtFault,
+  StoredRecord,
+  RecordChange,
+  RecordDelta,
+  RecordFault,
 } from '../ports/dynamic-dns.ts'
 import { slices } from './database/limits.ts'
 import { inScope } from './database/scope.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db, TsigKeysTable, TxtRecordsTable } from './database/tables.ts'
-import { changedRecords } from './txt-changes.ts'
+import { changedRecords } from './record-changes.ts'
 
 /** Channel of notices that data has changed; a notice has no content. */
 export const dynamicDnsChannel = 'gslbd_dynamic_dns'
@@ -181,9 +181,9 @@ async function raise(
 async function change(
   db: Db,
   revision: number,
-  changes: readonly TxtChange[],
-  written: Pick<StoredTxtRecord, 'tenantId' | 'createdAtMs' | 'writtenBy'> & { id?: string },
-): Promise<TxtDelta | TxtFault> {
+  changes: readonly RecordChange[],
+  written: Pick<StoredRecord, 'tenantId' | 'createdAtMs' | 'writtenBy'> & { id?: string },
+): Promise<RecordDelta | RecordFault> {
   const { tenantId, createdAtMs, writtenBy, id } = written
   const names = [...new Set(changes.map(({ name }) => name))]
   const stored = names.length === 0 ? [] : await named(db, names)
@@ -206,7 +206,7 @@ async function change(
   return { revision: await raise(db, 'records_revision', revision), added, removed }
 }
 
-async function named(db: Db, names: readonly string[]): Promise<readonly StoredTxtRecord[]> {
+async function named(db: Db, names: readonly string[]): Promise<readonly StoredRecord[]> {
   return (await recordsOf(db).where('name', 'in', names).execute()).map(recordOf)
 }
 
@@ -233,7 +233,7 @@ const keysOf = (db: Db) =>
 const recordsOf = (db: Db) =>
   db.selectFrom('txt_records').selectAll().orderBy('created_at_ms').orderBy('id')
 
-function tooMuch(code: TxtFault) {
+function tooMuch(code: RecordFault) {
   const { changesMax, ...most } = dynamicDnsLimits
   const message =
     code === 'too-many-changes'
@@ -268,7 +268,7 @@ function keyOf(row: Selectable<TsigKeysTable>): StoredTsigKey {
   }
 }
 
-function recordRow(record: StoredTxtRecord): Selectable<TxtRecordsTable> {
+function recordRow(record: StoredRecord): Selectable<TxtRecordsTable> {
   return {
     id: record.id,
     tenant_id: record.tenantId,
@@ -280,7 +280,7 @@ function recordRow(record: StoredTxtRecord): Selectable<TxtRecordsTable> {
   }
 }
 
-function recordOf(row: Selectable<TxtRecordsTable>): StoredTxtRecord {
+function recordOf(row: Selectable<TxtRecordsTable>): StoredRecord {
   return {
     id: row.id,
     tenantId: row.tenant_id,

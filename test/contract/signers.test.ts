@@ -9,7 +9,7 @@ import { createServingView } from '#answer/serving-view.ts'
 import { noSigner } from '#answer/signing/signer.ts'
 import type { Signer } from '#answer/signing/signer.ts'
 import { Transaction } from '#answer/transaction.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { allocatedBytesPerCall } from '#test/support/allocated-bytes.ts'
 import { bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { typeName, typeNumber } from '#test/support/dns/codes.ts'
@@ -62,7 +62,7 @@ const main = bundleOf({
     rule(2, 'exact', 'moved.example.org.', { action: 'cname', target: 'www.example.org.' }),
   ],
 })
-const { handed } = encodeTxtBundle(txtRrsets([['new.example.org.', 'written']]), main)
+const { handed } = encodeWritten(txtRrsets([['new.example.org.', 'written']]), main)
 const routing = createRoutingState(main, 1).buffers
 const { bytes, digest } = main
 const generation = { number: 1, bundle: bytes, digest, dynamic: handed, routing }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { err } from '#lib/result.ts'
-import { encodedHere } from '#zones/dynamic/txt-encoder.ts'
+import { encodedHere } from '#zones/dynamic/written-encoder.ts'
 import { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
 import type { DynamicDnsStore } from '#state/ports/dynamic-dns.ts'

@@ -2,7 +2,7 @@
 // DNS and NSD: the answers are the same.
 import { describe, expect, test } from 'vitest'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { asking } from '#test/support/answer-bundle.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { ask } from '#test/support/dns/client.ts'
@@ -34,7 +34,7 @@ const main = bundleOf(modelOfWritten({ ...staticZone, text }))
 const ours = asking(
   main,
   createRoutingState(main, 1),
-  encodeTxtBundle(txtRrsets(written), main).handed,
+  encodeWritten(txtRrsets(written), main).handed,
 )
 const union = written.map(([name, value]) => `${name} 60 TXT "${value}"\n`).join('')
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
-import { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import type { TextsHandler } from '#zones/dynamic/dynamic-dns.ts'
 import { Random } from '#lib/random.ts'
 import { pool, service } from '#test/support/bundle-models.ts'
@@ -26,7 +26,7 @@ const changes = 40
 
 /** The records of the database, changed by hand. */
 class Texts {
-  readonly texts = new TxtRrsets()
+  readonly texts = new WrittenRecords()
   #handler: TextsHandler = () => undefined
   #revision = 0
 

@@ -6,7 +6,7 @@ import { wireOf } from '#bundle/encode/record-pool.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel, RrsetModel } from '#bundle/format/model.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { asking } from '#test/support/answer-bundle.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { said } from '#test/support/dns/said.ts'
@@ -90,7 +90,7 @@ function modelOf({ zones, records }: Declared, texts: readonly Txt[]): BundleMod
 }
 
 const askerOf = (bundle: Bundle, records: readonly Txt[]) => {
-  const { handed } = encodeTxtBundle(txtRrsets(records), bundle)
+  const { handed } = encodeWritten(txtRrsets(records), bundle)
   return asking(bundle, createRoutingState(bundle, 1), handed)
 }
 

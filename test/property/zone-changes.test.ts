@@ -8,7 +8,7 @@ import type { BundleModel, PoolModel, RrsetModel } from '#bundle/format/model.ts
 import { adoptBundle } from '#bundle/load/load.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { historyLimits, transferLimits } from '#zones/transfer/limits.ts'
 import { TransferHistory } from '#zones/transfer/transfer-history.ts'
 import { Transfers } from '#zones/transfer/transfers.ts'
@@ -235,7 +235,7 @@ class Node {
 
   serve(world: World, serial: number): void {
     const bundle = bundleOf(modelOf(world))
-    const { handed } = encodeTxtBundle(txtRrsets(world.texts), bundle)
+    const { handed } = encodeWritten(txtRrsets(world.texts), bundle)
     const dynamic = handed === null ? undefined : adoptBundle(handed.bytes, handed.digest)
     const state = { soaSerial: Uint32Array.of(serial) }
     const view = { bundle, dynamic, state } as unknown as ServingView

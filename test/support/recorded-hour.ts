@@ -19,8 +19,8 @@ import { Random } from '#lib/random.ts'
 import { wordsOfUid } from '#routing/rum/targets.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
-import { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
+import { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import { storedTxt } from './txt-records.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
 import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
@@ -125,7 +125,7 @@ export class RecordedHour {
   readonly #log: RecordedLog
   readonly journal: Journal
   readonly #rum: RumStore
-  readonly #texts = new TxtRrsets()
+  readonly #texts = new WrittenRecords()
   #handed: HandedBundle | null = null
   readonly #down = new Set<string>()
   #serving: { bundle: Bundle; state: RoutingState } | undefined
@@ -201,7 +201,7 @@ export class RecordedHour {
   }
 
   #handTexts(bundle: Bundle): void {
-    this.#handed = encodeTxtBundle(this.#texts.snapshot().records, bundle).handed
+    this.#handed = encodeWritten(this.#texts.snapshot().records, bundle).handed
   }
 
   walk(ms: number): void {

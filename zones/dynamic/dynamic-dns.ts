@@ -8,15 +8,15 @@ import type {
   DynamicDnsState,
   DynamicDnsStore,
   StoredTsigKey,
-  TxtChange,
-  TxtDelta,
+  RecordChange,
+  RecordDelta,
 } from '#state/ports/dynamic-dns.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 import { LiveKeys } from './live-keys.ts'
 import type { LiveTsigKey } from './live-keys.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { TxtRrsets } from './txt-snapshot.ts'
-import type { TxtSnapshot } from './txt-snapshot.ts'
+import { WrittenRecords } from './written-records.ts'
+import type { WrittenSnapshot } from './written-records.ts'
 
 export interface DynamicDnsParts {
   readonly store: DynamicDnsStore
@@ -28,7 +28,7 @@ export interface DynamicDnsParts {
   readonly log: Log
 }
 
-export interface TextsChange extends TxtDelta {
+export interface TextsChange extends RecordDelta {
   /** As people write them, those whose records have changed. */
   readonly names: readonly string[]
 }
@@ -48,7 +48,7 @@ export class DynamicDns implements DynamicDnsAdmin {
   readonly #handlers = new Set<TextsHandler>()
   readonly #keyHandlers = new Set<KeysHandler>()
   #stored = new Map<string, StoredTsigKey>()
-  readonly texts = new TxtRrsets()
+  readonly texts = new WrittenRecords()
   /** -1: nothing was read yet, neither from the store nor from the copy. */
   #revisions = { keys: -1, records: -1 }
   #keys = LiveKeys.none
@@ -84,7 +84,7 @@ export class DynamicDns implements DynamicDnsAdmin {
     return this.#keys.find(name)
   }
 
-  snapshot(): TxtSnapshot {
+  snapshot(): WrittenSnapshot {
     return this.texts.snapshot()
   }
 
@@ -155,7 +155,7 @@ export class DynamicDns implements DynamicDnsAdmin {
    */
   apply(
     keyId: string,
-    changes: readonly TxtChange[],
+    changes: readonly RecordChange[],
     onStored: () => void = () => undefined,
   ): ReturnType<DynamicDnsStore['applyChanges']> {
     return this.#write(async () => {
@@ -239,7 +239,7 @@ export class DynamicDns implements DynamicDnsAdmin {
     this.#copyLater()
   }
 
-  async #takeRecords({ revision, added, removed }: TxtDelta): Promise<void> {
+  async #takeRecords({ revision, added, removed }: RecordDelta): Promise<void> {
     const isNext = revision === this.#revisions.records + 1
     const isKnown = revision === this.#revisions.records
     // Other nodes have written before: all of it has to be read.
@@ -270,7 +270,7 @@ export class DynamicDns implements DynamicDnsAdmin {
     log.error({ keys: unreadable }, `TSIG keys cannot be used on this node: ${reason}`)
   }
 
-  #tell(delta: Omit<TxtDelta, 'revision'>, isNews = true): void {
+  #tell(delta: Omit<RecordDelta, 'revision'>, isNews = true): void {
     const revision = Math.max(this.#revisions.records, 0)
     const { added, removed } = delta
     const change = { revision, added, removed }

@@ -3,7 +3,7 @@
 import { formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
 import { rcodeNames, Rcode } from '#dns/rcode.ts'
 import { checkUpdate } from '#dns/update/check-update.ts'
-import type { TxtUpdate } from '#dns/update/check-update.ts'
+import type { ZoneUpdate } from '#dns/update/check-update.ts'
 import { readUpdate } from '#dns/update/read-update.ts'
 import type { UpdateRecord } from '#dns/update/read-update.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
@@ -11,15 +11,15 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import { hiddenBy } from '#zones/dynamic/hidden-names.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
-import type { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
-import type { TxtChange } from '#state/ports/dynamic-dns.ts'
+import type { RecordChange } from '#state/ports/dynamic-dns.ts'
 import { closestApex, zoneViewOf } from './zone-view.ts'
 
 export interface UpdatesParts {
   readonly dynamicDns: Pick<DynamicDns, 'find' | 'apply'> & {
-    readonly texts: Pick<TxtRrsets, 'find'>
+    readonly texts: Pick<WrittenRecords, 'find'>
   }
   /** The one that answers now. */
   readonly bundle: () => Bundle | undefined
@@ -92,7 +92,7 @@ export class Updates {
     if (checked.rcode !== 0) return checked.rcode
     const { changes: all, skipped } = checked
     // A zone of ours below is another zone, whether it takes updates or not. Section 3.4.1.3.
-    const isInZone = ({ name }: TxtUpdate): boolean =>
+    const isInZone = ({ name }: ZoneUpdate): boolean =>
       main === undefined || sameOctets(closestApex(main, name) ?? update.zone, update.zone)
     if (!all.every(isInZone)) return Rcode.NotZone
     const about = { key: formatName(key.name), tenant: key.tenantId, changes: all.length }
@@ -129,7 +129,7 @@ export class Updates {
   }
 
   /** @returns undefined: the key may make all these changes */
-  #refusal(key: LiveTsigKey, changes: readonly TxtUpdate[]): string | undefined {
+  #refusal(key: LiveTsigKey, changes: readonly ZoneUpdate[]): string | undefined {
     const { changesMax, rdataBytesMax } = dynamicDnsLimits
     if (changes.length > changesMax) return `it has more than ${changesMax} changes`
     const judged = new Set<string>()
@@ -153,7 +153,7 @@ const skippedLine = 'a DNS update has records that are not TXT: they come from G
 const namesLogged = 5
 
 interface VisibleChanges {
-  readonly changes: readonly TxtUpdate[]
+  readonly changes: readonly ZoneUpdate[]
   /** Names of those that are left out, with what hides each. */
   readonly hidden: readonly string[]
   /** Not NOERROR: the update is refused as a whole. */
@@ -164,7 +164,7 @@ interface VisibleChanges {
  * What would be stored and never answered is not taken. A record beside an alias is ignored, as RFC
  * 2136 section 3.4.2.2 has it; a name below a zone cut is not in the zone (section 3.4.1.3).
  */
-function visibleChanges(all: readonly TxtUpdate[], main: Bundle | undefined): VisibleChanges {
+function visibleChanges(all: readonly ZoneUpdate[], main: Bundle | undefined): VisibleChanges {
   const hidden: string[] = []
   let rcode: Rcode = Rcode.NoError
   const changes = all.filter((change) => {
@@ -178,7 +178,7 @@ function visibleChanges(all: readonly TxtUpdate[], main: Bundle | undefined): Vi
   return { changes, hidden, rcode }
 }
 
-function storedChange(change: TxtUpdate): TxtChange {
+function storedChange(change: ZoneUpdate): RecordChange {
   const name = formatName(change.name)
   if (change.verb === 'delete-all') return { verb: 'delete-all', name }
   const rdata = Buffer.from(change.rdata).toString('base64')

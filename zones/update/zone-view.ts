@@ -9,7 +9,7 @@ import { RrType } from '#dns/rrtype.ts'
 import type { ZoneView } from '#dns/update/check-update.ts'
 import { findStored } from '#answer/lookup.ts'
 import { rrsetRecords, serviceRecords } from '#zones/transfer/zone-records.ts'
-import type { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
 
 /**
  * @param mayUpdate whether this apex of ours takes updates
@@ -17,7 +17,7 @@ import type { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
  */
 export function zoneViewOf(
   bundle: Bundle | undefined,
-  texts: Pick<TxtRrsets, 'find'>,
+  texts: Pick<WrittenRecords, 'find'>,
   mayUpdate: (apex: Uint8Array) => boolean,
 ): ZoneView {
   const dynamicOf = (name: Uint8Array): readonly Uint8Array[] =>

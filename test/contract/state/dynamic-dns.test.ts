@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
-import type { StoredTsigKey, StoredTxtRecord, TxtChange } from '#state/ports/dynamic-dns.ts'
+import type { StoredTsigKey, StoredRecord, RecordChange } from '#state/ports/dynamic-dns.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { codeOf, hostileTexts, valueOf } from '#test/support/store-values.ts'
 
@@ -11,18 +11,18 @@ const keyOf = (id: string, parts: Partial<StoredTsigKey> = {}): StoredTsigKey =>
 })
 const rdataOf = (text: string): string =>
   Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]).toString('base64')
-const recordOf = (id: string, parts: Partial<StoredTxtRecord> = {}): StoredTxtRecord => ({
+const recordOf = (id: string, parts: Partial<StoredRecord> = {}): StoredRecord => ({
   ...{ id, tenantId: 'acme', name: 'a.example.', rdata: rdataOf(id) },
   ...{ ttlSeconds: 60, createdAtMs: 1_000, writtenBy: 'system' },
   ...parts,
 })
-const add = (text: string, name = 'a.example.', ttlSeconds = 60): TxtChange => ({
+const add = (text: string, name = 'a.example.', ttlSeconds = 60): RecordChange => ({
   ...{ verb: 'add', name, rdata: rdataOf(text), ttlSeconds },
 })
-const remove = (text: string, name = 'a.example.'): TxtChange => ({
+const remove = (text: string, name = 'a.example.'): RecordChange => ({
   ...{ verb: 'delete', name, rdata: rdataOf(text) },
 })
-const removeAll = (name = 'a.example.'): TxtChange => ({ verb: 'delete-all', name })
+const removeAll = (name = 'a.example.'): RecordChange => ({ verb: 'delete-all', name })
 
 describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
   const state = useState(adapter)
@@ -88,7 +88,7 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       const texts = Array.from({ length: recordsPerNameMax + 1 }, (_, i) => add(`t${i}`))
       expect(await codeOf(dynamicDns.applyChanges('k', texts, 1))).toBe('too-many-records')
       await valueOf(dynamicDns.applyChanges('k', texts.slice(1), 1))
-      const large = (i: number): TxtChange => {
+      const large = (i: number): RecordChange => {
         const rdata = Buffer.alloc(rdataBytesMax, i).toString('base64')
         return { verb: 'add', name: 'large.example.', rdata, ttlSeconds: 1 }
       }
@@ -101,7 +101,7 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
 
   describe('an update', () => {
     /** Values before, changes, values after. */
-    const rows: readonly [string, string[], TxtChange[], string[]][] = [
+    const rows: readonly [string, string[], RecordChange[], string[]][] = [
       ['adds', ['a'], [add('b')], ['a', 'b']],
       ['adds what is there: nothing', ['a'], [add('a')], ['a']],
       ['deletes one value', ['a', 'b'], [remove('a')], ['b']],

@@ -10,7 +10,7 @@ import { createServingView } from '#answer/serving-view.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
-import { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import { Exchange } from '#zones/exchange/exchange.ts'
 import type { LongReply } from '#system/sockets/long-reply.ts'
 import { Transfers } from '#zones/transfer/transfers.ts'
@@ -74,7 +74,7 @@ export class ExchangeUnderTest {
     const updates = new Updates({
       dynamicDns: {
         find: (): LiveTsigKey => exchangeKey,
-        texts: new TxtRrsets(),
+        texts: new WrittenRecords(),
         apply: async () => ok({ revision: ++this.changes, added: [], removed: [] }),
       },
       bundle: () => bundle,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadBundle } from '#bundle/load/load.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { encodeTxtBundle, typesOfBoth } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten, typesOfBoth } from '#zones/dynamic/written-bundle.ts'
 import { asking } from '#test/support/answer-bundle.ts'
 import { bundleOf, pool, service } from '#test/support/bundle-models.ts'
 import { namesOf } from '#test/support/bundle-read.ts'
@@ -25,7 +25,7 @@ const main = bundleOf({
     service(2, '*.apps.example.org.', { pool: 0 }),
   ],
 })
-const { handed, outside, leftOut, hidden } = encodeTxtBundle(
+const { handed, outside, leftOut, hidden } = encodeWritten(
   txtRrsets([
     ['new.new.example.org.', 'moved'],
     ['_a.www.example.org.', 'two'],
@@ -148,13 +148,13 @@ test('names in no zone are counted, hidden ones, and records too many for one me
   const records = Array.from({ length: 20 }, (_, i) => {
     return ['big.example.org.', `${i}`.padEnd(250)] as const
   })
-  const encoded = encodeTxtBundle(txtRrsets(records), big)
+  const encoded = encodeWritten(txtRrsets(records), big)
   expect(encoded.leftOut).toBe(16)
   expect(encoded.handed).not.toBeNull()
 })
 
 test('without any in our zones there is no bundle', () => {
-  expect(encodeTxtBundle(txtRrsets([['a.example.net.', 'x']]), main).handed).toBeNull()
+  expect(encodeWritten(txtRrsets([['a.example.net.', 'x']]), main).handed).toBeNull()
 })
 
 test('another main bundle with the same zones and TXT records needs no second encoding', () => {
@@ -162,11 +162,11 @@ test('another main bundle with the same zones and TXT records needs no second en
     ['www.example.org.', 'a'],
     ['x.example.org.', 'b'],
   ])
-  const first = encodeTxtBundle(records, main)
+  const first = encodeWritten(records, main)
   const services = bundleOf({ ...modelOfWritten({ ...staticZone, text }) })
-  expect(encodeTxtBundle(records, services, first).handed).toBe(first.handed)
+  expect(encodeWritten(records, services, first).handed).toBe(first.handed)
   const others = bundleOf(modelOfWritten({ ...staticZone, text: `${text}x TXT "b2"\n` }))
-  expect(encodeTxtBundle(records, others, first).handed).not.toBe(first.handed)
+  expect(encodeWritten(records, others, first).handed).not.toBe(first.handed)
 })
 
 const dynamic = loadBundle(handed!.bytes)

@@ -4,7 +4,7 @@ import { encodeBundle } from '#bundle/encode/encode.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType, rrTypeNames } from '#dns/rrtype.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { zoneRecords } from '#zones/transfer/zone-records.ts'
 import { ZoneSource } from '#zones/transfer/zone-source.ts'
 import { modelOf } from '#test/support/dns/model.ts'
@@ -45,7 +45,7 @@ function transferred(): Map<string, string[]> {
   const written = rows
     .filter(([name]) => !name.startsWith('static.'))
     .map(([name]) => ({ name: wireName(name), ttlSeconds: 120, values: [textOf('dynamic')] }))
-  const { handed } = encodeTxtBundle(written, main)
+  const { handed } = encodeWritten(written, main)
   const dynamic = adoptBundle(handed!.bytes, handed!.digest)
   const shown = new Map<string, string[]>()
   for (const record of zoneRecords(new ZoneSource(main, dynamic, 7), 0)) {

@@ -5,7 +5,7 @@ import { createApp } from '#api/server/app.ts'
 import { ok } from '#lib/result.ts'
 import { createAcmeDns } from '#node/certificates/acme-dns.ts'
 import type { AcmeDnsAccount } from '#state/ports/acme-dns.ts'
-import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
@@ -14,7 +14,7 @@ const txt = (letter: string): string => letter.repeat(43)
 function world(settings = { domain: 'acme.example.com', registerFrom: ['127.0.0.0/8'] }) {
   const time = new FakeTime(Date.UTC(2026, 10, 30))
   const accounts = new Map<string, AcmeDnsAccount>()
-  const records: StoredTxtRecord[] = []
+  const records: StoredRecord[] = []
   const remove = (id: string): void => {
     const at = records.findIndex((one) => one.id === id)
     if (at >= 0) records.splice(at, 1)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { err, ok } from '#lib/result.ts'
 import { createChallengeSolver } from '#node/certificates/challenge-solver.ts'
 import type { ChallengeSolverParts, HttpChallenges } from '#node/certificates/challenge-solver.ts'
-import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
+import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { keptLog } from '#test/support/certificates.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
@@ -19,14 +19,14 @@ old DNAME new.example.
 const bundle = bundleOf(modelOfWritten({ name: 'example.org.', text: `$TTL 60\n${zone}` }))
 
 function world(behind: readonly (readonly string[])[] = [[]], http: HttpChallenges | null = null) {
-  const stored = new Map<string, StoredTxtRecord>()
+  const stored = new Map<string, StoredRecord>()
   const { log, lines } = keptLog()
   const time = new FakeTime(Date.UTC(2026, 0, 1))
   const wait = async (delayMs: number) => time.pass(delayMs)
   let looks = 0
   const database = { isAway: false }
   const dynamicDns = {
-    createRecord: async (record: StoredTxtRecord) => {
+    createRecord: async (record: StoredRecord) => {
       stored.set(record.id, record)
       return ok({ revision: 1, added: [record], removed: [] })
     },
@@ -75,7 +75,7 @@ test('a proof is a TXT record until it is withdrawn; what dead orders left goes,
   const { solver, stored } = world()
   const old = { id: 'old', name: '_acme-challenge.www.example.org.', writtenBy: 'acme' }
   const others = { ...old, id: 'others', writtenBy: 'key:certbot.' }
-  for (const one of [old, others]) stored.set(one.id, { ...one, createdAtMs: 1 } as StoredTxtRecord)
+  for (const one of [old, others]) stored.set(one.id, { ...one, createdAtMs: 1 } as StoredRecord)
   const signal = new AbortController().signal
   // A wildcard and its name have a proof each, at one name.
   const proofs = [proof('www.example.org', 'one'), proof('www.example.org', 'two')]

@@ -7,7 +7,7 @@ import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import type { TextsHandler } from '#zones/dynamic/dynamic-dns.ts'
-import { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { PulledTexts } from '#server/texts/pulled-texts.ts'
 import { textsDirectory } from '#server/texts/texts-bundle.ts'
@@ -27,7 +27,7 @@ const startMs = 1_790_000_000_000
 
 /** The records of a control node, written by hand. */
 class Written {
-  readonly texts = new TxtRrsets()
+  readonly texts = new WrittenRecords()
   readonly #handlers = new Set<TextsHandler>()
   known = true
   #revision = 0
@@ -98,7 +98,7 @@ const pulledIn = (directory = tempDir('texts')): PulledTexts =>
     log: silentLog,
   })
 
-const lines = ({ texts }: { readonly texts: TxtRrsets }): string[] =>
+const lines = ({ texts }: { readonly texts: WrittenRecords }): string[] =>
   [...texts.names()].sort().flatMap((name) => {
     const { ttlSeconds, values } = texts.find(name)!
     return values.map((value) => `${name} ${ttlSeconds} ${Buffer.from(value).toString()}`)

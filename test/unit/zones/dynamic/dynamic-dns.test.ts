@@ -5,7 +5,7 @@ import { err } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
 import { DynamicDns, copyDelayMs } from '#zones/dynamic/dynamic-dns.ts'
 import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
-import type { DynamicDnsStore, StoredTsigKey, TxtChange } from '#state/ports/dynamic-dns.ts'
+import type { DynamicDnsStore, StoredTsigKey, RecordChange } from '#state/ports/dynamic-dns.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { codeOf, valueOf } from '#test/support/store-values.ts'
@@ -55,7 +55,7 @@ const keyOf = (id: string, parts: Partial<StoredTsigKey> = {}): StoredTsigKey =>
   ...parts,
 })
 const rdata = (text: string): Buffer => Buffer.from(`${String.fromCharCode(text.length)}${text}`)
-const add = (text: string, name = 'a.example.', ttlSeconds = 60): TxtChange => ({
+const add = (text: string, name = 'a.example.', ttlSeconds = 60): RecordChange => ({
   ...{ verb: 'add', name, rdata: rdata(text).toString('base64'), ttlSeconds },
 })
 

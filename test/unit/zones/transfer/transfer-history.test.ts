@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { formatName } from '#dns/name.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { historyLimits } from '#zones/transfer/limits.ts'
 import { unpackRecords } from '#zones/transfer/packed-records.ts'
 import { catalogKey, TransferHistory } from '#zones/transfer/transfer-history.ts'
@@ -170,7 +170,7 @@ test('TXT records that were encoded for the configuration before are compared, t
     rrsets: lower.rrsets.map((rrset) => ({ ...rrset, zone: 1 })),
   }
   const before = bundleOf(one)
-  const texts = encodeTxtBundle(records, before).handed!
+  const texts = encodeWritten(records, before).handed!
   const dynamic = adoptBundle(texts.bytes, texts.digest)
   const key = zoneKeyOf(wireName('a.example.com.'))
   const after = bundleOf(two)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ServingView } from '#answer/serving-view.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { transferLimits } from '#zones/transfer/limits.ts'
 import { TransferHistory } from '#zones/transfer/transfer-history.ts'
 import { Transfers } from '#zones/transfer/transfers.ts'
@@ -23,7 +23,7 @@ const bundle = bundleOf(modelOf({ name: 'example.com.', text }))
 /** As a certificate's challenge. */
 function viewOf(challenge: string, serial: number): ServingView {
   const texts = txtRrsets([['_acme-challenge.www.example.com.', challenge]])
-  const { handed } = encodeTxtBundle(texts, bundle)
+  const { handed } = encodeWritten(texts, bundle)
   const dynamic = adoptBundle(handed!.bytes, handed!.digest)
   const state = { soaSerial: Uint32Array.of(serial) }
   return { bundle, dynamic, state } as unknown as ServingView

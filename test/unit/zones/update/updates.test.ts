@@ -8,7 +8,7 @@ import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
 import { Updates, waitingMax } from '#zones/update/updates.ts'
 import type { UpdatesParts } from '#zones/update/updates.ts'
 import type { Log } from '#lib/log.ts'
-import type { TxtChange } from '#state/ports/dynamic-dns.ts'
+import type { RecordChange } from '#state/ports/dynamic-dns.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { modelOf } from '#test/support/dns/model.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
@@ -70,7 +70,7 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
         return isThere ? { name: below, ttlSeconds: 60, values } : undefined
       },
     },
-    apply: async (_keyId: string, changes: readonly TxtChange[]) => {
+    apply: async (_keyId: string, changes: readonly RecordChange[]) => {
       for (const change of changes) {
         if (change.verb === 'add') values.push(Buffer.from(change.rdata, 'base64'))
       }

@@ -5,10 +5,10 @@ import { Worker } from 'node:worker_threads'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseName } from '#dns/name.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
-import { encodeTxtBundle } from './txt-bundle.ts'
-import type { TextsLeft, TxtBundle } from './txt-bundle.ts'
-import type { FromTxtWorker, ToTxtWorker } from './txt-messages.ts'
-import type { TxtRrset, TxtRrsets } from './txt-snapshot.ts'
+import { encodeWritten } from './written-bundle.ts'
+import type { TextsLeft, WrittenBundle } from './written-bundle.ts'
+import type { FromEncoder, ToEncoder } from './encoder-messages.ts'
+import type { WrittenName, WrittenRecords } from './written-records.ts'
 
 export interface EncodedTexts extends TextsLeft {
   /** null: no name is in a zone of the main bundle. */
@@ -37,9 +37,9 @@ interface Job {
   revision?: number
 }
 
-export class TxtEncoder {
-  readonly #texts: TxtRrsets
-  #last: TxtBundle | undefined
+export class WrittenEncoder {
+  readonly #texts: WrittenRecords
+  #last: WrittenBundle | undefined
   #thread: EncoderThread | undefined
   /** Names whose rrsets the thread does not have as they are now. */
   #unsent = new Set<string>()
@@ -49,7 +49,7 @@ export class TxtEncoder {
   #turns: Promise<unknown> = Promise.resolve()
   #isStopped = false
 
-  constructor(texts: TxtRrsets) {
+  constructor(texts: WrittenRecords) {
     this.#texts = texts
   }
 
@@ -96,7 +96,7 @@ export class TxtEncoder {
 
   #here(main: Bundle): EncodedTexts {
     const { records, revision } = this.#texts.snapshot()
-    this.#last = encodeTxtBundle(records, main, this.#last)
+    this.#last = encodeWritten(records, main, this.#last)
     const { handed, outside, leftOut, hidden } = this.#last
     return { handed, outside, leftOut, hidden, revision, mainDigest: main.digest }
   }
@@ -106,21 +106,21 @@ export class TxtEncoder {
     const { main } = job
     const { worker, gone } = this.#thread ?? this.#startThread()
     this.#last = undefined
-    const post = (message: ToTxtWorker): void => worker.postMessage(message)
+    const post = (message: ToEncoder): void => worker.postMessage(message)
     while (this.#unsent.size > 0) {
       post({ kind: 'rrsets', rrsets: this.#takeUnsent() })
       if (this.#unsent.size > 0) await nextTurn()
     }
     const { revision } = this.#texts
     job.revision = revision
-    const reply = new Promise<FromTxtWorker>((resolve) => worker.once('message', resolve))
+    const reply = new Promise<FromEncoder>((resolve) => worker.once('message', resolve))
     post({ kind: 'encode', bytes: main.bytes, digest: main.digest })
     const encoded = await Promise.race([reply, gone])
     return { ...encoded, revision, mainDigest: main.digest }
   }
 
-  #takeUnsent(): TxtRrset[] {
-    const rrsets: TxtRrset[] = []
+  #takeUnsent(): WrittenName[] {
+    const rrsets: WrittenName[] = []
     for (const name of this.#unsent) {
       if (rrsets.length === rrsetsPerTurn) break
       this.#unsent.delete(name)
@@ -130,7 +130,9 @@ export class TxtEncoder {
   }
 
   #startThread(): EncoderThread {
-    const worker = new Worker(new URL('./txt-worker.ts', import.meta.url), { name: 'dns-texts' })
+    const worker = new Worker(new URL('./encoder-worker.ts', import.meta.url), {
+      name: 'dns-texts',
+    })
     worker.unref()
     // The job that waits for it fails; the next one starts another.
     const gone = new Promise<never>((_, reject) => {
@@ -148,7 +150,7 @@ export class TxtEncoder {
 }
 
 /** Its name is of a record that was there, and so good. */
-function goneRrset(name: string): TxtRrset {
+function goneRrset(name: string): WrittenName {
   const wire = parseName(name)
   return { name: wire.ok ? wire.value : root, ttlSeconds: 0, values: [] }
 }

@@ -4,28 +4,28 @@ import { adoptBundle } from '#bundle/load/load.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import { assert } from '#lib/assert.ts'
 import { yieldToAnswers } from '#lib/thread/background-thread.ts'
-import { encodeTxtBundle } from './txt-bundle.ts'
-import type { TxtBundle } from './txt-bundle.ts'
-import { inOrder } from './txt-snapshot.ts'
-import type { TxtRrset } from './txt-snapshot.ts'
-import type { FromTxtWorker, ToTxtWorker } from './txt-messages.ts'
+import { encodeWritten } from './written-bundle.ts'
+import type { WrittenBundle } from './written-bundle.ts'
+import { inOrder } from './written-records.ts'
+import type { WrittenName } from './written-records.ts'
+import type { FromEncoder, ToEncoder } from './encoder-messages.ts'
 
 const main = parentPort
 assert(main !== null, 'the encoder of TXT records runs in a thread')
 yieldToAnswers()
 /** By name on the wire. */
-const rrsets = new Map<string, TxtRrset>()
-let ordered: readonly TxtRrset[] | undefined
-let last: TxtBundle | undefined
+const rrsets = new Map<string, WrittenName>()
+let ordered: readonly WrittenName[] | undefined
+let last: WrittenBundle | undefined
 /** The octets of `last` in memory that needs no copy on its way. */
 let shared: HandedBundle | null = null
 
-main.on('message', (message: ToTxtWorker) => {
+main.on('message', (message: ToEncoder) => {
   if (message.kind === 'rrsets') take(message.rrsets)
   else main.postMessage(encoded(message))
 })
 
-function take(changed: readonly TxtRrset[]): void {
+function take(changed: readonly WrittenName[]): void {
   ordered = undefined
   for (const rrset of changed) {
     const name = Buffer.from(rrset.name).toString('latin1')
@@ -34,9 +34,9 @@ function take(changed: readonly TxtRrset[]): void {
   }
 }
 
-function encoded({ bytes, digest }: Extract<ToTxtWorker, { kind: 'encode' }>): FromTxtWorker {
+function encoded({ bytes, digest }: Extract<ToEncoder, { kind: 'encode' }>): FromEncoder {
   ordered ??= inOrder([...rrsets.values()])
-  last = encodeTxtBundle(ordered, adoptBundle(bytes, digest), last)
+  last = encodeWritten(ordered, adoptBundle(bytes, digest), last)
   const { handed, outside, leftOut, hidden } = last
   if (handed === null || handed.digest !== shared?.digest) shared = inSharedMemory(handed)
   return { handed: shared, outside, leftOut, hidden }

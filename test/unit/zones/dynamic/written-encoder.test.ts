@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
-import { encodedHere, TxtEncoder } from '#zones/dynamic/txt-encoder.ts'
-import { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
+import { encodedHere, WrittenEncoder } from '#zones/dynamic/written-encoder.ts'
+import { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import { modelOf } from '#test/support/dns/model.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { storedTxt } from '#test/support/txt-records.ts'
@@ -18,11 +18,11 @@ function mainOf(more: string): Bundle {
 const main = mainOf('')
 const other = mainOf('n1 60 TXT static\n')
 
-let texts: TxtRrsets
-let encoder: TxtEncoder
+let texts: WrittenRecords
+let encoder: WrittenEncoder
 beforeEach(() => {
-  texts = new TxtRrsets()
-  encoder = new TxtEncoder(texts)
+  texts = new WrittenRecords()
+  encoder = new WrittenEncoder(texts)
 })
 afterEach(() => encoder.stop())
 
@@ -46,7 +46,7 @@ test('many are encoded in a thread, to the same octets; so is each change', asyn
   add(...many(encodedHere.names + 1))
   const expectSame = async (bundle: Bundle): Promise<void> => {
     const { handed, revision } = await encoder.encode(bundle)
-    const here = encodeTxtBundle(texts.snapshot().records, bundle).handed
+    const here = encodeWritten(texts.snapshot().records, bundle).handed
     expect(handed?.digest).toBe(here!.digest)
     expect(Buffer.compare(handed!.bytes, here!.bytes)).toBe(0)
     expect(revision).toBe(texts.revision)

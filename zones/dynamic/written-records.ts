@@ -2,9 +2,9 @@
 // every node.
 import { parseName } from '#dns/name.ts'
 import { canonicalKey } from '#dns/rdata-text/name-text.ts'
-import type { StoredTxtRecord, TxtDelta } from '#state/ports/dynamic-dns.ts'
+import type { StoredRecord, RecordDelta } from '#state/ports/dynamic-dns.ts'
 
-export interface TxtRrset {
+export interface WrittenName {
   /** Wire form, in lower case. */
   readonly name: Uint8Array
   /** The smallest of its records: an rrset has one TTL. RFC 2181 section 5.2. */
@@ -13,31 +13,31 @@ export interface TxtRrset {
   readonly values: readonly Uint8Array[]
 }
 
-export interface TxtSnapshot {
+export interface WrittenSnapshot {
   /** Rises with every change, equal on all nodes that have these records. */
   readonly revision: number
   /** In the order of RFC 4034 section 6.1. */
-  readonly records: readonly TxtRrset[]
+  readonly records: readonly WrittenName[]
 }
 
-export function txtSnapshot(revision: number, stored: Iterable<StoredTxtRecord>): TxtSnapshot {
-  const texts = new TxtRrsets()
+export function writtenSnapshot(revision: number, stored: Iterable<StoredRecord>): WrittenSnapshot {
+  const texts = new WrittenRecords()
   texts.change({ revision, removed: [], added: [...stored] })
   return texts.snapshot()
 }
 
 interface NamedRecords {
   /** By id. */
-  readonly records: Map<string, StoredTxtRecord>
-  rrset: TxtRrset
+  readonly records: Map<string, StoredRecord>
+  rrset: WrittenName
 }
 
-export class TxtRrsets {
+export class WrittenRecords {
   #revision = 0
   /** By name, as people write it. Names that are none are not there. */
   readonly #byName = new Map<string, NamedRecords>()
   /** By id. */
-  readonly #records = new Map<string, StoredTxtRecord>()
+  readonly #records = new Map<string, StoredRecord>()
   #bytes = 0
 
   get revision(): number {
@@ -55,7 +55,7 @@ export class TxtRrsets {
   }
 
   /** What makes these records of those that are here. A record never changes under its id. */
-  deltaTo(stored: readonly StoredTxtRecord[]): Omit<TxtDelta, 'revision'> {
+  deltaTo(stored: readonly StoredRecord[]): Omit<RecordDelta, 'revision'> {
     const ids = new Set(stored.map(({ id }) => id))
     return {
       removed: [...this.#records.keys()].filter((id) => !ids.has(id)),
@@ -64,7 +64,7 @@ export class TxtRrsets {
   }
 
   /** @returns the names that have other records now */
-  change(delta: TxtDelta): readonly string[] {
+  change(delta: RecordDelta): readonly string[] {
     this.#revision = delta.revision
     const names = new Set<string>()
     for (const id of delta.removed) {
@@ -100,12 +100,12 @@ export class TxtRrsets {
   }
 
   /** @param name as people write it: absolute, in lower case */
-  find(name: string): TxtRrset | undefined {
+  find(name: string): WrittenName | undefined {
     return this.#byName.get(name)?.rrset
   }
 
   /** @param name as people write it: absolute, in lower case */
-  recordsAt(name: string): readonly StoredTxtRecord[] {
+  recordsAt(name: string): readonly StoredRecord[] {
     return [...(this.#byName.get(name)?.records.values() ?? [])]
   }
 
@@ -119,29 +119,29 @@ export class TxtRrsets {
     return this.#byName.keys()
   }
 
-  records(): Iterable<StoredTxtRecord> {
+  records(): Iterable<StoredRecord> {
     return this.#records.values()
   }
 
-  snapshot(): TxtSnapshot {
+  snapshot(): WrittenSnapshot {
     const rrsets = [...this.#byName.values()].map(({ rrset }) => rrset)
     return { revision: this.#revision, records: inOrder(rrsets) }
   }
 }
 
 /** In the order of RFC 4034 section 6.1. */
-export function inOrder(rrsets: readonly TxtRrset[]): readonly TxtRrset[] {
+export function inOrder(rrsets: readonly WrittenName[]): readonly WrittenName[] {
   const keyed = rrsets.map((rrset) => ({ key: canonicalKey(rrset.name), rrset }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
   return keyed.map(({ rrset }) => rrset)
 }
 
-const nothing: TxtRrset = Object.freeze({ name: new Uint8Array(0), ttlSeconds: 0, values: [] })
+const nothing: WrittenName = Object.freeze({ name: new Uint8Array(0), ttlSeconds: 0, values: [] })
 
-const bytesOf = ({ name, values }: TxtRrset): number =>
+const bytesOf = ({ name, values }: WrittenName): number =>
   values.reduce((sum, { length }) => sum + length, name.length)
 
-function rrsetOf(name: Uint8Array, records: readonly StoredTxtRecord[]): TxtRrset {
+function rrsetOf(name: Uint8Array, records: readonly StoredRecord[]): WrittenName {
   return {
     name,
     ttlSeconds: Math.min(...records.map(({ ttlSeconds }) => ttlSeconds)),

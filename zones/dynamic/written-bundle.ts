@@ -16,7 +16,7 @@ import { findDynamicText } from '#answer/dynamic.ts'
 import { findStored } from '#answer/lookup.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import { hiddenBy } from './hidden-names.ts'
-import type { TxtRrset } from './txt-snapshot.ts'
+import type { WrittenName } from './written-records.ts'
 
 /** What is not served, or only in part. */
 export interface TextsLeft {
@@ -28,7 +28,7 @@ export interface TextsLeft {
   readonly hidden: number
 }
 
-export interface TxtBundle extends TextsLeft {
+export interface WrittenBundle extends TextsLeft {
   /** null: no name is in a zone of the main bundle. */
   readonly handed: HandedBundle | null
   /** What was encoded. */
@@ -50,11 +50,11 @@ interface Planned {
  *
  * @param last what it gave for the same records and another main bundle, which is mostly the same
  */
-export function encodeTxtBundle(
-  records: readonly TxtRrset[],
+export function encodeWritten(
+  records: readonly WrittenName[],
   main: Bundle,
-  last?: TxtBundle,
-): TxtBundle {
+  last?: WrittenBundle,
+): WrittenBundle {
   const planned: Planned[] = []
   const apexes = new Map<number, string>()
   let outside = 0
@@ -148,7 +148,7 @@ interface Rrset {
 }
 
 /** With the static records of the same name: these come before others where not all fit. */
-function withStatic({ name, ttlSeconds, values }: TxtRrset, main: Bundle): Rrset {
+function withStatic({ name, ttlSeconds, values }: WrittenName, main: Bundle): Rrset {
   const node = findStored(main, name, 0)
   const rrset = node < 0 ? -1 : findRrset(main, node, RrType.TXT)
   // Alone they fit: what may be written at a name is limited.

@@ -1,16 +1,16 @@
 // Computes the effect of an update's changes on the TXT records of their names.
 import { dynamicDnsLimits } from '../ports/dynamic-dns.ts'
-import type { StoredTxtRecord, TxtChange } from '../ports/dynamic-dns.ts'
+import type { StoredRecord, RecordChange } from '../ports/dynamic-dns.ts'
 
-export interface NewTxtRecord {
+export interface NewRecord {
   readonly name: string
   readonly rdata: string
   readonly ttlSeconds: number
 }
 
 export interface ChangedRecords {
-  readonly added: readonly NewTxtRecord[]
-  readonly removed: readonly StoredTxtRecord[]
+  readonly added: readonly NewRecord[]
+  readonly removed: readonly StoredRecord[]
 }
 
 /**
@@ -20,13 +20,13 @@ export interface ChangedRecords {
  * @param tenantId the writer: records of other tenants at the names are not deleted
  */
 export function changedRecords(
-  stored: readonly StoredTxtRecord[],
-  changes: readonly TxtChange[],
+  stored: readonly StoredRecord[],
+  changes: readonly RecordChange[],
   tenantId: string,
 ): ChangedRecords | 'too-many-records' {
-  const byName = new Map<string, Map<string, NewTxtRecord | StoredTxtRecord>>()
-  const of = (name: string): Map<string, NewTxtRecord | StoredTxtRecord> => {
-    const known = byName.get(name) ?? new Map<string, NewTxtRecord | StoredTxtRecord>()
+  const byName = new Map<string, Map<string, NewRecord | StoredRecord>>()
+  const of = (name: string): Map<string, NewRecord | StoredRecord> => {
+    const known = byName.get(name) ?? new Map<string, NewRecord | StoredRecord>()
     byName.set(name, known)
     return known
   }
@@ -46,8 +46,8 @@ export function changedRecords(
       records.set(rdata, before.get(keyOf(change)) ?? { name, rdata, ttlSeconds })
     }
   }
-  const added: NewTxtRecord[] = []
-  const kept = new Set<StoredTxtRecord>()
+  const added: NewRecord[] = []
+  const kept = new Set<StoredRecord>()
   for (const records of byName.values()) {
     for (const record of records.values()) {
       if ('id' in record) kept.add(record)
@@ -59,10 +59,10 @@ export function changedRecords(
   return { added, removed: stored.filter((record) => !kept.has(record)) }
 }
 
-const keyOf = ({ name, rdata }: NewTxtRecord | (TxtChange & { rdata: string })): string =>
+const keyOf = ({ name, rdata }: NewRecord | (RecordChange & { rdata: string })): string =>
   `${name} ${rdata}`
 
-function isTooMuch(records: readonly NewTxtRecord[]): boolean {
+function isTooMuch(records: readonly NewRecord[]): boolean {
   const { recordsPerNameMax, rdataBytesPerNameMax } = dynamicDnsLimits
   const octets = records.reduce((sum, { rdata }) => sum + Buffer.byteLength(rdata, 'base64'), 0)
   return records.length > recordsPerNameMax || octets > rdataBytesPerNameMax
