@@ -22,7 +22,7 @@ export interface Generation {
   readonly number: number
   readonly bundle: Uint8Array
   readonly digest: string
-  /** TXT records written at run time, see zones/dynamic/written-bundle.ts; null or left out: none. */
+  /** Records written at run time: zones/dynamic/written-bundle.ts. null or left out: none. */
   readonly dynamic?: HandedBundle | null
   readonly routing: RoutingBuffers
   readonly tables: RoutingTables

@@ -25,8 +25,8 @@ const soa = {
 let empty: Bundle | undefined
 
 /**
- * Returns a bundle without records. Every name lies in its zone, so a WrittenEncoder accepts it as the
- * main bundle.
+ * Returns a bundle without records. Every name lies in its zone, so that a WrittenEncoder accepts
+ * it as the main bundle.
  */
 export function emptyTexts(): Bundle {
   if (empty !== undefined) return empty
