@@ -1,5 +1,6 @@
 // Gives the certificate of an ACME server to what listens with it.
 import type { AcmeState } from '#integrations/acme/acme-state.ts'
+import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
 
 /** Calls its listeners when there is another certificate, and not at each try to get one. */
@@ -23,4 +24,14 @@ export function givenBy(source: {
       })
     },
   }
+}
+
+/** Redirects over https are answered with it from the next connection on. */
+export function certifyRedirects(
+  redirects: Pick<RedirectServer, 'certify'> | null,
+  given: GivenCertificate | null,
+): void {
+  if (redirects === null || given === null) return
+  redirects.certify(given.pair())
+  given.onChange(() => redirects.certify(given.pair()))
 }

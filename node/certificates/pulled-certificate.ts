@@ -102,7 +102,7 @@ export function openPulledCertificate(
   env: Io['env'],
   log: Log,
 ): PulledCertificate | null {
-  if (!dns.tls.acme && !redirect.acme) return null
+  if (!dns.tls.acme && !redirect.acme && !redirect.https.acme) return null
   const key = copyKeyOf(env)
   const path = join(dataDir, certificateCopyFile)
   const pulled = new PulledCertificate(

@@ -2,9 +2,12 @@
 import { RedirectPushes } from '#node/compose/redirect-targets.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+import { certifyRedirects } from '#node/certificates/given-certificate.ts'
 import { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasRedirects } from '#node/parts/part-outputs.ts'
+import type { HasCertificates, HasRedirects } from '#node/parts/part-outputs.ts'
+
+type Needs = Given & HasRedirects & HasCertificates
 
 /** Created before the node, which passes it each active bundle. */
 export const createRedirects = ({ settings, log }: Given): Outcome<HasRedirects> => {
@@ -23,9 +26,10 @@ export const createRedirects = ({ settings, log }: Given): Outcome<HasRedirects>
 /**
  * Opened when the stored bundle is active, if there is one; until a bundle is, requests get 503.
  */
-export const openRedirects = async (have: Given & HasRedirects): Promise<Outcome> => {
-  const { redirects, before, log } = have
+export const openRedirects = async (have: Needs): Promise<Outcome> => {
+  const { redirects, certificates, before, log } = have
   if (redirects === null) return ok({ gives: {} })
+  certifyRedirects(redirects, certificates?.given ?? null)
   const started = await redirects.start(before?.sockets)
   if (!started.ok) return started
   const { port, httpsPort } = started.value

@@ -17,7 +17,7 @@ import { createNodeHealth } from '#node/compose/health.ts'
 import { openPulledKeys, pullKeys } from '#node/signing/pull-keys.ts'
 import type { KeysPulled } from '#node/signing/pull-keys.ts'
 import type { KeyPuller } from '#fleet/keys/key-puller.ts'
-import { givenBy } from '#node/certificates/given-certificate.ts'
+import { certifyRedirects, givenBy } from '#node/certificates/given-certificate.ts'
 import { openPulledCertificate, pullCertificate } from '#node/certificates/pulled-certificate.ts'
 import type { PulledCertificate } from '#node/certificates/pulled-certificate.ts'
 import { createZoneKeys } from '#node/signing/zone-keys.ts'
@@ -100,6 +100,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   if (!cookies.ok) return cookies
   const pulledKeys = openPulledKeys(dirPath, env, log)
   const pulledCertificate = openPulledCertificate(settings, dirPath, env, log)
+  if (pulledCertificate !== null) certifyRedirects(redirects, givenBy(pulledCertificate))
   const signing = createZoneKeys(settings, dirPath, env, log, pulledKeys)
   const node = new DnsNode({
     ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value, pulledCertificate) },

@@ -1,5 +1,4 @@
-// Runs the redirect listener of a node of the role dns alone: rules come in the bundle,
-// certificates in files.
+// Runs the redirect listener of a node of the role dns alone: rules come in the bundle.
 import type { Settings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

@@ -1,5 +1,5 @@
-// Holds the certificates of the https listener: chosen by the name that a client asks for, and read
-// again when their files change.
+// Holds the certificates of the https listener: chosen by the name that a client asks for, read
+// again when their files change, and the one that an ACME server gave.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -8,7 +8,7 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { redirectLimits } from './limits.ts'
-import type { CertificateFiles } from './messages.ts'
+import type { CertificateFiles, CertificatePair } from './messages.ts'
 
 interface Known {
   readonly cert: string
@@ -22,6 +22,8 @@ export class ServerCertificates {
   readonly #log: Log
   readonly #known = new Map<string, Known>()
   readonly #told = new Set<string>()
+  /** After those of files, which somebody chose for their names. */
+  #given: Known | undefined
 
   constructor(files: Readonly<Record<string, CertificateFiles>>, log: Log) {
     this.#files = Object.entries(files)
@@ -60,10 +62,23 @@ export class ServerCertificates {
     }
   }
 
-  /** Returns the first certificate, in the form that a TLS server takes. */
-  first(): CertificateFiles {
-    const { cert = '', key = '' } = this.#known.values().next().value ?? {}
-    return { cert, key }
+  /** Takes what an ACME server gave; one that cannot be used leaves what was. */
+  adopt(pair: CertificatePair): void {
+    try {
+      const next = knownOf(pair, this.#given)
+      if (next === this.#given) return
+      this.#given = next
+      this.#log.info({ from: 'acme' }, 'a certificate of redirects was taken over')
+    } catch (error) {
+      const fields = { from: 'acme', reason: reasonOf(error) }
+      this.#log.error(fields, 'a certificate of redirects cannot be used; the one before stays')
+    }
+  }
+
+  /** Returns the first certificate as a TLS server takes it; without one there is no handshake. */
+  first(): Partial<CertificatePair> {
+    const { value: first = this.#given } = this.#known.values().next()
+    return first === undefined ? {} : { cert: first.cert, key: first.key }
   }
 
   /** Returns the first certificate that is valid for the name, else the first of all. */
@@ -73,13 +88,18 @@ export class ServerCertificates {
       first ??= known
       if (known.certificate.checkHost(serverName) !== undefined) return known.context
     }
-    return first?.context
+    const given = this.#given
+    if (given?.certificate.checkHost(serverName) !== undefined) return given.context
+    return (first ?? given)?.context
   }
 }
 
 /** @throws Error when certificate and key do not belong together */
-function read(files: CertificateFiles, known?: Known): Known {
-  const [cert, key] = [pemOf(files.cert), pemOf(files.key)]
+const read = (files: CertificateFiles, known?: Known): Known =>
+  knownOf({ cert: pemOf(files.cert), key: pemOf(files.key) }, known)
+
+/** @throws Error when certificate and key do not belong together */
+function knownOf({ cert, key }: CertificatePair, known?: Known): Known {
   if (known?.cert === cert && known.key === key) return known
   return {
     cert,

@@ -8,6 +8,7 @@ import type {
   ServerResponse,
 } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
+import type { Server as HttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
@@ -29,6 +30,7 @@ import type { ParseError } from './encoded-request.ts'
 import { redirectLimits } from './limits.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
 import type {
+  CertificatePair,
   RedirectChallenge,
   RedirectDescriptors,
   RedirectListenerSettings,
@@ -62,6 +64,7 @@ export class RedirectListener {
   readonly #certificates: ServerCertificates
   readonly #accessLog: AccessLog | undefined
   readonly #servers: Server[] = []
+  #secure: HttpsServer | undefined
   #hits: Float64Array = new Float64Array(0)
   #uids: Uint8Array = new Uint8Array(0)
   #patrol: NodeJS.Timeout | undefined
@@ -88,6 +91,12 @@ export class RedirectListener {
     this.#challenges.adopt(challenges)
   }
 
+  /** Answers https with this certificate of an ACME server from the next connection on. */
+  certify(pair: CertificatePair): void {
+    this.#certificates.adopt(pair)
+    this.#secure?.setSecureContext(this.#certificates.first())
+  }
+
   reopenLog(): void {
     this.#accessLog?.reopen()
   }
@@ -102,6 +111,9 @@ export class RedirectListener {
     }
     const loaded = this.#certificates.load()
     if (!loaded.ok) return loaded
+    if (this.#certificates.first().cert === undefined) {
+      this.#parts.log.warn({ from: 'acme' }, 'redirect.https: there is no certificate yet')
+    }
     const secure = createHttpsServer(
       {
         ...this.#options(),
@@ -113,6 +125,7 @@ export class RedirectListener {
       },
       this.#handler('https'),
     )
+    this.#secure = secure
     secure.on('tlsClientError', (_error, socket) => socket.destroy())
     this.#patrol = setInterval(() => {
       this.#certificates.look()

@@ -7,6 +7,12 @@ export interface CertificateFiles {
   readonly key: string
 }
 
+/** PEM: the certificate with those that lead to its root, and its key. */
+export interface CertificatePair {
+  readonly cert: string
+  readonly key: string
+}
+
 /** What an ACME server is answered when it asks the host for the token. */
 export interface RedirectChallenge {
   /** Lower case. */
@@ -37,6 +43,8 @@ export interface RedirectListenerSettings {
   readonly https: {
     readonly port: number | undefined
     readonly certificates: Readonly<Record<string, CertificateFiles>>
+    /** An ACME server gives one, too. */
+    readonly acme?: boolean
   }
 }
 
@@ -51,6 +59,8 @@ export interface RedirectWorkerData {
   readonly settings: RedirectListenerSettings
   /** Sockets that the process before has handed over; the thread closes them. */
   readonly handed: RedirectDescriptors
+  /** null: none was given yet, or none is used. */
+  readonly certificate: CertificatePair | null
   readonly counters: SharedArrayBuffer
 }
 
@@ -66,6 +76,7 @@ export interface RedirectTable {
 export type ToRedirectWorker =
   | { readonly kind: 'table'; readonly table: RedirectTable }
   | { readonly kind: 'challenges'; readonly challenges: readonly RedirectChallenge[] }
+  | { readonly kind: 'certificate'; readonly pair: CertificatePair }
   | { readonly kind: 'reopen-log' }
   | { readonly kind: 'stop' }
 

@@ -16,6 +16,7 @@ import type { RedirectCounts } from './counters.ts'
 import { redirectLimits } from './limits.ts'
 import type { ListeningPorts } from './listener.ts'
 import type {
+  CertificatePair,
   FromRedirectWorker,
   RedirectDescriptors,
   RedirectListenerSettings,
@@ -54,6 +55,7 @@ export class RedirectServer {
   #ports: ListeningPorts | undefined
   #descriptors: RedirectDescriptors = {}
   #challenges: readonly RedirectChallenge[] = []
+  #certificate: CertificatePair | null = null
 
   constructor(parts: RedirectServerParts) {
     this.#parts = parts
@@ -123,6 +125,19 @@ export class RedirectServer {
     this.#post({ kind: 'challenges', challenges })
   }
 
+  /** True: https is answered with the certificate of an ACME server. */
+  get usesAcme(): boolean {
+    const { port, acme = false } = this.#parts.settings.https
+    return acme && port !== undefined
+  }
+
+  /** For connections that begin now. null: there is none yet; what was given before stays. */
+  certify(pair: CertificatePair | null): void {
+    if (pair === null || !this.usesAcme) return
+    this.#certificate = pair
+    this.#post({ kind: 'certificate', pair })
+  }
+
   reopenLog(): void {
     this.#post({ kind: 'reopen-log' })
   }
@@ -151,7 +166,9 @@ export class RedirectServer {
   #startThread(handed: RedirectDescriptors = {}): Promise<Result<ListeningPorts, string>> {
     const { clock, log } = this.#parts
     const settings = this.#settled(this.#parts.settings)
-    const data: RedirectWorkerData = { settings, handed, counters: this.#shared }
+    const data: RedirectWorkerData = {
+      ...{ settings, handed, counters: this.#shared, certificate: this.#certificate },
+    }
     const worker = (this.#parts.spawn ?? spawnRedirectWorker)(data)
     const startedMs = clock.monotonicMs()
     this.#worker = worker

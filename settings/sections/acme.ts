@@ -17,7 +17,7 @@ const names = Type.Optional(
 
 export const acme = section(
   'A certificate from an ACME server (RFC 8555), which control nodes get and renew: for DNS over ' +
-    'TLS and HTTPS, and for the API. It needs GSLB_SECRET_KEY. ' +
+    'TLS and HTTPS, the API and redirects over https. It needs GSLB_SECRET_KEY. ' +
     '[More](../operations/certificates.md).',
   {
     names,
@@ -63,10 +63,11 @@ interface Uses {
   readonly acme: AcmeSection
   readonly dns: { readonly tls: { readonly acme: boolean } }
   readonly api: { readonly tls: { readonly acme: boolean } }
+  readonly redirect: { readonly https: { readonly acme: boolean } }
 }
 
 /** Returns sentences for the operator about what an enabled section lacks. */
-export function faultsOfAcme({ roles, acme: wanted, dns, api }: Uses): readonly string[] {
+export function faultsOfAcme({ roles, acme: wanted, dns, api, redirect }: Uses): readonly string[] {
   const { names: all, agreeToTerms } = wanted
   if (all.length > 0 && !agreeToTerms) {
     return [
@@ -78,6 +79,7 @@ export function faultsOfAcme({ roles, acme: wanted, dns, api }: Uses): readonly 
   const users = [
     ...(dns.tls.acme ? ['dns.tls.acme'] : []),
     ...(api.tls.acme ? ['api.tls.acme'] : []),
+    ...(redirect.https.acme ? ['redirect.https.acme'] : []),
   ]
   return isGiven
     ? []

@@ -151,6 +151,13 @@ const https = section('The same over https.', {
       'first that is for the name that it asks for, else the first. Renewed files are taken over ' +
       'within ten seconds.',
   }),
+  acme: boolean({
+    default: false,
+    description:
+      'Whether the certificate of `acme` is shown as well, where none of the files is for the ' +
+      'name. Nodes of the role `dns` get it from control nodes. ' +
+      '[More](../operations/certificates.md).',
+  }),
 })
 
 export const redirect = section('HTTP redirects. [More](../operations/redirects.md).', {
@@ -217,7 +224,7 @@ export function missingForRedirect(redirects: RedirectSection): readonly string[
     [isOn, redirects.port !== undefined, 'port', 'enabled'],
     [
       isOn && secure.port !== undefined,
-      Object.keys(secure.certificates).length > 0,
+      secure.acme || Object.keys(secure.certificates).length > 0,
       'https.certificates',
       'https.port',
     ],

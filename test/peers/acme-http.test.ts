@@ -1,5 +1,5 @@
 // A certificate from Pebble for a name in no zone of ours: the redirect listener answers its HTTP
-// challenge. The DNS server of Pebble's tests says that every name is this machine.
+// challenge, and shows the certificate over https. The DNS server of Pebble's tests says that every name is this machine.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
@@ -22,10 +22,12 @@ let site: Site
 let ca: AcmeServer
 let resolver: ChildProcess
 let tlsPort: number
+let httpsPort: number
 
 beforeAll(async () => {
   const [dns, httpPort, management] = await Promise.all([1, 2, 3].map(freePort))
   tlsPort = await freePort()
+  httpsPort = await freePort()
   const off = ['-http01', '', '-https01', '', '-tlsalpn01', '']
   const on = ['-dns01', `127.0.0.1:${dns}`, '-management', `127.0.0.1:${management}`]
   const names = ['-defaultIPv4', '127.0.0.1', '-defaultIPv6', '']
@@ -37,7 +39,10 @@ beforeAll(async () => {
       propagation: '0s',
     },
     dns: { tls: { port: tlsPort, acme: true } },
-    redirect: { enabled: true, listenAddr: '127.0.0.1', port: httpPort, acme: true },
+    redirect: {
+      ...{ enabled: true, listenAddr: '127.0.0.1', port: httpPort, acme: true },
+      https: { port: httpsPort, acme: true },
+    },
   })
   copyFileSync(ca.certificate, join(site.path, 'ca.pem'))
   await site.push()
@@ -49,11 +54,11 @@ afterAll(async () => {
   site.remove()
 })
 
-test('the name is proven by HTTP', async () => {
+test('the name is proven by HTTP, and redirects over https have the certificate', async () => {
   const root = await ca.root()
-  const names = async (): Promise<string> => {
+  const names = async (port: number): Promise<string> => {
     const { promise, resolve } = Promise.withResolvers<string>()
-    const socket = connect({ port: tlsPort, host: '127.0.0.1', servername: name, ca: root })
+    const socket = connect({ port, host: '127.0.0.1', servername: name, ca: root })
     socket.once('error', () => resolve(''))
     socket.once('secureConnect', () => resolve(socket.getPeerCertificate().subjectaltname ?? ''))
     try {
@@ -62,6 +67,10 @@ test('the name is proven by HTTP', async () => {
       socket.destroy()
     }
   }
-  await waitUntil('the certificate', async () => (await names()) !== '', { timeoutMs: 90_000 })
-  expect(await names()).toBe(`DNS:${name}`)
+  await waitUntil('the certificate', async () => (await names(tlsPort)) !== '', {
+    timeoutMs: 90_000,
+  })
+  expect(await names(tlsPort)).toBe(`DNS:${name}`)
+  const isThere = async () => (await names(httpsPort)) === `DNS:${name}`
+  await waitUntil('redirects to have it', isThere, { timeoutMs: 20_000 })
 }, 240_000)

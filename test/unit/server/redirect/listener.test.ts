@@ -247,6 +247,30 @@ describe('https', () => {
     await waitUntil('the other certificate', async () => (await shown()) !== before)
   })
 
+  test('shows what an ACME server gave, in the place of nothing and behind files', async () => {
+    const textsOf = ({ cert, key }: ReturnType<typeof pair>) => ({
+      ...{ cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') },
+    })
+    const https = { port: 0, certificates: {}, acme: true }
+    const { listener, httpsPort } = await listening({ https })
+    const shown = async (name: string, port = httpsPort!) =>
+      (await ask(port, name, name)).fingerprint256
+    await expect(shown('old.example')).rejects.toThrow()
+    listener.certify(textsOf(pair('addressed')))
+    const first = await shown('old.example')
+    listener.certify(textsOf(pair('named')))
+    const second = await shown('old.example')
+    expect(first).not.toBe(second)
+    listener.certify({ cert: 'none', key: 'none' })
+    expect(await shown('old.example')).toBe(second)
+    const files = { ...https, certificates: { one: pair('addressed') } }
+    const both = await listening({ https: files })
+    both.listener.certify(textsOf(pair('named')))
+    const ofFile = await shown('none.example', both.httpsPort!)
+    expect(ofFile).toBe(first)
+    expect(await shown('www.example.com', both.httpsPort!)).toBe(second)
+  })
+
   test('without a certificate that can be used it does not start', async () => {
     const settings = {
       ...plain,

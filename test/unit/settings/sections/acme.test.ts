@@ -17,6 +17,16 @@ test.each([
   ['a listener without names', 'dns: { tls: { acme: true } }', 'dns.tls.acme needs acme.names'],
   ['the API without names', 'api: { tls: { acme: true } }', 'api.tls.acme needs acme.names'],
   [
+    'redirects over https without names',
+    'redirect: { enabled: true, port: 80, https: { port: 443, acme: true } }',
+    'redirect.https.acme needs acme.names',
+  ],
+  [
+    'redirects over https with names and no files',
+    `acme: { ${names}, agreeToTerms: true }\nredirect: { enabled: true, port: 80, https: { port: 443, acme: true } }`,
+    undefined,
+  ],
+  [
     'a node that gets it from others',
     'dns: { tls: { acme: true } }\nroles: [dns]\nbundle: { urls: ["https://c.example.com"] }',
     undefined,
