@@ -106,11 +106,10 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value, pulledCertificate) },
     ...{ store, trusted, ...fed, signing, usedMax: 0, clock: systemClock, log },
   })
-  stops.push(watched(rateLimit, node))
   const exchange = new ZoneExchange(settings.dns, node, log)
+  stops.push(watched(rateLimit, node), () => exchange.notifier.stop())
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
-  stops.push(() => exchange.notifier.stop())
   stops.push(startJournalSender({ settings, dataDir: dirPath, token }, log))
   for (const part of [() => journal?.stop(), () => node.rest()]) stops.push(part)
   run.stops.last.push(() => stopAnswering(node, queryLog), cookies.value.stop)

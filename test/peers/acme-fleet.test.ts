@@ -29,6 +29,7 @@ let ca: AcmeServer
 let root: string
 let node: DaemonProcess
 let tlsPort: number
+let httpsPort: number
 
 const startNode = async (): Promise<void> => {
   node = nodes.spawn('serve', '--settings', settingsFile)
@@ -38,6 +39,7 @@ const startNode = async (): Promise<void> => {
 beforeAll(async () => {
   const dnsPort = await freePort()
   tlsPort = await freePort()
+  httpsPort = await freePort()
   // Pebble asks the dns node, and not the one that writes the proof.
   ca = await startAcmeServer(dnsPort)
   root = await ca.root()
@@ -61,6 +63,10 @@ beforeAll(async () => {
       ...{ listenAddr: '127.0.0.1', port: dnsPort, threads: 1 },
       tls: { port: tlsPort, acme: true },
     },
+    redirect: {
+      ...{ enabled: true, listenAddr: '127.0.0.1', port: 0 },
+      https: { port: httpsPort, acme: true },
+    },
     api: { enabled: true, port: 0 },
     bundle: {
       urls: [`http://127.0.0.1:${control.apiPort}`],
@@ -79,9 +85,9 @@ afterAll(async () => {
 })
 
 /** Serial of the certificate that the dns node shows; '': it shows none that counts. */
-async function serial(): Promise<string> {
+async function serial(port = tlsPort): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const socket = connect({ port: tlsPort, host: '127.0.0.1', servername: name, ca: root })
+  const socket = connect({ port, host: '127.0.0.1', servername: name, ca: root })
   socket.once('error', () => resolve(''))
   socket.once('secureConnect', () => resolve(socket.getPeerCertificate().serialNumber))
   try {
@@ -94,6 +100,8 @@ async function serial(): Promise<string> {
 test('a dns node starts without a certificate, and serves with it when it comes', async () => {
   await waitUntil('the certificate', async () => (await serial()) !== '', patience)
   expect(await serial()).not.toBe('')
+  const isShared = async () => (await serial(httpsPort)) === (await serial())
+  await waitUntil('redirects to have it', isShared, patience)
   expect(readFileSync(join(directory, 'data', 'certificates.copy'), 'utf8')).toMatch(/^v1\./)
   expect(node.output).not.toContain('PRIVATE')
   await waitUntil('a good health', async () => (await node.health()) === 'ok', patience)
@@ -105,4 +113,5 @@ test('without its control node it starts again with what its disk has', async ()
   await node.stop('SIGKILL')
   await startNode()
   expect(await serial()).toBe(before)
+  expect(await serial(httpsPort)).toBe(before)
 })

@@ -1,5 +1,6 @@
 // A certificate from Pebble for a name in no zone of ours: the redirect listener answers its HTTP
-// challenge, and shows the certificate over https. The DNS server of Pebble's tests says that every name is this machine.
+// challenge, and shows the certificate over https. The DNS server of Pebble's tests says that every
+// name is this machine.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
