@@ -49,7 +49,8 @@ const Zone = Type.Object(
       Type.Object({
         for: Type.String({
           description:
-            '`time`, `age`, `nodes`, `parent` or `old-ds`: the last two may wait for a person',
+            '`time`, `age`, `nodes`, `key` (another one), `parent` or `old-ds`: the last two may ' +
+            'wait for a person',
         }),
         tag: Type.Integer(),
         message: Type.String(),

@@ -6,6 +6,7 @@ import { parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { KeyRecord, KeyRole, KeyTimes } from './key-record.ts'
+import { areSame, notAfter } from './key-times.ts'
 import { longestTtls, servedTtls } from './served-ttls.ts'
 import type { ServedTtls } from './served-ttls.ts'
 import { DigestType, dsRdata } from './zone-key.ts'
@@ -62,6 +63,8 @@ export type Waiting =
   | { readonly for: 'old-ds'; readonly tag: number; readonly ds: readonly string[] }
   /** Nodes that answer by keys of before: each wait begins anew when they have the last ones. */
   | { readonly for: 'nodes'; readonly tag: number; readonly nodes: readonly string[] }
+  /** It goes once another key has taken its place, which waits itself. */
+  | { readonly for: 'key'; readonly tag: number; readonly by: number }
   /** Until then a key does. */
   | { readonly for: 'age'; readonly tag: number; readonly role: KeyRole; readonly untilMs: number }
 
@@ -274,6 +277,7 @@ class Round {
     this.#giveDs(entry.publicKey)
     this.#remove(entry.publicKey, signer.publicKey, algorithm)
     this.#renew(entry.publicKey, signer.publicKey)
+    this.#tellOthers(entry.publicKey, signer.publicKey)
   }
 
   result(): Rolled {
@@ -284,6 +288,17 @@ class Round {
       before.every((one, i) => areSame(one.times, this.#records[i]!.times))
     const records = isSame ? before : this.#records
     return { records, wanted: this.#wanted, waiting: this.#waiting, nextMs }
+  }
+
+  /** Each key that is needed no more has a next step, also where it is another key's. */
+  #tellOthers(entryKey: Uint8Array, signerKey: Uint8Array): void {
+    const [entry, signer] = [this.#at(entryKey), this.#at(signerKey)]
+    const told = new Set(this.#waiting.map(({ tag }) => tag))
+    for (const { tag, role, publicKey } of this.#own) {
+      if (told.has(tag) || publicKey === entryKey || publicKey === signerKey) continue
+      const isEntryNext = role === 'ksk' || signer.times.activeMs !== null
+      this.#waiting.push({ for: 'key', tag, by: (isEntryNext ? entry : signer).tag })
+    }
   }
 
   get #own(): KeyRecord[] {
@@ -476,20 +491,4 @@ class Round {
       else if (isCalm) this.#wanted.push({ role: one.role, algorithm: one.algorithm })
     }
   }
-}
-
-const areSame = (a: KeyTimes, b: KeyTimes): boolean =>
-  (Object.keys(a) as (keyof KeyTimes)[]).every((name) => a[name] === b[name])
-
-function notAfter(times: KeyTimes, nowMs: number, all: readonly KeyRecord[]): KeyTimes {
-  const entries = Object.entries(times) as [keyof KeyTimes, number | null][]
-  if (entries.every(([, at]) => at === null || at <= nowMs)) return times
-  const past = Object.fromEntries(
-    entries.map(([name, at]) => [name, at === null ? null : Math.min(at, nowMs)]),
-  ) as unknown as KeyTimes
-  const { dsSubmittedMs } = times
-  if (dsSubmittedMs === null || dsSubmittedMs <= nowMs) return past
-  // The order of keys stays: CDS names the last one alone, not two at once.
-  const later = all.filter((one) => (one.times.dsSubmittedMs ?? 0) > dsSubmittedMs).length
-  return { ...past, dsSubmittedMs: nowMs - later }
 }

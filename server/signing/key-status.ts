@@ -69,6 +69,8 @@ export function waitingLine(zone: string, one: Waiting): string {
         `record "${zone} IN DS ${one.ds}", unless it reads CDS. Where this node cannot ask the ` +
         `parent: "gslbd dnssec seen ${zone} ${one.tag}" when all of its servers have it.`
       )
+    case 'key':
+      return `Key ${one.tag} goes when key ${one.by} has taken its place.`
     case 'old-ds':
       return (
         `Key ${one.tag} waits until the parent has DS records of its algorithm alone: take ` +
