@@ -93,6 +93,15 @@ export const zoneDiagnostics = {
     bad: 'dnssec: { enabled: true, policy: { zsk: 2h } }',
     good: 'dnssec: { enabled: true, policy: { zsk: 90d } }',
   },
+  'dnskey-invalid': {
+    severity: 'error',
+    message: '%s',
+    help: 'copy the rdata of the DNSKEY record as the other server answers it',
+    cause:
+      'A DNSKEY record that is no key of its algorithm validates nothing (RFC 6605, RFC 8080).',
+    bad: 'dnssec: { dnskeys: ["257 3 13 AAAA"] }',
+    good: 'dnssec: { dnskeys: ["257 3 15 l02Woi0iS8Aa25FQkUd9RMzZHJpBoRQwAQEX1SxZJA4="] }',
+  },
   'soa-minimum-large': {
     severity: 'warning',
     message: 'resolvers keep "no records" for %s seconds',

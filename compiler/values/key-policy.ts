@@ -18,9 +18,14 @@ const unitMs: Readonly<Record<string, number>> = {
 /** @returns rdata of the DNSKEY records of other signers; undefined: they are not listed */
 export function listedKeys({ dnskeys }: Pick<Dnssec, 'dnskeys'>): Uint8Array[] | undefined {
   return dnskeys?.flatMap((text) => {
-    const read = readPublicKey(`. DNSKEY ${text}`)
+    const read = readListed(text)
     return read.ok ? [read.value.rdata] : []
   })
+}
+
+/** Errors: a sentence without its full stop. */
+export function readListed(text: string): ReturnType<typeof readPublicKey> {
+  return readPublicKey(`. DNSKEY ${text}`)
 }
 
 /** @returns null: never */

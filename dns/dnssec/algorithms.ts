@@ -27,6 +27,8 @@ export interface SigningAlgorithm {
   readonly privateFrom: (octets: Uint8Array) => KeyObject | undefined
   readonly privateOctets: (key: KeyObject) => Uint8Array
   readonly publicOctets: (privateKey: KeyObject) => Uint8Array
+  /** Whether octets of that length are a key; OpenSSL takes any of Ed25519. */
+  readonly isPublic: (octets: Uint8Array) => boolean
   /** For signing often. */
   readonly signerOf: (key: KeyObject) => (octets: Uint8Array) => Uint8Array
   readonly verify: (octets: Uint8Array, signature: Uint8Array, privateKey: KeyObject) => boolean
@@ -42,6 +44,15 @@ interface Jwk {
 const jwkOf = (key: KeyObject): Jwk => key.export({ format: 'jwk' }) as unknown as Jwk
 const octetsOf = (text: string): Buffer => Buffer.from(text, 'base64url')
 const textOf = (octets: Uint8Array): string => Buffer.from(octets).toString('base64url')
+
+function isKey(key: Readonly<Record<string, string>>): boolean {
+  try {
+    createPublicKey({ key, format: 'jwk' })
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** RFC 6605 section 4: two numbers of 32 octets, not DER. */
 const dsaEncoding = 'ieee-p1363'
@@ -71,6 +82,10 @@ const ecdsaP256Sha256: SigningAlgorithm = {
     const { x, y } = jwkOf(key)
     return Buffer.concat([octetsOf(x), octetsOf(y)])
   },
+  isPublic: (octets) => {
+    const [x, y] = [textOf(octets.subarray(0, 32)), textOf(octets.subarray(32))]
+    return isKey({ kty: 'EC', crv: 'P-256', x, y })
+  },
   signerOf: (key) => {
     const options = { key, dsaEncoding } as const
     return (octets) => sign('sha256', octets, options)
@@ -96,6 +111,7 @@ const ed25519: SigningAlgorithm = {
   },
   privateOctets: (key) => octetsOf(jwkOf(key).d),
   publicOctets: (key) => octetsOf(jwkOf(key).x),
+  isPublic: (octets) => isKey({ kty: 'OKP', crv: 'Ed25519', x: textOf(octets) }),
   signerOf: (key) => (octets) => sign(null, octets, key),
   verify: (octets, signature, key) => verify(null, octets, createPublicKey(key), signature),
 }

@@ -96,8 +96,24 @@ export function readPublicKey(
   if (!declared.ok) return declared
   const { zone, flags, algorithm, octets } = declared.value
   if (algorithm > 0xff) return err(`the key is of algorithm ${algorithm}, which is none`)
+  const fault = publicFault(algorithm, octets)
+  if (fault !== null) return err(fault)
   const head = Uint8Array.of(flags >> 8, flags & 0xff, dnssecProtocol, algorithm)
   return ok({ zone, rdata: new Uint8Array(Buffer.concat([head, octets])) })
+}
+
+/** @returns null: it is a key of its algorithm, or nobody here knows that one */
+function publicFault(number: number, octets: Uint8Array): string | null {
+  const algorithm = signingAlgorithm(number)
+  if (algorithm === undefined) return null
+  const { mnemonic, publicBytes } = algorithm
+  const whole = 'give the whole DNSKEY record as the other server answers it'
+  if (octets.length !== publicBytes) {
+    const has = `has ${publicBytes} octets, and this one has ${octets.length}`
+    return `a public key of ${mnemonic} ${has}: ${whole}`
+  }
+  if (algorithm.isPublic(octets)) return null
+  return `the octets are no public key of ${mnemonic} (no point of its curve): ${whole}`
 }
 
 /** RFC 4034 section 2.1.2. */

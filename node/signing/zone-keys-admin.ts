@@ -155,26 +155,9 @@ function ownKey(record: string, secret: string, nowMs: number): Result<KeyRecord
 function foreignKey(record: string, nowMs: number): Result<KeyRecord, string> {
   const read = readPublicKey(record)
   if (!read.ok) return read
-  const fault = lengthFault(read.value.rdata)
-  if (fault !== null) return err(fault)
   const one = foreignRecord(formatName(foldName(read.value.zone)), read.value.rdata, nowMs)
   // What a store takes, nodes can read.
   return readKeyRecord(keyRecordJson(one), null)
-}
-
-/** Flags, protocol and algorithm stand before it. RFC 4034 section 2.1. */
-const keyAt = 4
-
-/** @returns null: it may be a key of its algorithm, or nobody here knows that one */
-function lengthFault(rdata: Uint8Array): string | null {
-  const algorithm = signingAlgorithm(rdata[3]!)
-  const octets = rdata.length - keyAt
-  if (algorithm === undefined || algorithm.publicBytes === octets) return null
-  const { mnemonic, publicBytes } = algorithm
-  return (
-    `a public key of ${mnemonic} has ${publicBytes} octets, and this one has ${octets}: give the ` +
-    'whole DNSKEY record as the other server answers it'
-  )
 }
 
 const sameTag = ({ tag }: KeyRecord): string =>

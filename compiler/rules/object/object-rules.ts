@@ -15,7 +15,7 @@ import { recordHosts, recordSize, recordTypes, recordValues } from './records.ts
 import { redirectSource, redirectTarget } from './redirect.ts'
 import { responseRule } from './response-rule.ts'
 import { serviceChain, serviceDomain, serviceTtl } from './service.ts'
-import { keyPolicies } from './zone-keys.ts'
+import { keyPolicies, listedZoneKeys } from './zone-keys.ts'
 import { delegatedDomain, soaMinimum, zoneNames } from './zones.ts'
 
 const objectRules: { readonly [K in Kind]?: readonly ObjectRule<K>[] } = Object.freeze({
@@ -24,7 +24,7 @@ const objectRules: { readonly [K in Kind]?: readonly ObjectRule<K>[] } = Object.
     ...[memberAddress, memberHostname, memberExtras, geoRules, poolMembers],
     ...[healthCheck, healthCheckCertificate, ...healthCheckTypes],
   ],
-  Settings: [zoneNames, soaMinimum, keyPolicies, routingSettings],
+  Settings: [zoneNames, soaMinimum, keyPolicies, listedZoneKeys, routingSettings],
   ResponsePolicy: [responseRule],
   Redirect: [redirectSource, redirectTarget],
   DelegatedDomain: [delegatedDomain],

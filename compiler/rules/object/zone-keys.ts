@@ -1,5 +1,5 @@
-// Checks the lifetimes of zones' keys.
-import { lifeMs, rollPolicy } from '#compiler/values/key-policy.ts'
+// Checks the lifetimes of zones' keys, and the public keys of other signers.
+import { lifeMs, readListed, rollPolicy } from '#compiler/values/key-policy.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
@@ -23,6 +23,17 @@ export const keyPolicies: ObjectRule<'Settings'> = ({ spec }, report) => {
         const hours = `${Math.ceil(needMs / 3_600_000)}h`
         report('key-life-short', at(field), { args: [life, field.toUpperCase(), name, hours] })
       }
+    }
+  }
+}
+
+/** Finds what is no public key: a resolver could validate nothing with it. */
+export const listedZoneKeys: ObjectRule<'Settings'> = ({ spec }, report) => {
+  for (const [i, { dnssec }] of spec.zones.entries()) {
+    for (const [k, text] of (dnssec?.dnskeys ?? []).entries()) {
+      const read = readListed(text)
+      const at = valueAt('spec', 'zones', i, 'dnssec', 'dnskeys', k)
+      if (!read.ok) report('dnskey-invalid', at, { args: [read.error] })
     }
   }
 }

@@ -1,9 +1,10 @@
 // Key files of BIND and Knot: what is read back, and what is said of files that are no keys.
 import { readdirSync, readFileSync } from 'node:fs'
 import { generateKeyPairSync } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
-import { bindKeyFiles, readBindKey, readPemKey } from '#dns/dnssec/key-files.ts'
+import { bindKeyFiles, readBindKey, readPemKey, readPublicKey } from '#dns/dnssec/key-files.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { formatName } from '#dns/name.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
@@ -96,6 +97,47 @@ test.each([
 ])('%s is no PEM file for us', (_name, pem, reason) => {
   expect(readPemKey(pem)).toEqual({ ok: false, error: expect.stringMatching(reason) as string })
 })
+
+const rdataOf = (octets: Uint8Array): string => Buffer.from(octets).toString('base64')
+const point = generateZoneKey(signingAlgorithms[0]!).rdata.subarray(4)
+const off = Buffer.from(point)
+off[63]! ^= 1
+
+test.each([
+  ['a point', `257 3 13 ${rdataOf(point)}`, null],
+  ['no point', `256 3 13 ${rdataOf(off)}`, /no public key of ECDSAP256SHA256 .no point/],
+  ['zeros', `257 3 13 ${rdataOf(new Uint8Array(64))}`, /no point of its curve/],
+  ['numbers above the field', `257 3 13 ${rdataOf(Buffer.alloc(64, 255))}`, /no point/],
+  ['half of a point', `257 3 13 ${rdataOf(point.subarray(32))}`, /64 octets, and this one has 32/],
+  ['32 octets', `257 3 15 ${rdataOf(point.subarray(32))}`, null],
+  ['31 octets', `257 3 15 ${rdataOf(point.subarray(33))}`, /of ED25519 has 32 octets/],
+  ['an algorithm that does not sign here', '257 3 8 AwEAAQ==', null],
+])('a public key of another signer: %s', (_what, rdata, reason) => {
+  const read = readPublicKey(`example.org. IN DNSKEY ${rdata}`)
+  expect(read.ok ? null : read.error).toEqual(
+    reason === null ? null : (expect.stringMatching(reason) as string),
+  )
+})
+
+test('points of P-256 are known from other octets, whatever they are', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (octets) => {
+      const text = `example.org. DNSKEY 257 3 13 ${rdataOf(octets)}`
+      const read = readPublicKey(text)
+      expect(read.ok).toBe(isOnCurve(octets))
+    }),
+  )
+})
+
+/** SEC 2 section 2.4.2: y² = x³ - 3x + b. */
+function isOnCurve(octets: Uint8Array): boolean {
+  const [x, y] = [0, 32].map((at) =>
+    BigInt(`0x${Buffer.from(octets.subarray(at, at + 32)).toString('hex')}`),
+  ) as [bigint, bigint]
+  const p = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
+  const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
+  return x < p && y < p && (y * y - (x * x * x - 3n * x + b)) % p === 0n
+}
 
 const corpus = new URL('../../../fuzz/corpus/key-files/', import.meta.url)
 
