@@ -6,7 +6,7 @@ import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { noLongerThan, systemAfter } from '#lib/timer.ts'
-import type { FirstKeys } from '#server/signing/key-source.ts'
+import type { FirstKeys, NoFirstKeys } from '#server/signing/key-source.ts'
 import { delegationLimits } from '#zones/delegation/limits.ts'
 
 export interface FirstKeysParts {
@@ -27,43 +27,51 @@ const againMs = 100
 /** A check of a delegation takes `checkMs` at most: an answer that is late counts, too. */
 const parentMs = delegationLimits.checkMs + 8_000
 
-/** @returns what `KeyVault` asks for; errors: a sentence that says what to do */
+/** @returns what `KeyVault` asks for; errors: with a sentence that says what to do */
 export function planningFirstKeys(
   parts: FirstKeysParts,
-): (zone: string) => Promise<Result<FirstKeys, string>> {
+): (zone: string) => Promise<Result<FirstKeys, NoFirstKeys>> {
   const { dsAtParent, nodesAhead, signedBefore } = parts
   const patience = parts.patienceMs ?? patienceMs
   return async (zone) => {
     assert(zone.endsWith('.'), 'first keys are of a zone with its whole name')
-    if (signedBefore().has(zone)) return err(signedElsewhere(zone))
+    if (signedBefore().has(zone)) return err(forLong(signedElsewhere(zone)))
+    const isSplit = await isToBeSplit(zone, parts.config, patience)
+    // A CSK by guess would roll to a KSK and a ZSK, which takes days and the parent.
+    if (isSplit === null) return err({ reason: notYetKnown(zone), isSoonOver: true })
     const parent: { ds: readonly string[] | null } = { ds: null }
     const asked = dsAtParent(zone).then((found) => {
       parent.ds = found
     })
-    const [isSplit] = await Promise.all([
-      isToBeSplit(zone, parts.config, patience),
-      noLongerThan(parts.parentMs ?? parentMs, asked),
-    ])
+    await noLongerThan(parts.parentMs ?? parentMs, asked)
     const { ds } = parent
-    if (ds !== null && ds.length > 0) return err(signedByOthers(zone, ds))
+    if (ds !== null && ds.length > 0) return err(forLong(signedByOthers(zone, ds)))
     const ahead = ds === null ? nodesAhead() : []
-    return ahead.length > 0 ? err(knownToNodes(zone, ahead)) : ok({ isSplit })
+    if (ahead.length > 0) return err(forLong(knownToNodes(zone, ahead)))
+    return ok({ isSplit })
   }
 }
 
+const forLong = (reason: string): NoFirstKeys => ({ reason, isSoonOver: false })
+
+/** @returns null: the configuration is not here, or does not sign the zone yet */
 async function isToBeSplit(
   zone: string,
   config: FirstKeysParts['config'],
   patience: number,
-): Promise<boolean> {
+): Promise<boolean | null> {
   for (let waitedMs = 0; waitedMs < patience; waitedMs += againMs) {
     const zones = config.isReady() ? config.snapshot().list('Settings')[0]?.object.spec.zones : []
     const found = zones?.find(({ name }) => checkName(name, false).key === zone)
     if (found?.dnssec?.enabled === true) return found.dnssec.model === 'kskzsk'
     await new Promise<void>((resolve) => void systemAfter(againMs, resolve))
   }
-  return false
+  return null
 }
+
+const notYetKnown = (zone: string): string =>
+  `${zone} has no key yet: whether it begins with one or two is in its configuration, which this ` +
+  'node has not read since its start ("gslbd status" says why); the key comes by itself then'
 
 const signedElsewhere = (zone: string): string =>
   `${zone} was signed before this start, and the database has no key of it: nodes of the role ` +

@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import type { NodeState } from '#node/stores/state.ts'
-import type { FirstKeys } from '#server/signing/key-source.ts'
+import type { FirstKeys, NoFirstKeys } from '#server/signing/key-source.ts'
 import { importKeyFolder } from '#server/signing/import-folder.ts'
 import { createKeyCopy, keyCopyFile } from '#server/signing/key-copy.ts'
 import { keyFolder } from '#server/signing/key-store.ts'
@@ -29,7 +29,7 @@ interface NodeKeyVaultParts {
   readonly log: Log
 }
 
-type PlanFirst = (zone: string) => Promise<Result<FirstKeys, string>>
+type PlanFirst = (zone: string) => Promise<Result<FirstKeys, NoFirstKeys>>
 
 export interface NodeKeyVault {
   /** null: without GSLB_SECRET_KEY keys are files alone. */

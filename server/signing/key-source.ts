@@ -29,3 +29,11 @@ export interface FirstKeys {
   /** A KSK and a ZSK, in the place of one key for all. */
   readonly isSplit: boolean
 }
+
+/** Why a zone has no first keys that are made here. */
+export interface NoFirstKeys {
+  /** A sentence. */
+  readonly reason: string
+  /** It is worth asking again as soon as the keys are missed. */
+  readonly isSoonOver: boolean
+}

@@ -11,7 +11,7 @@ import type { ZoneKeysState, ZoneKeyStore } from '#state/ports/zone-keys.ts'
 import type { KeyCopy } from './key-copy.ts'
 import { byZone } from './key-set.ts'
 import type { KeySet } from './key-set.ts'
-import type { FirstKeys, KeySource, MakeFirst } from './key-source.ts'
+import type { FirstKeys, KeySource, MakeFirst, NoFirstKeys } from './key-source.ts'
 import { openedKeys, sealedKey } from './sealed-keys.ts'
 
 /** In the data directory: made by a person whose database has lost its keys. */
@@ -23,10 +23,10 @@ export interface KeyVaultParts {
   /** 32 octets of GSLB_SECRET_KEY. */
   readonly secretKey: Uint8Array
   /**
-   * What a zone without keys is to have first. Left out: one key. Errors: a sentence, why it is to
-   * have none that is made here.
+   * What a zone without keys is to have first. Left out: one key. Errors: why it is to have none
+   * that is made here.
    */
-  readonly planFirst?: (zone: string) => Promise<Result<FirstKeys, string>>
+  readonly planFirst?: (zone: string) => Promise<Result<FirstKeys, NoFirstKeys>>
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
 }
@@ -49,7 +49,7 @@ export const isSaid = ({ code }: VaultFault): boolean =>
 /** @returns the keys that the zone is to have; errors: a sentence why there is no change */
 export type KeyChange = (before: readonly KeyRecord[]) => Result<readonly KeyRecord[], string>
 
-/** What kept a first key from being made may have ended. */
+/** What kept a first key from being made may have ended; it is asked for each ten seconds. */
 const plannedAgainMs = 600_000
 /** Each lost race is another node that has done something. */
 const triesMax = 5
@@ -72,7 +72,7 @@ export class KeyVault implements KeySource {
   #turns: Promise<unknown> = Promise.resolve()
   readonly #making = new Set<string>()
   /** Zones that get no first key here. */
-  readonly #refused = new Map<string, { readonly reason: string; readonly atMs: number }>()
+  readonly #refused = new Map<string, NoFirstKeys & { readonly atMs: number }>()
   #isRead = false
   #isAway = false
   /** Changes of this node are stored, and not in force yet. */
@@ -155,7 +155,8 @@ export class KeyVault implements KeySource {
     if (this.#olderRevision !== null) return null
     const refused = this.#refused.get(zone)
     const isFresh =
-      refused !== undefined && Math.abs(this.#parts.clock.nowMs() - refused.atMs) < plannedAgainMs
+      refused?.isSoonOver === false &&
+      Math.abs(this.#parts.clock.nowMs() - refused.atMs) < plannedAgainMs
     if (!isFresh && !this.#making.has(zone)) {
       this.#making.add(zone)
       void this.#makeFirst(zone, make).finally(() => this.#making.delete(zone))
@@ -170,7 +171,7 @@ export class KeyVault implements KeySource {
     if (this.#keys.has(zone) || this.#olderRevision !== null) return
     const plan = await planFirst(zone)
     if (!plan.ok) {
-      this.#refused.set(zone, { reason: plan.error, atMs: clock.nowMs() })
+      this.#refused.set(zone, { ...plan.error, atMs: clock.nowMs() })
       return
     }
     this.#refused.delete(zone)
@@ -358,6 +359,7 @@ export class KeyVault implements KeySource {
   }
 }
 
-const oneKey = (): Promise<Result<FirstKeys, string>> => Promise.resolve(ok({ isSplit: false }))
+const oneKey = (): Promise<Result<FirstKeys, NoFirstKeys>> =>
+  Promise.resolve(ok({ isSplit: false }))
 
 const unusable = 'keys of zones in the database cannot be used'

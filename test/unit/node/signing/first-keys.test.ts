@@ -38,9 +38,16 @@ test.each([
 
 test('the configuration may come after the bundle that signs the zone', async () => {
   expect(await plan({ config: configOf('kskzsk', 2) })).toMatchObject({ value: { isSplit: true } })
-  expect(await plan({ config: configOf('kskzsk', 99) })).toMatchObject({
-    value: { isSplit: false },
-  })
+})
+
+test('without the configuration nothing is guessed, and no parent is asked', async () => {
+  let asked = 0
+  const config = configOf('kskzsk', 99)
+  const dsOf = async () => (asked++, [])
+  const reason = expect.stringMatching(/one or two is in its configuration/) as string
+  const none = { ok: false, error: { reason, isSoonOver: true } }
+  expect(await plan({ config, dsAtParent: dsOf, patienceMs: 300 })).toEqual(none)
+  expect(asked).toBe(0)
 })
 
 test.each([
@@ -60,8 +67,8 @@ test.each([
     /nodes of the role dns may have it as files. Bring these .*gslbd dnssec keygen example.org./,
   ],
 ])('no first key is made of a zone %s', async (_what, parts, said) => {
-  const error = expect.stringMatching(said) as string
-  expect(await plan(parts)).toEqual({ ok: false, error })
+  const reason = expect.stringMatching(said) as string
+  expect(await plan(parts)).toEqual({ ok: false, error: { reason, isSoonOver: false } })
 })
 
 test('a parent that does not say anything in time keeps no zone from its first key', async () => {
@@ -76,7 +83,7 @@ test('a parent that says that it has no DS is believed before nodes with newer k
 
 test('a parent that is later than the configuration is waited for', async () => {
   const late = Promise.withResolvers<string[]>()
-  const planned = plan({ dsAtParent: () => late.promise, patienceMs: 0, parentMs: 60_000 })
+  const planned = plan({ dsAtParent: () => late.promise, parentMs: 60_000 })
   await setImmediate()
   late.resolve([ds])
   expect((await planned).ok).toBe(false)
