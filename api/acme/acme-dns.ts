@@ -1,5 +1,7 @@
 // The port to the acme-dns endpoint: clients register a name, and set its TXT values by its key.
 import type { Result } from '#lib/result.ts'
+import type { TenantScope } from '#state/ports/tenant-scope.ts'
+import type { StoreCall } from '#state/ports/store-result.ts'
 
 export interface AcmeDnsRegistration {
   readonly username: string
@@ -21,6 +23,16 @@ export interface AcmeDnsUpdate {
   readonly address: string
 }
 
+/** A key without its password. */
+export interface AcmeDnsKey {
+  readonly username: string
+  readonly tenantId: string
+  /** The name whose TXT values it sets, with the final dot. */
+  readonly name: string
+  readonly allowFrom: readonly string[]
+  readonly createdAtMs: number
+}
+
 export interface AcmeDnsFault {
   /** `off`: the settings have no endpoint. `forbidden`: the credentials, or the address. */
   readonly code:
@@ -37,4 +49,8 @@ export interface AcmeDns {
   ) => Promise<Result<AcmeDnsRegistration, AcmeDnsFault>>
   /** In force on this node when it resolves. */
   readonly update: (update: AcmeDnsUpdate) => Promise<Result<null, AcmeDnsFault>>
+  /** Also while the endpoint is off. */
+  readonly list: (scope: TenantScope) => StoreCall<readonly AcmeDnsKey[]>
+  /** With what it has set. @returns false: there is none */
+  readonly delete: (scope: TenantScope, username: string) => StoreCall<boolean>
 }

@@ -1,10 +1,15 @@
-// /acme-dns/…: what acme-dns offers to ACME clients, with its words, so that their plug-ins work.
+// /acme-dns/…: what acme-dns offers to ACME clients, with its words, so that their plug-ins work;
+// and the list of their keys.
 import { Type } from '#lib/schema/type.ts'
-import { body, nullable } from '#http/shapes.ts'
-import { later, success } from '#http/reply.ts'
+import { scopeOf } from '#access/grants.ts'
+import { byName } from '#config/object-index.ts'
+import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { later, missing, noContent, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
+import { storeFailed } from '#http/store-reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { AcmeDnsFault } from '#api/acme/acme-dns.ts'
+import type { AcmeDnsFault, AcmeDnsKey as ListedKey } from '#api/acme/acme-dns.ts'
 
 const route = routesOf({ tag: 'Certificates', withoutConfig: true })
 
@@ -84,4 +89,47 @@ const health = route('GET /acme-dns/health', {
     ports.acmeDns.isOn ? success({}) : { status: 404, body: { error: 'off' } },
 })
 
-export const acmeDnsRoutes = Object.freeze([register, update, health])
+const AcmeDnsKey = Type.Object(
+  {
+    id: Type.String({ description: 'Its user' }),
+    tenantId: Type.String(),
+    name: Type.String({ description: 'The name whose TXT values it sets, with the final dot' }),
+    allowFrom: Type.Array(Type.String(), { description: 'Networks; empty: all' }),
+    createdAt: UnixSeconds,
+  },
+  { title: 'Key of acme-dns' },
+)
+
+const listKeys = route('GET /api/v1/acme-dns/keys', {
+  needs: 'tsig:read',
+  summary: 'Keys of the acme-dns endpoint by name, without their passwords',
+  details: 'They are of the tenant `acmeDns.tenant`.',
+  query: NamedPaging,
+  responses: { 200: { description: 'Keys', schema: Type.Array(AcmeDnsKey) } },
+  ports: ['acmeDns'],
+  handle: async ({ caller, ports, query }) => {
+    const listed = await ports.acmeDns.list(scopeOf(caller))
+    if (!listed.ok) return storeFailed(listed.error)
+    const all = listed.value.map((one) => ({ ...one, uid: one.username })).sort(byName)
+    return pageByName(all, withDnsName(query), showKey)
+  },
+})
+
+const deleteKey = route('DELETE /api/v1/acme-dns/keys/{id}', {
+  needs: 'tsig:write',
+  summary: 'Delete a key of the acme-dns endpoint, with the TXT values that it has set',
+  responses: { 204: { description: 'It is gone', schema: null } },
+  ports: ['acmeDns'],
+  handle: async ({ caller, ports, params }) => {
+    const deleted = await ports.acmeDns.delete(scopeOf(caller), params.id)
+    if (!deleted.ok) return storeFailed(deleted.error)
+    return deleted.value ? noContent() : missing('key of acme-dns')
+  },
+})
+
+function showKey({ username, tenantId, name, allowFrom, createdAtMs }: ListedKey) {
+  const createdAt = Math.floor(createdAtMs / 1_000)
+  return { id: username, tenantId, name, allowFrom: [...allowFrom], createdAt }
+}
+
+export const acmeDnsRoutes = Object.freeze([register, update, health, listKeys, deleteKey])

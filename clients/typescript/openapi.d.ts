@@ -732,6 +732,24 @@ export interface paths {
       answer: Record<string, unknown>
     }
   }
+  '/api/v1/acme-dns/keys': {
+    /** Keys of the acme-dns endpoint by name, without their passwords */
+    get: {
+      params: Record<string, never>
+      query: { limit?: number; cursor?: string; name?: string }
+      body: undefined
+      answer: ({ "id": string; "tenantId": string; "name": string; "allowFrom": (string)[]; "createdAt": number })[]
+    }
+  }
+  '/api/v1/acme-dns/keys/{id}': {
+    /** Delete a key of the acme-dns endpoint, with the TXT values that it has set */
+    delete: {
+      params: { id: string }
+      query: Record<string, never>
+      body: undefined
+      answer: null
+    }
+  }
   '/api/v1/redirects': {
     /** All redirects, by name, with their hits on all nodes */
     get: {

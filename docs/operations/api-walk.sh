@@ -193,6 +193,8 @@ call 200 GET /dns/txt-records
 wants '"ttl":60'
 call 204 DELETE "/dns/txt-records/$txt"
 call 204 DELETE "/dns/tsig-keys/$tsig"
+call 200 GET /acme-dns/keys
+call 404 DELETE /acme-dns/keys/none
 
 # A weight that rises in steps.
 call 201 POST /rollouts "{\"memberId\":\"$spare\",\"steps\":[{\"weightPct\":50,\"holdSeconds\":0}]}"

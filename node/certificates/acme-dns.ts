@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import type {
   AcmeDns,
   AcmeDnsFault,
+  AcmeDnsKey,
   AcmeDnsRegistration,
   AcmeDnsUpdate,
 } from '#api/acme/acme-dns.ts'
@@ -14,11 +15,12 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { networksOf } from '#node/compose/transfers.ts'
-import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Settings } from '#settings/settings.ts'
 import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
 import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
 import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import type { TenantScope } from '#state/ports/tenant-scope.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 
 interface AcmeDnsParts {
@@ -47,6 +49,7 @@ const valueLimits = {
 export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
   const { settings, store } = parts
   const domain = settings.domain.toLowerCase().replace(/\.$/, '')
+  const nameOf = ({ subdomain }: Pick<AcmeDnsAccount, 'subdomain'>) => `${subdomain}.${domain}.`
   let sweptMs: number | undefined
   const registrants = settings.registerFrom.flatMap(networksOf)
   return {
@@ -74,13 +77,26 @@ export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
         sweptMs = nowMs
         await sweep(parts, nowMs)
       }
-      return await setValue(parts, `${subdomain}.${domain}.`, update)
+      return await setValue(parts, nameOf(account), update)
+    },
+    list: async (scope) => {
+      const all = sees(parts, scope) ? await store.list() : ok([])
+      if (!all.ok) return all
+      return ok(all.value.map((account) => keyOf(parts, account, nameOf(account))))
+    },
+    delete: async (scope, username) => {
+      const found = sees(parts, scope) ? await store.find(username) : ok(null)
+      if (!found.ok) return found
+      if (found.value === null) return ok(false)
+      // Its values first: a name that nobody has the key of would keep them for a day.
+      const removed = await removeValues(parts, nameOf(found.value))
+      return removed.ok ? await store.delete(username) : removed
     },
   }
 }
 
 async function register(
-  { store, clock }: AcmeDnsParts,
+  { settings, store, clock }: AcmeDnsParts,
   domain: string,
   allowFrom: readonly string[],
 ): Promise<Result<AcmeDnsRegistration, AcmeDnsFault>> {
@@ -88,7 +104,7 @@ async function register(
   const password = randomBytes(30).toString('base64url')
   const createdAtMs = Math.floor(clock.nowMs())
   const account = { username, passwordHash: hashOf(password), subdomain, allowFrom, createdAtMs }
-  const created = await store.create(account)
+  const created = await store.create(account, settings.maxKeys)
   if (created.ok) {
     const fulldomain = `${subdomain}.${domain}`
     return ok({ username, password, fulldomain, subdomain, allowfrom: allowFrom })
@@ -99,7 +115,7 @@ async function register(
 
 /** The newest values stay: one of a name, and one of its wildcard. */
 async function setValue(
-  { dynamicDns, clock }: AcmeDnsParts,
+  { settings, dynamicDns, clock }: AcmeDnsParts,
   name: string,
   { txt, username }: AcmeDnsUpdate,
 ): Promise<Result<null, AcmeDnsFault>> {
@@ -116,12 +132,34 @@ async function setValue(
     if (!kept.has(one)) await dynamicDns.deleteRecord('every-tenant', one.id)
   }
   const stored = await dynamicDns.createRecord({
-    ...{ id: uuidV7(nowMs), tenantId: defaultTenant, name, rdata },
+    ...{ id: uuidV7(nowMs), tenantId: settings.tenant, name, rdata },
     ...{ ttlSeconds, createdAtMs: nowMs, writtenBy: `${writer}${username}` },
   })
   if (stored.ok || stored.error.code === 'record-exists') return ok(null)
   const { code, message } = stored.error
   return code === 'too-many-records' ? err({ code: 'full', message }) : away(message)
+}
+
+/** Of the tenant whose they are, or of all. */
+const sees = ({ settings }: AcmeDnsParts, scope: TenantScope): boolean =>
+  scope === 'every-tenant' || scope.tenantId === settings.tenant
+
+const keyOf = (
+  { settings }: AcmeDnsParts,
+  { username, allowFrom, createdAtMs }: AcmeDnsAccount,
+  name: string,
+): AcmeDnsKey => ({ username, tenantId: settings.tenant, name, allowFrom, createdAtMs })
+
+async function removeValues(
+  { dynamicDns }: AcmeDnsParts,
+  name: string,
+): Promise<Result<null, StoreFailure>> {
+  for (const { id, writtenBy } of dynamicDns.texts.recordsAt(name)) {
+    if (!writtenBy.startsWith(writer)) continue
+    const deleted = await dynamicDns.deleteRecord('every-tenant', id)
+    if (!deleted.ok) return deleted
+  }
+  return ok(null)
 }
 
 async function sweep({ dynamicDns }: AcmeDnsParts, nowMs: number): Promise<void> {

@@ -14,6 +14,7 @@ export interface AcmeDnsAccount {
 }
 
 export const acmeDnsLimits = {
+  /** The setting may say less. */
   accountsMax: 10_000,
   networksMax: 32,
   /** For a name and its wildcard, as acme-dns has it. */
@@ -21,7 +22,12 @@ export const acmeDnsLimits = {
 } as const
 
 export interface AcmeDnsStore {
-  readonly create: (account: AcmeDnsAccount) => StoreCall<void, 'too-many-accounts'>
+  /** @param max as many as there may be with this one */
+  readonly create: (account: AcmeDnsAccount, max: number) => StoreCall<void, 'too-many-accounts'>
   /** @returns null: there is none */
   readonly find: (username: string) => StoreCall<AcmeDnsAccount | null>
+  /** In no order. */
+  readonly list: () => StoreCall<readonly AcmeDnsAccount[]>
+  /** @returns false: there is none */
+  readonly delete: (username: string) => StoreCall<boolean>
 }

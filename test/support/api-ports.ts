@@ -67,8 +67,11 @@ export const plainView: OperatorView = {
 /** The acme-dns endpoint is off. */
 const noAcmeDns = (clock: Clock) => ({
   acmeDns: createAcmeDns({
-    settings: { domain: '', registerFrom: [] },
-    ...{ store: portOf<AcmeDnsStore>('acmeDns'), dynamicDns: portOf<DynamicDns>('dynamicDns') },
+    settings: { domain: '', registerFrom: [], tenant: 'default', maxKeys: 10 },
+    store: portOf<AcmeDnsStore>('acmeDns', {
+      ...{ list: async () => ok([]), find: async () => ok(null) },
+    }),
+    dynamicDns: portOf<DynamicDns>('dynamicDns'),
     clock,
   }),
   acmeDnsRegistrations: new SourceBuckets(apiLimits.acmeDnsRegistrations, clock),

@@ -60,7 +60,7 @@ export async function fill(state: PersistentState): Promise<void> {
   await valueOf(state.zoneKeys.swap('example.net.', 0, [zoneKey], 1))
   await valueOf(state.certificates.swap(0, 'v1.sealed', 1))
   const account = { username: 'u1', passwordHash: 'ab', subdomain: 's1', allowFrom: ['::/0'] }
-  await valueOf(state.acmeDns.create({ ...account, createdAtMs: 2 ** 45 }))
+  await valueOf(state.acmeDns.create({ ...account, createdAtMs: 2 ** 45 }, 10))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }

@@ -336,6 +336,13 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     ...anyone,
     ...{ body: () => ({ subdomain: 'a', txt: 'b' }), statuses: [404, 429] },
   },
+  getAcmeDnsKeys: { needs: 'tsig:read' },
+  // One that there is: test/unit/api/routes/acme-dns.test.ts.
+  deleteAcmeDnsKeysById: {
+    needs: 'tsig:write',
+    make: async () => ({ id: 'none' }),
+    statuses: [404],
+  },
   getAcmeDnsHealth: { ...anyone, statuses: [404] },
   getAcmeCertificates: { needs: 'settings:read', ofPlatform: true },
   getDnssecZones: { needs: 'dnssec:read' },

@@ -1,15 +1,14 @@
 // Accounts of the acme-dns endpoint in the table `acme_dns_accounts`.
 import { err, ok } from '#lib/result.ts'
-import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
-import type { AcmeDnsStore } from '#state/ports/acme-dns.ts'
+import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
 import type { Sql } from '../database/sql.ts'
-import type { Db } from '../database/tables.ts'
+import type { AcmeDnsAccountsTable, Db } from '../database/tables.ts'
 
 export function createSqlAcmeDns(database: Sql): AcmeDnsStore {
   return {
-    create: async (account) => {
+    create: async (account, max) => {
       const done = await database.once(async (db) => {
-        if ((await accountCount(db)) >= acmeDnsLimits.accountsMax) return false
+        if ((await accountCount(db)) >= max) return false
         await db
           .insertInto('acme_dns_accounts')
           .values({
@@ -21,24 +20,34 @@ export function createSqlAcmeDns(database: Sql): AcmeDnsStore {
         return true
       })
       if (!done.ok) return done
-      return done.value ? ok(undefined) : err({ code: 'too-many-accounts', message: tooMany })
+      return done.value ? ok(undefined) : err({ code: 'too-many-accounts', message: tooMany(max) })
     },
     find: (username) =>
       database.repeatable(async (db) => {
         const rows = db.selectFrom('acme_dns_accounts').selectAll()
         const row = await rows.where('username', '=', username).executeTakeFirst()
-        return row === undefined
-          ? null
-          : {
-              ...{ username, passwordHash: row.password_hash, subdomain: row.subdomain },
-              allowFrom: JSON.parse(row.allow_from) as string[],
-              createdAtMs: row.created_at_ms,
-            }
+        return row === undefined ? null : accountOf(row)
+      }),
+    list: () =>
+      database.repeatable(async (db) => {
+        const rows = await db.selectFrom('acme_dns_accounts').selectAll().execute()
+        return rows.map(accountOf)
+      }),
+    delete: (username) =>
+      database.once(async (db) => {
+        const deleted = db.deleteFrom('acme_dns_accounts').where('username', '=', username)
+        return (await deleted.returning('username').execute()).length > 0
       }),
   }
 }
 
-const tooMany = `There are ${acmeDnsLimits.accountsMax} accounts of the acme-dns endpoint already.`
+const accountOf = (row: AcmeDnsAccountsTable): AcmeDnsAccount => ({
+  ...{ username: row.username, passwordHash: row.password_hash, subdomain: row.subdomain },
+  ...{ allowFrom: JSON.parse(row.allow_from) as string[], createdAtMs: row.created_at_ms },
+})
+
+const tooMany = (max: number): string =>
+  `There are ${max} keys of the acme-dns endpoint already; delete one that is not used any more.`
 
 async function accountCount(db: Db): Promise<number> {
   const counted = db

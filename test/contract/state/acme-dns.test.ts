@@ -14,14 +14,25 @@ describe.each(persistentAdapters)('accounts of the acme-dns endpoint in %s', (_n
   test('are found as they were made', async () => {
     const { acmeDns } = state()
     const [one, other] = [accountOf('a', ['192.0.2.0/24', '2001:db8::/32']), accountOf('b')]
-    await valueOf(acmeDns.create(one))
-    await valueOf(acmeDns.create(other))
+    await valueOf(acmeDns.create(one, 10))
+    await valueOf(acmeDns.create(other, 10))
     expect(await valueOf(acmeDns.find('user-a'))).toEqual(one)
     expect(await valueOf(acmeDns.find('user-b'))).toEqual(other)
     expect(await valueOf(acmeDns.find('user-c'))).toBeNull()
+    const byName = (a: { username: string }, b: { username: string }) =>
+      a.username < b.username ? -1 : 1
+    expect((await valueOf(acmeDns.list())).toSorted(byName)).toEqual([one, other])
   })
 
-  test('are ten thousand at most', async () => {
+  test('are gone once deleted, and others stay', async () => {
+    const { acmeDns } = state()
+    for (const name of ['a', 'b']) await valueOf(acmeDns.create(accountOf(name), 10))
+    expect(await valueOf(acmeDns.delete('user-a'))).toBe(true)
+    expect(await valueOf(acmeDns.delete('user-a'))).toBe(false)
+    expect(await valueOf(acmeDns.list())).toEqual([accountOf('b')])
+  })
+
+  test('are as many as there may be', async () => {
     const { acmeDns, sql } = state()
     await valueOf(
       sql.repeatable(async (db) => {
@@ -37,9 +48,8 @@ describe.each(persistentAdapters)('accounts of the acme-dns endpoint in %s', (_n
         }
       }),
     )
-    await valueOf(acmeDns.create(accountOf('last')))
-    expect(await acmeDns.create(accountOf('one too many'))).toMatchObject({
-      error: { code: 'too-many-accounts' },
-    })
+    await valueOf(acmeDns.create(accountOf('last'), acmeDnsLimits.accountsMax))
+    const more = await acmeDns.create(accountOf('one too many'), acmeDnsLimits.accountsMax)
+    expect(more).toMatchObject({ error: { code: 'too-many-accounts' } })
   })
 })

@@ -52,6 +52,7 @@ const withoutConfig = [
   ...['postAlertsByIdTest', 'getAlertsEvents', 'getAlertsSilences', 'postAlertsSilences'],
   ...['deleteAlertsSilencesById', 'getAcmeCertificates'],
   ...['postAcmeDnsRegister', 'postAcmeDnsUpdate', 'getAcmeDnsHealth'],
+  ...['getAcmeDnsKeys', 'deleteAcmeDnsKeysById'],
   ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['getDiscoverySources', 'postDiscoverySourcesByNameAccept'],

@@ -41,7 +41,7 @@ const noSources = { urls: [], channel: 'main', pollMs: 5_000, keys: bundleKeys }
 
 const defaultStores = {
   acme: expect.objectContaining({ names: [], agreeToTerms: false }) as object,
-  acmeDns: { domain: '', registerFrom: [] },
+  acmeDns: { domain: '', registerFrom: [], tenant: 'default', maxKeys: 1_000 },
   database: { url: '', cacheTTLMs: 30_000, ...poolDefaults },
   redis: {
     ...{ url: '', master: '', sentinelPassword: '', cluster: false, ca: undefined, serverName: '' },

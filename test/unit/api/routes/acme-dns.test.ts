@@ -2,16 +2,22 @@
 import { expect, test } from 'vitest'
 import type { AcmeDnsRegistration } from '#api/acme/acme-dns.ts'
 import { createApp } from '#api/server/app.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import { createAcmeDns } from '#node/certificates/acme-dns.ts'
+import type { Settings } from '#settings/settings.ts'
 import type { AcmeDnsAccount } from '#state/ports/acme-dns.ts'
 import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
+const plain = {
+  ...{ domain: 'acme.example.com', registerFrom: ['127.0.0.0/8'] },
+  ...{ tenant: 'default', maxKeys: 100 },
+}
 const txt = (letter: string): string => letter.repeat(43)
 
-function world(settings = { domain: 'acme.example.com', registerFrom: ['127.0.0.0/8'] }) {
+function world(more: Partial<Settings['acmeDns']> = {}) {
+  const settings = { ...plain, ...more }
   const time = new FakeTime(Date.UTC(2026, 10, 30))
   const accounts = new Map<string, AcmeDnsAccount>()
   const records: StoredRecord[] = []
@@ -22,11 +28,14 @@ function world(settings = { domain: 'acme.example.com', registerFrom: ['127.0.0.
   const acmeDns = createAcmeDns({
     settings,
     store: {
-      create: async (account) => {
+      create: async (account, max) => {
+        if (accounts.size >= max) return err({ code: 'too-many-accounts', message: 'full' })
         accounts.set(account.username, account)
         return ok(undefined)
       },
       find: async (username) => ok(accounts.get(username) ?? null),
+      list: async () => ok([...accounts.values()]),
+      delete: async (username) => ok(accounts.delete(username)),
     },
     dynamicDns: {
       createRecord: async (record) => {
@@ -62,7 +71,7 @@ function world(settings = { domain: 'acme.example.com', registerFrom: ['127.0.0.
     })
   const values = () =>
     records.map(({ rdata }) => Buffer.from(rdata, 'base64').subarray(1).toString())
-  return { time, app, accounts, post, register, update, records, values }
+  return { time, app, acmeDns, accounts, post, register, update, records, values }
 }
 
 test.each([
@@ -153,6 +162,38 @@ test('a stranger that registers is told so, and so is a list that is none', asyn
   expect(await said('{"allowfrom":["everybody"]}', '127.0.0.1')).toBe('malformed_allowfrom')
   const many = JSON.stringify({ allowfrom: Array<string>(33).fill('192.0.2.0/24') })
   expect(await said(many, '127.0.0.1')).toBe('malformed_allowfrom')
+})
+
+test('keys are those of one tenant, which lists and deletes them with what they have set', async () => {
+  const { acmeDns, accounts, register, update, records, values } = world({ tenant: 'shop' })
+  const [one, other] = [await register('{"allowfrom":["127.0.0.0/8"]}'), await register()]
+  await update(one, txt('a'))
+  await update(other, txt('b'))
+  expect(records.map(({ tenantId }) => tenantId)).toEqual(['shop', 'shop'])
+  const shop = { tenantId: 'shop' }
+  const listed = await acmeDns.list(shop)
+  expect(listed.ok && listed.value.map(({ name }) => name)).toEqual([
+    ...[one, other].map(({ fulldomain }) => `${fulldomain}.`),
+  ])
+  expect(listed).toMatchObject({ value: [{ tenantId: 'shop', allowFrom: ['127.0.0.0/8'] }, {}] })
+  expect(JSON.stringify(listed)).not.toContain('assword')
+  const stranger = { tenantId: 'default' }
+  expect(await acmeDns.list(stranger)).toEqual(ok([]))
+  expect(await acmeDns.delete(stranger, one.username)).toEqual(ok(false))
+  expect(await acmeDns.list('every-tenant')).toEqual(listed)
+  expect(await acmeDns.delete(shop, one.username)).toEqual(ok(true))
+  expect(await acmeDns.delete(shop, one.username)).toEqual(ok(false))
+  expect([...accounts.keys()]).toEqual([other.username])
+  expect(values()).toEqual([txt('b')])
+  expect(await update(one, txt('c'))).toMatchObject({ status: 401 })
+})
+
+test('there are no more keys than the settings allow, until one is deleted', async () => {
+  const { acmeDns, register, post } = world({ maxKeys: 1 })
+  const { username } = await register()
+  expect(await post('register', '{}')).toEqual({ status: 409, body: { error: 'full' } })
+  await acmeDns.delete('every-tenant', username)
+  expect((await post('register', '{}')).status).toBe(201)
 })
 
 test('it is off without a domain', async () => {
