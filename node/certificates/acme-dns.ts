@@ -140,7 +140,7 @@ async function setValue(
   return code === 'too-many-records' ? err({ code: 'full', message }) : away(message)
 }
 
-/** Of the tenant whose they are, or of all. */
+/** A tenant sees the keys where they are its own. */
 const sees = ({ settings }: AcmeDnsParts, scope: TenantScope): boolean =>
   scope === 'every-tenant' || scope.tenantId === settings.tenant
 
