@@ -164,7 +164,7 @@ test('a stranger that registers is told so, and so is a list that is none', asyn
   expect(await said(many, '127.0.0.1')).toBe('malformed_allowfrom')
 })
 
-test('keys are those of one tenant, which lists and deletes them with what they have set', async () => {
+test('keys are of one tenant, which lists and deletes them with what they have set', async () => {
   const { acmeDns, accounts, register, update, records, values } = world({ tenant: 'shop' })
   const [one, other] = [await register('{"allowfrom":["127.0.0.0/8"]}'), await register()]
   await update(one, txt('a'))
