@@ -83,7 +83,7 @@ export interface ViewOwner {
   /** Passed from view to view of a thread; left out: the view has its own. */
   readonly choices?: ChoiceMemory
   /** Passed from view to view like `choices`, for keys. */
-  readonly signing?: SigningMemory
+  readonly signing?: Pick<SigningMemory, 'signerOf'>
 }
 
 export function createServingView(

@@ -12,41 +12,65 @@ import { emptySignal, noSignal, signalLabel } from './signer.ts'
 
 const bootLabel = Buffer.from('\x07_dsboot', 'latin1')
 
-/** A table is made at each change of configured records, by each thread. */
-const namesMax = 20_000
+/** A table is made at each change of configured records: 5 µs a name. */
+export const signalNamesMax = 20_000
 
 /** Hash, offset of the name and 1, what stands there. */
 const slotWords = 3
+/** Names, and slots. */
+const headWords = 2
 
+export interface PackedSignals {
+  /** In shared memory: one for all threads. null: there are none. */
+  readonly memory: SharedArrayBuffer | null
+  /** Names of zones that have no place. */
+  readonly leftOut: number
+}
+
+/**
+ * Makes the table of a bundle.
+ *
+ * @param hasKeys whether the keys of a zone are here, by its row
+ */
+export function packSignals(bundle: Bundle, hasKeys: (zone: number) => boolean): PackedSignals {
+  const { names, leftOut } = namesIn(bundle, hasKeys)
+  if (names.size === 0) return { memory: null, leftOut }
+  const wires = [...names.keys()].map((text) => Buffer.from(text, 'latin1'))
+  const octets = Buffer.concat(wires)
+  const count = 2 ** Math.ceil(Math.log2(2 * wires.length + 1))
+  const slotsAt = headWords * Int32Array.BYTES_PER_ELEMENT
+  const octetsAt = slotsAt + count * slotWords * Int32Array.BYTES_PER_ELEMENT
+  const memory = new SharedArrayBuffer(octetsAt + octets.length)
+  new Int32Array(memory, 0, headWords).set([wires.length, count])
+  new Uint8Array(memory, octetsAt).set(octets)
+  const slots = new Int32Array(memory, slotsAt, count * slotWords)
+  let offset = 0
+  for (const [i, signal] of [...names.values()].entries()) {
+    const hash = hashName(wires[i]!, bundle.nameSeed)
+    let slot = hash & (count - 1)
+    while (slots[slot * slotWords + 1] !== 0) slot = (slot + 1) & (count - 1)
+    slots.set([hash, offset + 1, signal], slot * slotWords)
+    offset += wires[i]!.length
+  }
+  return { memory, leftOut }
+}
+
+/** The table of the bundle that it was made of. */
 export class SignalNames {
   readonly count: number
-  readonly #octets: Buffer
+  readonly #octets: Uint8Array
   readonly #slots: Int32Array
   readonly #mask: number
   readonly #seed: number
 
-  /** @param hasKeys whether the keys of a zone are here */
-  constructor(bundle: Bundle, hasKeys: (zone: number) => boolean) {
-    const names = namesIn(bundle, hasKeys)
-    const wires = [...names.keys()].map((text) => Buffer.from(text, 'latin1'))
-    this.count = wires.length
-    this.#octets = Buffer.concat(wires)
-    this.#seed = bundle.nameSeed
-    const slots = 2 ** Math.ceil(Math.log2(2 * wires.length + 1))
+  constructor(memory: SharedArrayBuffer, { nameSeed }: Pick<Bundle, 'nameSeed'>) {
+    const [count, slots] = new Int32Array(memory, 0, headWords) as unknown as [number, number]
+    const slotsAt = headWords * Int32Array.BYTES_PER_ELEMENT
+    this.count = count
+    this.#slots = new Int32Array(memory, slotsAt, slots * slotWords)
+    this.#octets = new Uint8Array(memory, slotsAt + this.#slots.byteLength)
     this.#mask = slots - 1
-    this.#slots = new Int32Array(slots * slotWords)
-    let offset = 0
-    for (const [i, signal] of [...names.values()].entries()) {
-      this.#add(wires[i]!, offset, signal)
-      offset += wires[i]!.length
-    }
-  }
-
-  #add(wire: Uint8Array, offset: number, signal: number): void {
-    const hash = hashName(wire, this.#seed)
-    let slot = hash & this.#mask
-    while (this.#slots[slot * slotWords + 1] !== 0) slot = (slot + 1) & this.#mask
-    this.#slots.set([hash, offset + 1, signal], slot * slotWords)
+    this.#seed = nameSeed
   }
 
   /** See `Signer.signalAt`. */
@@ -77,45 +101,36 @@ export class SignalNames {
   }
 }
 
-/** The table of a thread, from view to view: with 20,000 names it takes 100 ms to make. */
-export class SignalMemory {
-  #digest = ''
-  #keyed = new Uint8Array(0)
-  #names: SignalNames | undefined
-
-  /** @param keysOfZone by zone: above 0 where its keys are here */
-  namesOf(bundle: Bundle, keysOfZone: Int32Array): SignalNames {
-    const keyed = Uint8Array.from(keysOfZone, (row) => (row > 0 ? 1 : 0))
-    const isSame = bundle.digest === this.#digest && Buffer.compare(keyed, this.#keyed) === 0
-    if (isSame && this.#names !== undefined) return this.#names
-    this.#digest = bundle.digest
-    this.#keyed = keyed
-    return (this.#names = new SignalNames(bundle, (zone) => keyed[zone] === 1))
-  }
-}
-
 /** @returns by name in lower case, as latin1: a row of a zone, or `emptySignal` */
-function namesIn(bundle: Bundle, hasKeys: (zone: number) => boolean): Map<string, number> {
+function namesIn(
+  bundle: Bundle,
+  hasKeys: (zone: number) => boolean,
+): { readonly names: ReadonlyMap<string, number>; readonly leftOut: number } {
   const names = new Map<string, number>()
   const zones = Array.from({ length: bundle.counts.zones }, (_, zone) => zone)
-  const tells = new Set(zones.filter((zone) => hasKeys(zone) && hasSignals(bundle, zone)))
-  if (tells.size === 0) return names
-  for (const zone of zones.filter(hasKeys)) {
+  const tells = new Set(zones.filter((zone) => hasSignals(bundle, zone) && hasKeys(zone)))
+  let leftOut = 0
+  for (const zone of tells.size === 0 ? [] : zones.filter(hasKeys)) {
     const apex = nameOfNode(bundle, bundle.zoneNode[zone]!)
     for (const server of serversOf(bundle, zone)) {
       // What is in the zone itself proves nothing of it: section 4.2.
       if (isAtOrBelow(server, apex) || !tells.has(zoneAt(bundle, server))) continue
       const wire = Buffer.concat([bootLabel, apex.subarray(0, -1), signalLabel, server])
-      if (wire.length > nameLimits.bytesMax || names.size >= namesMax) continue
-      names.set(wire.toString('latin1'), zone)
-      const top = wire.length - server.length - signalLabel.length
-      for (const at of labelOffsets(wire).filter((offset) => offset > 0 && offset <= top)) {
-        const above = wire.toString('latin1', at)
-        if (!names.has(above)) names.set(above, emptySignal)
-      }
+      if (wire.length > nameLimits.bytesMax) continue
+      if (names.size >= signalNamesMax) leftOut++
+      else addSignal(names, wire, zone, wire.length - server.length - signalLabel.length)
     }
   }
-  return names
+  return { names, leftOut }
+}
+
+/** @param top where `_signal` begins in the name */
+function addSignal(names: Map<string, number>, wire: Buffer, zone: number, top: number): void {
+  names.set(wire.toString('latin1'), zone)
+  for (const at of labelOffsets(wire).filter((offset) => offset > 0 && offset <= top)) {
+    const above = wire.toString('latin1', at)
+    if (!names.has(above)) names.set(above, emptySignal)
+  }
 }
 
 function serversOf(bundle: Bundle, zone: number): readonly Uint8Array[] {

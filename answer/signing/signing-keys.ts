@@ -17,6 +17,8 @@ export interface HandedSigning {
   readonly keys: SharedArrayBuffer
   /** See signature-table.ts. */
   readonly signatures: SharedArrayBuffer
+  /** See `packSignals`: of the bundle of the same generation. null or left out: none. */
+  readonly signals?: SharedArrayBuffer | null
 }
 
 const signsAny = KeyUse.SignsRecords | KeyUse.SignsKeys

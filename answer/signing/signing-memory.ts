@@ -5,7 +5,7 @@ import { CoveredOctets } from './covered-octets.ts'
 import { DigestMemo } from './digest-memo.ts'
 import { RrsetDigest } from './rrset-digest.ts'
 import { SignatureTable } from './signature-table.ts'
-import { SignalMemory } from './signal-names.ts'
+import { SignalNames } from './signal-names.ts'
 import type { Signer } from './signer.ts'
 import { KeyMemory } from './signing-keys.ts'
 import type { HandedSigning } from './signing-keys.ts'
@@ -13,7 +13,6 @@ import { KeylessSigner, ZoneSigner } from './zone-signer.ts'
 
 export class SigningMemory {
   readonly #keys = new KeyMemory()
-  readonly #signals = new SignalMemory()
   readonly #open: (memory: SharedArrayBuffer) => SignatureTable
   #digest: RrsetDigest | undefined
   #memo: DigestMemo | undefined
@@ -42,7 +41,9 @@ export class SigningMemory {
     this.#memo ??= new DigestMemo()
     this.#covered ??= new CoveredOctets()
     const [table, digest, memo, covered] = [this.#table, this.#digest, this.#memo, this.#covered]
-    const parts = { table, digest, memo, covered, signals: this.#signals }
+    const { signals: packed = null } = handed
+    const signals = packed === null ? null : new SignalNames(packed, bundle)
+    const parts = { table, digest, memo, covered, signals }
     return { signer: new ZoneSigner(bundle, zones, parts), isSigning: true }
   }
 }

@@ -10,7 +10,7 @@ import type { RrsetDigest } from './rrset-digest.ts'
 import * as signatures from './signature-table.ts'
 import type { SignatureTable } from './signature-table.ts'
 import { nodeNamed } from './signal-names.ts'
-import type { SignalMemory, SignalNames } from './signal-names.ts'
+import type { SignalNames } from './signal-names.ts'
 import { inceptionAt, inceptionBefore, validity } from './signature-times.ts'
 import * as seam from './signer.ts'
 import type { OpenReply, Signer } from './signer.ts'
@@ -37,7 +37,8 @@ export interface SignerParts {
   readonly digest: RrsetDigest
   readonly memo: DigestMemo
   readonly covered: CoveredOctets
-  readonly signals: SignalMemory
+  /** null: there are none. */
+  readonly signals: SignalNames | null
 }
 
 export class ZoneSigner implements Signer {
@@ -52,7 +53,7 @@ export class ZoneSigner implements Signer {
   readonly #view: number
   /** By zone: 1 + row in `#zones`. */
   readonly #keysOfZone: Int32Array
-  readonly #signals: SignalNames
+  readonly #signals: SignalNames | null
   // The rrset that is being signed: its digest, labels of its owner, and where it is.
   #digest0 = 0
   #digest1 = 0
@@ -76,12 +77,12 @@ export class ZoneSigner implements Signer {
       const row = signedZoneNamed(bundle, zone)
       if (row >= 0) this.#keysOfZone[row] = i + 1
     }
-    this.#signals = signals.namesOf(bundle, this.#keysOfZone)
-    this.hasSignals = this.#signals.count > 0
+    this.#signals = signals
+    this.hasSignals = signals !== null
   }
 
   signalAt(octets: Uint8Array, start: number): number {
-    return this.#signals.at(octets, start)
+    return this.#signals === null ? seam.noSignal : this.#signals.at(octets, start)
   }
 
   signs(zone: number): boolean {
@@ -223,10 +224,15 @@ export class ZoneSigner implements Signer {
 
 /** Where there is no key at all. */
 export class KeylessSigner implements Signer {
+  readonly hasSignals: boolean
   readonly #bundle: Bundle
+  readonly #signals: SignalNames | null
 
-  constructor(bundle: Bundle) {
+  /** @param signals what nodes with the keys tell; left out: nothing */
+  constructor(bundle: Bundle, signals: SignalNames | null = null) {
     this.#bundle = bundle
+    this.#signals = signals
+    this.hasSignals = signals !== null
   }
 
   signs(zone: number): boolean {
@@ -245,10 +251,8 @@ export class KeylessSigner implements Signer {
     return undefined
   }
 
-  readonly hasSignals = false
-
-  signalAt(): number {
-    return seam.noSignal
+  signalAt(octets: Uint8Array, start: number): number {
+    return this.#signals === null ? seam.noSignal : this.#signals.at(octets, start)
   }
 }
 

@@ -38,6 +38,7 @@ export interface SignedZone {
   /** The same in wire form. */
   readonly wire: Uint8Array
   readonly algorithm: number
+  readonly row: number
 }
 
 /** The zones of a bundle that are to be signed. */
@@ -54,7 +55,7 @@ export function signedZones(bundle: Bundle): SignedZone[] {
     if ((nodeFlags(bundle, node) & NodeFlag.Signed) === 0) continue
     const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
     const wire = names.slice(from, from + nodeNameBytes(bundle, node))
-    zones.push({ name: formatName(wire), wire, algorithm: zoneAlgorithm(bundle, zone) })
+    zones.push({ name: formatName(wire), wire, algorithm: zoneAlgorithm(bundle, zone), row: zone })
   }
   return zones
 }

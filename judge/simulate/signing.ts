@@ -4,7 +4,9 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { signedZones, zoneAlgorithm } from '#bundle/load/zone-signing.ts'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
+import { signalNamesMax } from '#answer/signing/signal-names.ts'
 import { nameOfZone } from '#routing/print/bundle-json.ts'
+import { plannedSignals } from './planned-signer.ts'
 
 /**
  * Content of the proof for a validating resolver. `no-such-name`: by NOERROR and the type NXNAME
@@ -113,8 +115,17 @@ export function signingChanges(base: Bundle, head: Bundle): readonly string[] {
   for (const zone of was.keys()) {
     if (!is.has(zone)) sentences.push(`zone ${zone} is signed no more: ${wait}`)
   }
+  const { leftOut } = plannedSignals(head)
+  if (leftOut > plannedSignals(base).leftOut) {
+    const most = `${signalNamesMax} names below _signal`
+    sentences.push(`${leftOut} times a zone has no place among ${most}: ${bootstrapped}`)
+  }
   return sentences.toSorted()
 }
+
+const bootstrapped =
+  'parents cannot bootstrap it; take "signals" away from a zone of name servers, or give the DS ' +
+  'records to the parents yourself'
 
 const nextOf = (zone: string): string =>
   'each node needs its keys; once all have it, and its longest TTL is over, give the parent what ' +

@@ -6,7 +6,7 @@ import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 import { EdnsOption } from '#dns/edns-codes.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
-import { foldName } from '#dns/name.ts'
+import { foldName, formatName } from '#dns/name.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
@@ -19,11 +19,13 @@ import { findClosestEncloser, findSuffix, findWildcard } from '#answer/lookup.ts
 import { hashSuffixes, readQuestion } from '#answer/question.ts'
 import { signingZone } from '#answer/response-policy.ts'
 import { createServingView } from '#answer/serving-view.ts'
+import { noSignal } from '#answer/signing/signer.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { aliasService } from '#judge/sides/alias-service.ts'
 import { answerRecords, referralOf } from '#judge/sides/answer-records.ts'
 import type { Referral } from '#judge/sides/answer-records.ts'
 import { nameOfNode, nameOfZone } from '#routing/print/bundle-json.ts'
+import { PlannedSigning } from './planned-signer.ts'
 import type { SimulatedClient, SimulatedQuestion } from './question.ts'
 import { explainService } from './service.ts'
 import type { SimulatedService } from './service.ts'
@@ -74,6 +76,7 @@ export class SimulationMemory {
     new Counters(new SharedArrayBuffer(Counters.bytes)),
     this.#nowMs,
   )
+  readonly signing = new PlannedSigning()
   /** A second chain, to explain the answer. */
   readonly again = new Chain(new Random(0), this.#nowMs)
   readonly message = new Uint8Array(messageBytesMax)
@@ -86,13 +89,14 @@ export function simulate(
   memory = new SimulationMemory(),
 ): Simulation {
   const { tx, again, message } = memory
-  prepare(tx, bundle, state, question)
+  prepare(memory, bundle, state, question)
   // A copy of the cursors, to explain the answer from the same state.
   const cursors = state.serviceCursor.slice()
   const query = queryOf(question)
   message.set(query)
   answer(tx, message, 0, query.length, message, 0, message.length)
   const { answerCount, ecsScope, aliasCount, isUnsignable: isOfKeys } = tx
+  const signal = { isThere: tx.signal !== noSignal, isFromWildcard: tx.isFromWildcard }
   const rule = tx.rule < 0 ? null : responseRuleAt(bundle, tx.rule)
   // After aliases the transaction holds the last name, which is that of the service.
   const last = find(tx, bundle)
@@ -101,8 +105,8 @@ export function simulate(
   hashSuffixes(tx, bundle.nameLabelsMax)
   // A server has the keys, and so an answer.
   const rcode = isOfKeys ? 'NOERROR' : (rcodeNames[tx.rcode] ?? String(tx.rcode))
-  const { zone: holder, match, node } = find(tx, bundle)
-  const zone = match === 'exact' ? zoneAnswering(bundle, node, question.qtype) : holder
+  const { zone: holder, match, node } = beside(signal, find(tx, bundle), tx)
+  const zone = node >= 0 && match === 'exact' ? zoneAnswering(bundle, node, question.qtype) : holder
   // A rule denies the last name; it makes an alias of the first one.
   const isRuleSigned =
     rule?.signed === true && (rule.action === 'nxdomain' ? signsLast : signingZone(tx, bundle) >= 0)
@@ -121,7 +125,7 @@ export function simulate(
     rule,
     zone: zone < 0 ? null : nameOfZone(bundle, zone),
     match,
-    owner: node < 0 ? null : nameOfNode(bundle, node),
+    owner: ownerOf(bundle, node, match, question),
     texts: last.texts,
     answerCount,
     records: answerRecords(message, answerCount),
@@ -144,7 +148,7 @@ export function simulate(
 }
 
 function prepare(
-  tx: Transaction,
+  { tx, signing }: SimulationMemory,
   bundle: Bundle,
   state: RoutingState,
   { seed, tables, scripts, texts = null, source = nowhere }: SimulatedQuestion,
@@ -155,7 +159,7 @@ function prepare(
   const { bytes, digest } = bundle
   const routing = state.buffers
   const generation = { number: 1, bundle: bytes, digest, dynamic: texts, routing, tables }
-  tx.adopt(createServingView(generation, { scripts }))
+  tx.adopt(createServingView(generation, { scripts, signing }))
 }
 
 function queryOf({ qname, qtype, client }: SimulatedQuestion): Buffer {
@@ -187,8 +191,37 @@ function tenantOfNode(bundle: Bundle, node: number): string | null {
   return service < 0 ? null : textOf(bundle, bundle.serviceTenant[service]!)
 }
 
+interface Found {
+  readonly zone: number
+  readonly match: Simulation['match']
+  readonly node: number
+  readonly texts: string | null
+}
+
+/** No wildcard stands for names below `_signal`, which are in no bundle. RFC 9615. */
+function beside(
+  signal: { readonly isThere: boolean; readonly isFromWildcard: boolean },
+  found: Found,
+  { signer, aliasCount, rule }: Transaction,
+): Found {
+  if (signal.isThere && aliasCount === 0) return { ...found, match: 'exact', node: -1 }
+  const isKept = signal.isFromWildcard || aliasCount > 0 || rule >= 0
+  if (found.match !== 'wildcard' || !signer.hasSignals || isKept) return found
+  return { ...found, match: 'none', node: -1 }
+}
+
+function ownerOf(
+  bundle: Bundle,
+  node: number,
+  match: Simulation['match'],
+  { qname }: SimulatedQuestion,
+): string | null {
+  if (node >= 0) return nameOfNode(bundle, node)
+  return match === 'exact' ? formatName(foldName(qname)) : null
+}
+
 /** Looks up the name whose hashes the transaction still holds. */
-function find(tx: Transaction, bundle: Bundle) {
+function find(tx: Transaction, bundle: Bundle): Found {
   const zoneOf = (node: number): number => zoneOfNode(bundle, node)
   const { dynamic } = tx.view!
   const textsAt = (node: number): string | null =>
@@ -196,9 +229,9 @@ function find(tx: Transaction, bundle: Bundle) {
       ? nameOfNode(bundle, node)
       : null
   const node = findSuffix(tx, bundle, 0)
-  if (node >= 0) return { zone: zoneOf(node), match: 'exact' as const, node, texts: textsAt(node) }
+  if (node >= 0) return { zone: zoneOf(node), match: 'exact', node, texts: textsAt(node) }
   const label = findClosestEncloser(tx, bundle, 1)
-  if (label < 0) return { zone: -1, match: 'none' as const, node: -1, texts: null }
+  if (label < 0) return { zone: -1, match: 'none', node: -1, texts: null }
   const encloser = findSuffix(tx, bundle, label)
   const wildcard = findWildcard(tx, bundle, encloser, label)
   const none = { zone: zoneOf(encloser), match: 'none' as const, node: -1 }

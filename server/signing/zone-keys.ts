@@ -21,6 +21,7 @@ import type { HandedKey, HandedSigning } from '#answer/signing/signing-keys.ts'
 import type { KeySource } from './key-source.ts'
 import { exposedKeys, readStoredKeys, storeKey } from './key-store.ts'
 import type { StoredKeys } from './key-store.ts'
+import { SignalTable } from './signal-table.ts'
 
 export interface ZoneKeysParts {
   /** Files of BIND: for zones of which the source has no keys. */
@@ -57,10 +58,12 @@ export class ZoneKeys {
   #signatures: SharedArrayBuffer | undefined
   #timer: NodeJS.Timeout | undefined
   #ticks = 0
+  readonly #signals: SignalTable
   #onChange: () => void = () => undefined
 
   constructor(parts: ZoneKeysParts) {
     this.#parts = parts
+    this.#signals = new SignalTable(parts.log)
     parts.source?.onChange(() => {
       if (this.#zones.length > 0 && this.#take()) this.#onChange()
     })
@@ -108,7 +111,14 @@ export class ZoneKeys {
     }
     this.#keepTime(signableRrsets(bundle))
     this.#take()
-    return this.#handed
+    return this.#handed === null
+      ? null
+      : { ...this.#handed, signals: this.#signals.of(bundle, this.#rowsWithKeys()) }
+  }
+
+  #rowsWithKeys(): ReadonlySet<number> {
+    const used = new Set(this.#used.map(({ zone }) => zone))
+    return new Set(this.#zones.filter(({ name }) => used.has(name)).map(({ row }) => row))
   }
 
   stop(): void {

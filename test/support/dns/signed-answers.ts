@@ -7,11 +7,14 @@ import { Counters } from '#answer/counters/counters.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
-import { packKeys } from '#answer/signing/signing-keys.ts'
+import { packSignals } from '#answer/signing/signal-names.ts'
+import { KeyMemory, packKeys } from '#answer/signing/signing-keys.ts'
 import type { HandedSigning } from '#answer/signing/signing-keys.ts'
 import { SigningMemory } from '#answer/signing/signing-memory.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { signedZones } from '#bundle/load/zone-signing.ts'
+import { formatName } from '#dns/name.ts'
 import { typeName } from './codes.ts'
 import { decodeMessage, query } from './message.ts'
 import type { Message, QueryParts } from './message.ts'
@@ -54,7 +57,11 @@ export function answering(
   let current: SignedGeneration
   const adopt = (): void => {
     const { bytes, digest } = bundle
-    const signing = { number: keyNumber, keys, signatures }
+    const keyed = new KeyMemory().keysOf({ number: keyNumber, keys, signatures })
+    const names = new Set(keyed.map(({ zone }) => formatName(zone)))
+    const rows = signedZones(bundle).flatMap(({ name, row }) => (names.has(name) ? [row] : []))
+    const { memory: signals } = packSignals(bundle, (zone) => rows.includes(zone))
+    const signing = { number: keyNumber, keys, signatures, signals }
     const [routing, tables] = [state.buffers, noRoutingTables]
     current = { number: ++number, bundle: bytes, digest, routing, tables, signing }
     tx.adopt(createServingView(current, { signing: memory }))

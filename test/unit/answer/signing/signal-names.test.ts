@@ -1,7 +1,8 @@
 // CDS and CDNSKEY of a zone below the names of its name servers, in the zone that has those: what a
 // parent takes a first DS from. RFC 9615.
 import { describe, expect, test } from 'vitest'
-import { SignalMemory } from '#answer/signing/signal-names.ts'
+import { packSignals, SignalNames, signalNamesMax } from '#answer/signing/signal-names.ts'
+import { noSignal } from '#answer/signing/signer.ts'
 import { packKeys } from '#answer/signing/signing-keys.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
@@ -130,14 +131,26 @@ test('before the parent may have a DS of the zone there are none, which is prove
   expect([typesIn(reply.answer), bitsOf(Buffer.from(nsec.rdata))]).toEqual([[], [RRSIG, NSEC]])
 })
 
-test('the table is made once for the records of a bundle and the zones that have keys', () => {
-  const memory = new SignalMemory()
-  const keys = Int32Array.from({ length: bundle.counts.zones }, () => 1)
-  const first = memory.namesOf(bundle, keys)
-  expect(first.count).toBeGreaterThan(0)
-  // Another key of the same zone, or TXT records that come and go beside the bundle.
-  expect(memory.namesOf({ ...bundle }, keys.with(0, 2))).toBe(first)
-  expect(memory.namesOf(bundle, keys.with(0, 0)).count).toBe(0)
-  expect(memory.namesOf(bundle, keys)).toMatchObject({ count: first.count })
-  expect(memory.namesOf(bundleOf(modelOf(false)), keys).count).toBe(0)
+test('names beyond the most that there may be are counted', () => {
+  // Three names each: of the zone, of _dsboot above it is none, and those between.
+  const zones = Array.from({ length: 10_050 }, (_, i) => `z${i}.many.test.`)
+  const model = modelOf()
+  const [first, ...rest] = model.zones
+  const nameservers = [{ name: server, addresses: [] }]
+  const many = bundleOf({
+    ...model,
+    zones: [
+      first!,
+      ...rest,
+      ...zones.map((name) => ({ ...model.zones.at(-1)!, name, nameservers })),
+    ],
+  })
+  const { memory, leftOut } = packSignals(many, () => true)
+  const names = new SignalNames(memory!, many)
+  const told = (zone: string) =>
+    names.at(wireName(`_dsboot.${zone}_signal.${server}`), 0) !== noSignal
+  expect(leftOut).toBe(zones.filter((zone) => !told(zone)).length)
+  expect(leftOut).toBeGreaterThan(0)
+  expect(names.count).toBeLessThanOrEqual(signalNamesMax + 1)
+  expect(packSignals(many, () => false)).toEqual({ memory: null, leftOut: 0 })
 })

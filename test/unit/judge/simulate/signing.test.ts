@@ -43,6 +43,14 @@ function ok<T>(result: Result<T, unknown>): T {
 const signingOf = (question: string, from: BundleModel = { ...model, responseRules: rules }) =>
   simulated(question, from).signing
 
+/** The name server of the zone below is in the zone above, beside a wildcard. */
+function modelWithSignals(): BundleModel {
+  const model = modelWithChild(15)
+  const zones = model.zones.map((one, i) => (i === 0 ? { ...one, hasSignals: true as const } : one))
+  const any = { name: `*.ns1.${signedName}`, zone: 0, type: RrType.TXT, ttlSeconds: 300 }
+  return { ...model, zones, rrsets: [...model.rrsets, { ...any, rdata: [Buffer.from('\x03any')] }] }
+}
+
 describe('a simulated answer', () => {
   test.each([
     ['www A', 'records'],
@@ -81,6 +89,22 @@ describe('a simulated answer', () => {
     const { answerCount, signing } = simulated('over A', { ...above, rrsets })
     expect(answerCount).toBe(2)
     expect(signing).toMatchObject({ zone: signedName, proof: 'alias' })
+  })
+
+  const server = `ns1.${signedName}`
+  const told = `_dsboot.${childName}_signal.ns1`
+  const owner = `${told}.${signedName}`
+  test.each([
+    [`${told} CDS`, 'unknown', 'exact', owner],
+    [`${told.toUpperCase()} CDNSKEY`, 'unknown', 'exact', owner],
+    [`${told} TXT`, 'no-data', 'exact', owner],
+    ['_signal.ns1 A', 'no-data', 'exact', `_signal.${server}`],
+    ['_dsboot.other.test._signal.ns1 CDS', 'no-such-name', 'none', null],
+    ['x.ns1 TXT', 'records', 'wildcard', `*.${server}`],
+  ])('for %s tells what keys other zones have', (question, proof, match, name) => {
+    const { zone, signing, ...found } = simulated(question, modelWithSignals())
+    expect([zone, signing?.zone]).toEqual([signedName, signedName])
+    expect([signing?.proof, found.match, found.owner]).toEqual([proof, match, name])
   })
 
   test('that is an error is not signed', () => {
