@@ -34,6 +34,7 @@ export interface Settings extends Static<typeof SettingsFile> {
 
 /** Settings that can be given outside the file. Flags are written without their dashes. */
 export const overrides = [
+  { key: 'acme.eab.hmacKey', env: 'GSLB_ACME_EAB_HMAC_KEY', flag: undefined },
   { key: 'dataDir', env: 'GSLB_DATA_DIR', flag: 'data-dir' },
   { key: 'database.url', env: 'GSLB_DATABASE_URL', flag: undefined },
   { key: 'gitops.branch', env: 'GSLB_GITOPS_BRANCH', flag: undefined },

@@ -12,7 +12,12 @@ import { acmeStateLimits } from './acme-state.ts'
 import type { CaProblem } from './ca-transport.ts'
 import type { CertificateVault } from './certificate-vault.ts'
 import { newPrivateKey } from './private-key.ts'
-import type { ChallengeSolver, OrderCertificate, OrderedCertificate } from './order-certificate.ts'
+import type {
+  ChallengeSolver,
+  ExternalAccount,
+  OrderCertificate,
+  OrderedCertificate,
+} from './order-certificate.ts'
 import { pausesAfterFailure, pausesAfterOrder } from './pauses.ts'
 import type { AcmeWish } from './pauses.ts'
 import { isFor, renewAtMs, replacedFault, whyAtAll, whyNow } from './renewal.ts'
@@ -25,6 +30,8 @@ export interface AcmeKeeperParts {
   readonly contact: readonly string[]
   /** PEM of the authorities of the CA. Errors: why its file cannot be read. */
   readonly authorities: () => Result<string | undefined, string>
+  /** Read with each order. Errors: why its key cannot be read. */
+  readonly externalAccount: () => Result<ExternalAccount | undefined, string>
   readonly order: OrderCertificate
   readonly solver: ChallengeSolver
   /** False: this node has no configuration yet, and cannot prove anything. */
@@ -169,17 +176,21 @@ export class AcmeKeeper {
   }
 
   async #order(): Promise<void> {
-    const { vault, wish, contact, agreesToTerms, authorities, order, solver, clock } = this.#parts
+    const { vault, wish, contact, agreesToTerms, order, solver, clock } = this.#parts
     const { account } = vault.state
     assert(account !== null, 'an account was made with the claim')
-    const ca = authorities()
+    const ca = this.#parts.authorities()
     if (!ca.ok) return this.#failed({ code: 'caFile', message: ca.error, retryAfterMs: null })
+    const external = this.#parts.externalAccount()
+    if (!external.ok) {
+      return this.#failed({ code: 'eab', message: external.error, retryAfterMs: null })
+    }
     const { signal } = this.#ending
     const { directory, names } = wish
     const nowMs = (): number => clock.nowMs()
     const asked = {
       ...{ directory, names, contact, agreesToTerms, account, ca: ca.value, solver },
-      ...{ signal, nowMs },
+      ...{ signal, nowMs, externalAccount: external.value },
     }
     const { result, clockOffsetMs } = await order(asked)
     this.#noteClock(clockOffsetMs)

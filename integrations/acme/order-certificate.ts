@@ -31,6 +31,13 @@ export interface ChallengeSolver {
   readonly withdraw: () => Promise<void>
 }
 
+/** Of the customer of a CA. RFC 8555 section 7.3.4. */
+export interface ExternalAccount {
+  readonly kid: string
+  /** Base64url. A secret. */
+  readonly hmacKey: string
+}
+
 export interface CertificateOrder {
   readonly directory: string
   readonly names: readonly string[]
@@ -38,6 +45,8 @@ export interface CertificateOrder {
   readonly contact: readonly string[]
   readonly agreesToTerms: boolean
   readonly account: AcmeAccount
+  /** undefined: the account is of nobody whom the CA knows. */
+  readonly externalAccount: ExternalAccount | undefined
   /** PEM of the authorities of the CA itself; undefined: those of Node. */
   readonly ca: string | undefined
   readonly solver: ChallengeSolver
@@ -76,7 +85,7 @@ export const orderCertificate: OrderCertificate = async (order) => {
         : err({ ...noWait, code: 'challenge', message: done.error })
     } catch (error) {
       const { message } = error as Error
-      return err(transport.problem ?? { ...noWait, code: 'away', message })
+      return err(withAdvice(transport.problem ?? { ...noWait, code: 'away', message }))
     } finally {
       await solver.withdraw()
     }
@@ -85,6 +94,13 @@ export const orderCertificate: OrderCertificate = async (order) => {
 }
 
 const noWait = { retryAfterMs: null } as const
+
+/** What a CA says does not name the setting. */
+function withAdvice(problem: CaProblem): CaProblem {
+  if (problem.code !== 'externalAccountRequired') return problem
+  const message = `${problem.message}; write acme.eab, with what the CA gave you for your account`
+  return { ...problem, message }
+}
 
 class Ordering {
   readonly #order: CertificateOrder
@@ -95,6 +111,7 @@ class Ordering {
     this.#client = new AcmeClient({
       directoryUrl: order.directory,
       accountKey: order.account.key,
+      ...(order.externalAccount && { externalAccountBinding: order.externalAccount }),
     })
   }
 

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
 import type { AcmeKeeperParts } from '#integrations/acme/acme-keeper.ts'
 import { systemClock } from '#lib/clock.ts'
+import type { ExternalAccount } from '#integrations/acme/order-certificate.ts'
 import type { AcmeWish } from '#integrations/acme/pauses.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
@@ -12,6 +13,7 @@ import { systemAfter } from '#lib/timer.ts'
 import type { Settings } from '#settings/settings.ts'
 
 const caFileBytesMax = 1_048_576
+const keyFileBytesMax = 4_096
 
 export const wishOf = ({ directory, names }: Settings['acme']): AcmeWish => ({
   directory,
@@ -22,12 +24,14 @@ export function createAcmeKeeper(
   { acme, state }: Pick<Settings, 'acme' | 'state'>,
   parts: Pick<AcmeKeeperParts, 'vault' | 'solver' | 'canProve' | 'log'>,
 ): AcmeKeeper {
-  const { contact, agreeToTerms, caFile } = acme
+  const { contact, agreeToTerms, caFile, eab } = acme
   return new AcmeKeeper({
     ...parts,
     wish: wishOf(acme),
     ...{ contact, agreesToTerms: agreeToTerms },
-    authorities: () => (caFile === undefined ? ok(undefined) : readAuthorities(caFile)),
+    authorities: () =>
+      caFile === undefined ? ok(undefined) : read(caFile, 'acme.caFile', caFileBytesMax),
+    externalAccount: () => externalAccountOf(eab),
     // The client and what it needs are loaded with the first order.
     order: async (order) => {
       const { orderCertificate } = await import('#integrations/acme/order-certificate.ts')
@@ -38,11 +42,27 @@ export function createAcmeKeeper(
   })
 }
 
-function readAuthorities(path: string): Result<string, string> {
+/** Errors: a sentence without anything of the key. */
+export function externalAccountOf({
+  kid,
+  hmacKey,
+  hmacKeyFile,
+}: Settings['acme']['eab']): Result<ExternalAccount | undefined, string> {
+  if (kid === '') return ok(undefined)
+  if (hmacKeyFile === undefined) return ok({ kid, hmacKey })
+  const key = 'acme.eab.hmacKeyFile'
+  const found = read(hmacKeyFile, key, keyFileBytesMax)
+  if (!found.ok) return found
+  const text = found.value.trim()
+  const isKey = /^[A-Za-z0-9+/_-]+={0,2}$/.test(text)
+  return isKey ? ok({ kid, hmacKey: text }) : err(`${key}: ${hmacKeyFile} has no key in base64url`)
+}
+
+function read(path: string, key: string, bytesMax: number): Result<string, string> {
   try {
-    if (statSync(path).size > caFileBytesMax) return err(`acme.caFile: ${path} is too large`)
+    if (statSync(path).size > bytesMax) return err(`${key}: ${path} is too large`)
     return ok(readFileSync(path, 'utf8'))
   } catch (error) {
-    return err(`acme.caFile: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return err(`${key}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
 }

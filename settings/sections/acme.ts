@@ -15,6 +15,32 @@ const names = Type.Optional(
   }),
 )
 
+const eab = section(
+  'External account binding (RFC 8555 section 7.3.4): the account at an authority that has ' +
+    'customers, such as ZeroSSL or Google.',
+  {
+    kid: text(1_024, {
+      default: '',
+      pattern: '^[!-~]*$',
+      'x-expected': 'the key identifier that the authority gave, in printable ASCII without blanks',
+      description: 'Key identifier that the authority gave. Empty: there is no such account.',
+    }),
+    hmacKey: text(1_024, {
+      default: '',
+      pattern: '^[A-Za-z0-9+/_-]*={0,2}$',
+      'x-secret': true,
+      'x-expected': 'a key in base64 or base64url',
+      description: 'Its key, in base64url. It belongs in GSLB_ACME_EAB_HMAC_KEY, or in a file.',
+    }),
+    hmacKeyFile: text(4_096, {
+      'x-kind': 'path',
+      'x-default': 'none',
+      'x-expected': 'the path of a file with the key in it',
+      description: 'File with that key. It is read with each order.',
+    }),
+  },
+)
+
 export const acme = section(
   'A certificate from an ACME server (RFC 8555), which control nodes get and renew: for DNS over ' +
     'TLS and HTTPS, the API and redirects over https. It needs GSLB_SECRET_KEY. ' +
@@ -46,6 +72,7 @@ export const acme = section(
       'x-expected': 'the path of a file in PEM form',
       description: 'File with the certificate of the authority of the ACME server itself.',
     }),
+    eab,
     propagation: duration({
       default: '5s',
       minimumMs: 0,
@@ -68,13 +95,18 @@ interface Uses {
 
 /** Returns sentences for the operator about what an enabled section lacks. */
 export function faultsOfAcme({ roles, acme: wanted, dns, api, redirect }: Uses): readonly string[] {
-  const { names: all, agreeToTerms } = wanted
+  const { names: all, agreeToTerms, eab: account } = wanted
   if (all.length > 0 && !agreeToTerms) {
     return [
       'acme.agreeToTerms is not true: read the terms of service of the ACME server, and set it, ' +
         'or take acme.names away',
     ]
   }
+  const { kid, hmacKey, hmacKeyFile } = account
+  const isInFile = hmacKeyFile !== undefined
+  // A key in the environment may be there for other nodes.
+  if (kid === '' && isInFile) return [noKid]
+  if (kid !== '' && isInFile === (hmacKey !== '')) return [isInFile ? twoKeys : noKey]
   const isGiven = all.length > 0 || !roles.includes('control')
   const users = [
     ...(dns.tls.acme ? ['dns.tls.acme'] : []),
@@ -85,3 +117,10 @@ export function faultsOfAcme({ roles, acme: wanted, dns, api, redirect }: Uses):
     ? []
     : users.map((key) => `${key} needs acme.names; write the names of the certificate`)
 }
+
+const noKey =
+  'acme.eab.hmacKeyFile is missing: acme.eab.kid needs the key of that account; name a file with ' +
+  'it, or set GSLB_ACME_EAB_HMAC_KEY'
+const noKid = 'acme.eab.kid is missing: write the key identifier that the authority gave'
+const twoKeys =
+  'acme.eab.hmacKeyFile and acme.eab.hmacKey (GSLB_ACME_EAB_HMAC_KEY) are both there: write one'

@@ -1,9 +1,9 @@
 // A certificate from Pebble for a name in no zone of ours: the redirect listener answers its HTTP
-// challenge, and shows the certificate over https. The DNS server of Pebble's tests says that every
-// name is this machine.
+// challenge, and shows the certificate over https. Pebble takes accounts of known customers alone;
+// the DNS server of its tests says that every name is this machine.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,15 +11,18 @@ import { startAcmeServer } from '#test/support/acme-server.ts'
 import type { AcmeServer } from '#test/support/acme-server.ts'
 import { bundledProgram } from '#test/support/bundled-program.ts'
 import { useDaemons } from '#test/support/daemon.ts'
+import type { DaemonProcess } from '#test/support/daemon.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const name = 'www.elsewhere.example'
+const customerKey = Buffer.alloc(32, 'customer').toString('base64url')
 // The program as it is shipped, with the ACME client in it.
 const program = join(bundledProgram(), 'main.js')
 const { start } = useDaemons({ GSLB_SECRET_KEY: 'ef'.repeat(32) }, program)
 let site: Site
+let daemon: DaemonProcess
 let ca: AcmeServer
 let resolver: ChildProcess
 let tlsPort: number
@@ -33,11 +36,13 @@ beforeAll(async () => {
   const on = ['-dns01', `127.0.0.1:${dns}`, '-management', `127.0.0.1:${management}`]
   const names = ['-defaultIPv4', '127.0.0.1', '-defaultIPv6', '']
   resolver = spawn('pebble-challtestsrv', [...off, ...on, ...names], { stdio: 'ignore' })
-  ca = await startAcmeServer(dns!, { httpPort: httpPort! })
+  ca = await startAcmeServer(dns!, {
+    ...{ httpPort: httpPort!, customers: { 'kid-1': customerKey } },
+  })
   site = await Site.make('acme-http', {
     acme: {
       ...{ names: [name], directory: ca.directoryUrl, agreeToTerms: true, caFile: './ca.pem' },
-      propagation: '0s',
+      ...{ propagation: '0s', eab: { kid: 'kid-1', hmacKeyFile: './eab.key' } },
     },
     dns: { tls: { port: tlsPort, acme: true } },
     redirect: {
@@ -46,8 +51,9 @@ beforeAll(async () => {
     },
   })
   copyFileSync(ca.certificate, join(site.path, 'ca.pem'))
+  writeFileSync(join(site.path, 'eab.key'), `${customerKey}\n`)
   await site.push()
-  await start('serve', '--settings', site.settingsFile)
+  daemon = await start('serve', '--settings', site.settingsFile)
 }, 300_000)
 afterAll(async () => {
   resolver.kill()
@@ -73,5 +79,6 @@ test('the name is proven by HTTP, and redirects over https have the certificate'
   })
   expect(await names(tlsPort)).toBe(`DNS:${name}`)
   const isThere = async () => (await names(httpsPort)) === `DNS:${name}`
+  expect(daemon.output).not.toContain(customerKey)
   await waitUntil('redirects to have it', isThere, { timeoutMs: 20_000 })
 }, 240_000)

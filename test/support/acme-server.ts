@@ -28,12 +28,14 @@ export interface AcmeServerOptions {
   readonly validitySeconds?: number
   /** Where it asks for HTTP challenges; default: nowhere. */
   readonly httpPort?: number
+  /** Keys in base64url by their identifiers: it takes accounts of these customers alone. */
+  readonly customers?: Readonly<Record<string, string>>
 }
 
 /** @param dnsPort of the server on 127.0.0.1 that it asks for challenges */
 export async function startAcmeServer(
   dnsPort: number,
-  { validitySeconds, httpPort = 1 }: AcmeServerOptions = {},
+  { validitySeconds, httpPort = 1, customers }: AcmeServerOptions = {},
 ): Promise<AcmeServer> {
   const path = makeTempDir('acme')
   const [certificate, privateKey] = [join(path, 'cert.pem'), join(path, 'key.pem')]
@@ -45,6 +47,9 @@ export async function startAcmeServer(
   const pebble = {
     ...{ listenAddress: `127.0.0.1:${port}`, managementListenAddress: `127.0.0.1:${management}` },
     ...{ certificate, privateKey, httpPort, tlsPort: 1, ocspResponderURL: '' },
+    ...(customers && {
+      ...{ externalAccountBindingRequired: true, externalAccountMACKeys: customers },
+    }),
     ...(validitySeconds === undefined ? {} : { certificateValidityPeriod: validitySeconds }),
   }
   const config = join(path, 'pebble.json')

@@ -2,7 +2,11 @@ import { expect, test } from 'vitest'
 import { AcmeKeeper, keeperLimits } from '#integrations/acme/acme-keeper.ts'
 import type { CaProblem } from '#integrations/acme/ca-transport.ts'
 import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
-import type { OrderCertificate, OrderedCertificate } from '#integrations/acme/order-certificate.ts'
+import type {
+  ExternalAccount,
+  OrderCertificate,
+  OrderedCertificate,
+} from '#integrations/acme/order-certificate.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -32,6 +36,7 @@ function world(
     offsetMs: number
     directory: string
     canProve: () => boolean
+    externalAccount: () => Result<ExternalAccount, string>
     order: OrderCertificate
   }> = {},
 ) {
@@ -45,6 +50,7 @@ function world(
   const keeper = new AcmeKeeper({
     ...{ vault, wish: { directory: options.directory ?? directory, names }, contact: [] },
     ...{ agreesToTerms: true, authorities: () => ok(undefined) },
+    externalAccount: options.externalAccount ?? (() => ok(undefined)),
     ...{
       order: options.order ?? ca.order,
       solver: noSolver,
@@ -303,6 +309,18 @@ test('a certificate that the database did not take is stored later, asked for on
   await look()
   expect(asked).toHaveLength(1)
   expect(vault.state.certificate?.issuedAtMs).toBe(began)
+})
+
+test('the account of a customer goes with an order; without its key none is made', async () => {
+  const account = { kid: 'kid-1', hmacKey: 'abc' }
+  const answer: Answer = () => ok(orderedAt(began))
+  const { look, asked } = world(answer, { externalAccount: () => ok(account) })
+  await look()
+  expect(asked[0]).toMatchObject({ externalAccount: account })
+  const other = world(answer, { externalAccount: () => err('acme.eab.hmacKeyFile: no') })
+  await other.look()
+  expect(other.asked).toHaveLength(0)
+  expect(other.vault.state.failure).toMatchObject({ code: 'eab' })
 })
 
 test('without the database nothing is asked for', async () => {

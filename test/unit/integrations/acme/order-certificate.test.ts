@@ -76,7 +76,7 @@ async function order(answer: Answer, more: { ca?: string; signal?: AbortSignal }
   const { result, clockOffsetMs } = await orderCertificate({
     ...{ directory, names: ['a.example.com', 'b.example.com'], contact: ['x@example.com'] },
     ...{ account: { directory, key: newPrivateKey() }, agreesToTerms: true },
-    ...{ ca: more.ca ?? ca, solver },
+    ...{ ca: more.ca ?? ca, solver, externalAccount: undefined },
     ...{ signal: more.signal ?? new AbortController().signal, nowMs: Date.now },
   })
   expect(withdrawn).toBe(1)
@@ -116,6 +116,14 @@ test.each<[string, Answer, object]>([
     'a name that the CA does not sign',
     (path) => (path === '/newOrder' ? problem('rejectedIdentifier', 403) : rest),
     { code: 'rejectedIdentifier', message: 'said rejectedIdentifier' },
+  ],
+  [
+    'a CA that takes its customers alone',
+    (path) => (path === '/newAccount' ? problem('externalAccountRequired', 400) : rest),
+    {
+      code: 'externalAccountRequired',
+      message: expect.stringContaining('write acme.eab') as string,
+    },
   ],
   ['a server error', () => ({ status: 502, body: {} }), { code: 'away' }],
   ['something that is no ACME server', () => ({ status: 200, body: {} }), { code: 'away' }],

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 const names = 'names: [ns1.example.com, "*.example.com"]'
+const named = `${names}, agreeToTerms: true`
 const file = (yaml: string): string => {
   const path = join(tempDir('acme-settings'), 'gslbd.yaml')
   writeFileSync(path, yaml)
@@ -23,7 +24,7 @@ test.each([
   ],
   [
     'redirects over https with names and no files',
-    `acme: { ${names}, agreeToTerms: true }\nredirect: { enabled: true, port: 80, https: { port: 443, acme: true } }`,
+    `acme: { ${named} }\nredirect: { enabled: true, port: 80, https: { port: 443, acme: true } }`,
     undefined,
   ],
   [
@@ -36,6 +37,14 @@ test.each([
     `acme: { ${names}, agreeToTerms: true }\ndns: { tls: { acme: true, certFile: a } }`,
     'dns.tls has files and acme',
   ],
+  ['an account with a key', `acme: { ${named}, eab: { kid: a, hmacKeyFile: b } }`, undefined],
+  ['an account without a key', `acme: { ${named}, eab: { kid: a } }`, 'acme.eab.hmacKeyFile is'],
+  ['a key without an account', `acme: { ${named}, eab: { hmacKeyFile: b } }`, 'acme.eab.kid is'],
+  [
+    'an account with two keys',
+    `acme: { ${named}, eab: { kid: a, hmacKey: c, hmacKeyFile: b } }`,
+    'are both there',
+  ],
   ['half of the files of the API', 'api: { tls: { certFile: a } }', 'api.tls.keyFile is missing'],
   ['a name of one label', 'acme: { names: [localhost] }', 'acme.names'],
   ['a wildcard in the middle', 'acme: { names: ["a.*.example.com"] }', 'acme.names'],
@@ -46,4 +55,12 @@ test.each([
   const loaded = loadSettings({ file: file(yaml), env: {}, flags: {} })
   if (says === undefined) expect(loaded).toMatchObject({ ok: true })
   else expect(loaded.ok ? [] : loaded.error.join('\n')).toContain(says)
+})
+
+test('a key of an account that is wrong is not said', () => {
+  const env = { GSLB_ACME_EAB_HMAC_KEY: 'not a key' }
+  const loaded = loadSettings({ file: file(`acme: { ${named}, eab: { kid: a } }`), env, flags: {} })
+  const said = loaded.ok ? '' : loaded.error.join()
+  expect(said).toContain('GSLB_ACME_EAB_HMAC_KEY')
+  expect(said).not.toContain('not a key')
 })
