@@ -1,5 +1,5 @@
 // What every signer promises, and which rrsets of an answer it is given. A new one gets its row.
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { RrsetModel } from '#bundle/format/model.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
@@ -21,6 +21,7 @@ import type { ResourceRecord } from '#test/support/dns/record.ts'
 import { staticZone } from '#test/support/dns/static-zone.ts'
 import { modelOfWritten } from '#test/support/dns/written-zone.ts'
 import { FakeSigner, SlotCache } from '#test/support/fake-signer.ts'
+import { laneCount } from '#test/support/lane.ts'
 import { rule } from '#test/support/response-rules.ts'
 import { txtRdata, txtRrsets } from '#test/support/txt-records.ts'
 
@@ -191,10 +192,20 @@ describe.each(signers)('signer: %s', (_name, open, signs) => {
     },
   )
 
+  const packetOf = (question: string): Uint8Array =>
+    query(question, { id: 1, opt: { udpSize: 4_096, dnssecOk: true } })
+  // The code settles once for all questions, so that the windows of each can be short.
+  beforeAll(() => {
+    const { repeat } = answering(open())
+    for (const [question] of questions) repeat(packetOf(question), 2_000)
+  })
+
   test.each(questions)('%s: nothing is allocated', (question) => {
     const { repeat } = answering(open())
-    const packet = query(question, { id: 1, opt: { udpSize: 4_096, dnssecOk: true } })
-    expect(allocatedBytesPerCall((times) => repeat(packet, times), 2_000)).toBeLessThan(1)
+    const packet = packetOf(question)
+    expect(
+      allocatedBytesPerCall((times) => repeat(packet, times), laneCount(2_000, 300)),
+    ).toBeLessThan(1)
   })
 })
 

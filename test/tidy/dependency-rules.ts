@@ -1,7 +1,7 @@
 // The rule that each dependency of package.json is imported somewhere, or run as a program.
 import ts from 'typescript'
 import { importsOf, packageOf } from './imports.ts'
-import { visit } from './source.ts'
+import { visitKinds } from './source.ts'
 import type { Source } from './source.ts'
 
 /** @param programs what is run and never imported, with the reason */
@@ -31,8 +31,9 @@ interface Manifest {
 /** Also those of which a file is found by `require.resolve`. */
 function packagesOf(source: Source): string[] {
   const found = importsOf(source).map(({ specifier }) => packageOf(specifier))
-  visit(source.ast, (node) => {
+  visitKinds(source.ast, [ts.SyntaxKind.CallExpression], (node) => {
     if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return
+    if (node.expression.name.text !== 'resolve') return
     const [argument] = node.arguments
     const asked = node.expression.getText()
     const isOfModules = /^(?:require|import\.meta|createRequire\(.*\))\.resolve$/.test(asked)

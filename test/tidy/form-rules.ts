@@ -1,6 +1,6 @@
 // The rules about the form of a file: length, functions, columns, name, opening sentence.
 import ts from 'typescript'
-import { at, folderOf, isTest, visit } from './source.ts'
+import { at, folderOf, isTest, visitKinds } from './source.ts'
 import type { Source } from './source.ts'
 
 export interface Sizes {
@@ -16,16 +16,17 @@ export function sizeViolations(source: Source, sizes: Sizes): string[] {
     found.push(`${source.path}: ${lines.length} lines, at most ${sizes.fileLinesMax}; split it`)
   }
   for (const [index, line] of lines.entries()) {
+    if (line.length <= sizes.columnsMax || [...line].length <= sizes.columnsMax) continue
     // A link cannot be broken.
-    if ([...line].length <= sizes.columnsMax || /https?:\/\/\S{40}/.test(line)) continue
+    if (/https?:\/\/\S{40}/.test(line)) continue
     // A sentence for people is searched for as a whole: it is not cut in two.
     if (/^\s*(?:return )?(['"`]).*\1[,)]*$/.test(line)) continue
     found.push(`${source.path}:${index + 1}: over ${sizes.columnsMax} columns`)
   }
-  visit(source.ast, (node) => {
-    if (!isFunction(node) || isSuite(node)) return
+  visitKinds(source.ast, functionKinds, (node) => {
+    if (!isFunction(node)) return
     const length = lineOf(source, node.getEnd()) - lineOf(source, node.getStart()) + 1
-    if (length <= sizes.functionLinesMax) return
+    if (length <= sizes.functionLinesMax || isSuite(node)) return
     const limit = sizes.functionLinesMax
     found.push(`${at(source, node.getStart())}: function of ${length} lines, at most ${limit}`)
   })
@@ -35,16 +36,20 @@ export function sizeViolations(source: Source, sizes: Sizes): string[] {
 const lineOf = (source: Source, position: number): number =>
   source.ast.getLineAndCharacterOfPosition(position).line
 
-export function isFunction(node: ts.Node): node is ts.FunctionLikeDeclaration {
-  return (
-    ts.isFunctionDeclaration(node) ||
-    ts.isFunctionExpression(node) ||
-    ts.isArrowFunction(node) ||
-    ts.isMethodDeclaration(node) ||
-    ts.isConstructorDeclaration(node) ||
-    ts.isAccessor(node)
-  )
-}
+const functionKinds = [
+  ts.SyntaxKind.FunctionDeclaration,
+  ts.SyntaxKind.FunctionExpression,
+  ts.SyntaxKind.ArrowFunction,
+  ts.SyntaxKind.MethodDeclaration,
+  ts.SyntaxKind.Constructor,
+  ts.SyntaxKind.GetAccessor,
+  ts.SyntaxKind.SetAccessor,
+]
+
+const functions: ReadonlySet<ts.SyntaxKind> = new Set(functionKinds)
+
+export const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration =>
+  functions.has(node.kind)
 
 /** The callback of `describe` is a list of tests, not a function to hold in the head. */
 function isSuite(node: ts.Node): boolean {
@@ -121,7 +126,7 @@ export function assertionViolations(
 
 function assertionsIn(source: Source): { readonly place: string; readonly isTold: boolean }[] {
   const found: { place: string; isTold: boolean }[] = []
-  visit(source.ast, (node) => {
+  visitKinds(source.ast, [ts.SyntaxKind.CallExpression], (node) => {
     if (!ts.isCallExpression(node) || !/^(?:assert|unreachable)$/.test(node.expression.getText()))
       return
     // `unreachable` names the value, which says enough.

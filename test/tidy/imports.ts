@@ -1,7 +1,7 @@
 // Reads the imports of a file: static, dynamic, re-exports, `require` and worker files.
 import { posix } from 'node:path'
 import ts from 'typescript'
-import { at, visit } from './source.ts'
+import { at, visit, visitKinds } from './source.ts'
 import type { Source } from './source.ts'
 
 export interface Import {
@@ -23,6 +23,14 @@ export function importsOf(source: Source): readonly Import[] {
   return known
 }
 
+const loaders = [
+  ts.SyntaxKind.ImportDeclaration,
+  ts.SyntaxKind.ExportDeclaration,
+  ts.SyntaxKind.ImportType,
+  ts.SyntaxKind.CallExpression,
+  ts.SyntaxKind.NewExpression,
+]
+
 function readImports(source: Source): Import[] {
   const found: Import[] = []
   const add = (literal: ts.Node | undefined, typeOnly: boolean): void => {
@@ -31,7 +39,7 @@ function readImports(source: Source): Import[] {
     const target = targetOf(source.path, specifier)
     found.push({ specifier, where: at(source, literal.getStart()), typeOnly, target })
   }
-  visit(source.ast, (node) => {
+  visitKinds(source.ast, loaders, (node) => {
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeOnly(node.importClause))
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
     else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {

@@ -24,14 +24,23 @@ export function at(source: Source, position: number): string {
   return `${source.path}:${source.ast.getLineAndCharacterOfPosition(position).line + 1}`
 }
 
-const nodesOf = new WeakMap<ts.Node, readonly ts.Node[]>()
+const kindsOf = new WeakMap<ts.Node, ReadonlyMap<ts.SyntaxKind, readonly ts.Node[]>>()
 
-/** A whole file is walked once: several rules look at each of its nodes. */
 export function visit(node: ts.Node, see: (node: ts.Node) => void): void {
-  const isFile = ts.isSourceFile(node)
-  const nodes = nodesOf.get(node) ?? collect(node, [])
-  if (isFile) nodesOf.set(node, nodes)
-  for (const one of nodes) see(one)
+  for (const one of collect(node, [])) see(one)
+}
+
+/** Visits nodes of these kinds in the order of the text. A file is walked once for all rules. */
+export function visitKinds(
+  file: ts.SourceFile,
+  kinds: readonly ts.SyntaxKind[],
+  see: (node: ts.Node) => void,
+): void {
+  const byKind = kindsOf.get(file) ?? Map.groupBy(collect(file, []), ({ kind }) => kind)
+  kindsOf.set(file, byKind)
+  const nodes = kinds.flatMap((kind) => byKind.get(kind) ?? [])
+  if (kinds.length > 1) nodes.sort((a, b) => a.pos - b.pos || b.end - a.end)
+  for (const node of nodes) see(node)
 }
 
 function collect(node: ts.Node, found: ts.Node[]): ts.Node[] {

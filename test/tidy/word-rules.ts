@@ -1,6 +1,6 @@
 // Words and constructs that this repository does without, each with what to use instead.
 import ts from 'typescript'
-import { at, folderOf, isTest, visit } from './source.ts'
+import { at, folderOf, isTest, visitKinds } from './source.ts'
 import type { Source } from './source.ts'
 
 interface Ban {
@@ -8,8 +8,13 @@ interface Ban {
   readonly instead: string
   /** Paths where it is right. */
   readonly allowedIn?: (path: string) => boolean
+  /** Kinds of nodes that are looked at. */
+  readonly kinds: readonly ts.SyntaxKind[]
   readonly matches: (node: ts.Node) => boolean
 }
+
+const { SyntaxKind } = ts
+const members = [SyntaxKind.PropertyAccessExpression]
 
 const program = (path: string): boolean => ['cli', 'bench', 'bin'].includes(folderOf(path))
 const inClock = (path: string): boolean =>
@@ -19,16 +24,28 @@ const inClock = (path: string): boolean =>
 const hidesEnvironment = (path: string): boolean => path === 'compiler/yaml/parse/parse.ts'
 
 export const bans: readonly Ban[] = [
-  { name: 'enum', instead: 'a const object', matches: ts.isEnumDeclaration },
+  {
+    name: 'enum',
+    instead: 'a const object',
+    kinds: [SyntaxKind.EnumDeclaration],
+    matches: () => true,
+  },
   {
     name: 'namespace',
     instead: 'a file',
+    kinds: [SyntaxKind.ModuleDeclaration],
     matches: (node) => ts.isModuleDeclaration(node) && !isAmbient(node),
   },
   {
     name: 'default export',
     instead: 'a named export',
     allowedIn: (path) => path.endsWith('.config.ts'),
+    kinds: [
+      SyntaxKind.ExportAssignment,
+      SyntaxKind.FunctionDeclaration,
+      SyntaxKind.ClassDeclaration,
+      SyntaxKind.InterfaceDeclaration,
+    ],
     matches: (node) =>
       ts.isExportAssignment(node) ||
       (ts.canHaveModifiers(node) &&
@@ -37,16 +54,19 @@ export const bans: readonly Ban[] = [
   {
     name: 'barrel (`export *`)',
     instead: 'an import of the file itself',
+    kinds: [SyntaxKind.ExportDeclaration],
     matches: (node) => ts.isExportDeclaration(node) && node.exportClause === undefined,
   },
   {
     name: 'inline `{ type X }`',
     instead: '`import type` on its own line',
+    kinds: [SyntaxKind.ImportSpecifier],
     matches: (node) => ts.isImportSpecifier(node) && node.isTypeOnly,
   },
   {
     name: 'skipped or focused test',
     instead: 'a test that runs',
+    kinds: members,
     matches: (node) =>
       ts.isPropertyAccessExpression(node) &&
       /^(?:skip|only|todo|skipIf|runIf|fails)$/.test(node.name.text) &&
@@ -55,6 +75,7 @@ export const bans: readonly Ban[] = [
   {
     name: 'mock of a module or class of ours',
     instead: 'a real part, or a port that the test makes (test/support/port-of.ts)',
+    kinds: [SyntaxKind.CallExpression],
     matches: (node) =>
       ts.isCallExpression(node) &&
       (isMember(node.expression, 'vi', /^(?:mock|doMock|hoisted)$/) ||
@@ -64,12 +85,14 @@ export const bans: readonly Ban[] = [
   {
     name: '`as never`',
     instead: 'a type that says what is meant',
+    kinds: [SyntaxKind.AsExpression],
     matches: (node) => ts.isAsExpression(node) && node.type.kind === ts.SyntaxKind.NeverKeyword,
   },
   {
     name: 'console',
     instead: 'the logger or `io` that was passed in',
     allowedIn: program,
+    kinds: members,
     matches: (node) => isMember(node, 'console', /./),
   },
   {
@@ -77,18 +100,21 @@ export const bans: readonly Ban[] = [
     instead: 'a setting that cli/ or node/ passes in',
     allowedIn: (path) =>
       program(path) || folderOf(path) === 'node' || isTest(path) || hidesEnvironment(path),
+    kinds: members,
     matches: (node) => isMember(node, 'process', /^env$/),
   },
   {
     name: 'Math.random',
     instead: 'the Random that was passed in (lib/random.ts)',
     allowedIn: (path) => program(path) || isTest(path),
+    kinds: members,
     matches: (node) => isMember(node, 'Math', /^random$/),
   },
   {
     name: 'a clock',
     instead: 'the Clock that was passed in (lib/clock.ts)',
     allowedIn: (path) => program(path) || isTest(path) || inClock(path),
+    kinds: [...members, SyntaxKind.NewExpression],
     matches: (node) =>
       isMember(node, 'Date', /^now$/) ||
       isMember(node, 'performance', /^now$/) ||
@@ -108,13 +134,13 @@ function isAmbient(node: ts.ModuleDeclaration): boolean {
 
 export function banViolations(source: Source): string[] {
   const found: string[] = []
-  const inForce = bans.filter(({ allowedIn }) => allowedIn?.(source.path) !== true)
-  visit(source.ast, (node) => {
-    for (const { name, instead, matches } of inForce) {
-      if (!matches(node)) continue
+  for (const { name, instead, kinds, allowedIn, matches } of bans) {
+    if (allowedIn?.(source.path) === true) continue
+    visitKinds(source.ast, kinds, (node) => {
+      if (!matches(node)) return
       found.push(`${at(source, node.getStart())}: ${name} is banned; use ${instead}`)
-    }
-  })
+    })
+  }
   return found
 }
 
@@ -160,7 +186,7 @@ interface Comment {
   readonly start: number
 }
 
-const literals: ReadonlySet<ts.SyntaxKind> = new Set([
+const literals = [
   ts.SyntaxKind.StringLiteral,
   ts.SyntaxKind.NoSubstitutionTemplateLiteral,
   ts.SyntaxKind.TemplateHead,
@@ -168,16 +194,16 @@ const literals: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.TemplateTail,
   ts.SyntaxKind.RegularExpressionLiteral,
   ts.SyntaxKind.JsxText,
-])
+]
 
 const spaces = (text: string): string => text.replaceAll(/[^\n]/g, ' ')
 
 /** Finds comments outside of literals; adjacent lines of `//` are one comment. */
 function commentsOf({ ast, text }: Source): Comment[] {
   let code = ''
-  visit(ast, (node) => {
+  visitKinds(ast, literals, (node) => {
     const start = node.getStart()
-    if (!literals.has(node.kind) || start < code.length) return
+    if (start < code.length) return
     code += text.slice(code.length, start) + spaces(text.slice(start, node.getEnd()))
   })
   code += text.slice(code.length)
@@ -204,6 +230,7 @@ export function openerViolations(source: Source): string[] {
 
 /** Rules for the words of any text file of the repository. */
 export function wordViolations(path: string, text: string): string[] {
+  if (!anywhere.some(({ pattern }) => pattern.test(text))) return []
   return text.split('\n').flatMap((line, index) =>
     anywhere
       .map(({ pattern, why }) => ({ match: pattern.exec(line), why }))
