@@ -231,10 +231,11 @@ export class Transaction {
   /** Offset in the message of the name written last. */
   nameOffset = 0
 
-  /** @param nowMs see Chain */
+  /** @param nowMs see Chain; given by threads that answer */
   constructor(settings: AnswerSettings, seed: number, counters: Counters, nowMs?: () => number) {
     this.random = new Random(seed)
     this.chain = new Chain(this.random, nowMs)
+    if (nowMs !== undefined) this.chain.alike.createTables()
     this.chain.qname = this.qname
     this.counters = counters
     this.nsid = Buffer.from(settings.nsid)

@@ -33,26 +33,28 @@ const stretchWords = StretchCell.Words * 2
 /** After this many choices, weeks of changes, the cache is cleared and numbers restart. */
 const numbersMax = 2 ** 30
 
+const none = new Int32Array(0)
+
 /** The cache of one thread. */
 export class ScopeCache {
   /** From `at` on, a bit for each group: all of its values are alike. */
-  readonly alike = new Int32Array(slots * groupWords)
+  alike = none
   /** A bit for each group: none of its values is alike. */
-  readonly other = new Int32Array(slots * groupWords)
-  readonly mixed = new Int32Array(slots * groupWords)
-  readonly #lists = new CandidateLists()
+  other = none
+  mixed = none
+  #lists: CandidateLists | null = null
   /** By slot: the list number and the pick of its choice. */
-  readonly #list = new Int32Array(slots)
-  readonly #picked = new Int32Array(slots)
+  #list = none
+  #picked = none
   /** By slot: the unique number of its choice; 0: empty. */
-  readonly #number = new Int32Array(slots)
+  #number = none
   #numbers = 0
   /**
    * Pairs: the number of a choice; then a node times 2, plus 1 where all rows below it are alike.
    */
-  readonly #nodes = new Int32Array(nodeSlots * 2 * 2)
+  #nodes = none
   /** By slot and family. */
-  readonly #stretches = new Int32Array(slots * 2 * stretchWords)
+  #stretches = none
   /** The stretch that was found last, or -1. */
   #stretch = -1
   /** Offset of the words of the current choice. */
@@ -75,9 +77,26 @@ export class ScopeCache {
     this.reserve = new WorkReserve(nowMs)
   }
 
+  /**
+   * Takes 6 MB, which a plan does without: it never asks for a scope. Threads that answer call this
+   * when they start; elsewhere the first query that wants a scope does.
+   */
+  createTables(): CandidateLists {
+    this.alike = new Int32Array(slots * groupWords)
+    this.other = new Int32Array(slots * groupWords)
+    this.mixed = new Int32Array(slots * groupWords)
+    this.#list = new Int32Array(slots)
+    this.#picked = new Int32Array(slots)
+    this.#number = new Int32Array(slots)
+    this.#nodes = new Int32Array(nodeSlots * 2 * 2)
+    this.#stretches = new Int32Array(slots * 2 * stretchWords)
+    this.#lists = new CandidateLists()
+    return this.#lists
+  }
+
   /** Clears everything: tables and bundle have changed. */
   clear(): void {
-    this.#lists.clear()
+    this.#lists?.clear()
   }
 
   /** Begins a query and returns the unused draw of the last one to the reserve. */
@@ -96,8 +115,9 @@ export class ScopeCache {
     this.#drawn = this.#drawnLeft()
     this.effort = effort + this.#drawn
     this.spent = 0
-    if (this.#lists.given >= numbersMax || this.#numbers >= numbersMax) this.#restart()
-    const list = this.#lists.numberOf(choice, kind)
+    const lists = this.#lists ?? this.createTables()
+    if (lists.given >= numbersMax || this.#numbers >= numbersMax) this.#restart(lists)
+    const list = lists.numberOf(choice, kind)
     const slot = this.#slotOf(list, choice.picked)
     this.at = slot * groupWords
     // Lists are numbered from 1 on, so an empty slot matches none.
@@ -219,9 +239,9 @@ export class ScopeCache {
     for (let i = stretches; i < stretches + 2 * stretchWords; i++) this.#stretches[i] = 0
   }
 
-  #restart(): void {
-    this.#lists.clear()
-    this.#lists.given = 0
+  #restart(lists: CandidateLists): void {
+    lists.clear()
+    lists.given = 0
     this.#list.fill(0)
     this.#number.fill(0)
     this.#nodes.fill(0)
