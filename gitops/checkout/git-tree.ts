@@ -58,6 +58,12 @@ function remoteOf(gitdir: string): string {
 /** Finds a commit that the repository has. Errors: a sentence. */
 export async function commitNamed(place: GitPlace, ref: string): Promise<Result<string, string>> {
   const { driver, graph, remote, searchPath } = place
+  const known = ref === 'HEAD' ? headOf(driver) : ref
+  if (known !== null && /^[0-9a-f]{40}$/.test(known)) {
+    // An object id of a tag goes on: git follows it.
+    const found = await graph.commit(known)
+    if (found.ok) return ok(known)
+  }
   const named = resolveCommit(driver, ref, searchPath)
   const commit = named.ok ? await graph.commit(named.value) : named
   if (named.ok && commit.ok) return named
@@ -69,6 +75,14 @@ export async function commitNamed(place: GitPlace, ref: string): Promise<Result<
   }
   const why = fault.replace(/\.$/, '')
   return err(place.isShallow ? `${why}; the clone is shallow: ${unshallowAdvice(place)}` : fault)
+}
+
+/** The commit of the branch that is checked out; most questions are about it. */
+function headOf(driver: GitDriver): string | null {
+  const path = join(driver.gitdir, 'HEAD')
+  const [, ref] =
+    (existsSync(path) && /^ref: (refs\/\S+)\n?$/.exec(readFileSync(path, 'utf8'))) || []
+  return ref === undefined ? null : driver.readRef(ref)
 }
 
 /**

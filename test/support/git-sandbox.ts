@@ -12,7 +12,7 @@ export interface GitSandbox {
   readonly git: (cwd: string, ...args: string[]) => string
   readonly run: (program: string, args: readonly string[], input?: string | Uint8Array) => string
   readonly write: (path: string, text: string) => string
-  /** Makes an Ed25519 key with ssh-keygen; returns the private key's path. */
+  /** An Ed25519 key of ssh-keygen, which a test process makes once for each name. */
   readonly sshKey: (name: string) => SandboxKey
   /** Arguments that make git sign with `key`. */
   readonly signWith: (key: SandboxKey) => string[]
@@ -35,6 +35,8 @@ export const gitEnvironment: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
 }
 
+const keys = new Map<string, readonly [privateKey: Buffer, publicKey: Buffer]>()
+
 /** @param atEnd registers the removal; by default it runs at the end of the test */
 export function gitSandbox(atEnd: (remove: () => void) => void = onTestFinished): GitSandbox {
   const path = mkdtempSync(join(tmpdir(), 'gslbd-git-'))
@@ -54,17 +56,15 @@ export function gitSandbox(atEnd: (remove: () => void) => void = onTestFinished)
     return at(name)
   }
   const sshKey = (name: string): SandboxKey => {
-    run('ssh-keygen', [
-      '-q',
-      '-t',
-      'ed25519',
-      '-N',
-      '',
-      '-C',
-      `${name}@example.com`,
-      '-f',
-      at(name),
-    ])
+    const known = keys.get(name)
+    if (known === undefined) {
+      const comment = `${name}@example.com`
+      run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', at(name)])
+      keys.set(name, [readFileSync(at(name)), readFileSync(at(`${name}.pub`))])
+    } else {
+      writeFileSync(at(name), known[0], { mode: 0o600 })
+      writeFileSync(at(`${name}.pub`), known[1])
+    }
     return { path: at(name), publicLine: readFileSync(at(`${name}.pub`), 'utf8').trim() }
   }
   return {

@@ -6,6 +6,8 @@ import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
 import { gitSandbox } from './git-sandbox.ts'
+import { quickCommits } from './quick-commits.ts'
+import type { QuickCommit } from './quick-commits.ts'
 import { reconcileBench } from './reconcile-bench.ts'
 
 const head = (kind: string, name: string): string =>
@@ -36,6 +38,8 @@ export function filesOf(
   return files
 }
 
+type Change = [files: Record<string, string>, ...message: string[]]
+
 const movedBetween = createMovedBetween({})
 
 /** A repository and a node that serves it. */
@@ -60,38 +64,41 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
       requireSignature,
     })
   let bench = started()
-  const commit = (files: Record<string, string>, ...message: readonly string[]) => {
-    if (files !== asItWas) box.git(repo, 'rm', '-rfq', '--ignore-unmatch', '.')
-    for (const [path, text] of Object.entries(files)) box.write(`repo/${path}`, text)
-    box.git(repo, 'add', '-A')
-    const parts = ['a change', ...message].flatMap((part) => ['-m', part])
-    box.git(repo, ...box.signWith(alice), 'commit', '-q', '-S', '--allow-empty', ...parts)
-    return box.git(repo, 'rev-parse', 'HEAD')
+  const quickCommit = quickCommits(box.at('repo/.git'), alice.path)
+  /** Whether the working tree is that of an earlier commit. */
+  let isBehind = false
+  const commitAs = (
+    by: Partial<QuickCommit>,
+    files: Record<string, string>,
+    ...message: readonly string[]
+  ): string => {
+    isBehind = true
+    const text = ['a change', ...message].join('\n\n')
+    return quickCommit({ files: files === asItWas ? null : files, message: text, ...by })
   }
-  const git = (...args: readonly string[]) => box.git(repo, ...box.signWith(alice), ...args)
+  const commit = (...change: Change): string => commitAs({}, ...change)
+  const git = (...args: readonly string[]) => {
+    if (isBehind) box.git(repo, 'reset', '-q', '--hard')
+    isBehind = false
+    return box.git(repo, ...box.signWith(alice), ...args)
+  }
   const look = async () => {
     const { sync, code, note, reason, accepted } = await bench.check()
     return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
   }
   /** Commits, pushes, and looks. */
-  const push = async (...change: Parameters<typeof commit>) => {
+  const push = async (...change: Change) => {
     commit(...change)
     return await look()
   }
   /** Without required signatures, `node@gslbd` is trusted. */
-  const byApi = async (...change: Parameters<typeof commit>) => {
-    commit(...change)
-    const who = ['GIT_COMMITTER_NAME=gslbd', 'GIT_COMMITTER_EMAIL=node@gslbd']
-    box.run('env', [...who, 'git', '-C', repo, 'commit', '-q', '--amend', '--no-edit'])
+  const byApi = async (...change: Change) => {
+    commitAs({ committer: 'gslbd <node@gslbd>', isSigned: false }, ...change)
     return (await bench.check()).sync
   }
   /** Makes a commit with a committer date that long ago. */
-  const commitOf = (agoMs: number, ...change: Parameters<typeof commit>) => {
-    commit(...change)
-    const date = `GIT_COMMITTER_DATE=${new Date(Date.now() - agoMs).toISOString()}`
-    const amend = ['commit', '-q', '--amend', '--no-edit', '-S', '--allow-empty']
-    box.run('env', [date, 'git', '-C', repo, ...box.signWith(alice), ...amend])
-  }
+  const commitOf = (agoMs: number, ...change: Change) =>
+    commitAs({ committedMs: Date.now() - agoMs }, ...change)
   const restart = (): void => void (bench = started())
   const upgrade = (): void => asOfOldRelease(box.at('data/gitops/state.json'))
   /** Another node, with the same repository as its remote. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { runCli } from '../../../support/run-cli.ts'
+import { laneRows } from '../../../support/lane.ts'
 import { poolPath, poolYaml, servicePath, serviceYaml } from '../../../support/site.ts'
 
 const settings =
@@ -164,25 +165,25 @@ test('each command says in a shallow clone how to fetch its base, and that helps
   for (let i = 0; i < 3; i++) {
     box.git(repo, ...box.signWith(key), 'commit', '-q', '-S', '--allow-empty', '-m', String(i))
   }
-  for (const base of ['origin/other', 'base', 'HEAD~3', box.git(repo, 'rev-parse', 'other')]) {
-    for (const [command, ...more] of [
-      ['check'],
-      ['plan'],
-      ['review'],
-      ['verify', '--allowed-signers', signers],
-    ] as const) {
-      const clone = box.at('clone', command, base)
-      box.git(box.path, 'clone', '-q', '--depth=1', '-o', 'origin', `file://${repo}`, clone)
-      const run = () => runCli(command, clone, '--base', base, ...more)
-      const said = await run()
-      expect([command, base, said.exit]).toEqual([command, base, 2])
-      const [, advice = ''] = /"git (fetch [^"]*)" brings/.exec(said.out + said.err) ?? []
-      box.git(clone, ...advice.replaceAll("'", '').split(' '))
-      const again = await run()
-      const isRight = command === 'verify' && base === 'base' ? 4 : 0
-      expect([command, base, again.exit, again.err]).toEqual([command, base, isRight, again.err])
-      expect(again.out + again.err).not.toContain('shallow')
-    }
+  const commands = [['check'], ['plan'], ['review'], ['verify', '--allowed-signers', signers]]
+  const bases = ['origin/other', 'base', 'HEAD~3', box.git(repo, 'rev-parse', 'other')]
+  const pairs = bases.flatMap((base, i) => commands.map((command, k) => ({ base, command, i, k })))
+  // In the short lane each base and each command once.
+  for (const {
+    base,
+    command: [command = '', ...more],
+  } of laneRows(pairs, ({ i, k }) => i === k)) {
+    const clone = box.at('clone', command, base)
+    box.git(box.path, 'clone', '-q', '--depth=1', '-o', 'origin', `file://${repo}`, clone)
+    const run = () => runCli(command, clone, '--base', base, ...more)
+    const said = await run()
+    expect([command, base, said.exit]).toEqual([command, base, 2])
+    const [, advice = ''] = /"git (fetch [^"]*)" brings/.exec(said.out + said.err) ?? []
+    box.git(clone, ...advice.replaceAll("'", '').split(' '))
+    const again = await run()
+    const isRight = command === 'verify' && base === 'base' ? 4 : 0
+    expect([command, base, again.exit, again.err]).toEqual([command, base, isRight, again.err])
+    expect(again.out + again.err).not.toContain('shallow')
   }
 })
 
