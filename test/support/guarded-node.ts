@@ -48,12 +48,12 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
   const alice = box.sshKey('alice')
   /** Sets the namespaces of alice's key. */
   const permit = (namespaces: string): void => {
-    const line = `alice@example.com namespaces="${namespaces}" ${alice.publicLine}\n`
-    box.write('allowed_signers', line)
+    const who = `alice@example.com namespaces="${namespaces}"`
+    box.write('allowed_signers', `${who} ${alice.publicLine}\n`)
   }
   permit('*')
-  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
   const repo = box.at('repo')
+  box.git(box.path, 'init', '-q', '-b', 'main', repo)
   const started = () =>
     reconcileBench({
       gitdir: box.at('repo/.git'),
@@ -73,13 +73,12 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
     ...message: readonly string[]
   ): string => {
     isBehind = true
-    const text = ['a change', ...message].join('\n\n')
-    return quickCommit({ files: files === asItWas ? null : files, message: text, ...by })
+    const draft = { files: files === asItWas ? null : files, ...by }
+    return quickCommit({ ...draft, message: ['a change', ...message].join('\n\n') })
   }
   const commit = (...change: Change): string => commitAs({}, ...change)
   const git = (...args: readonly string[]) => {
-    if (isBehind) box.git(repo, 'reset', '-q', '--hard')
-    isBehind = false
+    if (isBehind) isBehind = box.git(repo, 'reset', '-q', '--hard') !== ''
     return box.git(repo, ...box.signWith(alice), ...args)
   }
   const look = async () => {
