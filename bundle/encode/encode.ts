@@ -47,9 +47,10 @@ export class EncoderMemory {
   last: EncodedBundle | undefined
 }
 
-/** The names of services in this order, one text for each. */
+/** The names of services in this order, as numbers of texts. */
 interface ServiceNames {
   readonly order: readonly ServiceModel[]
+  readonly numbers: Uint32Array
   readonly asked: AskedTexts
 }
 
@@ -132,16 +133,24 @@ function serviceTexts(
   const serviceTenant = new Uint32Array(order.length)
   // All names are requested first, because texts are numbered in the order of requests.
   const from = strings.askedCount
-  const known = memory.serviceNames
-  if (known?.order !== order || !strings.repeat(known.asked, serviceName)) {
-    for (let i = 0; i < order.length; i++) serviceName[i] = strings.add(order[i]!.name)
+  const last = memory.serviceNames
+  const known = last !== undefined && strings.follows(last.asked) ? last : noNames
+  let at = 0
+  for (let i = 0; i < order.length; i++) {
+    const service = order[i]!
+    while (known.order[at] !== service && isBefore(known.order[at], service)) at++
+    const isKnown = known.order[at] === service
+    serviceName[i] = isKnown ? strings.again(known.numbers[at]!) : strings.add(service.name)
   }
-  const asked = strings.askedSince(from)
-  // Two equal adjacent names are requested once.
-  memory.serviceNames = asked.count === order.length ? { order, asked } : undefined
+  memory.serviceNames = { order, numbers: serviceName, asked: strings.askedSince(from) }
   for (let i = 0; i < order.length; i++) serviceTenant[i] = strings.add(order[i]!.tenant)
   return { serviceName, serviceTenant }
 }
+
+const noNames = { order: [], numbers: new Uint32Array(0) } as const
+
+const isBefore = (other: ServiceModel | undefined, { uid }: ServiceModel): boolean =>
+  other !== undefined && other.uid < uid
 
 type Head = Pick<Manifest, 'commit' | 'counts' | 'nameSeed' | 'nameLabelsMax'>
 

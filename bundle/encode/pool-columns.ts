@@ -5,6 +5,7 @@ import type { ColumnsOf, NameOfRows } from '#bundle/format/format.ts'
 import { healthCheckText } from '#bundle/format/health-check.ts'
 import { partsOf } from '#bundle/format/hostnames.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
+import { hasExtra } from '#bundle/format/member-extra.ts'
 import type { MemberExtraRows } from '#bundle/format/member-extra.ts'
 import type { MemberModel, PoolModel } from '#bundle/format/model.ts'
 import { placeCode } from '#bundle/format/routing-cells.ts'
@@ -22,6 +23,8 @@ export interface PoolRow {
   /** Canonical JSON; '' when there is none. */
   readonly healthCheck: string
   readonly hasGeoRules: boolean
+  /** No other table has rows of it: no host names, geo rules, or fields that are rarely set. */
+  readonly isPlain: boolean
 }
 
 interface MemberRow {
@@ -69,7 +72,7 @@ function emptyColumns<Rows extends 'pools' | 'members'>(rows: Rows, count: numbe
 }
 
 /** Writes the octets that `address6Row` reads. */
-function writeAddress6Row(
+export function writeAddress6Row(
   { memberAddress }: Pick<PoolColumns, 'memberAddress'>,
   member: number,
   row6: number,
@@ -132,7 +135,9 @@ export function poolRow(pool: PoolModel): PoolRow {
   for (const [i, { member }] of members.entries()) writeUid(memberUids, i * 16, member.uid)
   const healthCheck = pool.healthCheck === null ? '' : healthCheckText(pool.healthCheck)
   const hasGeoRules = pool.geoRules.v4.length + pool.geoRules.v6.length > 0
-  return { members, memberUids, count4: v4.length, healthCheck, hasGeoRules }
+  const isPlain =
+    !hasGeoRules && members.every(({ kind, member }) => kind === 0 && !hasExtra(member))
+  return { members, memberUids, count4: v4.length, healthCheck, hasGeoRules, isPlain }
 }
 
 const noOctets4 = new Uint8Array(4)

@@ -5,6 +5,8 @@ import { MemberExtraRows } from '#bundle/format/member-extra.ts'
 import type { BundleModel, MemberModel, PoolModel, RoutingModel } from '#bundle/format/model.ts'
 import { advance, emptyPoolColumns, poolRow, writePool } from './pool-columns.ts'
 import type { PoolRow } from './pool-columns.ts'
+import { copyRun, runLeast } from './pool-run.ts'
+import type { PoolRun } from './pool-run.ts'
 import { HostnameRows } from './hostname-rows.ts'
 import type { EndpointTable } from './routing-columns.ts'
 import { RowMemory } from './rows.ts'
@@ -36,8 +38,10 @@ export class PoolMemory {
   ): PoolTables {
     const rows = this.#rows.rowsOf(pools, poolRow)
     const last = this.#last
-    const isSame = last?.routing === routing && last.rows === rows && strings.repeat(last.asked)
-    const tables = isSame ? last.tables : laidOut({ pools, rows, routing, endpoints, strings })
+    const isAlike = last?.routing === routing && strings.follows(last.asked)
+    const isSame = isAlike && last.rows === rows && strings.repeat(last.asked)
+    const subject = { pools, rows, routing, endpoints, strings }
+    const tables = isSame ? last.tables : laidOut(subject, isAlike ? last : undefined)
     this.#last = { tables, rows, routing, asked: strings.askedSince(0) }
     return tables
   }
@@ -51,7 +55,8 @@ interface Subject {
   readonly strings: StringTable
 }
 
-function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
+/** @param last its routing is the same, and `strings` follows it */
+function laidOut({ pools, rows, routing, endpoints, strings }: Subject, last?: LastPools) {
   const ranges = new ClientRangeColumns()
   const mapTableRow = ranges.add(routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
   assert(mapTableRow === mapTable, 'the map rules come first')
@@ -62,8 +67,16 @@ function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
   const columns = emptyPoolColumns(rows.uids, end)
   const extra = new MemberExtraRows(strings)
   const hostnames = new HostnameRows()
+  const runs = last === undefined ? [] : plainRuns(last.rows, rows)
   const place = { pool: 0, member: 0, address6: 0 }
-  for (let i = 0; i < rows.rows.length; i++) {
+  while (place.pool < rows.rows.length) {
+    const run = runs[0]
+    if (run?.to === place.pool) {
+      copyRun(columns, place, last!.tables.columns, run, strings)
+      runs.shift()
+      continue
+    }
+    const i = place.pool
     const row = rows.rows[i]!
     const pool = pools[rows.positions[i]!]!
     writePool(columns, place, pool, row, { strings, endpoints, extra, hostnames })
@@ -79,6 +92,39 @@ function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
     /** The rules of `mapFile` and those of pools. */
     ranges: ranges.columns(),
   }
+}
+
+/** Finds the plain pools that are the same in both, where many stand side by side. */
+function plainRuns(last: Rows<PoolRow>, now: Rows<PoolRow>): PoolRun[] {
+  const runs: PoolRun[] = []
+  let at = 0
+  for (let row = 0; row < now.rows.length;) {
+    while (
+      at < last.rows.length &&
+      last.rows[at] !== now.rows[row] &&
+      isBefore(last, at, now, row)
+    ) {
+      at++
+    }
+    const [from, to] = [at, row]
+    while (row < now.rows.length && last.rows[at] === now.rows[row] && now.rows[row]!.isPlain) {
+      at++
+      row++
+    }
+    const count = row - to
+    if (count >= runLeast) runs.push({ from, to, count })
+    if (count === 0) row++
+  }
+  return runs
+}
+
+/** Whether the uid of the one row sorts before that of the other. */
+function isBefore<Row>(a: Rows<Row>, at: number, b: Rows<Row>, row: number): boolean {
+  for (let i = 0; i < 16; i++) {
+    const difference = a.uids[at * 16 + i]! - b.uids[row * 16 + i]!
+    if (difference !== 0) return difference < 0
+  }
+  return false
 }
 
 /** Returns the table of a pool's geo rules, row + 1. Their lists hold member indices. */

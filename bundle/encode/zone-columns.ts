@@ -40,13 +40,13 @@ export class ZoneMemory {
     const last = this.#last
     if (last === undefined || !areAlike(model.zones, last.model.zones, isSameZone)) return undefined
     if (!areAlike(model.rrsets, last.model.rrsets, Object.is)) return undefined
-    const changes = changesOf(last.services, services)
+    const changes = last.services === services ? null : changesOf(last.services, services)
     if (changes === undefined) return undefined
-    const isSame = changes.added.length + changes.removed.length === 0
+    const isSame = changes === null || changes.added.length + changes.removed.length === 0
     // The names of the rules affect the choice of the seed.
     const hasSameRules = areAlike(model.responseRules, last.model.responseRules, Object.is)
     if (isSame && hasSameRules) return last.tables
-    return edited(last.tables, services, changes, isGoodSeed)
+    return edited(last.tables, services, changes ?? changesOf(services, services)!, isGoodSeed)
   }
 }
 

@@ -18,7 +18,7 @@ const plainExtra: MemberExtra = Object.freeze({
 })
 
 /** Does the member have a row? */
-function hasExtra({ warmupThreshold, rumUrl, externalSignalMode }: MemberExtra): boolean {
+export function hasExtra({ warmupThreshold, rumUrl, externalSignalMode }: MemberExtra): boolean {
   return warmupThreshold !== 0 || rumUrl !== '' || externalSignalMode !== modes[0]
 }
 

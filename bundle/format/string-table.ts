@@ -85,6 +85,7 @@ export class StringTable {
   #numberCount = 1
   /** The text requested last: columns often have runs of the same text. */
   #last = ''
+  #lastId = 0
   #lastNumber = 0
 
   constructor(memory = new StringMemory()) {
@@ -102,7 +103,25 @@ export class StringTable {
     if (text === '') return 0
     if (text === this.#last) return this.#lastNumber
     this.#last = text
-    this.#lastNumber = this.#numberOf(this.#idOf(text))
+    this.#lastId = this.#idOf(text)
+    this.#lastNumber = this.#numberOf(this.#lastId)
+    return this.#lastNumber
+  }
+
+  /** Whether the run was requested from the previous table, so that `again` takes its numbers. */
+  follows({ table }: AskedTexts): boolean {
+    return table === this.#memory.table
+  }
+
+  /** As `add`, of the text with this number in the previous table: no text is compared. */
+  again(before: number): number {
+    if (before === 0) return 0
+    const id = this.#memory.idOfNumber[before]!
+    if (id === this.#lastId) return this.#lastNumber
+    this.#last = this.#memory.texts[id]!
+    this.#lastId = id
+    this.#meet(id)
+    this.#lastNumber = this.#numberOf(id)
     return this.#lastNumber
   }
 
@@ -116,21 +135,26 @@ export class StringTable {
     return { table: this.#memory.table + 1, from, count: this.#askedCount - from }
   }
 
-  /**
-   * Requests a run of texts of the previous table, without comparing them.
-   *
-   * @param numbers gets the number of each
-   * @returns false: the run is no longer known
-   */
-  repeat({ table, from, count }: AskedTexts, numbers?: Uint32Array): boolean {
-    if (table !== this.#memory.table) return false
+  /** Requests all texts of the run again. @returns false: `follows` does not hold */
+  repeat(run: AskedTexts): boolean {
+    if (!this.follows(run)) return false
+    const { from, count } = run
     if (from !== this.#at) this.#isSame = false
-    for (let i = 0; i < count; i++) {
-      const number = this.#numberOf(this.#before[from + i]!)
-      if (numbers !== undefined) numbers[i] = number
-    }
+    for (let i = 0; i < count; i++) this.#numberOf(this.#before[from + i]!)
     this.#at = from + count
     return true
+  }
+
+  /** Goes on in the order of the previous table, if the text is among the next ones there. */
+  #meet(id: number): void {
+    const end = Math.min(this.#at + lookAhead, this.#beforeCount)
+    for (let i = this.#at; i < end; i++) {
+      if (this.#before[i] !== id) continue
+      if (i > this.#at) this.#isSame = false
+      this.#at = i + 1
+      return
+    }
+    this.#isSame = false
   }
 
   #idOf(text: string): number {

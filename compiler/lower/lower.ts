@@ -21,10 +21,11 @@ import { RrType } from '#dns/rrtype.ts'
 import { aliasCode, hostIn } from '#compiler/values/record-sets.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { memberUid, objectUid } from '#compiler/read/identity.ts'
-import type { OverlayPlan } from './overlay-plan.ts'
+import type { OverlayKind, OverlayPlan, Planned } from './overlay-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { ResponsePlan } from './response-plan.ts'
 import type { RedirectPlan } from './redirect-plan.ts'
+import { PoolSlots } from './pool-slots.ts'
 import { routingModel } from './routing-model.ts'
 import type { Entry, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
 import { geoRangesOf } from '#compiler/values/written-rules.ts'
@@ -41,35 +42,11 @@ export interface Plans {
   readonly overlays: OverlayPlan
 }
 
-/** Keeps the positions of pools, and whether those in the last model still hold. */
+/** Keeps the positions of pools, and the lists of the last model. */
 export class LowerMemory {
+  readonly slots = new PoolSlots()
   readonly pools = new SteadyList<PoolModel>()
   readonly services = new SteadyList<ServiceModel>()
-  #pools: readonly Entry<'Pool'>[] = []
-  #indexOf = new Map<string, number>()
-
-  /** @returns `isStable`: names in both trees have the same positions */
-  positions(pools: readonly Entry<'Pool'>[]): {
-    indexOfPool: ReadonlyMap<string, number>
-    isStable: boolean
-  } {
-    const before = this.#pools
-    this.#pools = pools
-    if (before.length !== pools.length) {
-      this.#indexOf = new Map(pools.map((entry, i) => [nameOf(entry), i]))
-      return { indexOfPool: this.#indexOf, isStable: false }
-    }
-    const changed: number[] = []
-    for (let i = 0; i < pools.length; i++) if (pools[i] !== before[i]) changed.push(i)
-    const isStable = changed.every((i) => (this.#indexOf.get(nameOf(pools[i]!)) ?? i) === i)
-    for (const i of changed) this.#indexOf.delete(nameOf(before[i]!))
-    for (const i of changed) this.#indexOf.set(nameOf(pools[i]!), i)
-    return { indexOfPool: this.#indexOf, isStable }
-  }
-}
-
-function nameOf({ object }: Entry<'Pool'>): string {
-  return object.metadata.name
 }
 
 /**
@@ -82,16 +59,18 @@ export function lower(
   commit: string,
   memory = new LowerMemory(),
 ): BundleModel {
-  const { indexOfPool, isStable } = memory.positions(tree.of.Pool)
+  const { slots } = memory
+  const areKept = slots.place(tree.of.Pool)
+  const count = slots.placed.length
   memory.pools.begin()
   memory.services.begin()
-  for (let i = 0; i < tree.of.Pool.length; i++) memory.pools.add(poolModel(tree.of.Pool[i]!))
+  for (let i = 0; i < count; i++) memory.pools.add(poolModel(slots.placed[i]!))
   for (let i = 0; i < tree.of.Service.length; i++) {
     const entry = tree.of.Service[i]!
     const zone = plan.zoneOfService[i]!
     const { service: known } = entry.derived
-    const isKnown = isStable && known?.zone === zone
-    memory.services.add(isKnown ? known : loweredService(entry, zone, indexOfPool))
+    const isKnown = areKept && known?.zone === zone && isWithin(known, count)
+    memory.services.add(isKnown ? known : loweredService(entry, zone, slots.at))
   }
   const written = writtenCsync(plan.zones, records.rrsets)
   const zones = plan.zones.map(({ name, soa, nsTtlSeconds, nameservers, ...zone }) => ({
@@ -100,9 +79,8 @@ export function lower(
     ...(zone.hasSignals === true && { hasSignals: zone.hasSignals }),
     ...(zone.csync !== undefined && !written.has(name) && { csync: zone.csync }),
   }))
-  const first = tree.of.Pool.length
   for (const [i, rrset] of records.addressAliases.entries()) {
-    const { pool, service } = loweredAlias(rrset, first + i)
+    const { pool, service } = loweredAlias(rrset, count + i)
     memory.pools.add(pool)
     memory.services.add(service)
   }
@@ -116,9 +94,14 @@ export function lower(
     routing: routingModel(tree.settings),
     responseRules: responses.rules.map(({ model }) => model),
     redirects: redirects.redirects.map(({ model }) => model),
-    rollouts: overlays.rollouts.map(modelOf),
-    windows: overlays.windows.map(modelOf),
+    rollouts: overlays.rollouts.map((planned) => overlayModel(planned, slots)),
+    windows: overlays.windows.map((planned) => overlayModel(planned, slots)),
   }
+}
+
+/** Whether its pools are at positions that did not go. */
+function isWithin({ pool, onAllDown }: ServiceModel, count: number): boolean {
+  return pool < count && (typeof onAllDown === 'string' || onAllDown.pool < count)
 }
 
 /** Zones whose CSYNC record somebody has written. */
@@ -183,9 +166,14 @@ function serviceModel(
   }
 }
 
-function modelOf<Model>({ model }: { readonly model: Model | undefined }): Model {
+function overlayModel<Model extends object>(
+  { model, poolEntry }: Pick<Planned<OverlayKind, Model>, 'model' | 'poolEntry'>,
+  { at }: PoolSlots,
+): Model & { readonly pool: number } {
+  const pool = poolEntry && at.get(poolEntry.object.metadata.name)
   assert(model !== undefined, 'an overlay without errors has times and a target')
-  return model
+  assert(pool !== undefined, 'the pool of an overlay without errors exists')
+  return { ...model, pool }
 }
 
 /** The algorithm cell of a service with a chain. */

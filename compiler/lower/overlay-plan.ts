@@ -6,18 +6,18 @@ import { TargetIndex } from './target-index.ts'
 import type { TargetFault } from './target-index.ts'
 import type { Entry, Tree } from '#compiler/tree/tree.ts'
 
-type OverlayKind = 'Rollout' | 'MaintenanceWindow'
+export type OverlayKind = 'Rollout' | 'MaintenanceWindow'
 
 export interface Planned<K extends OverlayKind, Model> {
   readonly entry: Entry<K>
   /** Undefined when the pool is unknown or could not be read. */
   readonly poolEntry: Entry<'Pool'> | undefined
-  /** Undefined when a time or the target is invalid. */
+  /** Without the position of its pool. Undefined when a time or the target is invalid. */
   readonly model: Model | undefined
   readonly fault: TargetFault | undefined
 }
-export type PlannedRollout = Planned<'Rollout', RolloutModel>
-export interface PlannedWindow extends Planned<'MaintenanceWindow', WindowModel> {
+export type PlannedRollout = Planned<'Rollout', Omit<RolloutModel, 'pool'>>
+export interface PlannedWindow extends Planned<'MaintenanceWindow', Omit<WindowModel, 'pool'>> {
   /** Positions of the members that the file lists as held out; null: the file lists none. */
   readonly held: readonly number[] | null
 }
@@ -56,11 +56,10 @@ function planRollout(entry: Entry<'Rollout'>, index: TargetIndex): PlannedRollou
   const hasTimes = startAt.atMs !== undefined && intents.every(({ atMs }) => atMs >= 0)
   if (!hasTimes) return { entry, poolEntry, model: undefined, fault: undefined }
   const policy = spec.regressionPolicy
-  const model: RolloutModel = {
+  const model = {
     uid: entry.uid,
     name: metadata.name,
     tenant: entry.tenant,
-    pool: index.positionOf(poolEntry),
     member: member.position,
     baseWeight: spec.baseWeight ?? poolEntry.object.spec.members[member.position]!.weight,
     startAtMs: startAt.atMs,
@@ -87,11 +86,10 @@ function planWindow(entry: Entry<'MaintenanceWindow'>, index: TargetIndex): Plan
   const poolEntry = target.entry
   if (!isOrdered) return { ...none, poolEntry, fault: undefined }
   const members = spec.members?.map((uid) => uid.toLowerCase()) ?? null
-  const model: WindowModel = {
+  const model = {
     uid: entry.uid,
     name: metadata.name,
     tenant: entry.tenant,
-    pool: index.positionOf(poolEntry),
     member: target.position,
     members,
     startAtMs,

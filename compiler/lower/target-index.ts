@@ -35,7 +35,6 @@ type FoundResource =
 /** Index of pools and members by all of their names. */
 export class TargetIndex {
   readonly #tree: Tree
-  readonly #positions: ReadonlyMap<Entry<'Pool'>, number>
   /** By tenant and uid; built on demand. */
   #byUid: ReadonlyMap<string, Entry<'Pool'>> | undefined
   readonly #members = new Map<Entry<'Pool'>, MemberNames>()
@@ -43,12 +42,6 @@ export class TargetIndex {
 
   constructor(tree: Tree) {
     this.#tree = tree
-    const isAsked = tree.of.Rollout.length + tree.of.MaintenanceWindow.length > 0
-    this.#positions = new Map(isAsked ? tree.of.Pool.map((entry, i) => [entry, i]) : [])
-  }
-
-  positionOf(entry: Entry<'Pool'>): number {
-    return this.#positions.get(entry)!
   }
 
   /** Finds a pool by name or uid. */

@@ -253,7 +253,8 @@ function editFields(
 
 test('after any changes of what pools and members say, several at once, too', () => {
   const addresses = ['192.0.2.1', '2001:db8::1', '192.0.2.2', '2001:db8::2']
-  const first = Array.from({ length: 12 }, (_, i) => pool(1 + i, addresses.slice(i % 4)))
+  // Long runs of pools stay as they are: these are copied.
+  const first = Array.from({ length: 60 }, (_, i) => pool(1 + i * 16, addresses.slice(i % 4)))
   const steps = fc.array(fc.array(poolEdit, { minLength: 1, maxLength: 3 }), { minLength: 10 })
   fc.assert(
     fc.property(steps, (edits) => {
@@ -262,7 +263,9 @@ test('after any changes of what pools and members say, several at once, too', ()
       for (const some of edits) {
         pools = some.reduce(editPool, pools)
         const model = { ...firstModel, pools }
-        expect(encodeBundle(model, plainCodeOf, memory)).toEqual(encode(model))
+        const [carried, fresh] = [encodeBundle(model, plainCodeOf, memory), encode(model)]
+        expect(carried.manifest).toEqual(fresh.manifest)
+        expect(carried.digest).toBe(fresh.digest)
       }
     }),
     { numRuns: laneCount(25, 8) },

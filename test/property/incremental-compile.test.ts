@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { BundleModel } from '#bundle/format/model.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
@@ -204,10 +205,30 @@ function filesOf(
 
 const options = { commit: 'c'.repeat(40), nowMs: 0 }
 
+/** Uids of pools in the place of positions, which depend on what came before. */
+function placeless(model: BundleModel) {
+  const { pools, services, rollouts, windows, ...rest } = plainModel(model)
+  const uidAt = (position: number): string | undefined => pools[position]?.uid
+  const named = <T extends { readonly pool: number }>({ pool, ...one }: T) => ({
+    ...one,
+    pool: uidAt(pool),
+  })
+  return {
+    ...rest,
+    pools: new Map(pools.map((pool) => [pool.uid, pool])),
+    rollouts: rollouts.map(named),
+    windows: windows.map(named),
+    services: services.map(({ onAllDown, ...one }) => ({
+      ...named(one),
+      onAllDown: typeof onAllDown === 'string' ? onAllDown : named(onAllDown),
+    })),
+  }
+}
+
 /** All that a caller can see. */
 function seen(result: CompileResult) {
   const { ok, diagnostics, total, counts, sources } = result
-  const made = result.ok ? { digest: result.bundle.digest, model: plainModel(result.model) } : null
+  const made = result.ok ? { digest: result.bundle.digest, model: placeless(result.model) } : null
   return { ok, diagnostics, total, counts, sources: [...sources].sort(), made }
 }
 

@@ -46,7 +46,7 @@ function checkRollouts(rollouts: readonly PlannedRollout[], report: TreeReport):
       const args = [member ?? memberId ?? '']
       report('rollout-member-discovered', placeIn(entry, targetOf(planned)), { args })
     }
-    const first = earlier(firstOf, `${model.pool}/${model.member}`, planned)
+    const first = earlier(firstOf, `${poolEntry!.path}/${model.member}`, planned)
     if (first === undefined) continue
     const args = [member ?? memberId ?? '', poolEntry!.object.metadata.name]
     const other = placeIn(first.entry, targetOf(first))
@@ -65,7 +65,8 @@ function checkOverlaps(windows: readonly PlannedWindow[], report: TreeReport): v
   /** By pool and member: the window with the latest end so far. */
   const latest = new Map<string, PlannedWindow>()
   for (const planned of sorted) {
-    const { pool, member, startAtMs, endAtMs } = planned.model!
+    const { member, startAtMs, endAtMs } = planned.model!
+    const pool = planned.poolEntry!.path
     const key = `${pool}/${member}`
     // A window over a pool conflicts with one over any member: `any` has the one with the latest
     // end.
