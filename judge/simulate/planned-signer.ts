@@ -1,5 +1,5 @@
-// Answers as nodes with the keys of all signed zones do, without them: what is made of keys cannot be
-// told, and is known to be there.
+// Answers as nodes with the keys of all signed zones do, without them: what is made of keys is
+// known to be there, and cannot be told.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { signedZones } from '#bundle/load/zone-signing.ts'
 import { packSignals, SignalNames } from '#answer/signing/signal-names.ts'
