@@ -135,11 +135,12 @@ async function compare(
     policyTests: createPolicyTests(),
   })
   if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
-  const { isHeld, sentence, hasUncommitted } = compared.value
+  const { isHeld, sentence, hasUncommitted, unknown } = compared.value
   // Machine-readable output has no place for the text.
   const say = values.format === 'text' ? io.out : io.err
   if (sentence !== '') say(`${sentence}\n`)
   if (missing.size > 0) say(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
+  for (const one of unknown) say(`${one}\n`)
   if (hasUncommitted) say(`${allowedSigners === undefined ? base.judgedToo : base.notSignedYet}\n`)
   return isHeld ? Exit.Guardrail : Exit.Ok
 }

@@ -12,6 +12,7 @@ import {
   repairAdvice,
 } from '#gitops/guard/guardrail.ts'
 import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
+import { unknownChains } from '#judge/guard/chain-of-trust.ts'
 import { breachBetween } from '#judge/guard/judge.ts'
 import type { Breach } from '#judge/guard/judge.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
@@ -49,6 +50,8 @@ export interface Comparison {
 export interface BaseComparison extends Comparison {
   /** True: the directory differs from the commit that is checked out. */
   readonly hasUncommitted: boolean
+  /** Sentences on what a node judges besides, by what it knows of parents. */
+  readonly unknown: readonly string[]
 }
 
 export interface ComparisonParts extends Pick<CompilerParts, 'checkPolicy' | 'tell'> {
@@ -97,20 +100,21 @@ export async function compareWithBase(
   const hasUncommitted = !isSameBundle(committed, now)
   if (before === undefined) {
     const sentence = `${notCompared}${base} has errors itself, or cannot be read`
-    return ok({ isHeld: false, sentence, hasUncommitted })
+    return ok({ isHeld: false, sentence, hasUncommitted, unknown: [] })
   }
+  const more = { hasUncommitted, unknown: unknownChains(before, now) }
   const ofBase = { name: base, commit: commit.value, outline: before }
   const judge = new BaseJudge({ ...parts, place, base: ofBase, outlineOf })
   const line =
     head.ok && committed !== undefined
       ? await judge.line({ commit: head.value, outline: committed })
       : undefined
-  if (line !== undefined && !line.ok) return ok({ ...heldFor(line.error), hasUncommitted })
+  if (line !== undefined && !line.ok) return ok({ ...heldFor(line.error), ...more })
   const told =
     line === undefined
       ? judge.directory(now)
       : await judge.commits(line.value, hasUncommitted ? now : undefined)
-  return ok({ ...told, hasUncommitted })
+  return ok({ ...told, ...more })
 }
 
 interface BaseJudgeParts extends Pick<ComparisonParts, 'allowedSigners'> {

@@ -23,6 +23,20 @@ export function brokenChain(before: Chained, after: Chained): string | undefined
   return undefined
 }
 
+/** Zones of which only their parents know whether the change is one: sentences. */
+export function unknownChains(before: Chained, after: Chained): readonly string[] {
+  return [...before.zones].flatMap(([zone, { algorithm: was }]) => {
+    const now = after.zones.get(zone)?.algorithm
+    if (was === 0 || now === undefined || now === was) return []
+    const how = now === 0 ? 'no more' : `by ${nameOf(now)} in the place of ${nameOf(was)}`
+    return [`zone ${zone} is signed ${how}, ${notAsked} (dig +short DS ${zone})`]
+  })
+}
+
+const notAsked =
+  'and the DS records at its parent are not asked for here: a node that knows them holds this ' +
+  'while there is one of the old keys, unless they roll by themselves; look first'
+
 const harm = 'resolvers that validate would take every answer for a forgery'
 const goInsecure = 'First take the DS away at the parent, and wait for its TTL'
 

@@ -94,6 +94,23 @@ test.each([
   },
 )
 
+test('a check says of what only the parent of a zone knows whether a node holds it', async () => {
+  const { box, commit, check } = checkout('')
+  const signedBy = (dnssec: string): string =>
+    settings.replace('name: example.com. }', `name: example.com., dnssec: { ${dnssec} } }`)
+  box.write('repo/gslb.yaml', signedBy('algorithm: ecdsap256sha256'))
+  const becomes = await check('--base', 'base')
+  expect(becomes.out).not.toContain('is signed')
+  commit('sign')
+  box.write('repo/gslb.yaml', signedBy('algorithm: ed25519'))
+  const other = 'zone example.com. is signed by ed25519 in the place of ecdsap256sha256, and the DS'
+  expect((await check('--base', 'HEAD')).out).toContain(other)
+  box.write('repo/gslb.yaml', settings)
+  const said = await check('--base', 'HEAD')
+  expect(said.exit).toBe(0)
+  expect(said.out).toMatch(/zone example\.com\. is signed no more, and .*dig \+short DS example/)
+})
+
 const unsigned = 'are judged up to HEAD: what is not committed has none yet'
 test.each<[what: string, file: string, text: string, isSaid: boolean]>([
   ['nothing', poolPath, poolYaml('192.0.2.1'), false],
