@@ -34,6 +34,8 @@ export interface MetricsSnapshot {
   /** null: this node tells of none. */
   readonly alerts: AlertSnapshot | null
   readonly scripts: { readonly benched: number; readonly killed: number }
+  /** Signatures of the thread that signs before anybody asks. */
+  readonly signedAhead: { readonly made: number; readonly leftOut: number }
   readonly overlays: OverlaySnapshot
   readonly geo: readonly GeoSnapshot[]
   readonly bundle: BundleSnapshot

@@ -115,6 +115,21 @@ const rateLimits: MetricRows = {
   },
 }
 
+const signing: MetricRows = {
+  gslbd_dnssec_signed_ahead_total: {
+    help:
+      'Signatures that were made before anybody asked: of records, members and denials. It rises ' +
+      'after a start, a new configuration or other keys, and a little each day.',
+    read: ({ signedAhead }) => signedAhead.made,
+  },
+  gslbd_dnssec_ahead_left_out: {
+    help:
+      'Signatures that had no place in the table at the last look: each is made when it is asked ' +
+      'for. Where it stays above 0, signed zones have more than there is memory for.',
+    read: ({ signedAhead }) => signedAhead.leftOut,
+  },
+}
+
 /** A label for each source of response rules would be as many series as people write files. */
 const sourcesMax = 100
 
@@ -302,6 +317,7 @@ export const metricRows: readonly Metric[] = Object.freeze(
     timeRows,
     responseRules,
     scriptRows,
+    signing,
     threads,
     tcp,
     feed,

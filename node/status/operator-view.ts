@@ -184,6 +184,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
     responseRules: node.responseHits.bySource(),
     redirects: parts.redirects(),
     scripts: node.scriptStatus(),
+    signedAhead: node.aheadStatus(),
     overlays: overlaySnapshot(parts),
     geo: parts.geo().map(({ setting, buildEpoch, networks, error }) => ({
       setting,

@@ -3,7 +3,7 @@
 export const AheadCell = {
   /** The generation that it reads; none before. */
   Adopted: 0,
-  /** Signatures that it has made. */
+  /** Signatures that were made since the start of the process. */
   Made: 1,
   /** How many had no place in the table, at the last look. */
   LeftOut: 2,

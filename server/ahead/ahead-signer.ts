@@ -14,7 +14,7 @@ const youngHeapMbMax = 4
 const startMs = 500
 
 export interface AheadStatus {
-  /** Signatures that the thread has made. */
+  /** Signatures that were made since the start of the process. */
   readonly made: number
   /** How many had no place in the table. */
   readonly leftOut: number

@@ -44,8 +44,12 @@ const beginning = { phase: 0, node: 0 } as const
 export class AheadWalk {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #tx: Transaction
-  readonly #memory = new SigningMemory((memory) => (this.#table = new AheadTable(memory)))
+  readonly #memory = new SigningMemory((memory) => {
+    this.#madeBefore = this.made
+    return (this.#table = new AheadTable(memory))
+  })
   #table: AheadTable | undefined
+  #madeBefore = 0
   #generation: AheadGeneration | undefined
   #names: AheadNames | undefined
   /** undefined: it is over. */
@@ -70,9 +74,9 @@ export class AheadWalk {
     this.#tx.transport = Transport.Tcp
   }
 
-  /** Signatures that were made in this table. */
+  /** Signatures that were made, also in tables of before. */
   get made(): number {
-    return this.#table?.made ?? 0
+    return this.#madeBefore + (this.#table?.made ?? 0)
   }
 
   /** How many of this pass had no place: each is made when it is asked for. */

@@ -12,6 +12,7 @@ assert(main !== null, 'what signs ahead runs in a thread')
 yieldToAnswers()
 const cells = new Int32Array(workerData as SharedArrayBuffer)
 const walk = new AheadWalk(systemClock)
+let counted = 0
 let timer: NodeJS.Timeout | undefined
 
 main.on('message', (generation: AheadGeneration) => {
@@ -22,7 +23,9 @@ main.on('message', (generation: AheadGeneration) => {
 
 function turn(): void {
   const afterMs = walk.turn()
-  Atomics.store(cells, AheadCell.Made, walk.made)
+  // It goes on where the thread before this one has ended.
+  Atomics.add(cells, AheadCell.Made, walk.made - counted)
+  counted = walk.made
   Atomics.store(cells, AheadCell.LeftOut, walk.leftOut)
   next(afterMs)
 }

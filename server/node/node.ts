@@ -93,6 +93,7 @@ export class DnsNode {
   readonly #memory: GenerationMemory
   readonly #meter: QueryMeter
   readonly scriptStatus = () => this.#threads.scripts.status()
+  readonly aheadStatus = () => this.#threads.ahead.status()
   readonly counters = () => this.#threads.counters()
   /** Sockets that may be handed to another process. */
   readonly sockets = () => this.#threads.sockets()

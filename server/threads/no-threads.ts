@@ -10,6 +10,7 @@ export const noThreads: DnsThreads = Object.freeze({
   tcpStats: undefined,
   exchangeStats: undefined,
   scripts: { status: () => noScripts },
+  ahead: { status: () => ({ made: 0, leftOut: 0 }) },
   start: async () => ok({ port: 0 }),
   publish: () => undefined,
   adopted: async () => 'by all' as const,

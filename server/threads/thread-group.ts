@@ -63,7 +63,7 @@ export class ThreadGroup implements DnsThreads {
   readonly #gate = new HandOverGate(this.#handOver)
   readonly #queryBucket: SharedArrayBuffer
   readonly scripts: ScriptHost
-  readonly #ahead: AheadSigner
+  readonly ahead: AheadSigner
   /** undefined: queued to start. */
   readonly #responders: (AnsweringThread | undefined)[] = []
   readonly #ports: (MessagePort | undefined)[] = []
@@ -94,7 +94,7 @@ export class ThreadGroup implements DnsThreads {
       parts.log.warn({ reason: libc }, 'UDP goes through node:dgram, several times slower')
     }
     warnOfManyThreads(this.#threads, parts.log)
-    this.#ahead = new AheadSigner(parts.log)
+    this.ahead = new AheadSigner(parts.log)
     this.#control = new SharedArrayBuffer(controlBytes(this.#threads + 1))
     this.#cells = new Int32Array(this.#control)
     if (this.#libc !== undefined) this.#waker = new Waker(this.#libc, this.#cells, this.#threads)
@@ -377,7 +377,7 @@ export class ThreadGroup implements DnsThreads {
     this.scripts.publish(generation)
     for (const port of this.#ports) port?.postMessage(generation)
     this.#tellGeneration(generation)
-    this.#ahead.publish(plain)
+    this.ahead.publish(plain)
     Atomics.store(this.#cells, Control.Generation, generation.number)
     this.#waker?.wakeNext(generation.number)
   }
@@ -407,7 +407,7 @@ export class ThreadGroup implements DnsThreads {
 
   /** True when no thread reads, or will read, a generation before `number`. */
   haveAdopted(number: number): boolean {
-    return this.#areServing(number) && this.#ahead.hasAdopted(number)
+    return this.#areServing(number) && this.ahead.hasAdopted(number)
   }
 
   #areServing(number: number): boolean {
@@ -486,7 +486,7 @@ export class ThreadGroup implements DnsThreads {
     const threads = [...this.#responders, this.#stream].filter((thread) => thread !== undefined)
     await Promise.all(threads.map((thread) => thread.ended()))
     await this.scripts.stop()
-    await this.#ahead.stop()
+    await this.ahead.stop()
     for (const port of this.#ports) port?.close()
     this.#closeSockets()
   }

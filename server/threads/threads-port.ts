@@ -1,4 +1,5 @@
 // The port by which a node controls its answering threads.
+import type { AheadStatus } from '#server/ahead/ahead-signer.ts'
 import type { Network } from '#dns/network.ts'
 import type { Rcode } from '#dns/rcode.ts'
 import type { Log } from '#lib/log.ts'
@@ -64,6 +65,7 @@ export interface DnsThreads {
   readonly tcpStats: (TcpStats & { readonly secure?: SecureStats | undefined }) | undefined
   readonly exchangeStats: ExchangeStats | undefined
   readonly scripts: { readonly status: () => ScriptStatus }
+  readonly ahead: { readonly status: () => AheadStatus }
   /** Opens the sockets, or takes those of the previous process. */
   readonly start: (handed?: HandedSockets) => Promise<Result<{ port: number }, string>>
   /** Hands a generation to all threads. */

@@ -137,6 +137,7 @@ const running = {
     delivered: new Map([['webhook', { sent: 6, failed: 1 }]]),
   },
   scripts: { benched: 1, killed: 3 },
+  signedAhead: { made: 40_000, leftOut: 12 },
   overlays: { rollouts: { running: 2 }, windows: { active: 1, completed: 4 }, regressions: 3 },
   geo: [{ setting: 'asn.dbPath', buildEpoch: 1_700_000_000, networks: 7, isBroken: true }],
   bundle: {
@@ -249,6 +250,8 @@ describe('a scrape', () => {
     'gslbd_rollouts{state="rolled_back"} 0',
     'gslbd_rollout_regressions_total 3',
     'gslbd_maintenance_windows{state="active"} 1',
+    'gslbd_dnssec_signed_ahead_total 40000',
+    'gslbd_dnssec_ahead_left_out 12',
     'gslbd_thread_queries_total{thread="1"} 12',
     'gslbd_thread_batches_total{thread="0"} 5',
     'gslbd_thread_busy_ratio{thread="1"} 0.5',
