@@ -8,6 +8,7 @@ import * as rrtypes from '#dns/rrtype.ts'
 import { hashFrom } from './lookup.ts'
 import { writeCname } from './records.ts'
 import { apexOffset, signed, suffixOffset, writeRrset } from './rrsets.ts'
+import * as seam from '#answer/signing/signer.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { noteName, readName } from './written-names.ts'
@@ -18,6 +19,7 @@ const { foldTable, nameLimits } = names
 const { Rcode } = rcodes
 const { RrType } = rrtypes
 const { aliasesMax, qnameEnd } = transaction
+const { unknownPart } = seam
 
 /**
  * Writes the CNAME of a node.
@@ -26,10 +28,38 @@ const { aliasesMax, qnameEnd } = transaction
  */
 export function followCname(tx: Transaction, bundle: Bundle, node: number): boolean {
   const zone = zoneOfNode(bundle, node)
+  return follow(tx, bundle, node, zone, node, findRrset(bundle, node, RrType.CNAME))
+}
+
+/**
+ * Writes the CNAME of a node of the second tree.
+ *
+ * @param signing zone of the first tree that signs it
+ * @returns as `followCname`
+ */
+export function followWrittenCname(
+  tx: Transaction,
+  dynamic: Bundle,
+  node: number,
+  signing: number,
+): boolean {
+  return follow(tx, dynamic, node, signing, -1, unknownPart)
+}
+
+/** @param signing, signer, part as `signed` has them */
+function follow(
+  tx: Transaction,
+  bundle: Bundle,
+  node: number,
+  signing: number,
+  signer: number,
+  part: number,
+): boolean {
+  const zone = zoneOfNode(bundle, node)
   const rrset = findRrset(bundle, node, RrType.CNAME)
   const before = tx.at
   const all = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
-  const written = signed(tx, zone, before, all, node, rrset)
+  const written = signed(tx, signing, before, all, signer, part)
   if (written < 0) {
     tx.isTruncated = true
     return false

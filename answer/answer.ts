@@ -18,23 +18,23 @@ import * as rrtypes from '#dns/rrtype.ts'
 import * as ways from '#routing/choose/ways.ts'
 import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
-import { followCname, followDname, followWritten, keepFirstAlias } from './aliases.ts'
+import { followCname, followDname, followWritten, followWrittenCname } from './aliases.ts'
+import { keepFirstAlias } from './aliases.ts'
 import * as jar from '#answer/cookies/cookie-jar.ts'
 import { answerPolicy } from './answer-policy.ts'
 import { answerChaos } from './chaos.ts'
-import { findDynamic, findDynamicText } from './dynamic.ts'
+import { answerBeside, answerWritten, findDynamic, findWritten, leadsOn } from './dynamic.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard, hashFrom } from './lookup.ts'
 import { mark } from '#answer/counters/mark.ts'
 import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
-import { partOfMember, writeHinfo, writeMember } from './records.ts'
-import { answerChildDs, answerKeys, answerSignal, deny, failUnsigned } from './denial.ts'
-import { findSignal, isKeyType, isOfProof } from './denial.ts'
+import { partOfMember, writeMember } from './records.ts'
+import { answerAny, answerKeys, answerSignal, failUnsigned, findSignal } from './denial.ts'
+import { isChildDs, isKeyType, isOfProof, negative } from './denial.ts'
 import { answerByRule } from './response-policy.ts'
-import { addCsyncSerial, apexOffset, soaTtlSeconds } from './rrsets.ts'
-import { countAnswer, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
+import { addCsyncSerial, apexOffset, countAnswer, writeRrset, writeTargets } from './rrsets.ts'
 import * as seam from '#answer/signing/signer.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
@@ -150,7 +150,7 @@ function resolve(tx: Transaction): void {
   const node = findName(tx, bundle)
   const isPlain = node >= 0 && (nodeFlags(bundle, node) & beyondNode) === 0
   if (!isPlain) return answerNames(tx, bundle, node)
-  if (isServable(tx)) answerNode(tx, bundle, node)
+  if (isServable(tx) && answerNode(tx, bundle, node)) answerTargets(tx, bundle)
 }
 
 /** Nodes with one of these flags take more than their own row and rrsets to answer. */
@@ -163,12 +163,15 @@ const aliasFlags = NodeFlag.HasCname | NodeFlag.Alias
  * @param found the node named qname, or -1
  */
 function answerNames(tx: Transaction, bundle: Bundle, found: number): void {
-  let node = found
+  if (answerName(tx, bundle, found)) answerTargets(tx, bundle)
+}
+
+/** Answers for the target that an alias has led to, and so on. */
+function answerTargets(tx: Transaction, bundle: Bundle): void {
   const hasRules = bundle.responseIndexMask >= 0
-  while (answerName(tx, bundle, node)) {
+  do {
     if (hasRules && tx.rule < 0 && answerByRule(tx, bundle)) return
-    node = findName(tx, bundle)
-  }
+  } while (answerName(tx, bundle, findName(tx, bundle)))
 }
 
 /** Takes one of the licence's tokens; without one the answer is SERVFAIL. */
@@ -210,10 +213,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
     // the first does not apply. Nor does it below `_signal`, where a zone has that.
     const isSignal = tx.signer.hasSignals && findSignal(tx, label)
     if (tx.dynamicLabel >= label && !isSignal) node = findWildcard(tx, bundle, encloser, label)
-    if (node < 0) {
-      answerDynamic(tx, bundle, zoneOfNode(bundle, encloser), label)
-      return false
-    }
+    if (node < 0) return answerDynamic(tx, bundle, zoneOfNode(bundle, encloser), label)
     tx.isFromWildcard = true
     group(tx, tx.suffixHash[label]!)
     tx.isAnyName = true
@@ -234,8 +234,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   }
   const isAlias = (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0
   if (isAlias && tx.qtype !== RrType.ANY) return answerAlias(tx, bundle, node)
-  answerNode(tx, bundle, node)
-  return false
+  return answerNode(tx, bundle, node)
 }
 
 /**
@@ -243,17 +242,20 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
  * NXDOMAIN.
  *
  * @param label at which the closest encloser in the first tree begins
+ * @returns as `answerName`
  */
-function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: number): void {
+function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: number): boolean {
   const { dynamic } = tx.view!
   if (tx.signal !== noSignal) {
     if (!answerSignal(tx, bundle, zone)) negative(tx, bundle, zone, -1)
-    return
+    return false
   }
-  if (dynamic === undefined || tx.dynamicNode < 0 || tx.dynamicLabel > label) {
+  const node = tx.dynamicNode
+  if (dynamic === undefined || node < 0 || tx.dynamicLabel > label) {
     tx.rcode = Rcode.NXDomain
     if (tx.limiter !== null) group(tx, hashOfApex(tx, bundle, zone, label))
-    return negative(tx, bundle, zone, -1)
+    negative(tx, bundle, zone, -1)
+    return false
   }
   tx.isAuthoritative = true
   if (tx.dynamicLabel > 0) {
@@ -261,11 +263,14 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
     group(tx, hashFrom(tx, tx.labelOffset[tx.dynamicLabel]!))
     tx.isAnyName = true
   }
-  if (tx.qtype === RrType.ANY) return answerAny(tx, bundle, zone)
-  const rrset = findRrset(dynamic, tx.dynamicNode, tx.qtype)
-  if (rrset < 0) return negative(tx, bundle, zone, -1)
-  const start = tx.at
-  countAnswer(tx, zone, start, writeRrset(tx, dynamic, rrset, tx.owner, 0), -1, unknownPart)
+  if (leadsOn(tx, dynamic, node, zone)) return followWrittenCname(tx, dynamic, node, zone)
+  if (tx.qtype === RrType.ANY) answerAny(tx, bundle, zone)
+  else {
+    const rrset = findRrset(dynamic, node, tx.qtype)
+    if (rrset < 0) negative(tx, bundle, zone, -1)
+    else answerWritten(tx, dynamic, node, rrset, zone)
+  }
+  return false
 }
 
 /** Groups names that share one answer, such as all below an apex, for the rate limit. */
@@ -329,35 +334,40 @@ function isServable(tx: Transaction): boolean {
   return false
 }
 
-/** Answers from a node of ours: the name itself, or the wildcard that matches it. */
-function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
+/**
+ * Answers from a node of ours: the name itself, or the wildcard that matches it.
+ *
+ * @returns as `answerName`
+ */
+function answerNode(tx: Transaction, bundle: Bundle, node: number): boolean {
   const { qtype } = tx
   const service = serviceOfNode(bundle, node)
   mark(tx.view!.usedNames, node)
   // Usage counts every query, of any type.
   if (service >= 0) tx.view!.serviceQueries[service]! += 1
   tx.isAuthoritative = true
-  if (service >= 0 && qtype === RrType.A) return answerService(tx, bundle, node, service, v4)
-  if (service >= 0 && qtype === RrType.AAAA) return answerService(tx, bundle, node, service, v6)
+  if (service >= 0 && (qtype === RrType.A || qtype === RrType.AAAA)) {
+    answerService(tx, bundle, node, service, qtype === RrType.A ? v4 : v6)
+    return false
+  }
   const zone = zoneAnswering(bundle, node, qtype)
-  if (qtype === RrType.ANY) return answerAny(tx, bundle, zone)
+  const { dynamic } = tx.view!
+  // A text of the second tree comes with those of the first.
+  const isText = qtype === RrType.TXT && dynamic !== undefined
+  const rrset =
+    isText && findWritten(dynamic, bundle, node, qtype) >= 0 ? -1 : findRrset(bundle, node, qtype)
   if (isKeyType(qtype) && (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) {
     if (!answerKeys(tx, bundle, zone)) negative(tx, bundle, zone, node)
-    return
+  } else if (rrset >= 0) {
+    answerRrset(tx, bundle, node, rrset, zone)
+  } else if (dynamic !== undefined) {
+    return answerBeside(tx, bundle, node, zone, dynamic)
+  } else if (qtype === RrType.ANY) {
+    answerAny(tx, bundle, zone)
+  } else if (!isChildDs(tx, bundle, node, zone)) {
+    negative(tx, bundle, zone, node)
   }
-  const start = tx.at
-  const { dynamic } = tx.view!
-  if (qtype === RrType.TXT && dynamic !== undefined) {
-    const text = findDynamicText(dynamic, bundle, node)
-    if (text >= 0) {
-      const written = writeRrset(tx, dynamic, text, tx.owner, 0)
-      return countAnswer(tx, zone, start, written, -1, unknownPart)
-    }
-  }
-  const rrset = findRrset(bundle, node, qtype)
-  if (rrset >= 0) return answerRrset(tx, bundle, node, rrset, zone)
-  if (qtype === RrType.DS && answerChildDs(tx, bundle, zoneOfNode(bundle, node), zone)) return
-  negative(tx, bundle, zone, node)
+  return false
 }
 
 /** The zone that answers for a node. RFC 4035 section 3.1.4.1: for DS, the one above the cut. */
@@ -366,13 +376,6 @@ export function zoneAnswering(bundle: Bundle, node: number, qtype: number): numb
   const isDsOfApex = qtype === RrType.DS && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
   const parent = isDsOfApex ? bundle.zoneParent[zone]! : -1
   return parent >= 0 ? parent : zone
-}
-
-/** RFC 8482 section 4.2: one small answer for every existing name, on UDP and TCP. */
-function answerAny(tx: Transaction, bundle: Bundle, zone: number): void {
-  const start = tx.at
-  const isWritten = writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone))
-  countAnswer(tx, zone, start, isWritten ? 1 : -1, -1, unknownPart)
 }
 
 /** Writes the rrset, and the addresses of its targets in our zones as far as they fit. */
@@ -432,20 +435,6 @@ function answerService(
     explain(tx, ExtendedError.Other, EdeText.NoHealthyMember)
   }
   negative(tx, bundle, zone, node)
-}
-
-/**
- * NXDOMAIN or NODATA: writes the SOA into the authority section. RFC 2308 section 2.
- *
- * @param node of the name, or of the wildcard that matches it; -1: the first tree has none
- */
-function negative(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
-  tx.isAuthoritative = true
-  const { qtype } = tx
-  if (tx.isDo || isOfProof(qtype)) {
-    if (tx.signer.signs(zone)) return deny(tx, bundle, zone, node)
-  }
-  writeDenialSoa(tx, bundle, zone, true)
 }
 
 function refuse(tx: Transaction): void {

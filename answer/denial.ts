@@ -1,14 +1,14 @@
 // Answers of a signed zone beyond its records: its keys, and compact denials by one NSEC record at
 // the queried name. RFC 9824.
-import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import * as rcodes from '#dns/rcode.ts'
 import * as rrtypes from '#dns/rrtype.ts'
-import { findDynamicText } from './dynamic.ts'
 import { EdeText, explain } from './edns.ts'
-import { writeRdata } from './records.ts'
+import { findWrittenNode } from './lookup.ts'
+import { writeHinfo, writeRdata } from './records.ts'
 import { countAnswer, soaTtlSeconds, writeDenialSoa, writeNsecRecord } from './rrsets.ts'
 import * as seam from '#answer/signing/signer.ts'
 import type { Transaction } from './transaction.ts'
@@ -18,6 +18,27 @@ const { NodeFlag } = cells
 const { Rcode } = rcodes
 const { RrType } = rrtypes
 const { cannotSign, noSignal, unknownPart } = seam
+
+/**
+ * NXDOMAIN or NODATA: writes the SOA into the authority section. RFC 2308 section 2.
+ *
+ * @param node of the name, or of the wildcard that matches it; -1: the first tree has none
+ */
+export function negative(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
+  tx.isAuthoritative = true
+  const { qtype } = tx
+  if (tx.isDo || isOfProof(qtype)) {
+    if (tx.signer.signs(zone)) return deny(tx, bundle, zone, node)
+  }
+  writeDenialSoa(tx, bundle, zone, true)
+}
+
+/** RFC 8482 section 4.2: one small answer for every existing name, on UDP and TCP. */
+export function answerAny(tx: Transaction, bundle: Bundle, zone: number): void {
+  const start = tx.at
+  const isWritten = writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone))
+  countAnswer(tx, zone, start, isWritten ? 1 : -1, -1, unknownPart)
+}
 
 /**
  * NXDOMAIN or NODATA of a signed zone. To a validating client a missing name looks like an existing
@@ -69,16 +90,20 @@ function listTypes(
       nameTypes.add(RrType.CNAME)
     if ((nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) addForParent(tx, zone)
     if (dynamic === undefined) return
-    const isPlain = (nodeFlags(bundle, node) & (NodeFlag.Alias | NodeFlag.Cut)) === 0
-    if (isPlain && findDynamicText(dynamic, bundle, node) >= 0) nameTypes.add(RrType.TXT)
+    const isPlain = (nodeFlags(bundle, node) & alone) === 0
+    const same = isPlain ? findWrittenNode(dynamic, bundle, node) : -1
+    if (same >= 0) nameTypes.addNode(dynamic, same, false)
   } else if (rcode === Rcode.NXDomain) {
     nameTypes.add(RrType.NXNAME)
   } else if (tx.signal !== noSignal) {
     if (tx.signal >= 0) addForParent(tx, tx.signal)
-  } else if (dynamic !== undefined && findRrset(dynamic, tx.dynamicNode, RrType.TXT) >= 0) {
-    nameTypes.add(RrType.TXT)
+  } else if (dynamic !== undefined) {
+    nameTypes.addNode(dynamic, tx.dynamicNode, false)
   }
 }
+
+/** What is written at run time at a name with one of these is hidden. */
+const alone = NodeFlag.Alias | NodeFlag.Cut | NodeFlag.HasCname
 
 /** Writes the NSEC record of a name with all of its types, which denies all others. */
 export function proveTypes(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
@@ -152,12 +177,7 @@ export function answerKeys(tx: Transaction, bundle: Bundle, zone: number): boole
  *
  * @returns as `answerKeys`
  */
-export function answerChildDs(
-  tx: Transaction,
-  bundle: Bundle,
-  child: number,
-  parent: number,
-): boolean {
+function answerChildDs(tx: Transaction, bundle: Bundle, child: number, parent: number): boolean {
   const { signer } = tx
   if (child === parent || !signer.signs(child) || !signer.signs(parent)) return false
   const keys = signer.keyRdata(child, RrType.CDS)
@@ -167,6 +187,11 @@ export function answerChildDs(
 }
 
 const deleteBytes = 5
+
+/** Whether it was answered with the DS records of a zone of ours that begins at the node. */
+export function isChildDs(tx: Transaction, bundle: Bundle, node: number, zone: number): boolean {
+  return tx.qtype === RrType.DS && answerChildDs(tx, bundle, zoneOfNode(bundle, node), zone)
+}
 
 /**
  * Notes in `tx.signal` what stands at qname below a name server of ours, in a zone that says what

@@ -67,6 +67,12 @@ export function findStored(bundle: Bundle, octets: Uint8Array, start: number): n
   }
 }
 
+/** @returns the node in the second tree with the name of a node of the first, or -1 */
+export function findWrittenNode(dynamic: Bundle, bundle: Bundle, node: number): number {
+  const { names, nodeRow } = bundle
+  return findStored(dynamic, names, nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!)
+}
+
 /**
  * Compares the words at the end of `qname` with those in a row: equal exactly for the same name.
  */

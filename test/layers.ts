@@ -107,7 +107,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: 'zones',
-    says: 'zones between servers: transfers, updates, NOTIFY, TXT records written at run time',
+    says: 'zones between servers: transfers, updates, NOTIFY, records written at run time',
     mayImport: [
       'lib',
       'dns',

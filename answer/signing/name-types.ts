@@ -14,12 +14,17 @@ const { firstPolicyCode, PolicyCell } = routing
 const { RrsetCell } = rrsets
 const { RrType } = rrtypes
 
+const typesMax = bundleLimits.rrsetsPerNodeMax + 12
+
 export class NameTypes {
-  /** Ascending. Beside those of rrsets: A, AAAA, TXT, RRSIG, NSEC, CDS, CDNSKEY, NXNAME. */
-  readonly types = new Uint16Array(bundleLimits.rrsetsPerNodeMax + 8)
+  /**
+   * Ascending. Beside those of rrsets: A, AAAA, RRSIG, NSEC, CDS, CDNSKEY, NXNAME, and those that
+   * are written at run time: TXT, CNAME, PTR, SRV, DHCID.
+   */
+  readonly types = new Uint16Array(typesMax)
   count = 0
   /** Where the record is put together. */
-  readonly rdata = new Uint8Array(nsecBytesMax(bundleLimits.rrsetsPerNodeMax + 8))
+  readonly rdata = new Uint8Array(nsecBytesMax(typesMax))
   #without = 0
 
   /** @param without is not listed: it is denied */

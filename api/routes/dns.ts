@@ -10,8 +10,8 @@ import type { Result } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
-import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
+import { tsigAlgorithmNames, writtenTypes } from '#state/ports/dynamic-dns.ts'
+import type { HiddenBy, StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { actorOf } from '#access/caller.ts'
 import { scopeOf } from '#access/grants.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
@@ -130,6 +130,7 @@ const createRecord = route('POST /api/v1/dns/txt-records', {
       id: uuidV7(nowMs),
       tenantId: caller.tenant,
       name: name.value,
+      type: writtenTypes.TXT,
       rdata,
       ttlSeconds: body.ttl ?? 60,
       createdAtMs: nowMs,
@@ -137,7 +138,9 @@ const createRecord = route('POST /api/v1/dns/txt-records', {
     }
     const stored = await ports.dynamicDns.createRecord(record)
     if (stored.ok) return created(showTxtRecord(record, undefined), warningsOf(context, record))
-    if (stored.error.code === 'record-exists') return refused(409, 'value: the name has it already')
+    const { code } = stored.error
+    if (code === 'record-exists') return refused(409, 'value: the name has it already')
+    if (code === 'is-alias') return refused(409, `name: ${name.value} ${hiddenReasons.alias}`)
     if (stored.error.code === 'too-many-records') return refused(409, stored.error.message)
     return storeFailed(stored.error)
   },
@@ -153,7 +156,8 @@ const listRecords = route('GET /api/v1/dns/txt-records', {
   handle: async ({ caller, ports, query }) => {
     const records = await ports.dynamicDns.listRecords(scopeOf(caller))
     if (!records.ok) return storeFailed(records.error)
-    return pageByName(inOrder(records.value), withDnsName(query), (record) =>
+    const texts = records.value.filter(isText)
+    return pageByName(inOrder(texts), withDnsName(query), (record) =>
       showTxtRecord(record, ports.hiddenBy(record.name)),
     )
   },
@@ -171,6 +175,8 @@ const deleteRecord = route('DELETE /api/v1/dns/txt-records/{id}', {
     return deleted.value === null ? missing('TXT record') : noContent()
   },
 })
+
+const isText = ({ type }: StoredRecord): boolean => type === writtenTypes.TXT
 
 /** Zones may be declared after the record. */
 function warningsOf(

@@ -1,5 +1,4 @@
-// Checks an UPDATE message against a zone, and lists its changes of TXT records. RFC 2136 section
-// 3.
+// Checks an UPDATE message against a zone, and lists its changes. RFC 2136 section 3.
 import { QClass } from '#dns/header.ts'
 import { isAtOrBelow } from '#dns/name.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
@@ -27,6 +26,8 @@ export interface ZoneView {
   readonly isUsed: (name: Uint8Array) => boolean
   /** undefined: there is no such rrset. */
   readonly rdataOf: (name: Uint8Array, type: number) => readonly Uint8Array[] | undefined
+  /** Whether records of this type may be added and deleted. */
+  readonly takes: (type: number) => boolean
 }
 
 /** In the order of the message. */
@@ -34,10 +35,19 @@ export type ZoneUpdate =
   | {
       readonly verb: 'add'
       readonly name: Uint8Array
+      readonly type: number
+      /** In canonical form. */
       readonly rdata: Uint8Array
       readonly ttlSeconds: number
     }
-  | { readonly verb: 'delete'; readonly name: Uint8Array; readonly rdata: Uint8Array }
+  | {
+      readonly verb: 'delete'
+      readonly name: Uint8Array
+      readonly type: number
+      /** In canonical form. */
+      readonly rdata: Uint8Array
+    }
+  | { readonly verb: 'delete-rrset'; readonly name: Uint8Array; readonly type: number }
   | { readonly verb: 'delete-all'; readonly name: Uint8Array }
 
 export type CheckedUpdate =
@@ -51,7 +61,7 @@ export type CheckedUpdate =
 
 /**
  * Checks the zone, the prerequisites, then all updates before any is carried out. Updates of types
- * other than TXT are skipped.
+ * that are not taken are skipped.
  */
 export function checkUpdate(message: UpdateMessage, view: ZoneView): CheckedUpdate {
   const { zone, zoneType, zoneClass, prerequisites, updates } = message
@@ -61,10 +71,10 @@ export function checkUpdate(message: UpdateMessage, view: ZoneView): CheckedUpda
   if (rcode !== UpdateRcode.NoError) return { rcode }
   for (const record of updates) {
     if (!isAtOrBelow(record.owner, zone)) return { rcode: UpdateRcode.NotZone }
-    if (!isWellFormed(record)) return { rcode: UpdateRcode.FormErr }
+    if (!isWellFormed(record, view)) return { rcode: UpdateRcode.FormErr }
   }
-  const changes = updates.flatMap(changeOf)
-  const skipped = updates.filter((record) => changeOf(record).length === 0)
+  const changes = updates.flatMap((record) => changeOf(record, view))
+  const skipped = updates.filter((record) => changeOf(record, view).length === 0)
   return { rcode: UpdateRcode.NoError, changes, skipped }
 }
 
@@ -109,10 +119,13 @@ function comparable(type: number, rdata: Uint8Array): string {
 }
 
 /** RFC 2136 section 3.4.1.3. */
-function isWellFormed({ type, class: klass, ttlSeconds, rdata }: UpdateRecord): boolean {
+function isWellFormed(
+  { type, class: klass, ttlSeconds, rdata }: UpdateRecord,
+  { takes }: ZoneView,
+): boolean {
   switch (klass) {
     case QClass.In:
-      return !isMeta(type) && (type !== RrType.TXT || isCharacterStrings(rdata))
+      return !isMeta(type) && (!takes(type) || isRdata(type, rdata))
     case QClass.Any:
       return ttlSeconds === 0 && rdata.length === 0 && (type === RrType.ANY || !isMeta(type))
     case QClass.None:
@@ -122,16 +135,18 @@ function isWellFormed({ type, class: klass, ttlSeconds, rdata }: UpdateRecord): 
   }
 }
 
-function changeOf({ owner, type, class: klass, ttlSeconds, rdata }: UpdateRecord): ZoneUpdate[] {
-  const isTxt = type === RrType.TXT
-  if (klass === QClass.In && isTxt) {
-    // RFC 2181 section 8: the top bit set means zero.
-    const ttl = ttlSeconds > 0x7fff_ffff ? 0 : ttlSeconds
-    return [{ verb: 'add', name: owner, rdata, ttlSeconds: ttl }]
-  }
-  if (klass === QClass.None && isTxt) return [{ verb: 'delete', name: owner, rdata }]
-  const isAll = klass === QClass.Any && (isTxt || type === RrType.ANY)
-  return isAll ? [{ verb: 'delete-all', name: owner }] : []
+function changeOf(
+  { owner: name, type, class: klass, ttlSeconds, rdata }: UpdateRecord,
+  { takes }: ZoneView,
+): ZoneUpdate[] {
+  if (type === RrType.ANY) return klass === QClass.Any ? [{ verb: 'delete-all', name }] : []
+  if (!takes(type)) return []
+  if (klass === QClass.Any) return [{ verb: 'delete-rrset', name, type }]
+  const canonical = canonicalRdata(rdataTypeOf(type), rdata)
+  if (klass === QClass.None) return [{ verb: 'delete', name, type, rdata: canonical }]
+  // RFC 2181 section 8: the top bit set means zero.
+  const ttl = ttlSeconds > 0x7fff_ffff ? 0 : ttlSeconds
+  return [{ verb: 'add', name, type, rdata: canonical, ttlSeconds: ttl }]
 }
 
 /** OPT counts as a meta type: no zone holds it. */
@@ -139,11 +154,14 @@ function isMeta(type: number): boolean {
   return (type >= metaTypeMin && type <= metaTypeMax) || type === RrType.OPT
 }
 
-/** One or more character strings that fill the rdata. RFC 1035 section 3.3.14. */
-function isCharacterStrings(rdata: Uint8Array): boolean {
-  let at = 0
-  while (at < rdata.length) at += 1 + rdata[at]!
-  return rdata.length > 0 && at === rdata.length
+/** Whether the octets are data of the type. None is empty; DHCID begins with three octets. */
+function isRdata(type: number, rdata: Uint8Array): boolean {
+  const bytesMin = type === dhcid ? dhcidHeadBytes : 1
+  return rdata.length >= bytesMin && rdataTypeOf(type).nameOffsets(rdata) !== undefined
 }
+
+/** Which DHCP client a name belongs to: RFC 4701 section 3.3. */
+const dhcid = 49
+const dhcidHeadBytes = 3
 
 const textOf = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1')

@@ -102,8 +102,7 @@ function nameText(simulation: Simulation): string {
   const { zone, match, owner, service, referral, records, texts } = simulation
   if (referral !== null && records.length === 0) return 'is answered by the servers of the cut'
   if (match === 'wildcard') return `matches the wildcard ${owner}`
-  if (match === 'none' && texts !== null)
-    return `exists by TXT records written at run time: ${texts}`
+  if (match === 'none' && texts !== null) return `exists by records written at run time: ${texts}`
   if (match === 'none') return zone === null ? 'outside every zone' : `does not exist in ${zone}`
   return service === null ? 'exists, without a service' : 'exists'
 }

@@ -8,14 +8,15 @@ import { EdnsOption } from '#dns/edns-codes.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { foldName, formatName } from '#dns/name.ts'
 import { rcodeNames } from '#dns/rcode.ts'
+import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { answer, zoneAnswering } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
-import { findDynamic, findDynamicText } from '#answer/dynamic.ts'
-import { findClosestEncloser, findSuffix, findWildcard } from '#answer/lookup.ts'
+import { findDynamic } from '#answer/dynamic.ts'
+import { findClosestEncloser, findSuffix, findWildcard, findWrittenNode } from '#answer/lookup.ts'
 import { hashSuffixes, readQuestion } from '#answer/question.ts'
 import { signingZone } from '#answer/response-policy.ts'
 import { createServingView } from '#answer/serving-view.ts'
@@ -42,7 +43,7 @@ export interface Simulation {
   readonly match: 'exact' | 'wildcard' | 'none'
   readonly owner: string | null
   /**
-   * Owner of TXT records written at run time that answer for the last name; null: there are none.
+   * Owner of records written at run time that answer for the last name; null: there are none.
    */
   readonly texts: string | null
   readonly answerCount: number
@@ -224,10 +225,12 @@ function ownerOf(
 function find(tx: Transaction, bundle: Bundle): Found {
   const zoneOf = (node: number): number => zoneOfNode(bundle, node)
   const { dynamic } = tx.view!
-  const textsAt = (node: number): string | null =>
-    dynamic !== undefined && findDynamicText(dynamic, bundle, node) >= 0
-      ? nameOfNode(bundle, node)
-      : null
+  const textsAt = (node: number): string | null => {
+    const same = dynamic === undefined ? -1 : findWrittenNode(dynamic, bundle, node)
+    const rrsets = dynamic === undefined || same < 0 ? [] : rrsetsOfNode(dynamic, same)
+    // At an apex the second bundle has a SOA record that says nothing.
+    return rrsets.some(({ type }) => type !== RrType.SOA) ? nameOfNode(bundle, node) : null
+  }
   const node = findSuffix(tx, bundle, 0)
   if (node >= 0) return { zone: zoneOf(node), match: 'exact', node, texts: textsAt(node) }
   const label = findClosestEncloser(tx, bundle, 1)
@@ -245,7 +248,7 @@ function find(tx: Transaction, bundle: Bundle): Found {
 }
 
 /**
- * @returns where the owner of TXT records written at run time begins in the name, or their closest
+ * @returns where the owner of records written at run time begins in the name, or their closest
  * encloser
  */
 function findTexts(tx: Transaction, bundle: Bundle, dynamic: Bundle | undefined): number {

@@ -18,6 +18,7 @@ import { networksOf } from '#node/compose/transfers.ts'
 import type { Settings } from '#settings/settings.ts'
 import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
 import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
@@ -123,7 +124,8 @@ async function setValue(
   const octets = Buffer.concat([Buffer.of(txt.length), Buffer.from(txt, 'latin1')])
   const rdata = octets.toString('base64')
   // An id begins with its time.
-  const all = dynamicDns.texts.recordsAt(name).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const texts = dynamicDns.texts.recordsAt(name).filter(({ type }) => type === writtenTypes.TXT)
+  const all = texts.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   if (all.at(-1)?.rdata === rdata) return ok(null)
   // Room is made first: the tenant may have as many records as it may have.
   const others = all.filter((one) => one.rdata !== rdata)
@@ -133,6 +135,7 @@ async function setValue(
   }
   const stored = await dynamicDns.createRecord({
     ...{ id: uuidV7(nowMs), tenantId: settings.tenant, name, rdata },
+    type: writtenTypes.TXT,
     ...{ ttlSeconds, createdAtMs: nowMs, writtenBy: `${writer}${username}` },
   })
   if (stored.ok || stored.error.code === 'record-exists') return ok(null)

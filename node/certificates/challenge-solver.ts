@@ -14,6 +14,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import { hiddenBy, isInZone } from '#zones/dynamic/hidden-names.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 
 export interface ChallengeSolverParts {
   readonly dynamicDns: Pick<DynamicDns, 'createRecord' | 'deleteRecord' | 'listRecords'>
@@ -135,6 +136,7 @@ async function writeProof(
   const octets = Buffer.from(value, 'latin1')
   const stored = await dynamicDns.createRecord({
     ...{ id, tenantId: defaultTenant, name: `_acme-challenge.${name}.` },
+    type: writtenTypes.TXT,
     rdata: Buffer.concat([Buffer.of(octets.length), octets]).toString('base64'),
     ...{ ttlSeconds: solverLimits.ttlSeconds, createdAtMs: nowMs, writtenBy },
   })

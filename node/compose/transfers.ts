@@ -5,6 +5,7 @@ import { foldName, formatName, parseName } from '#dns/name.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import type { Network } from '#dns/network.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { NotifyTarget } from '#zones/notify/notifier.ts'
 import { historyLimits } from '#zones/transfer/limits.ts'
@@ -51,6 +52,11 @@ export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
 /** The source address of NOTIFY: the one listened on; with a wildcard the kernel chooses. */
 export function notifySourceOf({ listenAddr }: Dns): string {
   return listenAddr === '0.0.0.0' || listenAddr === '::' ? '' : listenAddr
+}
+
+/** Numbers of the types of records that updates write. */
+export function updateTypesOf({ update }: Dns): ReadonlySet<number> {
+  return new Set(update.types.map((name) => writtenTypes[name]))
 }
 
 /** Apexes in wire form and lower case. */

@@ -9,6 +9,7 @@ import {
   notifySourceOf,
   notifyTargetsOf,
   transfersOf,
+  updateTypesOf,
   updateZonesOf,
   watchZones,
 } from '#node/compose/transfers.ts'
@@ -184,6 +185,7 @@ function createUpdates(have: Needs): Updates {
     dynamicDns,
     bundle: () => later.node?.bundle(),
     zones: updateZonesOf(settings.dns),
+    types: updateTypesOf(settings.dns),
     mayWrite: (tenant, name) => {
       if (tenant === defaultTenant) return true
       const config = later.gitops?.config

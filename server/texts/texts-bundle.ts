@@ -1,14 +1,13 @@
-// Encodes the TXT records of the whole cluster as a bundle, in which they travel to nodes that only
-// answer. The bundle has one zone, the root, so that it does not depend on any main bundle.
+// Encodes the written records of the whole cluster as a bundle, in which they travel to nodes that
+// only answer. The bundle has one zone, the root, so that it does not depend on any main bundle.
 import { encodeBundle } from '#bundle/encode/encode.ts'
-import { findRrset, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { plainRouting } from '#bundle/format/model.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
-import { rrsetAt } from '#bundle/load/rrset-values.ts'
+import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import { formatName } from '#dns/name.ts'
-import { RrType } from '#dns/rrtype.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 
 /** No channel of the settings has a dot. */
@@ -42,7 +41,7 @@ export function emptyTexts(): Bundle {
   return (empty = adoptBundle(inShared, digest))
 }
 
-/** Whether a bundle has nothing but TXT records in the root zone. */
+/** Whether a bundle has nothing but records in the root zone. */
 export function isTextsBundle(bundle: Bundle): boolean {
   const { counts, zoneNode } = bundle
   const hasOther = counts.services + counts.pools + counts.members > 0
@@ -56,19 +55,22 @@ export function isTextsBundle(bundle: Bundle): boolean {
 export function recordsOfTexts(bundle: Bundle): StoredRecord[] {
   const records: StoredRecord[] = []
   for (let node = 0; node < bundle.counts.nodes; node++) {
-    const rrset = findRrset(bundle, node, RrType.TXT)
-    if (rrset < 0) continue
     const name = nameOf(bundle, node)
-    const { ttlSeconds, rdata } = rrsetAt(bundle, rrset, zoneOfNode(bundle, node))
-    for (const octets of rdata) {
-      const text = Buffer.from(octets).toString('base64')
-      const id = `${name} ${ttlSeconds} ${text}`
-      const unknown = { tenantId: '', createdAtMs: 0, writtenBy: '' }
-      records.push({ id, name, rdata: text, ttlSeconds, ...unknown })
+    for (const { type, ttlSeconds, rdata } of rrsetsOfNode(bundle, node)) {
+      // A type that a later version writes is left out; this one would not answer it alike.
+      if (!known.has(type)) continue
+      for (const octets of rdata) {
+        const text = Buffer.from(octets).toString('base64')
+        const id = `${name} ${type} ${ttlSeconds} ${text}`
+        const unknown = { tenantId: '', createdAtMs: 0, writtenBy: '' }
+        records.push({ id, name, type, rdata: text, ttlSeconds, ...unknown })
+      }
     }
   }
   return records
 }
+
+const known: ReadonlySet<number> = new Set(Object.values(writtenTypes))
 
 function nameOf({ names, nodeRow }: Bundle, node: number): string {
   return formatName(names, nodeRow[node * NodeCell.Words + NodeCell.NameOffset])

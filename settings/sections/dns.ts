@@ -1,4 +1,5 @@
 // The settings of the DNS listener: `dns` in gslbd.yaml.
+import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import {
   boolean,
@@ -146,11 +147,27 @@ const axfr = section(
   },
 )
 
-const update = section('Updates of TXT records by DNS clients (RFC 2136).', {
-  zones: names({
-    description: 'Zones that take updates, besides `dns.domain`.',
-  }),
-})
+/** The types of records that may be written at run time: `writtenTypes` of the store's port. */
+const updateTypes = ['TXT', 'A', 'AAAA', 'PTR', 'SRV', 'CNAME', 'DHCID'] as const
+
+const update = section(
+  'Updates of records by DNS clients (RFC 2136). [More](../operations/dynamic-dns.md).',
+  {
+    zones: names({
+      description: 'Zones that take updates, besides `dns.domain`.',
+    }),
+    types: Type.Optional(
+      Type.Array(Type.Enum([...updateTypes]), {
+        default: ['TXT'],
+        maxItems: updateTypes.length,
+        'x-expected': `a list of ${updateTypes.join(', ')}`,
+        description:
+          'Types of records that updates write: others than TXT with keys that have a `scope`. ' +
+          'DHCP servers need A, AAAA, PTR and DHCID.',
+      }),
+    ),
+  },
+)
 
 const tsig = section('TSIG keys (RFC 8945) of a node that only answers.', {
   keysFile: text(4_096, {
@@ -252,7 +269,7 @@ export const dns = section('The DNS listener.', {
   domain: name({
     'x-expected': 'the name of a zone, such as example.com',
     description:
-      'The zone whose TXT records DNS clients may update with a TSIG key. Empty: none. ' +
+      'The zone whose records DNS clients may update with a TSIG key. Empty: none. ' +
       '[More](../operations/dynamic-dns.md).',
   }),
   update,

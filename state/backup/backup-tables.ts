@@ -48,6 +48,10 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
     ...{ id: true, tenant_id: true, name: true, rdata: true },
     ...{ ttl_seconds: true, created_at_ms: true, written_by: true },
   }),
+  row('written_records', {
+    ...{ id: true, tenant_id: true, name: true, type: true, rdata: true },
+    ...{ ttl_seconds: true, created_at_ms: true, written_by: true },
+  }),
   row('response_hits', { rule_uid: true, hits: true, at_ms: true }),
   row('response_hit_batches', { id: true, at_ms: true }),
   row('alert_channels', {

@@ -1,4 +1,4 @@
-// The port to data written at run time by DNS clients and the API: TSIG keys and TXT records. All
+// The port to data written at run time by DNS clients and the API: TSIG keys and records. All
 // nodes of an installation share them.
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
@@ -17,7 +17,22 @@ export interface StoredTsigKey {
   readonly createdAtMs: number
 }
 
-/** Why a TXT record is not answered: the record at or above its name that hides it. */
+/**
+ * The types of records that may be written at run time, by name. Addresses and services of
+ * machines, and what DHCP servers note beside them (DHCID, RFC 4701); never what a zone is made of.
+ */
+export const writtenTypes = Object.freeze({
+  A: 1,
+  CNAME: 5,
+  PTR: 12,
+  TXT: 16,
+  AAAA: 28,
+  SRV: 33,
+  DHCID: 49,
+})
+export type WrittenTypeName = keyof typeof writtenTypes
+
+/** Why a record is not answered: the record at or above its name that hides it. */
 export type HiddenBy = 'alias' | 'delegation' | 'dname'
 
 export interface StoredRecord {
@@ -25,7 +40,9 @@ export interface StoredRecord {
   readonly tenantId: string
   /** Absolute, in lower case, with the final dot. */
   readonly name: string
-  /** Base64 of the data on the wire: character strings. RFC 1035 section 3.3.14. */
+  /** One of `writtenTypes`. */
+  readonly type: number
+  /** Base64 of the data on the wire; names in it are whole, and in lower case. */
   readonly rdata: string
   readonly ttlSeconds: number
   readonly createdAtMs: number
@@ -38,10 +55,17 @@ export type RecordChange =
   | {
       readonly verb: 'add'
       readonly name: string
+      readonly type: number
       readonly rdata: string
       readonly ttlSeconds: number
     }
-  | { readonly verb: 'delete'; readonly name: string; readonly rdata: string }
+  | {
+      readonly verb: 'delete'
+      readonly name: string
+      readonly type: number
+      readonly rdata: string
+    }
+  | { readonly verb: 'delete-rrset'; readonly name: string; readonly type: number }
   | { readonly verb: 'delete-all'; readonly name: string }
 
 /** Counters that rise with every change on any node; 0: no change yet. */
@@ -100,13 +124,13 @@ export interface DynamicDnsStore {
   readonly deleteKey: (scope: TenantScope, id: string) => StoreCall<number | null>
   readonly createRecord: (
     record: StoredRecord,
-  ) => StoreCall<RecordDelta, RecordFault | 'record-exists'>
+  ) => StoreCall<RecordDelta, RecordFault | 'record-exists' | 'is-alias'>
   /** Oldest first. */
   readonly listRecords: (scope: TenantScope) => StoreCall<readonly StoredRecord[]>
   /** @returns null: no such record in the scope */
   readonly deleteRecord: (scope: TenantScope, id: string) => StoreCall<RecordDelta | null>
   /**
-   * Applies all changes of one update in order, or none. Existing data stays. `key-gone`: the key
+   * Applies all changes of one update in order, or none: see `changedRecords`. `key-gone`: the key
    * was deleted, possibly on another node.
    */
   readonly applyChanges: (

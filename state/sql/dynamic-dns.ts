@@ -1,10 +1,11 @@
-// TSIG keys and TXT records in the tables `tsig_keys`, `txt_records` and `dynamic_dns`. Writers
-// lock the row of revisions first, so they follow each other.
+// TSIG keys and records written at run time in the tables `tsig_keys`, `txt_records`,
+// `written_records` and `dynamic_dns`. Writers lock the row of revisions first, so they follow each
+// other.
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { dynamicDnsLimits } from '../ports/dynamic-dns.ts'
+import { dynamicDnsLimits, writtenTypes } from '../ports/dynamic-dns.ts'
 import type {
   DynamicDnsStore,
   DynamicRevisions,
@@ -14,10 +15,11 @@ import type {
   RecordDelta,
   RecordFault,
 } from '../ports/dynamic-dns.ts'
+import type { TenantScope } from '../ports/tenant-scope.ts'
 import { slices } from './database/limits.ts'
 import { inScope } from './database/scope.ts'
 import type { Sql } from './database/sql.ts'
-import type { Db, TsigKeysTable, TxtRecordsTable } from './database/tables.ts'
+import type { Db, TsigKeysTable, TxtRecordsTable, WrittenRecordsTable } from './database/tables.ts'
 import { changedRecords } from './record-changes.ts'
 
 /** Channel of notices that data has changed; a notice has no content. */
@@ -36,7 +38,7 @@ export function createSqlDynamicDns(database: Sql): DynamicDnsStore {
           .execute(async (transaction) => ({
             revisions: await revisionsOf(transaction),
             keys: (await keysOf(transaction).execute()).map(keyOf),
-            records: (await recordsOf(transaction).execute()).map(recordOf),
+            records: await allRecords(transaction, 'every-tenant'),
           })),
       ),
   }
@@ -99,27 +101,38 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
     createRecord: async (record) => {
       const changes = [{ ...record, verb: 'add' }] as const
       const done = await database.once((db) =>
-        writing(db, (transaction, { records }) => change(transaction, records, changes, record)),
+        writing(db, async (transaction, { records }) => {
+          const before = await named(transaction, [record.name])
+          if (before.some(({ type }) => type === writtenTypes.CNAME)) return 'is-alias'
+          return await change(transaction, records, changes, record)
+        }),
       )
       if (!done.ok) return done
+      if (done.value === 'is-alias') {
+        return err({ code: 'is-alias', message: 'The name is an alias (CNAME).' })
+      }
       if (typeof done.value === 'string') return tooMuch(done.value)
       if (done.value.added.length > 0) return ok(done.value)
       return err({ code: 'record-exists', message: 'This name has this value already.' })
     },
     listRecords: (scope) =>
-      database.repeatable(async (db) => {
-        const all = recordsOf(db).where(inScope<'txt_records'>(scope))
-        return (await all.execute()).map(recordOf)
-      }),
+      // One snapshot of both tables: an update is there as a whole, or not at all.
+      database.repeatable((db) =>
+        db
+          .transaction()
+          .setIsolationLevel('repeatable read')
+          .execute((transaction) => allRecords(transaction, scope)),
+      ),
     deleteRecord: (scope, id) =>
       database.once((db) =>
         writing(db, async (transaction, { records }) => {
-          const { numDeletedRows } = await transaction
-            .deleteFrom('txt_records')
-            .where('id', '=', id)
-            .where(inScope<'txt_records'>(scope))
-            .executeTakeFirst()
-          if (numDeletedRows === 0n) return null
+          const texts = transaction.deleteFrom('txt_records').where('id', '=', id)
+          const others = transaction.deleteFrom('written_records').where('id', '=', id)
+          const gone = [
+            await texts.where(inScope<'txt_records'>(scope)).executeTakeFirst(),
+            await others.where(inScope<'written_records'>(scope)).executeTakeFirst(),
+          ]
+          if (gone.every(({ numDeletedRows }) => numDeletedRows === 0n)) return null
           const revision = await raise(transaction, 'records_revision', records)
           return { revision, added: [], removed: [id] }
         }),
@@ -201,25 +214,47 @@ async function change(
   }
   for (const some of slices(removed)) {
     await db.deleteFrom('txt_records').where('id', 'in', some).execute()
+    await db.deleteFrom('written_records').where('id', 'in', some).execute()
   }
-  if (added.length > 0) await db.insertInto('txt_records').values(added.map(recordRow)).execute()
+  const texts = added.filter(isText).map(textRow)
+  const others = added.filter((record) => !isText(record)).map(otherRow)
+  if (texts.length > 0) await db.insertInto('txt_records').values(texts).execute()
+  if (others.length > 0) await db.insertInto('written_records').values(others).execute()
   return { revision: await raise(db, 'records_revision', revision), added, removed }
 }
 
 async function named(db: Db, names: readonly string[]): Promise<readonly StoredRecord[]> {
-  return (await recordsOf(db).where('name', 'in', names).execute()).map(recordOf)
+  const texts = await textsOf(db).where('name', 'in', names).execute()
+  const others = await othersOf(db).where('name', 'in', names).execute()
+  return [...texts, ...others].map(recordOf)
 }
 
+/** Oldest first. */
+async function allRecords(db: Db, scope: TenantScope): Promise<readonly StoredRecord[]> {
+  const texts = await textsOf(db).where(inScope<'txt_records'>(scope)).execute()
+  const others = await othersOf(db).where(inScope<'written_records'>(scope)).execute()
+  const all = [...texts, ...others].map(recordOf)
+  return others.length === 0 ? all : all.sort(byAge)
+}
+
+const byAge = (a: StoredRecord, b: StoredRecord): number =>
+  a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1)
+
 async function hasRoom(db: Db, tenantId: string, more: number): Promise<boolean> {
-  const counts = await db
-    .selectFrom('txt_records')
-    .select((from) => [
-      from.fn.countAll<number>().as('all'),
-      from.fn.countAll<number>().filterWhere('tenant_id', '=', tenantId).as('own'),
-    ])
-    .executeTakeFirstOrThrow()
+  let [all, own] = [more, more]
+  for (const table of ['txt_records', 'written_records'] as const) {
+    const counts = await db
+      .selectFrom(table)
+      .select((from) => [
+        from.fn.countAll<number>().as('all'),
+        from.fn.countAll<number>().filterWhere('tenant_id', '=', tenantId).as('own'),
+      ])
+      .executeTakeFirstOrThrow()
+    all += Number(counts.all)
+    own += Number(counts.own)
+  }
   const { recordsPerTenantMax, recordsMax } = dynamicDnsLimits
-  return Number(counts.own) + more <= recordsPerTenantMax && Number(counts.all) + more <= recordsMax
+  return own <= recordsPerTenantMax && all <= recordsMax
 }
 
 async function revisionsOf(db: Db): Promise<DynamicRevisions> {
@@ -230,15 +265,18 @@ async function revisionsOf(db: Db): Promise<DynamicRevisions> {
 const keysOf = (db: Db) =>
   db.selectFrom('tsig_keys').selectAll().orderBy('created_at_ms').orderBy('id')
 
-const recordsOf = (db: Db) =>
+const textsOf = (db: Db) =>
   db.selectFrom('txt_records').selectAll().orderBy('created_at_ms').orderBy('id')
+
+const othersOf = (db: Db) =>
+  db.selectFrom('written_records').selectAll().orderBy('created_at_ms').orderBy('id')
 
 function tooMuch(code: RecordFault) {
   const { changesMax, ...most } = dynamicDnsLimits
   const message =
     code === 'too-many-changes'
       ? `One update makes at most ${changesMax} changes.`
-      : `A tenant has at most ${most.recordsPerTenantMax} TXT records, all have ` +
+      : `A tenant has at most ${most.recordsPerTenantMax} records, all have ` +
         `${most.recordsMax}, and one name has ${most.recordsPerNameMax} of ` +
         `${most.rdataBytesPerNameMax} octets together.`
   return err({ code, message })
@@ -268,7 +306,14 @@ function keyOf(row: Selectable<TsigKeysTable>): StoredTsigKey {
   }
 }
 
-function recordRow(record: StoredRecord): Selectable<TxtRecordsTable> {
+const isText = ({ type }: StoredRecord): boolean => type === writtenTypes.TXT
+
+const otherRow = (record: StoredRecord): Selectable<WrittenRecordsTable> => ({
+  ...textRow(record),
+  type: record.type,
+})
+
+function textRow(record: StoredRecord): Selectable<TxtRecordsTable> {
   return {
     id: record.id,
     tenant_id: record.tenantId,
@@ -280,11 +325,14 @@ function recordRow(record: StoredRecord): Selectable<TxtRecordsTable> {
   }
 }
 
-function recordOf(row: Selectable<TxtRecordsTable>): StoredRecord {
+function recordOf(
+  row: Selectable<TxtRecordsTable> & Partial<Selectable<WrittenRecordsTable>>,
+): StoredRecord {
   return {
     id: row.id,
     tenantId: row.tenant_id,
     name: row.name,
+    type: row.type ?? writtenTypes.TXT,
     rdata: row.rdata,
     ttlSeconds: row.ttl_seconds,
     createdAtMs: row.created_at_ms,

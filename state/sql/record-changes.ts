@@ -1,9 +1,10 @@
-// Computes the effect of an update's changes on the TXT records of their names.
-import { dynamicDnsLimits } from '../ports/dynamic-dns.ts'
-import type { StoredRecord, RecordChange } from '../ports/dynamic-dns.ts'
+// Computes the effect of an update's changes on the records of their names. RFC 2136 section 3.4.2.
+import { dynamicDnsLimits, writtenTypes } from '../ports/dynamic-dns.ts'
+import type { RecordChange, StoredRecord } from '../ports/dynamic-dns.ts'
 
 export interface NewRecord {
   readonly name: string
+  readonly type: number
   readonly rdata: string
   readonly ttlSeconds: number
 }
@@ -13,54 +14,107 @@ export interface ChangedRecords {
   readonly removed: readonly StoredRecord[]
 }
 
+type AnyRecord = NewRecord | StoredRecord
+type Addition = Extract<RecordChange, { verb: 'add' }>
+
+const { CNAME, TXT } = writtenTypes
+
 /**
- * Applies the changes in order: a record deleted and added again stays.
+ * Applies the changes in order: a record deleted and added again stays. What is added beside an
+ * alias, and an alias beside anything else, is left out, as section 3.4.2.2 has it.
  *
  * @param stored all records of the names in the changes
- * @param tenantId the writer: records of other tenants at the names are not deleted
+ * @param tenantId the writer: records of other tenants at the names are neither deleted nor
+ * replaced
  */
 export function changedRecords(
   stored: readonly StoredRecord[],
   changes: readonly RecordChange[],
   tenantId: string,
 ): ChangedRecords | 'too-many-records' {
-  const byName = new Map<string, Map<string, NewRecord | StoredRecord>>()
-  const of = (name: string): Map<string, NewRecord | StoredRecord> => {
-    const known = byName.get(name) ?? new Map<string, NewRecord | StoredRecord>()
-    byName.set(name, known)
+  const names = new Map<string, NameRecords>()
+  const at = (name: string): NameRecords => {
+    const known = names.get(name) ?? new NameRecords(tenantId)
+    names.set(name, known)
     return known
   }
-  const before = new Map(stored.map((record) => [keyOf(record), record]))
-  for (const record of stored) of(record.name).set(record.rdata, record)
+  for (const record of stored) at(record.name).start(record)
   for (const change of changes) {
-    const records = of(change.name)
-    if (change.verb !== 'add') {
-      for (const [rdata, record] of records) {
-        const isOwn = !('id' in record) || record.tenantId === tenantId
-        const isMeant = change.verb === 'delete-all' || rdata === change.rdata
-        if (isOwn && isMeant) records.delete(rdata)
-      }
-    } else if (!records.has(change.rdata)) {
-      const { name, rdata, ttlSeconds } = change
-      // Records that existed before the update keep their id and TTL.
-      records.set(rdata, before.get(keyOf(change)) ?? { name, rdata, ttlSeconds })
-    }
+    const records = at(change.name)
+    if (change.verb === 'add') records.add(change)
+    else records.remove(change)
   }
   const added: NewRecord[] = []
   const kept = new Set<StoredRecord>()
-  for (const records of byName.values()) {
-    for (const record of records.values()) {
+  for (const records of names.values()) {
+    const all = records.all()
+    let isMore = false
+    for (const record of all) {
       if ('id' in record) kept.add(record)
-      else added.push(record)
+      else {
+        added.push(record)
+        isMore = true
+      }
     }
     // A name that has too many already may only lose records.
-    if (added.length > 0 && isTooMuch([...records.values()])) return 'too-many-records'
+    if (isMore && isTooMuch(all)) return 'too-many-records'
   }
   return { added, removed: stored.filter((record) => !kept.has(record)) }
 }
 
-const keyOf = ({ name, rdata }: NewRecord | (RecordChange & { rdata: string })): string =>
-  `${name} ${rdata}`
+/** The records of one name while the changes of an update are applied. */
+class NameRecords {
+  readonly #tenantId: string
+  readonly #before = new Map<string, StoredRecord>()
+  readonly #records = new Map<string, AnyRecord>()
+
+  constructor(tenantId: string) {
+    this.#tenantId = tenantId
+  }
+
+  start(record: StoredRecord): void {
+    this.#before.set(keyOf(record), record)
+    this.#records.set(keyOf(record), record)
+  }
+
+  all(): readonly AnyRecord[] {
+    return [...this.#records.values()]
+  }
+
+  remove(change: Exclude<RecordChange, { verb: 'add' }>): void {
+    for (const [key, record] of this.#records) {
+      const isMeant =
+        change.verb === 'delete-all' ||
+        (change.type === record.type && (change.verb !== 'delete' || key === keyOf(change)))
+      if (isMeant && this.#isOwn(record)) this.#records.delete(key)
+    }
+  }
+
+  add({ name, type, rdata, ttlSeconds }: Addition): void {
+    const all = this.all()
+    if (all.some((other) => (other.type === CNAME) !== (type === CNAME))) return
+    const key = keyOf({ type, rdata })
+    const known = this.#records.get(key)
+    // A TXT record that is there stays as it is, and so does what another tenant has written.
+    if (known !== undefined && (type === TXT || !this.#isOwn(known))) return
+    if (known?.ttlSeconds === ttlSeconds) return
+    if (type === CNAME) {
+      // A name has one alias: the new one replaces it.
+      if (all.some((other) => !this.#isOwn(other))) return
+      this.#records.clear()
+    }
+    const before = this.#before.get(key)
+    // Records that existed before the update keep their id, and TXT records their TTL.
+    const isSame = before !== undefined && (type === TXT || before.ttlSeconds === ttlSeconds)
+    this.#records.set(key, isSame ? before : { name, type, rdata, ttlSeconds })
+  }
+
+  #isOwn(record: AnyRecord): boolean {
+    return !('id' in record) || record.tenantId === this.#tenantId
+  }
+}
+
+const keyOf = ({ type, rdata }: Pick<NewRecord, 'type' | 'rdata'>): string => `${type} ${rdata}`
 
 function isTooMuch(records: readonly NewRecord[]): boolean {
   const { recordsPerNameMax, rdataBytesPerNameMax } = dynamicDnsLimits

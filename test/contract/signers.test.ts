@@ -23,7 +23,7 @@ import { modelOfWritten } from '#test/support/dns/written-zone.ts'
 import { FakeSigner, SlotCache } from '#test/support/fake-signer.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { rule } from '#test/support/response-rules.ts'
-import { txtRdata, txtRrsets } from '#test/support/txt-records.ts'
+import { txtRdata, writtenNames } from '#test/support/txt-records.ts'
 
 const rrsig = typeNumber('RRSIG')
 const apex = encodeName(staticZone.name)
@@ -63,7 +63,20 @@ const main = bundleOf({
     rule(2, 'exact', 'moved.example.org.', { action: 'cname', target: 'www.example.org.' }),
   ],
 })
-const { handed } = encodeWritten(txtRrsets([['new.example.org.', 'written']]), main)
+const atRunTime = (name: string, type: number, rdata: Uint8Array) =>
+  ({ name, type, rdata: Buffer.from(rdata), ttlSeconds: 60 }) as const
+const { handed } = encodeWritten(
+  writtenNames([
+    atRunTime('new.example.org.', 16, txtRdata('written')),
+    atRunTime('host.example.org.', 1, Buffer.of(192, 0, 2, 20)),
+    atRunTime('host.example.org.', 49, Buffer.of(0, 2, 1, 99, 96)),
+    atRunTime('other.example.org.', 5, encodeName('host.example.org.')),
+    atRunTime('srv.example.org.', 33, Buffer.from([0, 0, 0, 0, 0, 80, ...encodeName('host.')])),
+    atRunTime('www.example.org.', 28, Buffer.alloc(16, 1)),
+    atRunTime('www.example.org.', 12, encodeName('host.example.org.')),
+  ]),
+  main,
+)
 const routing = createRoutingState(main, 1).buffers
 const { bytes, digest } = main
 const generation = { number: 1, bundle: bytes, digest, dynamic: handed, routing }
@@ -104,6 +117,12 @@ const questions: readonly (readonly [question: string, signed: readonly string[]
   ['www.example.org. TXT', ['www.example.org. TXT']],
   ['www.example.org. ANY', ['www.example.org. HINFO']],
   ['new.example.org. TXT', ['new.example.org. TXT']],
+  ['host.example.org. A', ['host.example.org. A']],
+  ['host.example.org. AAAA', ['example.org. SOA']],
+  ['srv.example.org. SRV', ['srv.example.org. SRV']],
+  ['other.example.org. A', ['other.example.org. CNAME', 'host.example.org. A']],
+  ['other.example.org. CNAME', ['other.example.org. CNAME']],
+  ['www.example.org. PTR', ['www.example.org. PTR']],
   ['example.org. NS', ['example.org. NS', 'ns1.example.org. A']],
   ['hosts.example.org. MX', ['hosts.example.org. MX', 'ns1.example.org. A', 'www.example.org. A']],
   [

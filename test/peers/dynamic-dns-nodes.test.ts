@@ -23,7 +23,7 @@ const key = {
   ...{ secretCiphertext: seal(secretKey, Buffer.alloc(32).toString('base64')), createdAtMs: 1 },
 }
 const add = (text: string) => ({
-  ...{ verb: 'add' as const, name: 'a.example.', ttlSeconds: 60 },
+  ...{ verb: 'add' as const, name: 'a.example.', type: 16, ttlSeconds: 60 },
   rdata: Buffer.from(`${String.fromCharCode(text.length)}${text}`).toString('base64'),
 })
 
@@ -47,7 +47,7 @@ async function startNode({ url }: PostgresServer, directory: string): Promise<No
 }
 
 const recordsOf = ({ dynamicDns }: NodeDynamicDns): number =>
-  dynamicDns.snapshot().records.flatMap(({ values }) => values).length
+  dynamicDns.snapshot().records.flatMap(({ rrsets }) => rrsets[0]!.values).length
 
 test('a node hears of what another one writes, also after the database was away', async () => {
   const server = await startPostgres()

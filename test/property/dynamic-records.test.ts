@@ -1,4 +1,4 @@
-// TXT records written at run time: for all zones and records, each question is answered as if one
+// Records written at run time: for all zones and records, each question is answered as if one
 // bundle had them all.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -11,8 +11,8 @@ import { asking } from '#test/support/answer-bundle.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { said } from '#test/support/dns/said.ts'
 import { laneCount } from '#test/support/lane.ts'
-import { txtRdata, txtRrsets } from '#test/support/txt-records.ts'
-import type { Txt } from '#test/support/txt-records.ts'
+import { txtRdata, writtenNames } from '#test/support/txt-records.ts'
+import type { Written } from '#test/support/txt-records.ts'
 
 const labels = ['a', 'b', '*', '_x'] as const
 /** The zones may be nested; the first encloses all names. */
@@ -45,17 +45,29 @@ const declared = fc.uniqueArray(fc.tuple(names, kinds), {
   // An alias is alone, and a service stands for addresses.
   selector: ([name, kind]) => `${name} ${kind === 'service' ? 'A' : kind}`,
 })
+/** Type and data. One of two other types is declared nowhere. */
+const values: readonly (readonly [number, Buffer])[] = [
+  ...['one', 'two', 'three'].map((text) => [16, txtRdata(text)] as const),
+  ...[7, 8].map((last) => [1, Buffer.of(192, 0, 2, last)] as const),
+  [5, Buffer.from(wireOf('a.test.'))],
+  [12, Buffer.from(wireOf('x.b.test.'))],
+  [33, Buffer.from([0, 1, 0, 1, 0, 80, ...wireOf('_x.test.')])],
+]
 const written = fc.uniqueArray(
-  fc.tuple(names, fc.constantFrom('one', 'two', 'three'), fc.constantFrom(30, 60, 90)),
-  { maxLength: 8, selector: ([name, text]) => `${name} ${text}` },
+  fc.tuple(names, fc.nat(values.length - 1), fc.constantFrom(30, 60, 90)),
+  { maxLength: 8, selector: ([name, value]) => `${name} ${value}` },
 )
+const writtenOf = (all: readonly (readonly [string, number, number])[]): readonly Written[] =>
+  all.map(([name, value, ttlSeconds]) => ({
+    ...{ name, type: values[value]![0], rdata: values[value]![1], ttlSeconds },
+  }))
 
 interface Declared {
   readonly zones: readonly string[]
   readonly records: readonly (readonly [string, Kind])[]
 }
 
-function modelOf({ zones, records }: Declared, texts: readonly Txt[]): BundleModel {
+function modelOf({ zones, records }: Declared, others: readonly Written[]): BundleModel {
   const zoneOf = (name: string): number => {
     const closest = zones.filter((apex) => `.${name}`.endsWith(`.${apex}`))
     return zones.indexOf(closest.reduce((a, b) => (b.length > a.length ? b : a)))
@@ -78,7 +90,17 @@ function modelOf({ zones, records }: Declared, texts: readonly Txt[]): BundleMod
   }
   for (const [name, kind] of sane)
     if (kind !== 'service') add(name, rdataOf[kind][0], 50, rdataOf[kind][1])
-  for (const [name, text, ttl] of texts) if (!aliases.has(name)) add(name, 16, ttl!, txtRdata(text))
+  const typesAt = (name: string): readonly number[] => [
+    ...(isApex(name) ? [6] : []),
+    ...sane.filter(([at]) => at === name).flatMap(([, kind]) => typesOf(kind)),
+  ]
+  for (const { name, type, ttlSeconds, rdata } of others) {
+    const isBeside = others.some((other) => other.name === name && other.type !== 5)
+    const known = typesAt(name)
+    const isAlone = type !== 5 || (!isBeside && known.length === 0)
+    const isFree = type === 16 || !known.includes(type)
+    if (!aliases.has(name) && isAlone && isFree) add(name, type, ttlSeconds, rdata)
+  }
   const services = sane.filter(([, kind]) => kind === 'service')
   return {
     ...bareModel,
@@ -89,20 +111,24 @@ function modelOf({ zones, records }: Declared, texts: readonly Txt[]): BundleMod
   }
 }
 
-const askerOf = (bundle: Bundle, records: readonly Txt[]) => {
-  const { handed } = encodeWritten(txtRrsets(records), bundle)
+const typesOf = (kind: Kind): readonly number[] =>
+  kind === 'service' ? [1, 28] : [rdataOf[kind][0]]
+
+const askerOf = (bundle: Bundle, records: readonly Written[]) => {
+  const { handed } = encodeWritten(writtenNames(records), bundle)
   return asking(bundle, createRoutingState(bundle, 1), handed)
 }
 
 test('two trees answer as one tree with all of their records does', () => {
   let withTexts = 0
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 3 }), declared, written, (count, records, texts) => {
+    fc.property(fc.integer({ min: 1, max: 3 }), declared, written, (count, records, all) => {
+      const texts = writtenOf(all)
       const one: Declared = { zones: apexes.slice(0, count), records }
       const two = askerOf(bundleOf(modelOf(one, [])), texts)
       const union = askerOf(bundleOf(modelOf(one, texts)), [])
       for (const name of asked) {
-        for (const type of ['TXT', 'A', 'DS']) {
+        for (const type of ['TXT', 'A', 'DS', 'PTR', 'CNAME', 'ANY']) {
           const question = `${name} ${type}`
           const [ours, expected] = [two, union].map((ask) => ask(question, { id: 1 }))
           if (ours!.bytes.equals(expected!.bytes)) continue

@@ -30,8 +30,8 @@ import { ZoneCopy } from '#test/support/dns/zone-copy.ts'
 import type { TransferForm } from '#test/support/dns/zone-copy.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 import { laneCount } from '#test/support/lane.ts'
-import { txtRdata, txtRrsets } from '#test/support/txt-records.ts'
-import type { Txt } from '#test/support/txt-records.ts'
+import { txtRdata, writtenNames } from '#test/support/txt-records.ts'
+import type { Written } from '#test/support/txt-records.ts'
 
 /** Zones may be nested, come and go. */
 const apexes = ['test.', 'a.test.', 'b.a.test.', 'other.'] as const
@@ -65,11 +65,16 @@ const record = fc.record({
   pool: fc.nat(2),
 })
 type Declared = typeof record extends fc.Arbitrary<infer T> ? T : never
-const written = fc.tuple(
-  names,
-  fc.constantFrom('one', 'two', 'three'),
-  fc.constantFrom(30, 90),
-) as fc.Arbitrary<Txt>
+/** Type and data. */
+const values: readonly (readonly [number, Buffer])[] = [
+  ...['one', 'two', 'three'].map((text) => [16, txtRdata(text)] as const),
+  [1, Buffer.of(192, 0, 2, 9)],
+  [5, Buffer.from(wireOf('b.test.'))],
+  [12, Buffer.from(wireOf('a.test.'))],
+]
+const written: fc.Arbitrary<Written> = fc
+  .tuple(names, fc.constantFrom(...values), fc.constantFrom(30, 90))
+  .map(([name, [type, rdata], ttlSeconds]) => ({ name, type, rdata, ttlSeconds }))
 const members = fc.array(fc.record({ last: fc.integer({ min: 1, max: 4 }), isOn: fc.boolean() }), {
   minLength: 1,
   maxLength: 3,
@@ -85,7 +90,7 @@ interface World {
   /** Which of two sets of name servers. */
   servers: number
   serialBase: number
-  texts: Txt[]
+  texts: Written[]
 }
 
 /** The same type with other data, or in other letters. */
@@ -235,7 +240,7 @@ class Node {
 
   serve(world: World, serial: number): void {
     const bundle = bundleOf(modelOf(world))
-    const { handed } = encodeWritten(txtRrsets(world.texts), bundle)
+    const { handed } = encodeWritten(writtenNames(world.texts), bundle)
     const dynamic = handed === null ? undefined : adoptBundle(handed.bytes, handed.digest)
     const state = { soaSerial: Uint32Array.of(serial) }
     const view = { bundle, dynamic, state } as unknown as ServingView

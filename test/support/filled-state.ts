@@ -36,8 +36,9 @@ export async function fill(state: PersistentState): Promise<void> {
   const key = { id: 'k1', tenantId: 'acme', name: 'k.example.', algorithm: 'hmac-sha256.' }
   const sealed = { scope: null, secretCiphertext: 'v1.sealed', createdAtMs: 1 }
   await valueOf(dynamicDns.createKey({ ...key, ...sealed }))
-  const add = { verb: 'add', name: 'a.example.', rdata: 'AWE=', ttlSeconds: 60 } as const
-  await valueOf(dynamicDns.applyChanges('k1', [add], 2))
+  const add = { verb: 'add', name: 'a.example.', type: 16, rdata: 'AWE=', ttlSeconds: 60 } as const
+  const address = { ...add, name: 'b.example.', type: 1, rdata: 'wAACAQ==' }
+  await valueOf(dynamicDns.applyChanges('k1', [add, address], 2))
   await valueOf(state.responseHits.add({ id: 'b1', nowMs: 1, hits: new Map([['r1', 2 ** 45]]) }))
   const { alerts } = state
   await valueOf(alerts.createChannel(newChannel('c1')))

@@ -93,7 +93,7 @@ const storedKey = async ({ ports }: ConfigWorld, tenantId: string): Promise<Para
 }
 const storedRecord = async ({ ports }: ConfigWorld, tenantId: string): Promise<Params> => {
   const id = unique('txt')
-  const record = { ...{ id, tenantId, name: `${id}.`, rdata: 'AWE=' }, ttlSeconds: 60 }
+  const record = { ...{ id, tenantId, name: `${id}.`, type: 16 }, rdata: 'AWE=', ttlSeconds: 60 }
   await valueOf(ports.dynamicDns.createRecord({ ...record, createdAtMs: 1, writtenBy: '' }))
   return { id }
 }

@@ -17,6 +17,7 @@ const names: readonly (keyof Tables)[] = [
   'health_verdicts',
   'tsig_keys',
   'txt_records',
+  'written_records',
   'dynamic_dns',
   'response_hits',
   'response_hit_batches',

@@ -1,5 +1,5 @@
-// The TSIG keys and TXT records of this node: what the store has, in memory, with its changes as
-// they come. A write through it is in force on this node when its call resolves.
+// The TSIG keys and run-time records of this node: what the store has, in memory, with its changes
+// as they come. A write through it is in force on this node when its call resolves.
 import type { Log } from '#lib/log.ts'
 import { err } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
@@ -173,7 +173,7 @@ export class DynamicDns implements DynamicDnsAdmin {
 
   async #write<T, Code extends string>(work: () => StoreCall<T, Code>): StoreCall<T, Code> {
     if (this.#waiting >= waitingMax) {
-      const message = `${waitingMax} writes of TSIG keys and TXT records wait already.`
+      const message = `${waitingMax} writes of TSIG keys and records wait already.`
       return err({ code: 'store-away', message })
     }
     return await this.#takenInTurn(work)
@@ -221,7 +221,7 @@ export class DynamicDns implements DynamicDnsAdmin {
 
   #isLost({ message }: StoreFailure): false {
     if (!this.#isAway) {
-      this.#parts.log.warn({ reason: message }, 'TSIG keys and TXT records stay as they are')
+      this.#parts.log.warn({ reason: message }, 'TSIG keys and run-time records stay as they are')
     }
     this.#isAway = true
     return false

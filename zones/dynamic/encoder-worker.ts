@@ -1,4 +1,5 @@
-// The entry of a thread that encodes TXT records: with tens of thousands of names it takes seconds.
+// The entry of a thread that encodes records written at run time: with tens of thousands of names
+// it takes seconds.
 import { parentPort } from 'node:worker_threads'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
@@ -11,31 +12,31 @@ import type { WrittenName } from './written-records.ts'
 import type { FromEncoder, ToEncoder } from './encoder-messages.ts'
 
 const main = parentPort
-assert(main !== null, 'the encoder of TXT records runs in a thread')
+assert(main !== null, 'the encoder of written records runs in a thread')
 yieldToAnswers()
 /** By name on the wire. */
-const rrsets = new Map<string, WrittenName>()
+const names = new Map<string, WrittenName>()
 let ordered: readonly WrittenName[] | undefined
 let last: WrittenBundle | undefined
 /** The octets of `last` in memory that needs no copy on its way. */
 let shared: HandedBundle | null = null
 
 main.on('message', (message: ToEncoder) => {
-  if (message.kind === 'rrsets') take(message.rrsets)
+  if (message.kind === 'names') take(message.names)
   else main.postMessage(encoded(message))
 })
 
 function take(changed: readonly WrittenName[]): void {
   ordered = undefined
-  for (const rrset of changed) {
-    const name = Buffer.from(rrset.name).toString('latin1')
-    if (rrset.values.length > 0) rrsets.set(name, rrset)
-    else rrsets.delete(name)
+  for (const one of changed) {
+    const name = Buffer.from(one.name).toString('latin1')
+    if (one.rrsets.length > 0) names.set(name, one)
+    else names.delete(name)
   }
 }
 
 function encoded({ bytes, digest }: Extract<ToEncoder, { kind: 'encode' }>): FromEncoder {
-  ordered ??= inOrder([...rrsets.values()])
+  ordered ??= inOrder([...names.values()])
   last = encodeWritten(ordered, adoptBundle(bytes, digest), last)
   const { handed, outside, leftOut, hidden } = last
   if (handed === null || handed.digest !== shared?.digest) shared = inSharedMemory(handed)

@@ -5,7 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { writeDurably, writePartsDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { seal, Sealer, unseal } from '#lib/secret-box.ts'
-import type { DynamicDnsState } from '#state/ports/dynamic-dns.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
+import type { DynamicDnsState, StoredRecord } from '#state/ports/dynamic-dns.ts'
 
 export interface LocalCopy {
   /** undefined: there is none that can be read. */
@@ -84,21 +85,38 @@ const unread =
   'the copy of TSIG keys and TXT records cannot be read: there are none until the database is there'
 
 function stateOf(text: string): DynamicDnsState {
-  const { version: found, ...state } = JSON.parse(text) as DynamicDnsState & { version: number }
+  const { version: found, others = [], ...state } = JSON.parse(text) as Copied
   if (found !== version) throw new Error(`it is of version ${found}`)
-  // Copies of an older version do not say who wrote a record.
-  const records = state.records.map((record) => ({ ...record, writtenBy: record.writtenBy ?? '' }))
-  return { ...state, records }
+  // Copies of an older version do not say who wrote a record, nor that it is TXT.
+  const texts = state.records.map((record) => ({
+    ...record,
+    writtenBy: record.writtenBy ?? '',
+    type: writtenTypes.TXT,
+  }))
+  return { ...state, records: [...texts, ...others] }
+}
+
+/** As an older version reads it: it takes all `records` for TXT, and does not look at `others`. */
+interface Copied extends DynamicDnsState {
+  readonly version: number
+  readonly others?: readonly StoredRecord[]
 }
 
 /** The text that `stateOf` reads, in parts. */
 function* textsOf({ revisions, keys, records }: DynamicDnsState): Generator<string> {
+  const isText = ({ type }: StoredRecord): boolean => type === writtenTypes.TXT
   yield `${JSON.stringify({ version, revisions, keys }).slice(0, -1)},"records":[`
+  yield* listed(records.filter(isText))
+  yield '],"others":['
+  yield* listed(records.filter((record) => !isText(record)))
+  yield ']}'
+}
+
+function* listed(records: readonly StoredRecord[]): Generator<string> {
   for (let at = 0; at < records.length; at += recordsPerTurn) {
     const some = JSON.stringify(records.slice(at, at + recordsPerTurn)).slice(1, -1)
     yield at === 0 ? some : `,${some}`
   }
-  yield ']}'
 }
 
 async function* sealedParts(key: Uint8Array, texts: Iterable<string>): AsyncGenerator<string> {

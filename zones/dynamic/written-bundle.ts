@@ -1,22 +1,27 @@
-// Encodes the TXT records of a node as a small bundle whose names stand beside those of the main
-// one.
+// Encodes the records written at run time as a small bundle whose names stand beside those of the
+// main one.
 import { encodeBundle } from '#bundle/encode/encode.ts'
-import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import {
+  findRrset,
+  nodeFlags,
+  rrsetCount,
+  serviceOfNode,
+  zoneOfNode,
+} from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { RrsetModel, SoaModel } from '#bundle/format/model.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { rrsetAt, typesOfNode } from '#bundle/load/rrset-values.ts'
+import { rrsetAt, rrsetsOfNode, typesOfNode } from '#bundle/load/rrset-values.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
-import { findDynamicText } from '#answer/dynamic.ts'
-import { findStored } from '#answer/lookup.ts'
+import { findStored, findWrittenNode } from '#answer/lookup.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import { hiddenBy } from './hidden-names.ts'
-import type { WrittenName } from './written-records.ts'
+import type { WrittenName, WrittenRrset } from './written-records.ts'
 
 /** What is not served, or only in part. */
 export interface TextsLeft {
@@ -24,7 +29,7 @@ export interface TextsLeft {
   readonly outside: number
   /** Records that do not fit into one message with the static ones of their name. */
   readonly leftOut: number
-  /** Names at which others answer, or which are aliases. */
+  /** Names at which others answer, which are aliases, or of which Git declares the same type. */
   readonly hidden: number
 }
 
@@ -39,6 +44,7 @@ interface Planned {
   readonly name: Uint8Array
   /** Its apex. */
   readonly zone: string
+  readonly type: number
   readonly ttlSeconds: number
   /** In canonical order. */
   readonly rdata: readonly Uint8Array[]
@@ -46,7 +52,8 @@ interface Planned {
 
 /**
  * Its zones are those zones of the main bundle in which there are records. A name with static TXT
- * records has these, too, so that an answer is one rrset with one TTL.
+ * records has these, too, so that an answer is one rrset with one TTL. Rrsets of other types that
+ * the main bundle declares are left out, so that what is in both is TXT alone.
  *
  * @param last what it gave for the same records and another main bundle, which is mostly the same
  */
@@ -68,10 +75,15 @@ export function encodeWritten(
     }
     const apex = apexes.get(zone) ?? apexName(main, zone)
     apexes.set(zone, apex)
-    if (hiddenBy(main, record.name) !== undefined) hidden++
-    const { ttlSeconds, rdata, tooMany } = withStatic(record, main)
-    leftOut += tooMany
-    planned.push({ name: record.name, zone: apex, ttlSeconds, rdata })
+    const { name, rrsets } = record
+    const node = findStored(main, name, 0)
+    const shown = rrsets.filter(({ type }) => type === RrType.TXT || !isDeclared(main, node, type))
+    if (shown.length < rrsets.length || hiddenBy(main, name) !== undefined) hidden++
+    for (const rrset of shown) {
+      const { ttlSeconds, rdata, tooMany } = withStatic(rrset, main, node)
+      leftOut += tooMany
+      planned.push({ name, zone: apex, type: rrset.type, ttlSeconds, rdata })
+    }
   }
   const isSame = last !== undefined && isSamePlan(planned, last.planned)
   return { handed: isSame ? last.handed : encoded(planned), outside, leftOut, hidden, planned }
@@ -80,11 +92,11 @@ export function encodeWritten(
 function isSamePlan(planned: readonly Planned[], others: readonly Planned[]): boolean {
   return (
     planned.length === others.length &&
-    planned.every(({ name, zone, ttlSeconds, rdata }, i) => {
+    planned.every(({ name, zone, type, ttlSeconds, rdata }, i) => {
       const other = others[i]!
       const hasSameData =
         rdata === other.rdata || Buffer.concat(rdata).equals(Buffer.concat(other.rdata))
-      const isSameName = name === other.name && zone === other.zone
+      const isSameName = name === other.name && zone === other.zone && type === other.type
       return isSameName && ttlSeconds === other.ttlSeconds && hasSameData
     })
   )
@@ -111,8 +123,8 @@ function encoded(planned: readonly Planned[]): HandedBundle | null {
     zones: zoneNames.map((name) => ({ name, soa: noSoa, nsTtlSeconds: 0, nameservers: [] })),
     pools: [],
     services: [],
-    rrsets: planned.map(({ name, zone, ttlSeconds, rdata }): RrsetModel => {
-      return { name: formatName(name), zone: rowOf.get(zone)!, type: RrType.TXT, ttlSeconds, rdata }
+    rrsets: planned.map(({ name, zone, type, ttlSeconds, rdata }): RrsetModel => {
+      return { name: formatName(name), zone: rowOf.get(zone)!, type, ttlSeconds, rdata }
     }),
     routing: plainRouting,
     responseRules: [],
@@ -123,7 +135,7 @@ function encoded(planned: readonly Planned[]): HandedBundle | null {
   const { bytes, digest } = encodeBundle(model, () => -1)
   const loaded = loadBundle(bytes)
   const fault = loaded.ok ? '' : loaded.error.message
-  assert(loaded.ok, `the loader takes a bundle of TXT records: ${fault}`)
+  assert(loaded.ok, `the loader takes a bundle of written records: ${fault}`)
   return { bytes, digest }
 }
 
@@ -147,10 +159,23 @@ interface Rrset {
   readonly tooMany: number
 }
 
+/**
+ * Whether the main bundle says what records of a type a name has, so that none are written there.
+ *
+ * @param node -1: it does not have the name
+ */
+export function isDeclared(main: Bundle, node: number, type: number): boolean {
+  if (node < 0) return false
+  const isService = serviceOfNode(main, node) >= 0
+  // An alias is beside nothing else.
+  if (type === RrType.CNAME) return isService || rrsetCount(main, node) > 0
+  const isAddress = type === RrType.A || type === RrType.AAAA
+  return findRrset(main, node, type) >= 0 || (isService && isAddress)
+}
+
 /** With the static records of the same name: these come before others where not all fit. */
-function withStatic({ name, ttlSeconds, values }: WrittenName, main: Bundle): Rrset {
-  const node = findStored(main, name, 0)
-  const rrset = node < 0 ? -1 : findRrset(main, node, RrType.TXT)
+function withStatic({ type, ttlSeconds, values }: WrittenRrset, main: Bundle, node: number): Rrset {
+  const rrset = node < 0 ? -1 : findRrset(main, node, type)
   // Alone they fit: what may be written at a name is limited.
   if (rrset < 0) return { ttlSeconds, rdata: values, tooMany: 0 }
   const statics = rrsetAt(main, rrset, zoneOfNode(main, node))
@@ -187,10 +212,10 @@ export function typesOfBoth(main: Bundle, dynamic: Bundle, node: number): number
   const flags = nodeFlags(main, node)
   // What is hidden by an alias or a cut stays so.
   const isHidden = (flags & hiding) !== 0 && (flags & NodeFlag.Apex) === 0
-  if (isHidden || types.includes(RrType.TXT) || findDynamicText(dynamic, main, node) < 0) {
-    return types
-  }
-  return [...types, RrType.TXT].sort((a, b) => a - b)
+  const same = isHidden ? -1 : findWrittenNode(dynamic, main, node)
+  if (same < 0) return types
+  const written = rrsetsOfNode(dynamic, same).map(({ type }) => type)
+  return [...new Set([...types, ...written])].sort((a, b) => a - b)
 }
 
 const hiding = NodeFlag.Below | NodeFlag.Cut | NodeFlag.HasCname | NodeFlag.Alias

@@ -1,4 +1,4 @@
-// Encodes the TXT records of a node for a main bundle: few of them here and at once, many in a
+// Encodes records written at run time for a main bundle: few of them here and at once, many in a
 // thread of its own, so that the main loop does not stand still.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -21,8 +21,8 @@ export interface EncodedTexts extends TextsLeft {
 
 /** Up to here a thread would cost more than it saves: a few milliseconds. */
 export const encodedHere = Object.freeze({ names: 100, bytes: 64 * 1024 })
-/** Rrsets that are handed to the thread in one turn of the main loop. */
-const rrsetsPerTurn = 500
+/** Names that are handed to the thread in one turn of the main loop. */
+const namesPerTurn = 500
 
 interface EncoderThread {
   readonly worker: Worker
@@ -108,7 +108,7 @@ export class WrittenEncoder {
     this.#last = undefined
     const post = (message: ToEncoder): void => worker.postMessage(message)
     while (this.#unsent.size > 0) {
-      post({ kind: 'rrsets', rrsets: this.#takeUnsent() })
+      post({ kind: 'names', names: this.#takeUnsent() })
       if (this.#unsent.size > 0) await nextTurn()
     }
     const { revision } = this.#texts
@@ -120,13 +120,13 @@ export class WrittenEncoder {
   }
 
   #takeUnsent(): WrittenName[] {
-    const rrsets: WrittenName[] = []
+    const names: WrittenName[] = []
     for (const name of this.#unsent) {
-      if (rrsets.length === rrsetsPerTurn) break
+      if (names.length === namesPerTurn) break
       this.#unsent.delete(name)
-      rrsets.push(this.#texts.find(name) ?? goneRrset(name))
+      names.push(this.#texts.find(name) ?? goneName(name))
     }
-    return rrsets
+    return names
   }
 
   #startThread(): EncoderThread {
@@ -138,7 +138,7 @@ export class WrittenEncoder {
     const gone = new Promise<never>((_, reject) => {
       const end = (error: unknown): void => {
         this.#thread = undefined
-        reject(error instanceof Error ? error : new Error('the thread for TXT records ended'))
+        reject(error instanceof Error ? error : new Error('the thread for written records ended'))
       }
       worker.once('error', end)
       worker.once('exit', end)
@@ -150,9 +150,9 @@ export class WrittenEncoder {
 }
 
 /** Its name is of a record that was there, and so good. */
-function goneRrset(name: string): WrittenName {
+function goneName(name: string): WrittenName {
   const wire = parseName(name)
-  return { name: wire.ok ? wire.value : root, ttlSeconds: 0, values: [] }
+  return { name: wire.ok ? wire.value : root, rrsets: [] }
 }
 
 const root = new Uint8Array(1)

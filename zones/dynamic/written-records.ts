@@ -1,16 +1,23 @@
-// The TXT records of a node as rrsets, changed in place. The same records make the same rrsets on
-// every node.
+// The records of a node that were written at run time, by name, changed in place. The same records
+// make the same rrsets on every node.
 import { parseName } from '#dns/name.ts'
 import { canonicalKey } from '#dns/rdata-text/name-text.ts'
-import type { StoredRecord, RecordDelta } from '#state/ports/dynamic-dns.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { RecordDelta, StoredRecord } from '#state/ports/dynamic-dns.ts'
+
+export interface WrittenRrset {
+  readonly type: number
+  /** The smallest of its records: an rrset has one TTL. RFC 2181 section 5.2. */
+  readonly ttlSeconds: number
+  /** Data on the wire, in the order of their octets; names in it are whole. */
+  readonly values: readonly Uint8Array[]
+}
 
 export interface WrittenName {
   /** Wire form, in lower case. */
   readonly name: Uint8Array
-  /** The smallest of its records: an rrset has one TTL. RFC 2181 section 5.2. */
-  readonly ttlSeconds: number
-  /** Data on the wire, in the order of their octets. None: there is no such rrset any more. */
-  readonly values: readonly Uint8Array[]
+  /** By type. None: there are none any more. */
+  readonly rrsets: readonly WrittenRrset[]
 }
 
 export interface WrittenSnapshot {
@@ -29,7 +36,7 @@ export function writtenSnapshot(revision: number, stored: Iterable<StoredRecord>
 interface NamedRecords {
   /** By id. */
   readonly records: Map<string, StoredRecord>
-  rrset: WrittenName
+  found: WrittenName
 }
 
 export class WrittenRecords {
@@ -79,7 +86,7 @@ export class WrittenRecords {
       const known = this.#byName.get(record.name)
       if (known === undefined) {
         const records = new Map([[record.id, record]])
-        this.#byName.set(record.name, { records, rrset: nothing })
+        this.#byName.set(record.name, { records, found: nothing })
       } else {
         known.records.set(record.id, record)
       }
@@ -93,15 +100,15 @@ export class WrittenRecords {
     const known = this.#byName.get(name)
     const wire = parseName(name)
     if (known === undefined || !wire.ok) return void this.#byName.delete(name)
-    this.#bytes -= bytesOf(known.rrset)
+    this.#bytes -= bytesOf(known.found)
     if (known.records.size === 0) return void this.#byName.delete(name)
-    known.rrset = rrsetOf(wire.value, [...known.records.values()])
-    this.#bytes += bytesOf(known.rrset)
+    known.found = { name: wire.value, rrsets: rrsetsOf([...known.records.values()]) }
+    this.#bytes += bytesOf(known.found)
   }
 
   /** @param name as people write it: absolute, in lower case */
   find(name: string): WrittenName | undefined {
-    return this.#byName.get(name)?.rrset
+    return this.#byName.get(name)?.found
   }
 
   /** @param name as people write it: absolute, in lower case */
@@ -124,26 +131,37 @@ export class WrittenRecords {
   }
 
   snapshot(): WrittenSnapshot {
-    const rrsets = [...this.#byName.values()].map(({ rrset }) => rrset)
-    return { revision: this.#revision, records: inOrder(rrsets) }
+    const names = [...this.#byName.values()].map(({ found }) => found)
+    return { revision: this.#revision, records: inOrder(names) }
   }
 }
 
 /** In the order of RFC 4034 section 6.1. */
-export function inOrder(rrsets: readonly WrittenName[]): readonly WrittenName[] {
-  const keyed = rrsets.map((rrset) => ({ key: canonicalKey(rrset.name), rrset }))
+export function inOrder(names: readonly WrittenName[]): readonly WrittenName[] {
+  const keyed = names.map((found) => ({ key: canonicalKey(found.name), found }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
-  return keyed.map(({ rrset }) => rrset)
+  return keyed.map(({ found }) => found)
 }
 
-const nothing: WrittenName = Object.freeze({ name: new Uint8Array(0), ttlSeconds: 0, values: [] })
+const nothing: WrittenName = Object.freeze({ name: new Uint8Array(0), rrsets: [] })
 
-const bytesOf = ({ name, values }: WrittenName): number =>
-  values.reduce((sum, { length }) => sum + length, name.length)
+const bytesOf = ({ name, rrsets }: WrittenName): number =>
+  rrsets.reduce(
+    (sum, { values }) => values.reduce((more, { length }) => more + length, sum),
+    name.length,
+  )
 
-function rrsetOf(name: Uint8Array, records: readonly StoredRecord[]): WrittenName {
+function rrsetsOf(records: readonly StoredRecord[]): readonly WrittenRrset[] {
+  const byType = Map.groupBy(records, ({ type }) => type)
+  // The store refuses an alias beside anything else, but a node of an older version adds texts
+  // beside one without looking. An alias is alone, or it is not there.
+  if (byType.size > 1) byType.delete(RrType.CNAME)
+  return [...byType].sort(([a], [b]) => a - b).map(([type, some]) => rrsetOf(type, some))
+}
+
+function rrsetOf(type: number, records: readonly StoredRecord[]): WrittenRrset {
   return {
-    name,
+    type,
     ttlSeconds: Math.min(...records.map(({ ttlSeconds }) => ttlSeconds)),
     values: records.map(({ rdata }) => Buffer.from(rdata, 'base64')).sort((a, b) => a.compare(b)),
   }

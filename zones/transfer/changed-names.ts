@@ -87,7 +87,7 @@ class Found {
   }
 }
 
-/** TXT records that were written at run time, and those that are hidden or shown now. */
+/** Records that were written at run time, and those that are hidden or shown now. */
 function compareTexts(
   was: Side | undefined,
   is: Side | undefined,
@@ -101,7 +101,7 @@ function compareTexts(
   is?.markAll(isBelow)
 }
 
-/** What hides, or shows again, TXT records of names below. */
+/** What hides, or shows again, written records of names below. */
 const hidingFlags = NodeFlag.Cut | NodeFlag.Dname | NodeFlag.Apex
 /** The same of those of the name itself. */
 const shapingFlags = hidingFlags | NodeFlag.HasCname | NodeFlag.Alias
@@ -159,10 +159,10 @@ class Side {
     return (this.#names[zone] = this.#found.namesOf(zoneKeyOf(zoneName(this.bundle, zone))))
   }
 
-  /** The names with TXT records that fulfil a condition. */
+  /** The names with records that fulfil a condition. */
   markAll(isMeant: (name: Uint8Array) => boolean): void {
     for (let node = 0; node < this.nodes; node++) {
-      if (findRrset(this.bundle, node, RrType.TXT) < 0) continue
+      if (rrsetCount(this.bundle, node) === 0) continue
       if (isMeant(nameOf(this.bundle, node))) this.mark(node)
     }
   }

@@ -1,11 +1,10 @@
 // The records that one name has in the transfer of a zone.
-import { nodeFlags, findRrset, zoneOfNode } from '#bundle/format/bundle.ts'
+import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { sameOctets } from '#dns/name.ts'
-import { RrType } from '#dns/rrtype.ts'
 import { findStored } from '#answer/lookup.ts'
-import { delegation, isHidden, nodeRecords, rrsetRecords, zoneName } from './zone-records.ts'
+import { delegation, isHidden, nodeRecords, writtenRecords, zoneName } from './zone-records.ts'
 import type { ZoneRecord } from './zone-records.ts'
 import type { ZoneContent } from './zone-source.ts'
 
@@ -43,7 +42,7 @@ function delegated(content: ZoneContent, zone: number, name: Uint8Array): ZoneRe
   }
 }
 
-/** TXT records that were written at run time. */
+/** Records that were written at run time. */
 function written(
   { bundle, dynamic }: ZoneContent,
   zone: number,
@@ -51,10 +50,9 @@ function written(
 ): readonly ZoneRecord[] {
   const node = dynamic === undefined ? -1 : findStored(dynamic, name, 0)
   if (dynamic === undefined || node < 0) return []
-  const rrset = findRrset(dynamic, node, RrType.TXT)
   const inner = zoneOfNode(dynamic, node)
-  const isHere = rrset >= 0 && sameOctets(zoneName(dynamic, inner), zoneName(bundle, zone))
-  return isHere && !isHidden(bundle, name) ? rrsetRecords(dynamic, node, rrset, inner) : []
+  const isHere = sameOctets(zoneName(dynamic, inner), zoneName(bundle, zone))
+  return isHere && !isHidden(bundle, name) ? writtenRecords(dynamic, node) : []
 }
 
 /** Row in `zoneNode` of the zone whose apex is what `name` has from `at` on, or -1. */

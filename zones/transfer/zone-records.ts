@@ -8,7 +8,7 @@ import { hostnameOfMember } from '#bundle/format/hostnames.ts'
 import { isAtOrBelow, parseName, sameOctets } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
-import { findDynamicText } from '#answer/dynamic.ts'
+import { findWritten } from '#answer/dynamic.ts'
 import { findStored } from '#answer/lookup.ts'
 import { nodesPerTurn } from './limits.ts'
 import type { ZoneContent, ZoneSource } from './zone-source.ts'
@@ -81,7 +81,7 @@ export function* nodeRecords(
     if (type === RrType.SOA) continue
     // The dynamic rrset of the name has the static records, too.
     const isReplaced = type === RrType.TXT && dynamic !== undefined
-    if (isReplaced && findDynamicText(dynamic, bundle, node) >= 0) continue
+    if (isReplaced && findWritten(dynamic, bundle, node, type) >= 0) continue
     yield* rrsetRecords(bundle, node, rrset, zone)
   }
   yield* serviceRecords(content.bundle, node)
@@ -199,24 +199,35 @@ function wholeRdata(stored: Uint8Array, type: number, apex: Uint8Array): Uint8Ar
 
 const root = Uint8Array.of(0)
 
-/** TXT records that were written at run time; their bundle numbers zones in its own way. */
+/** Records that were written at run time; their bundle numbers zones in its own way. */
 function* dynamicRecords(source: ZoneSource, apex: Uint8Array): Generator<ZoneStep> {
   const nodes = (source.dynamic?.nodeRow.length ?? 0) / NodeCell.Words
   for (let node = 0; node < nodes; node++) {
     if ((node + 1) % nodesPerTurn === 0) yield null
     const { dynamic } = source
-    const rrset = dynamic === undefined ? -1 : findRrset(dynamic, node, RrType.TXT)
-    if (dynamic === undefined || rrset < 0) continue
+    if (dynamic === undefined) continue
     const zone = zoneOfNode(dynamic, node)
     const isHere = sameOctets(nameOf(dynamic, dynamic.zoneNode[zone]!), apex)
     if (!isHere || isHidden(source.bundle, nameOf(dynamic, node))) continue
-    yield* rrsetRecords(dynamic, node, rrset, zone)
+    yield* writtenRecords(dynamic, node)
   }
 }
 
+/** The records of a node of the second bundle, whose zones have a SOA record that says nothing. */
+export function writtenRecords(dynamic: Bundle, node: number): ZoneRecord[] {
+  const first = cellOf(dynamic, node, NodeCell.FirstRrset)
+  const zone = zoneOfNode(dynamic, node)
+  const records: ZoneRecord[] = []
+  for (let i = 0; i < rrsetCount(dynamic, node); i++) {
+    if (typeOf(dynamic, first + i) === RrType.SOA) continue
+    records.push(...rrsetRecords(dynamic, node, first + i, zone))
+  }
+  return records
+}
+
 /**
- * Nobody gets TXT records of this name: an alias is there, or a cut at it or above it, or a DNAME
- * record above it. RFC 1034 section 4.3.2, RFC 6672 section 2.4.
+ * Nobody gets written records of this name: an alias is there, or a cut at it or above it, or a
+ * DNAME record above it. RFC 1034 section 4.3.2, RFC 6672 section 2.4.
  */
 export function isHidden(bundle: Bundle, name: Uint8Array): boolean {
   for (let at = 0; name[at] !== 0; at += name[at]! + 1) {

@@ -6,14 +6,17 @@ import { checkUpdate } from '#dns/update/check-update.ts'
 import type { ZoneUpdate } from '#dns/update/check-update.ts'
 import { readUpdate } from '#dns/update/read-update.ts'
 import type { UpdateRecord } from '#dns/update/read-update.ts'
-import { rrTypeNames } from '#dns/rrtype.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
+import { findStored } from '#answer/lookup.ts'
 import { hiddenBy } from '#zones/dynamic/hidden-names.ts'
+import { isDeclared } from '#zones/dynamic/written-bundle.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
-import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
+import { dynamicDnsLimits, writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { RecordChange } from '#state/ports/dynamic-dns.ts'
 import { closestApex, zoneViewOf } from './zone-view.ts'
 
@@ -25,6 +28,8 @@ export interface UpdatesParts {
   readonly bundle: () => Bundle | undefined
   /** Apexes in wire form and lower case. */
   readonly zones: readonly Uint8Array[]
+  /** Types of records that updates may write. */
+  readonly types: ReadonlySet<number>
   /** @param name absolute, in lower case, with the final dot */
   readonly mayWrite: (tenantId: string, name: string) => boolean
   readonly log: Log
@@ -79,7 +84,7 @@ export class Updates {
   }
 
   async #carryOut(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
-    const { dynamicDns, bundle, zones, log } = this.#parts
+    const { dynamicDns, bundle, zones, types, log } = this.#parts
     const key = dynamicDns.find(keyName)
     // Deleted since its signature was checked.
     if (key === undefined) return Rcode.Refused
@@ -87,10 +92,12 @@ export class Updates {
     if (update === undefined) return Rcode.FormErr
     const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
     const main = bundle()
-    const view = zoneViewOf(main, dynamicDns.texts, mayUpdate)
+    const view = zoneViewOf({ bundle: main, texts: dynamicDns.texts, types, mayUpdate })
     const checked = checkUpdate(update, view)
     if (checked.rcode !== 0) return checked.rcode
-    const { changes: all, skipped } = checked
+    const { skipped } = checked
+    // What a key may not write it does not delete either.
+    const all = key.scope === null ? checked.changes.map(onlyTexts) : checked.changes
     // A zone of ours below is another zone, whether it takes updates or not. Section 3.4.1.3.
     const isInZone = ({ name }: ZoneUpdate): boolean =>
       main === undefined || sameOctets(closestApex(main, name) ?? update.zone, update.zone)
@@ -98,10 +105,11 @@ export class Updates {
     const about = { key: formatName(key.name), tenant: key.tenantId, changes: all.length }
     if (skipped.length > 0) {
       const [{ owner, type }] = skipped as [UpdateRecord]
-      const first = `${formatName(owner)} ${rrTypeNames[type] ?? `TYPE${type}`}`
+      const first = `${formatName(owner)} ${rdataTypeOf(type).name}`
       log.warn({ ...about, skipped: skipped.length, first }, skippedLine)
     }
-    const refusal = this.#refusal(key, all)
+    const refusal =
+      this.#refusal(key, all) ?? halfOfDhcp(all, skipped) ?? declaredRefusal(all, main)
     if (refusal !== undefined) {
       log.info({ ...about, reason: refusal }, 'a DNS update was refused')
       return Rcode.Refused
@@ -110,7 +118,7 @@ export class Updates {
     if (hidden.length > 0) {
       log.warn(
         { ...about, names: hidden.slice(0, namesLogged) },
-        'texts at hidden names are not taken',
+        'records at hidden names are not taken',
       )
     }
     if (notStored !== Rcode.NoError) return notStored
@@ -134,6 +142,9 @@ export class Updates {
     if (changes.length > changesMax) return `it has more than ${changesMax} changes`
     const judged = new Set<string>()
     for (const change of changes) {
+      if (key.scope === null && 'type' in change && change.type !== RrType.TXT) {
+        return 'a key without a scope writes TXT records only; give it one'
+      }
       if ('rdata' in change && change.rdata.length > rdataBytesMax) {
         return `a record has more than ${rdataBytesMax} octets`
       }
@@ -149,7 +160,46 @@ export class Updates {
   }
 }
 
-const skippedLine = 'a DNS update has records that are not TXT: they come from Git, and are skipped'
+const skippedLine =
+  'a DNS update has records of types that are not in dns.update.types: they are skipped'
+
+function onlyTexts(change: ZoneUpdate): ZoneUpdate {
+  if (change.verb !== 'delete-all') return change
+  return { verb: 'delete-rrset', name: change.name, type: RrType.TXT }
+}
+
+/**
+ * DHCP servers write DHCID with the addresses of a client, and know by it that a name is theirs:
+ * one without the other would be a name that nobody may change.
+ */
+function halfOfDhcp(
+  changes: readonly ZoneUpdate[],
+  skipped: readonly UpdateRecord[],
+): string | undefined {
+  const isHalf = changes.length > 0 && skipped.some(({ type }) => type === writtenTypes.DHCID)
+  return isHalf ? 'it has DHCID records, which are not in dns.update.types' : undefined
+}
+
+/**
+ * @returns why a change is refused: Git says what is there. Texts are answered beside those of Git
+ */
+function declaredRefusal(
+  changes: readonly ZoneUpdate[],
+  main: Bundle | undefined,
+): string | undefined {
+  if (main === undefined) return undefined
+  for (const change of changes) {
+    if (change.verb === 'delete-all' || change.type === RrType.TXT) continue
+    const { name, type, verb } = change
+    const node = findStored(main, name, 0)
+    const isBeside = verb === 'add' && hiddenBy(main, name) === 'alias'
+    if (!isBeside && !isDeclared(main, node, type)) continue
+    const what = isBeside || type === RrType.CNAME ? 'other records' : rdataTypeOf(type).name
+    return `${formatName(name)} ${rdataTypeOf(type).name}: the configuration has ${what} there`
+  }
+  return undefined
+}
+
 const namesLogged = 5
 
 interface VisibleChanges {
@@ -181,7 +231,6 @@ function visibleChanges(all: readonly ZoneUpdate[], main: Bundle | undefined): V
 function storedChange(change: ZoneUpdate): RecordChange {
   const name = formatName(change.name)
   if (change.verb === 'delete-all') return { verb: 'delete-all', name }
-  const rdata = Buffer.from(change.rdata).toString('base64')
-  if (change.verb === 'delete') return { verb: 'delete', name, rdata }
-  return { verb: 'add', name, rdata, ttlSeconds: change.ttlSeconds }
+  if (change.verb === 'delete-rrset') return { ...change, name }
+  return { ...change, name, rdata: Buffer.from(change.rdata).toString('base64') }
 }

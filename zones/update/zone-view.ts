@@ -5,39 +5,42 @@ import { findRrset } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { formatName } from '#dns/name.ts'
-import { RrType } from '#dns/rrtype.ts'
 import type { ZoneView } from '#dns/update/check-update.ts'
 import { findStored } from '#answer/lookup.ts'
 import { rrsetRecords, serviceRecords } from '#zones/transfer/zone-records.ts'
-import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
+import type { WrittenRecords, WrittenRrset } from '#zones/dynamic/written-records.ts'
 
-/**
- * @param mayUpdate whether this apex of ours takes updates
- * @param texts the rrsets that were written at run time
- */
-export function zoneViewOf(
-  bundle: Bundle | undefined,
-  texts: Pick<WrittenRecords, 'find'>,
-  mayUpdate: (apex: Uint8Array) => boolean,
-): ZoneView {
-  const dynamicOf = (name: Uint8Array): readonly Uint8Array[] =>
-    texts.find(formatName(name))?.values ?? []
+export interface ZoneViewParts {
+  /** The one that answers now. */
+  readonly bundle: Bundle | undefined
+  /** The records that were written at run time. */
+  readonly texts: Pick<WrittenRecords, 'find'>
+  /** Types that updates may change. */
+  readonly types: ReadonlySet<number>
+  /** Whether this apex of ours takes updates. */
+  readonly mayUpdate: (apex: Uint8Array) => boolean
+}
+
+export function zoneViewOf({ bundle, texts, types, mayUpdate }: ZoneViewParts): ZoneView {
+  const writtenAt = (name: Uint8Array): readonly WrittenRrset[] =>
+    texts.find(formatName(name))?.rrsets ?? []
   return {
+    takes: (type) => types.has(type),
     isZone: (apex) => {
       if (bundle === undefined || !mayUpdate(apex)) return false
       const node = findNode(bundle, apex)
       return node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
     },
     isUsed: (name) => {
-      if (dynamicOf(name).length > 0) return true
+      if (writtenAt(name).length > 0) return true
       const node = bundle === undefined ? -1 : findNode(bundle, name)
       if (bundle === undefined || node < 0) return false
       return rrsetCount(bundle, node) > 0 || serviceOfNode(bundle, node) >= 0
     },
     rdataOf: (name, type) => {
-      const values = type === RrType.TXT ? [...dynamicOf(name)] : []
-      if (bundle !== undefined) values.push(...staticRdata(bundle, name, type))
-      return values.length === 0 ? undefined : values
+      const written = writtenAt(name).find((rrset) => rrset.type === type)?.values ?? []
+      const values = bundle === undefined ? [] : staticRdata(bundle, name, type)
+      return values.length + written.length === 0 ? undefined : [...values, ...written]
     },
   }
 }

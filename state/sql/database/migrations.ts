@@ -16,6 +16,7 @@ import { txtWriters } from '#state/sql/migrations/0013-txt-writers.ts'
 import { auditUsers } from '#state/sql/migrations/0014-audit-users.ts'
 import { zoneKeys } from '#state/sql/migrations/0015-zone-keys.ts'
 import { certificates } from '#state/sql/migrations/0016-certificates.ts'
+import { writtenRecords } from '#state/sql/migrations/0017-written-records.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   auditUsers,
   zoneKeys,
   certificates,
+  writtenRecords,
 ])
 
 /** The schema that this program writes. */

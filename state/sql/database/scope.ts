@@ -10,6 +10,7 @@ type TenantTable =
   | 'audit_entries'
   | 'tsig_keys'
   | 'txt_records'
+  | 'written_records'
   | 'alert_channels'
   | 'alert_silences'
   | 'alerts'

@@ -118,6 +118,11 @@ export interface TxtRecordsTable {
   readonly written_by: string
 }
 
+/** Records written at run time that are not TXT. */
+export interface WrittenRecordsTable extends TxtRecordsTable {
+  readonly type: number
+}
+
 /** One row, with id 1; a write of keys or records locks it first. */
 export interface DynamicDnsTable {
   readonly id: number
@@ -336,6 +341,7 @@ export interface Tables {
   readonly health_verdicts: HealthVerdictsTable
   readonly tsig_keys: TsigKeysTable
   readonly txt_records: TxtRecordsTable
+  readonly written_records: WrittenRecordsTable
   readonly dynamic_dns: DynamicDnsTable
   readonly response_hits: ResponseHitsTable
   readonly response_hit_batches: ResponseHitBatchesTable

@@ -15,6 +15,7 @@ import { updateMessage } from '#test/support/dns/signed.ts'
 import type { UpdateParts } from '#test/support/dns/signed.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import { valueOf } from '#test/support/store-values.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
@@ -34,12 +35,14 @@ const state = useState(persistentAdapters[0]![1])
 
 interface Primary {
   readonly send: (parts: Partial<UpdateParts>) => Promise<Message>
+  /** Data and TTLs, and the rcode where there is no answer. */
+  readonly ofType: (question: string) => Promise<string>
   /** Texts of a name, and the rcode where there is none. */
   readonly texts: (name: string) => Promise<string>
 }
 
 /** With TXT "1" and "2" at t.example.com. */
-async function start(): Promise<Primary> {
+async function start(types: readonly number[] = [16]): Promise<Primary> {
   const { clock, after } = new FakeTime(1_000)
   const copy = createLocalCopy(`${tempDir('rfc2136')}/copy`, secretKey, silentLog)
   const parts = { store: state().dynamicDns, copy, secretKey, after, log: silentLog }
@@ -52,24 +55,24 @@ async function start(): Promise<Primary> {
   onTestFinished(() => node.stop())
   const updates = new Updates({
     ...{ dynamicDns: dynamic, bundle: () => node.node.bundle(), log: silentLog },
-    ...{ zones: [wireName(zone)], mayWrite: () => true },
+    ...{ zones: [wireName(zone)], types: new Set(types), mayWrite: () => true },
   })
   dynamic.onKeys((keys) => node.node.setKeys(keys.map((one) => ({ ...one, mayTransfer: true }))))
   const stored = { id: 'k', tenantId: 'default', name: 'key.example.', algorithm: 'hmac-sha256.' }
   const secretCiphertext = seal(secretKey, testSecret.toString('base64'))
-  await valueOf(dynamic.createKey({ ...stored, scope: null, secretCiphertext, createdAtMs: 1 }))
+  await valueOf(dynamic.createKey({ ...stored, scope: zone, secretCiphertext, createdAtMs: 1 }))
   const send = async (update: Partial<UpdateParts>): Promise<Message> => {
     const message = signedWith(key, updateMessage({ zone, ...update }))
     return decodeMessage(await exchangeUdp(node, message))
   }
   const first = ['t.example.com. 60 IN TXT "1"', 't.example.com. 60 IN TXT "2"']
   expect((await send({ updates: first })).rcode).toBe(0)
-  const texts = async (name: string): Promise<string> => {
-    const { rcode, answer } = await ask(node, `${name} TXT`)
+  const ofType = async (question: string): Promise<string> => {
+    const { rcode, answer } = await ask(node, question)
     const found = answer.map(({ rdataText, ttl }) => `${rdataText} ${ttl}`)
     return found.length === 0 ? `rcode ${rcode}` : found.join(', ')
   }
-  return { send, texts }
+  return { send, ofType, texts: (name) => ofType(`${name} TXT`) }
 }
 
 test('3.8: the answer has the ID and the opcode, and no sections but the signature', async () => {
@@ -144,4 +147,80 @@ test('3.1: a zone that takes no updates is NOTAUTH', async () => {
   for (const other of ['example.net.', 'www.example.com.', 'com.']) {
     expect((await send({ zone: other })).rcode).toBe(9)
   }
+})
+
+const allTypes = Object.values(writtenTypes)
+
+test('3.4.2.2: an alias is alone, and what is added beside it or as it is left out', async () => {
+  const { send, ofType } = await start(allTypes)
+  const h = 'h.example.com.'
+  const steps: readonly [readonly string[], string, string][] = [
+    [[`${h} 60 IN CNAME www.example.com.`], `${h} CNAME`, 'www.example.com. 60'],
+    // Followed to a name of Git.
+    [[], `${h} A`, 'www.example.com. 60, 192.0.2.1 60'],
+    [[`${h} 60 IN A 192.0.2.7`], `${h} CNAME`, 'www.example.com. 60'],
+    [[`${h} 60 IN CNAME other.example.net.`], `${h} CNAME`, 'other.example.net. 60'],
+    [[`${h} 30 IN CNAME other.example.net.`], `${h} CNAME`, 'other.example.net. 30'],
+    [[`${h} 0 ANY CNAME`, `${h} 60 IN A 192.0.2.7`], `${h} A`, '192.0.2.7 60'],
+    [[`${h} 60 IN CNAME www.example.com.`], `${h} CNAME`, 'rcode 0'],
+    [[`${h} 30 IN A 192.0.2.7`], `${h} A`, '192.0.2.7 30'],
+    [[`${h} 30 IN AAAA 2001:db8::7`], `${h} AAAA`, '2001:db8::7 30'],
+    [[`${h} 0 ANY A`], `${h} AAAA`, '2001:db8::7 30'],
+    [[], `${h} A`, 'rcode 0'],
+    [[`${h} 0 NONE AAAA 2001:db8::7`], `${h} A`, 'rcode 3'],
+  ]
+  for (const [updates, question, expected] of steps) {
+    if (updates.length > 0) expect((await send({ updates })).rcode).toBe(0)
+    expect([updates, question, await ofType(question)]).toEqual([updates, question, expected])
+  }
+})
+
+test('3.4.2: what Git declares is never changed: the update is REFUSED as a whole', async () => {
+  const { send, ofType } = await start(allTypes)
+  const rows: readonly [string, number][] = [
+    ['www.example.com. 60 IN A 192.0.2.7', 5],
+    ['www.example.com. 0 ANY A', 5],
+    ['www.example.com. 0 NONE A 192.0.2.1', 5],
+    ['www.example.com. 60 IN CNAME other.example.net.', 5],
+    ['example.com. 60 IN CNAME other.example.net.', 5],
+    ['www.example.com. 60 IN AAAA 2001:db8::7', 0],
+    ['www.example.com. 0 ANY ANY', 0],
+    // Types that nobody writes at run time are skipped.
+    ['www.example.com. 60 IN MX 10 mail', 0],
+  ]
+  for (const [i, [line, rcode]] of rows.entries()) {
+    const name = `g${i}.example.com.`
+    const reply = await send({ updates: [`${name} 60 IN A 192.0.2.9`, line] })
+    expect([line, reply.rcode]).toEqual([line, rcode])
+    expect(await ofType(`${name} A`)).toBe(rcode === 0 ? '192.0.2.9 60' : 'rcode 3')
+    expect(await ofType('www.example.com. A')).toBe('192.0.2.1 60')
+  }
+})
+
+test('a DHCP server keeps a name of its client, by DHCID (RFC 4703 section 5)', async () => {
+  const { send, ofType } = await start(allTypes)
+  const h = 'host.example.com.'
+  const mine = `${h} 0 IN TYPE49 \\# 5 0002016360`
+  const first = [`${h} 60 IN A 192.0.2.20`, `${h} 60 IN TYPE49 \\# 5 0002016360`]
+  const isFree = [`${h} 0 NONE ANY`]
+  expect((await send({ needs: isFree, updates: first })).rcode).toBe(0)
+  // Another client with the same name, then the same with a new address.
+  expect((await send({ needs: isFree, updates: first })).rcode).toBe(6)
+  const theirs = `${h} 0 IN TYPE49 \\# 5 0001016360`
+  const again = [`${h} 0 ANY A`, `${h} 60 IN A 192.0.2.21`]
+  expect((await send({ needs: [theirs], updates: again })).rcode).toBe(8)
+  expect((await send({ needs: [mine], updates: again })).rcode).toBe(0)
+  expect(await ofType(`${h} A`)).toBe('192.0.2.21 60')
+  expect((await send({ needs: [mine], updates: [`${h} 0 NONE A 192.0.2.21`] })).rcode).toBe(0)
+  const rest = [mine, `${h} 0 NONE A`, `${h} 0 NONE AAAA`]
+  expect((await send({ needs: rest, updates: [`${h} 0 ANY ANY`] })).rcode).toBe(0)
+  expect(await ofType(`${h} TYPE49`)).toBe('rcode 3')
+})
+
+test('with A and without DHCID among the types, a DHCP server is REFUSED', async () => {
+  const { send, ofType } = await start([1, 16])
+  const h = 'host.example.com.'
+  const both = [`${h} 60 IN A 192.0.2.20`, `${h} 60 IN TYPE49 \\# 5 0002016360`]
+  expect((await send({ updates: both })).rcode).toBe(5)
+  expect(await ofType(`${h} A`)).toBe('rcode 3')
 })

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
+import { dynamicDnsLimits, writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { StoredTsigKey, StoredRecord, RecordChange } from '#state/ports/dynamic-dns.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { codeOf, hostileTexts, valueOf } from '#test/support/store-values.ts'
+
+const { A, CNAME, TXT } = writtenTypes
 
 const keyOf = (id: string, parts: Partial<StoredTsigKey> = {}): StoredTsigKey => ({
   ...{ id, tenantId: 'acme', name: `${id}.example.`, algorithm: 'hmac-sha256.' },
@@ -12,15 +14,15 @@ const keyOf = (id: string, parts: Partial<StoredTsigKey> = {}): StoredTsigKey =>
 const rdataOf = (text: string): string =>
   Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]).toString('base64')
 const recordOf = (id: string, parts: Partial<StoredRecord> = {}): StoredRecord => ({
-  ...{ id, tenantId: 'acme', name: 'a.example.', rdata: rdataOf(id) },
+  ...{ id, tenantId: 'acme', name: 'a.example.', type: TXT, rdata: rdataOf(id) },
   ...{ ttlSeconds: 60, createdAtMs: 1_000, writtenBy: 'system' },
   ...parts,
 })
 const add = (text: string, name = 'a.example.', ttlSeconds = 60): RecordChange => ({
-  ...{ verb: 'add', name, rdata: rdataOf(text), ttlSeconds },
+  ...{ verb: 'add', name, type: TXT, rdata: rdataOf(text), ttlSeconds },
 })
 const remove = (text: string, name = 'a.example.'): RecordChange => ({
-  ...{ verb: 'delete', name, rdata: rdataOf(text) },
+  ...{ verb: 'delete', name, type: TXT, rdata: rdataOf(text) },
 })
 const removeAll = (name = 'a.example.'): RecordChange => ({ verb: 'delete-all', name })
 
@@ -90,7 +92,7 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       await valueOf(dynamicDns.applyChanges('k', texts.slice(1), 1))
       const large = (i: number): RecordChange => {
         const rdata = Buffer.alloc(rdataBytesMax, i).toString('base64')
-        return { verb: 'add', name: 'large.example.', rdata, ttlSeconds: 1 }
+        return { verb: 'add', name: 'large.example.', type: TXT, rdata, ttlSeconds: 1 }
       }
       const count = Math.floor(rdataBytesPerNameMax / rdataBytesMax)
       const fitting = Array.from({ length: count }, (_, i) => large(i))
@@ -144,7 +146,54 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       }
     })
 
-    test('keeps the TTL of a value that was there', async () => {
+    const of = (type: number, text: string, ttlSeconds = 60): RecordChange => ({
+      ...{ verb: 'add', name: 'a.example.', type, rdata: rdataOf(text), ttlSeconds },
+    })
+    const gone = (type: number): RecordChange => ({
+      verb: 'delete-rrset',
+      name: 'a.example.',
+      type,
+    })
+    /** Type, data and TTL before, and after. */
+    const typed: readonly [string, RecordChange[], RecordChange[], string[]][] = [
+      ['adds records of other types', [of(TXT, 'a')], [of(A, 'b')], ['16 a 60', '1 b 60']],
+      ['adds the same data of two types', [of(TXT, 'a')], [of(A, 'a')], ['16 a 60', '1 a 60']],
+      ['deletes one type', [of(TXT, 'a'), of(A, 'b')], [gone(A)], ['16 a 60']],
+      ['deletes all types', [of(TXT, 'a'), of(A, 'b')], [removeAll()], []],
+      ['gives a record a new TTL', [of(A, 'a')], [of(A, 'a', 9)], ['1 a 9']],
+      ['keeps one with its TTL', [of(A, 'a')], [gone(A), of(A, 'a')], ['1 a 60']],
+      ['replaces an alias', [of(CNAME, 'a')], [of(CNAME, 'b')], ['5 b 60']],
+      ['leaves an alias alone', [of(CNAME, 'a')], [of(TXT, 'b'), of(A, 'b')], ['5 a 60']],
+      ['makes no alias beside others', [of(A, 'a')], [of(CNAME, 'b')], ['1 a 60']],
+      ['makes an alias in their place', [of(A, 'a')], [gone(A), of(CNAME, 'b')], ['5 b 60']],
+    ]
+    test.each(typed)('%s', async (_says, before, changes, after) => {
+      const { dynamicDns } = state()
+      await valueOf(dynamicDns.createKey(keyOf('k')))
+      await valueOf(dynamicDns.applyChanges('k', before, 1))
+      await valueOf(dynamicDns.applyChanges('k', changes, 2))
+      const { records } = await valueOf(dynamicDns.load())
+      const shown = records.map(({ type, rdata, ttlSeconds }) => {
+        return `${type} ${Buffer.from(rdata, 'base64').toString('latin1', 1)} ${ttlSeconds}`
+      })
+      expect(shown.sort()).toEqual(after.toSorted())
+      expect(await valueOf(dynamicDns.listRecords({ tenantId: 'acme' }))).toEqual(records)
+    })
+
+    test('replaces no alias of another tenant, and a text by the API is beside none', async () => {
+      const { dynamicDns } = state()
+      await valueOf(dynamicDns.createKey(keyOf('k')))
+      await valueOf(dynamicDns.createKey({ ...keyOf('z'), tenantId: 'zenith' }))
+      const { added } = await valueOf(dynamicDns.applyChanges('k', [of(CNAME, 'a')], 1))
+      const delta = await valueOf(dynamicDns.applyChanges('z', [of(CNAME, 'b')], 1))
+      expect(delta).toMatchObject({ added: [], removed: [] })
+      expect(await codeOf(dynamicDns.createRecord(recordOf('r')))).toBe('is-alias')
+      const deleted = await valueOf(dynamicDns.deleteRecord('every-tenant', added[0]!.id))
+      expect(deleted?.removed).toEqual([added[0]!.id])
+      await valueOf(dynamicDns.createRecord(recordOf('r')))
+    })
+
+    test('keeps the TTL of a text that was there', async () => {
       const { dynamicDns } = state()
       await valueOf(dynamicDns.createKey(keyOf('k')))
       await valueOf(dynamicDns.applyChanges('k', [add('a', 'a.example.', 30)], 1))

@@ -16,6 +16,7 @@ import type { LongReply } from '#system/sockets/long-reply.ts'
 import { Transfers } from '#zones/transfer/transfers.ts'
 import { ZoneSources } from '#zones/transfer/zone-sources.ts'
 import { Updates } from '#zones/update/updates.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { decodeMessage } from '#test/support/dns/message.ts'
 import type { Message } from '#test/support/dns/message.ts'
@@ -73,12 +74,13 @@ export class ExchangeUnderTest {
     sources.adopt(view)
     const updates = new Updates({
       dynamicDns: {
-        find: (): LiveTsigKey => exchangeKey,
+        find: (): LiveTsigKey => ({ ...exchangeKey, scope: wireName('example.com.') }),
         texts: new WrittenRecords(),
         apply: async () => ok({ revision: ++this.changes, added: [], removed: [] }),
       },
       bundle: () => bundle,
       zones: [wireName('example.com.')],
+      types: new Set(Object.values(writtenTypes)),
       mayWrite: () => true,
       log: silentLog,
     })

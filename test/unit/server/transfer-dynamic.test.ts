@@ -44,7 +44,10 @@ function transferred(): Map<string, string[]> {
   const main = adoptBundle(bytes, digest)
   const written = rows
     .filter(([name]) => !name.startsWith('static.'))
-    .map(([name]) => ({ name: wireName(name), ttlSeconds: 120, values: [textOf('dynamic')] }))
+    .map(([name]) => ({
+      name: wireName(name),
+      rrsets: [{ type: 16, ttlSeconds: 120, values: [textOf('dynamic')] }],
+    }))
   const { handed } = encodeWritten(written, main)
   const dynamic = adoptBundle(handed!.bytes, handed!.digest)
   const shown = new Map<string, string[]>()

@@ -32,6 +32,7 @@ function problems(text: string): readonly string[] {
 const cookies = { enabled: true, enforce: false, secretsFile: undefined }
 const poolDefaults = { connections: 8, statementTimeoutMs: 10_000, startupParameters: true }
 const https = { enabled: false, port: 443, path: '/dns-query' }
+const noUpdates = { zones: [], types: ['TXT'] }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
   ...{ catalog: '', zonemd: false, history: expect.objectContaining({ changes: 1_000 }) as object },
@@ -68,9 +69,9 @@ describe('defaults', () => {
           ...{ port: 5353, threads: availableParallelism() },
           udpPayloadSize: 1232,
           ...{ nsid: '', versionBind: '', zoneVersion: true, tellsCommit: false },
-          ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [] },
+          ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [], cookies },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
-          ...{ domain: '', update: { zones: [] }, tsig: { keysFile: undefined }, cookies },
+          ...{ domain: '', tsig: { keysFile: undefined }, update: noUpdates },
           ...{ axfr: noTransfers, tls: expect.objectContaining({ port: 853 }) as object, https },
           rrl: expect.objectContaining({ enabled: false }) as object,
         },

@@ -15,6 +15,7 @@ const mx = (name: string): Buffer => Buffer.from(`\0\x0a${name}`, 'latin1')
 
 /** example.com has `t` with TXT "1" and "2", and `w` with an address. */
 const view: ZoneView = {
+  takes: (type) => type === 16,
   isZone: (apex) => formatName(apex) === 'example.com.',
   isUsed: (name) => ['t.example.com.', 'w.example.com.'].includes(formatName(name)),
   rdataOf: (name, type) => {
@@ -35,6 +36,7 @@ function outcome(
   prerequisites: readonly string[],
   updates: readonly string[],
   zone = { name: 'Example.com.', type: 6, class: 1 },
+  types = [16],
 ): number | string {
   const message = encodeMessage({
     ...{ opcode: 5, questions: [zone] },
@@ -43,7 +45,7 @@ function outcome(
   })
   const read = readUpdate(message)
   if (read === undefined) return 1
-  const checked = checkUpdate(read, view)
+  const checked = checkUpdate(read, { ...view, takes: (type) => types.includes(type) })
   if (checked.rcode !== 0) return checked.rcode
   return checked.changes.map((one) => `${one.verb} ${formatName(one.name)[0]}`).join(', ')
 }
@@ -119,9 +121,9 @@ describe('RFC 2136 section 3.4: updates', () => {
   test.each([
     ['n.example.com. 60 IN TXT "a" "b"', 'add n'],
     ['t.example.com. 0 NONE TXT "1"', 'delete t'],
-    ['t.example.com. 0 ANY TXT', 'delete-all t'],
+    ['t.example.com. 0 ANY TXT', 'delete-rrset t'],
     ['t.example.com. 0 ANY ANY', 'delete-all t'],
-    // Records of other types than TXT are skipped.
+    // Records of types that are not taken are skipped.
     ['n.example.com. 60 IN A 192.0.2.1', ''],
     ['w.example.com. 0 NONE A 192.0.2.1', ''],
     ['w.example.com. 0 ANY A', ''],
@@ -138,9 +140,45 @@ describe('RFC 2136 section 3.4: updates', () => {
     expect(outcome([], [line])).toBe(expected)
   })
 
+  const others = [1, 5, 12, 16, 28, 33, 49]
+  test.each([
+    ['n.example.com. 60 IN A 192.0.2.1', 'add n'],
+    ['n.example.com. 60 IN A \\# 3 c00002', 1],
+    ['n.example.com. 60 IN AAAA 2001:db8::1', 'add n'],
+    ['n.example.com. 60 IN AAAA \\# 4 c0000201', 1],
+    ['n.example.com. 60 IN CNAME x.', 'add n'],
+    ['n.example.com. 60 IN PTR Host.Example.net.', 'add n'],
+    ['n.example.com. 60 IN SRV \\# 24 00010002000304486f7374074578616d706c65034e455400', 'add n'],
+    ['n.example.com. 60 IN SRV \\# 6 000100020003', 1],
+    ['n.example.com. 60 IN TYPE49 \\# 5 0002016360', 'add n'],
+    ['n.example.com. 60 IN TYPE49 \\# 2 0002', 1],
+    ['n.example.com. 60 IN MX 10 x.', ''],
+    ['n.example.com. 60 IN NS x.', ''],
+    ['w.example.com. 0 NONE A 192.0.2.1', 'delete w'],
+    ['w.example.com. 0 ANY A', 'delete-rrset w'],
+    ['w.example.com. 0 ANY MX', ''],
+    ['w.example.com. 0 ANY ANY', 'delete-all w'],
+  ])('of more types than TXT: %s: %s', (line, expected) => {
+    expect(outcome([], [line], undefined, others)).toBe(expected)
+  })
+
+  test('have names in their data without letter case', () => {
+    const message = encodeMessage({
+      ...{ opcode: 5, questions: [{ name: 'example.com.', type: 6, class: 1 }] },
+      authority: [
+        'IN PTR Host.Example.NET.',
+        'IN SRV \\# 24 00010002000304486f7374074578616d706c65034e455400',
+      ].map((rest) => a(`n.example.com. 60 ${rest}`)),
+    })
+    const name = '\x04host\x07example\x03net\0'
+    expect(checkUpdate(readUpdate(message)!, { ...view, takes: () => true })).toMatchObject({
+      changes: [{ rdata: Buffer.from(name) }, { rdata: Buffer.from(`\0\x01\0\x02\0\x03${name}`) }],
+    })
+  })
+
   test('are carried out in their order, or not at all', () => {
     const all = ['t.example.com. 0 ANY TXT', 'n.example.com. 60 IN TXT "a"']
-    expect(outcome([], all)).toBe('delete-all t, add n')
+    expect(outcome([], all)).toBe('delete-rrset t, add n')
     expect(outcome([], [...all, 'n.example.net. 60 IN TXT "a"'])).toBe(10)
     expect(outcome(['x.example.com. 0 ANY ANY'], all)).toBe(3)
   })
@@ -152,7 +190,7 @@ describe('RFC 2136 section 3.4: updates', () => {
     expect(checkUpdate(read, all)).toMatchObject({
       changes: [
         { verb: 'add', ttlSeconds: 60, rdata: Buffer.from('\x03a b\x01c') },
-        { verb: 'delete-all' },
+        { verb: 'delete-rrset', type: 16 },
       ],
     })
   })

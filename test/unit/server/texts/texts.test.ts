@@ -8,16 +8,20 @@ import type { Publication } from '#bundle/signature/publication.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import type { TextsHandler } from '#zones/dynamic/dynamic-dns.ts'
 import { WrittenRecords } from '#zones/dynamic/written-records.ts'
+import type { WrittenRrset } from '#zones/dynamic/written-records.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { PulledTexts } from '#server/texts/pulled-texts.ts'
 import { textsDirectory } from '#server/texts/texts-bundle.ts'
 import { TextsPublisher, textsPauseMs } from '#server/texts/texts-publisher.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { encode, newSigningKey, smallModel } from '#test/support/bundle-models.ts'
+import { foldName } from '#dns/name.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { storedTxt } from '#test/support/txt-records.ts'
+import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
+import { storedRecord, storedTxt } from '#test/support/txt-records.ts'
 import type { Txt } from '#test/support/txt-records.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const channel = 'main.texts'
@@ -39,8 +43,12 @@ class Written {
   }
 
   write(...records: readonly Txt[]): void {
+    this.writeStored(records.map(storedTxt))
+  }
+
+  writeStored(records: readonly StoredRecord[]): void {
     const revision = ++this.#revision
-    const change = { ...this.texts.deltaTo(records.map(storedTxt)), revision }
+    const change = { ...this.texts.deltaTo(records), revision }
     const names = this.texts.change(change)
     for (const handler of this.#handlers) void handler({ ...change, names })
   }
@@ -100,13 +108,40 @@ const pulledIn = (directory = tempDir('texts')): PulledTexts =>
 
 const lines = ({ texts }: { readonly texts: WrittenRecords }): string[] =>
   [...texts.names()].sort().flatMap((name) => {
-    const { ttlSeconds, values } = texts.find(name)!
+    const [{ ttlSeconds, values }] = texts.find(name)!.rrsets as [WrittenRrset]
     return values.map((value) => `${name} ${ttlSeconds} ${Buffer.from(value).toString()}`)
   })
 
 const many: readonly Txt[] = Array.from({ length: 150 }, (_, i) => [`n${i}.example.com.`, `${i}`])
 
 describe('the publication of a control node', () => {
+  test('has records of all types, of which a node takes those that it knows', async () => {
+    const world = startWorld()
+    const pulled = pulledIn()
+    const name = wireName('Host.example.com.')
+    const records = [
+      { name: 'h.example.com.', type: 1, rdata: Buffer.of(192, 0, 2, 1) },
+      { name: 'h.example.com.', type: 49, rdata: Buffer.of(0, 2, 1, 99) },
+      { name: 'c.example.com.', type: 5, rdata: Buffer.from(foldName(name)) },
+      {
+        name: 's.example.com.',
+        type: 33,
+        rdata: Buffer.from([0, 1, 0, 2, 0, 3, ...foldName(name)]),
+      },
+    ].map((record) => storedRecord({ ...record, ttlSeconds: 60 }))
+    const unknown = storedRecord({
+      ...{ name: 'h.example.com.', type: 65_280, rdata: Buffer.of(1), ttlSeconds: 60 },
+    })
+    await world.write()
+    world.written.writeStored([...records, unknown])
+    world.time.pass(textsPauseMs)
+    await world.published(3)
+    expect(await pulled.activate(world.publications.at(-1)!)).toMatchObject({ ok: true })
+    const shown = (all: Iterable<StoredRecord>): string[] =>
+      [...all].map((one) => `${one.name} ${one.type} ${one.rdata} ${one.ttlSeconds}`).sort()
+    expect(shown(pulled.texts.records())).toEqual(shown(records))
+  })
+
   test.each<[string, readonly (readonly Txt[])[]]>([
     ['nothing', [[]]],
     [

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { err } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
 import { DynamicDns, copyDelayMs } from '#zones/dynamic/dynamic-dns.ts'
+import type { WrittenRrset } from '#zones/dynamic/written-records.ts'
 import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
 import type { DynamicDnsStore, StoredTsigKey, RecordChange } from '#state/ports/dynamic-dns.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
@@ -56,12 +57,13 @@ const keyOf = (id: string, parts: Partial<StoredTsigKey> = {}): StoredTsigKey =>
 })
 const rdata = (text: string): Buffer => Buffer.from(`${String.fromCharCode(text.length)}${text}`)
 const add = (text: string, name = 'a.example.', ttlSeconds = 60): RecordChange => ({
-  ...{ verb: 'add', name, rdata: rdata(text).toString('base64'), ttlSeconds },
+  ...{ verb: 'add', name, type: 16, rdata: rdata(text).toString('base64'), ttlSeconds },
 })
 
 /** `name ttl values`, as the snapshot has them. */
 function shown(of: DynamicDns): string[] {
-  return of.snapshot().records.map(({ name, ttlSeconds, values }) => {
+  return of.snapshot().records.map(({ name, rrsets }) => {
+    const [{ ttlSeconds, values }] = rrsets as [WrittenRrset]
     const texts = values.map((value) => Buffer.from(value).toString('latin1', 1))
     return `${Buffer.from(name).toString('latin1').slice(1, 2)} ${ttlSeconds} ${texts.join(',')}`
   })
@@ -149,12 +151,12 @@ describe('records', () => {
     for (const one of nodes) await one.refresh()
     expect(nodes[0]!.snapshot()).toEqual(nodes[1]!.snapshot())
     expect(nodes[0]!.snapshot().revision).toBe(20)
-    expect(nodes[0]!.snapshot().records[0]?.values).toHaveLength(20)
+    expect(nodes[0]!.snapshot().records[0]?.rrsets[0]?.values).toHaveLength(20)
   })
 
   test('deleted by the API are gone at once', async () => {
     const here = await node()
-    const record = { ...{ id: 'r', tenantId: 'acme', name: 'a.example.' }, rdata: 'AXg=' }
+    const record = { ...{ id: 'r', tenantId: 'acme', name: 'a.example.' }, type: 16, rdata: 'AXg=' }
     await valueOf(here.createRecord({ ...record, ttlSeconds: 60, createdAtMs: 1, writtenBy: '' }))
     expect(shown(here)).toEqual(['a 60 x'])
     await valueOf(here.deleteRecord('every-tenant', 'r'))
@@ -197,7 +199,7 @@ describe('the copy', () => {
   test('without GSLB_SECRET_KEY has the records, and no secret to be read', async () => {
     const here = await node('plain', { key: null })
     await valueOf(state().dynamicDns.createKey(keyOf('k')))
-    const record = { ...{ id: 'r', tenantId: 'acme', name: 'a.example.' }, rdata: 'AXg=' }
+    const record = { ...{ id: 'r', tenantId: 'acme', name: 'a.example.' }, type: 16, rdata: 'AXg=' }
     await valueOf(here.createRecord({ ...record, ttlSeconds: 60, createdAtMs: 1, writtenBy: '' }))
     here.stop()
     expect(readFileSync(join(directory, 'plain'), 'utf8')).not.toContain(secret.toString('base64'))

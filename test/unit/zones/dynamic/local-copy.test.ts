@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ const stateOf = (records: number, revision = 1): DynamicDnsState => ({
   keys: [],
   records: Array.from({ length: records }, (_, i) => ({
     ...{ id: `r${i}`, tenantId: 'acme', name: `n${i}.example.` },
-    ...{ rdata: 'AXg=', ttlSeconds: 60, createdAtMs: i, writtenBy: 'system' },
+    ...{ type: 16, rdata: 'AXg=', ttlSeconds: 60, createdAtMs: i, writtenBy: 'system' },
   })),
 })
 
@@ -121,4 +121,18 @@ describe('a node with many records', () => {
     node.stop()
     expect(time.waiting).toBe(0)
   })
+})
+
+test('an older version finds the TXT records of a copy alone, and its own copies are read', () => {
+  const path = join(tempDir('copy'), 'copy')
+  const copy = createLocalCopy(path, null, silentLog)
+  const { records, ...rest } = stateOf(2)
+  const address = { ...records[0]!, id: 'a', type: 1, rdata: 'wAACAQ==' }
+  copy.writeAtOnce({ ...rest, records: [records[0]!, address, records[1]!] })
+  expect(copy.read()).toEqual({ ...rest, records: [...records, address] })
+  const written = JSON.parse(readFileSync(path, 'utf8')) as DynamicDnsState
+  expect(written.records).toEqual(records)
+  const untyped = records.map(({ type: _, ...record }) => record)
+  writeFileSync(path, JSON.stringify({ version: 1, ...rest, records: untyped }))
+  expect(copy.read()).toEqual({ ...rest, records })
 })

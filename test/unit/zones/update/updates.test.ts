@@ -67,7 +67,8 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
     texts: {
       find: (name) => {
         const isThere = name === '_acme.example.com.' && values.length > 0
-        return isThere ? { name: below, ttlSeconds: 60, values } : undefined
+        const rrsets = [{ type: 16, ttlSeconds: 60, values }]
+        return isThere ? { name: below, rrsets } : undefined
       },
     },
     apply: async (_keyId: string, changes: readonly RecordChange[]) => {
@@ -80,7 +81,8 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
   }
   const mayWrite = (_tenant: string, name: string): boolean => !name.startsWith('no.')
   const zones = [zone]
-  const updates = new Updates({ dynamicDns, bundle: () => bundle, zones, mayWrite, log })
+  const types = new Set([16])
+  const updates = new Updates({ dynamicDns, bundle: () => bundle, zones, types, mayWrite, log })
   const send = (sections: Sections) => updates.carryOut(messageOf(sections), key.name)
   return { send, values }
 }
