@@ -260,6 +260,22 @@ export interface WriteRequest {
   readonly judgement?: MovedJudgement
   /** Time that the client has already waited for a plan of the request. */
   readonly waitedMs?: number
+  /** Asks for `stages` in the outcome. */
+  readonly wantsStages?: true
+}
+
+/**
+ * `wait`: until its turn. `prepare`: the operations, and the commit that they make. `judge`: whom
+ * it moves. `commit`: its objects and the branch are on the disk, or at the remote. `publish`: the
+ * bundle gets its record, and is handed over.
+ */
+export type WriteStageName = 'wait' | 'prepare' | 'compile' | 'judge' | 'commit' | 'publish'
+
+/** Unix epoch, with fractions. */
+export interface WriteStage {
+  readonly name: WriteStageName
+  readonly startMs: number
+  readonly endMs: number
 }
 
 /** By `nobody`: the request was judged elsewhere, or there was no time to judge it. */
@@ -291,6 +307,8 @@ export interface WriteSuccess {
    * `effectFor`. `moved=unknown`: it could not be computed in time.
    */
   readonly effect?: string
+  /** With `wantsStages`, when there is a commit: in order, repeated ones as often as they were. */
+  readonly stages?: readonly WriteStage[]
 }
 
 export interface WrittenFile {

@@ -1,12 +1,14 @@
-// Prints the metrics as Prometheus text, with those of Node's own process.
+// Prints the metrics, with those of Node's own process.
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
-import type { MetricsSnapshot } from './snapshot.ts'
+import { asOpenMetrics } from '#metrics/text/form.ts'
+import type { MetricsForm } from '#metrics/text/form.ts'
+import type { Exemplar, MetricsSnapshot } from './snapshot.ts'
 import { metricRows } from './table.ts'
 import type { Metric } from './samples.ts'
 
 export interface Metrics {
-  /** Prometheus text format 0.0.4. */
-  readonly text: () => Promise<string>
+  /** @param form left out: that of Prometheus */
+  readonly text: (form?: MetricsForm) => Promise<string>
 }
 
 /** @param takeSnapshot called once for each scrape */
@@ -18,11 +20,12 @@ export function createMetrics(takeSnapshot: () => MetricsSnapshot): Metrics {
   const fills = metricRows.filter(isPlain).map((row) => register(row, registry))
   const histograms = metricRows.filter((row) => row.type === 'histogram')
   return {
-    text: async () => {
+    text: async (form = 'prometheus') => {
       const snapshot = takeSnapshot()
       for (const fill of fills) fill(snapshot)
-      const texts = histograms.map((row) => histogramText(row, snapshot))
-      return [await registry.metrics(), ...texts].join('')
+      const texts = histograms.map((row) => histogramText(row, snapshot, form))
+      const text = [await registry.metrics(), ...texts].join('')
+      return form === 'openmetrics' ? asOpenMetrics(text) : text
     },
   }
 }
@@ -39,14 +42,22 @@ type PlainRow = Metric & { readonly type: 'counter' | 'gauge' }
 const isPlain = (row: Metric): row is PlainRow => row.type !== 'histogram'
 
 /** The library's histograms take single values; ours were counted elsewhere. */
-function histogramText({ name, help, read }: Metric, snapshot: MetricsSnapshot): string {
-  const lines = read(snapshot).map(({ suffix = '', labels, value }) => {
+function histogramText(
+  { name, help, read }: Metric,
+  snapshot: MetricsSnapshot,
+  form: MetricsForm,
+): string {
+  const lines = read(snapshot).map(({ suffix = '', labels, value, exemplar }) => {
     const le = labels['le'] === undefined ? '' : `{le="${labels['le']}"}`
-    return `${name}${suffix}${le} ${value}\n`
+    const mark = exemplar && form === 'openmetrics' ? exemplarText(exemplar) : ''
+    return `${name}${suffix}${le} ${value}${mark}\n`
   })
   if (lines.length === 0) return ''
   return `\n# HELP ${name} ${help}\n# TYPE ${name} histogram\n${lines.join('')}`
 }
+
+const exemplarText = ({ traceId, seconds, atMs }: Exemplar): string =>
+  ` # {trace_id="${traceId}"} ${seconds} ${atMs / 1_000}`
 
 /** @returns a function that replaces all samples of the metric by those of a snapshot */
 function register(row: PlainRow, registry: Registry): (snapshot: MetricsSnapshot) => void {

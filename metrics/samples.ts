@@ -1,11 +1,13 @@
 // A metric as a row of the table, and its samples: values with labels.
-import type { MetricsSnapshot } from './snapshot.ts'
+import type { Exemplar, MetricsSnapshot } from './snapshot.ts'
 
 export interface Sample {
   /** Which series of a histogram it belongs to. */
   readonly suffix?: '_bucket' | '_sum' | '_count'
   readonly value: number
   readonly labels: Readonly<Record<string, string>>
+  /** For a bucket; only OpenMetrics has a form for it. */
+  readonly exemplar?: Exemplar
 }
 
 export interface Metric {

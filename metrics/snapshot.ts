@@ -17,6 +17,10 @@ export interface MetricsSnapshot {
   readonly backupAgeSeconds: number | null
   readonly dataDirectory: DataDirectorySnapshot
   readonly apiRequests: readonly RequestCount[]
+  /** null: this node has no API. */
+  readonly apiWrites: WriteTimesSnapshot | null
+  /** null: this node sends no traces. */
+  readonly spans: SpanSnapshot | null
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
   readonly exchange: ExchangeSnapshot
@@ -51,6 +55,33 @@ export interface MetricsSnapshot {
   readonly anycast: AnycastSnapshot | null
   /** null: this node keeps none. */
   readonly journal: JournalSnapshot | null
+}
+
+export interface WriteTimesSnapshot {
+  readonly sumSeconds: number
+  /** In order; the last one has no upper bound. */
+  readonly classes: readonly {
+    readonly uptoSeconds: number
+    readonly count: number
+    /** The last one with a trace. */
+    readonly exemplar: Exemplar | null
+  }[]
+}
+
+export interface Exemplar {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string
+  readonly seconds: number
+  /** Unix epoch. */
+  readonly atMs: number
+}
+
+/** Spans of traces by what became of them. */
+export interface SpanSnapshot {
+  readonly sent: number
+  readonly dropped: number
+  readonly refused: number
+  readonly waiting: number
 }
 
 export interface JournalSnapshot {

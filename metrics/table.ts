@@ -11,7 +11,7 @@ import type { Metric, MetricRow, MetricRows, Reading, Sample } from './samples.t
 import { queryLogRows } from './query-log.ts'
 import { redirectRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
-import { timeRows } from './times.ts'
+import { timeRows, writeRows } from './times.ts'
 import { siteRows } from './site.ts'
 import { tlsRows } from './tls.ts'
 import { scriptRows } from './scripts.ts'
@@ -335,6 +335,7 @@ export const metricRows: readonly Metric[] = Object.freeze(
     tlsRows,
     anycastRows,
     journalRows,
+    writeRows,
   ].flatMap(metricsOf),
 )
 

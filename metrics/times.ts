@@ -1,4 +1,4 @@
-// The metric of how long answers take: a histogram over the queries that were timed.
+// The metrics of how long answers and writes take, and of the traces that tell of writes.
 import type { MetricRows, Sample } from './samples.ts'
 
 /** Rows of the metrics table. */
@@ -31,5 +31,51 @@ export const timeRows: MetricRows = {
         { suffix: '_count', value: total, labels: {} },
       ]
     },
+  },
+}
+
+/** Rows of the metrics table. */
+export const writeRows: MetricRows = {
+  gslbd_api_write_seconds: {
+    type: 'histogram',
+    help:
+      'Requests of the API that made a commit, from their receipt to the response. In ' +
+      'OpenMetrics a class has the trace of its last request as exemplar, where traces are on.',
+    labels: ['le'],
+    read: ({ apiWrites }) => {
+      if (apiWrites === null) return []
+      let total = 0
+      const buckets = apiWrites.classes.map(({ uptoSeconds, count, exemplar }): Sample => {
+        total += count
+        const le = uptoSeconds === Infinity ? '+Inf' : String(uptoSeconds)
+        return {
+          ...{ suffix: '_bucket', value: total, labels: { le } },
+          ...(exemplar && { exemplar }),
+        }
+      })
+      return [
+        ...buckets,
+        { suffix: '_sum', value: apiWrites.sumSeconds, labels: {} },
+        { suffix: '_count', value: total, labels: {} },
+      ]
+    },
+  },
+  gslbd_trace_spans_total: {
+    help:
+      'Spans of traces: `sent`; `refused` by the collector; `dropped` because too many waited, ' +
+      'or at a stop.',
+    labels: ['outcome'],
+    read: ({ spans }) => {
+      if (spans === null) return []
+      const { sent, refused, dropped } = spans
+      return Object.entries({ sent, refused, dropped }).map(([outcome, value]) => ({
+        value,
+        labels: { outcome },
+      }))
+    },
+  },
+  gslbd_trace_spans_waiting: {
+    help: 'Spans that wait for the collector.',
+    read: ({ spans }) => spans?.waiting,
   },
 }

@@ -33,6 +33,7 @@ import { license } from '#settings/sections/license.ts'
 import { oidc } from '#settings/sections/oidc.ts'
 import { queryLog } from '#settings/sections/query-log.ts'
 import { redirect } from '#settings/sections/redirect.ts'
+import { telemetry } from '#settings/sections/telemetry.ts'
 
 const statusPage = section(
   'A page at `/status/` that says to everybody whether chosen names are well. ' +
@@ -238,6 +239,7 @@ export const SettingsFile = settled(
     license,
     queryLog,
     redirect,
+    telemetry,
     health: section('Health probes.', {
       enabled: boolean({
         default: false,

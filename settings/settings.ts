@@ -19,6 +19,7 @@ import { faultsOfAcme } from '#settings/sections/acme.ts'
 import { missingFiles, missingForTls } from '#settings/sections/dns.ts'
 import { faultsOfDiscovery } from '#settings/sections/discovery.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
+import { faultsOfTelemetry } from '#settings/sections/telemetry.ts'
 import { problemsOf } from './value.ts'
 
 /**
@@ -44,6 +45,7 @@ export const overrides = [
   { key: 'license.publicKey', env: 'GSLB_LICENSE_PUBLIC_KEY', flag: undefined },
   { key: 'license.serverURL', env: 'GSLB_LICENSE_SERVER_URL', flag: undefined },
   { key: 'redirect.cdn.apiToken', env: 'GSLB_REDIRECT_CDN_TOKEN', flag: undefined },
+  { key: 'telemetry.otlp.headers', env: 'GSLB_OTLP_HEADERS', flag: undefined },
   { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
   { key: 'redis.sentinelPassword', env: 'GSLB_REDIS_SENTINEL_PASSWORD', flag: undefined },
   { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
@@ -86,6 +88,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...faultsOfDiscovery(settings.discovery),
     ...faultsOfQueryLog(settings.queryLog),
     ...faultsOfExternalDns(settings.externalDns, settings.api.enabled),
+    ...faultsOfTelemetry(settings.telemetry),
   ]
   if (missing.length === 0) return ok(settings)
   return err(sources.file === undefined ? missing : placedSentences(sources.file, missing))

@@ -12,6 +12,7 @@ import type { Reply } from '#http/reply.ts'
 import { createLargeCheck } from '#http/validation.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { auditEntryOf } from '#api/server/audit.ts'
+import { endedRequestOf } from '#api/server/ended-request.ts'
 import { factsOf, send } from '#api/server/requests.ts'
 import type { ServerPorts } from '#api/server/app.ts'
 import { applyChanges } from './apply.ts'
@@ -110,6 +111,7 @@ function bareApp(ports: ServerPorts): FastifyInstance {
   app.addHook('onResponse', async (request, reply) => {
     // Only what a change was asked for is in the audit log.
     if (request.url !== '/records') return
+    ports.requestTimes.ended(endedRequestOf(request, reply, '/records'))
     const entry = auditEntryOf(request, reply, ports.clock.nowMs())
     if (entry !== undefined) ports.audit.write(entry)
     const caller = request.admitted?.caller

@@ -7,8 +7,10 @@ export interface OperatorView {
   /** Lists the reasons why the node has not been ready since its start; empty: it is ready. */
   readonly unready: () => readonly HealthReason[]
   readonly gitops: () => GitopsStatus
-  /** Prometheus text; see metrics/metrics.ts. */
-  readonly metrics: () => Promise<string>
+  /** @param accept the header of the request: it chooses the format */
+  readonly metrics: (
+    accept: string | undefined,
+  ) => Promise<{ readonly type: string; readonly text: string }>
 }
 
 export interface HealthStatus {

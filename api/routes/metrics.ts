@@ -1,4 +1,4 @@
-// GET /metrics: all metrics in Prometheus' text format 0.0.4.
+// GET /metrics: all metrics, in Prometheus' text format 0.0.4 or as OpenMetrics.
 import { Type } from '#lib/schema/type.ts'
 import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
@@ -9,7 +9,9 @@ export const getMetrics = route('GET /metrics', {
   withMetricsToken: true,
   tag: 'Node',
   summary: 'What the node counts, for Prometheus',
-  details: 'GSLB_METRICS_TOKEN opens it, and nothing else.',
+  details:
+    'GSLB_METRICS_TOKEN opens it, and nothing else. With `Accept: application/openmetrics-text` ' +
+    'the answer is OpenMetrics 1.0, with the traces of writes as exemplars.',
   responses: {
     200: {
       description: 'Metrics',
@@ -18,5 +20,8 @@ export const getMetrics = route('GET /metrics', {
     },
   },
   ports: ['view'],
-  handle: async ({ ports }) => success(await ports.view.metrics()),
+  handle: async ({ ports, request }) => {
+    const { type, text } = await ports.view.metrics(request.header('accept'))
+    return success(text, { 'content-type': type })
+  },
 })

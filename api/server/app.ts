@@ -19,6 +19,8 @@ import { DryRun, dryRunHeader, isDryRun } from '#http/dry-run.ts'
 import { answerBadUrl, answerError } from '#http/errors.ts'
 import { Handshakes, isHandshake } from '#http/handshake/web-socket.ts'
 import { apiLimits } from '#http/limits.ts'
+import { endedRequestOf } from './ended-request.ts'
+import type { ApiServerTimes } from './ended-request.ts'
 import { pageHeaders, preflightHeaders } from '#http/origin.ts'
 import { PageAudit } from './page-audit.ts'
 import { OwnDelay } from './own-delay.ts'
@@ -51,6 +53,7 @@ export interface ServerPorts extends ApiPorts {
   readonly countCall: (tenant: string) => void
   /** Counts every request. */
   readonly requestCounts: RequestCounts
+  readonly requestTimes: ApiServerTimes
   readonly feed: FeedPort & { readonly clientsMax: number; readonly close: () => Promise<void> }
 }
 
@@ -109,6 +112,7 @@ export function createApp(
     pageAudit.note(request, reply)
     const { rowPath } = request.routeOptions.config ?? {}
     ports.requestCounts.note(rowPath, request.method, reply.statusCode)
+    if (rowPath !== undefined) ports.requestTimes.ended(endedRequestOf(request, reply, rowPath))
     // A caller without a credential has no tenant.
     const tenant = request.admitted?.caller.tenant ?? ''
     if (tenant !== '') ports.countCall(tenant)

@@ -16,6 +16,7 @@ import type { GitDriver, StagedObjects } from '#gitops/git/objects/driver.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import { makeSshSignature } from '#gitops/trust/sshsig.ts'
 import type { AcceptedConfig } from './accepted.ts'
+import type { Stages } from './stages.ts'
 import { commitText, committer } from '#gitops/message/commit-message.ts'
 import type { Draft } from '#config/draft.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
@@ -35,6 +36,7 @@ export interface PrepareParts {
   readonly compiler: CompilePort
   readonly accepted: AcceptedConfig
   readonly key: SshPrivateKey
+  readonly stages: Stages
   /** Diagnostics of the accepted commit. */
   readonly diagnostics: readonly HeadDiagnostic[]
   /** See `GuardMemory`. */
@@ -56,7 +58,13 @@ export interface Unprintable {
 
 /** @returns null when the draft changes nothing */
 export async function prepareCommit(
-  { driver, compiler, accepted, key }: Omit<PrepareParts, 'onFault' | 'diagnostics' | 'parentDs'>,
+  {
+    driver,
+    compiler,
+    accepted,
+    key,
+    stages,
+  }: Omit<PrepareParts, 'onFault' | 'diagnostics' | 'parentDs'>,
   draft: Draft,
   requests: readonly WriteRequest[],
   atSeconds: number,
@@ -88,6 +96,7 @@ export async function prepareCommit(
     (payload) => makeSshSignature(payload, 'git', key),
   )
   const commit = objectIdOf('commit', raw)
+  stages.begin('compile')
   const compiled = compiler.compile(accepted.filesWith(changes), commit)
   if (!compiled.ok) return err(compiled)
   const { read } = compiled

@@ -23,7 +23,7 @@ import { ownFault } from '#gitops/status/status.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
-import { noEffect, viewerOf } from '#judge/effects/commit-effect.ts'
+import { viewerOf } from '#judge/effects/commit-effect.ts'
 import type { CommitEffect } from '#judge/effects/commit-effect.ts'
 import type { TenantViewer } from '#judge/sides/viewer.ts'
 import { CommitJudge } from './commit-judge.ts'
@@ -38,11 +38,14 @@ import {
   stopping,
 } from './failures.ts'
 import type { MovedVerdict } from './moved-judge.ts'
-import type { WriteFailure, WriteRequest, WrittenFile } from '#config/operation.ts'
+import type { WriteFailure } from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
 import { PushFairness } from './push-fairness.ts'
 import { selectRequests } from './select.ts'
 import type { Pending, Selection } from './select.ts'
+import { Stages } from './stages.ts'
+import { effectOfNothing, effectOfRequest, writtenFiles } from './effect-of-request.ts'
+import type { EffectOfRequest } from './effect-of-request.ts'
 
 export interface WriterParts extends CommitJudgeParts {
   readonly source: ConfigSource
@@ -73,6 +76,7 @@ export class Writer {
   readonly #parts: WriterParts
   readonly #judge: CommitJudge
   readonly #fairness = new PushFairness()
+  readonly #stages: Stages
   /** Whether the write under way has been pushed. */
   #isPushed = false
   /** Whether a request of this write failed an assertion. */
@@ -81,6 +85,7 @@ export class Writer {
 
   constructor(parts: WriterParts) {
     this.#parts = parts
+    this.#stages = new Stages(parts.clock)
     this.#judge = new CommitJudge(parts, (thrown) => parts.reconciler.noteFault(lineOf(thrown)))
   }
 
@@ -144,6 +149,7 @@ export class Writer {
     back: WayBack | undefined,
   ): Promise<WriteFailure | undefined> {
     const { accepted, source, clock, stop } = this.#parts
+    this.#stages.restart('wait', Math.min(...batch.map(({ sinceMs }) => sinceMs)))
     let tries = 0
     let rest = this.#timely(batch, settle, tries)
     let isFresh = source.isLocal
@@ -169,6 +175,7 @@ export class Writer {
       // refuse.
       if (selected.value.failed.length > 0 && !isFresh) continue
       const { prepared, done } = selected.value
+      this.#stages.begin('judge')
       const isBack = back !== undefined && back.base === accepted.commit
       const judged = isBack ? fine(back) : await this.#judge.judge(done, prepared)
       const isFinal = isFresh || judged.kind !== 'refused' || judged.failure.code === 'needs-plan'
@@ -180,6 +187,7 @@ export class Writer {
       for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
       rest = done.map(({ pending }) => pending)
       if (prepared !== null && !rest.some(({ request }) => request.isDryRun === true)) {
+        this.#stages.begin('commit')
         // With a remote another writer may win: each lost race would leave a bundle behind.
         const draft = source.isLocal ? this.#prepare(prepared) : undefined
         const pushed = await this.#push(prepared)
@@ -192,8 +200,10 @@ export class Writer {
         if (problem !== undefined) return this.#notWritten(prepared, problem)
         this.#isPushed = true
         this.#fairness.win(nowMs, nowMs - triedMs)
+        this.#stages.begin('publish')
         const signed = { draft: draft ?? this.#sign(prepared), signer: signer.value }
         const viewed = this.#accept(prepared, { ...signed, backTo: judged.backTo })
+        this.#stages.end()
         const effect = effectOfRequest(done, judged.effect, viewed)
         this.#tell(selected.value, settle, judged.backTo, effect)
         return undefined
@@ -208,7 +218,9 @@ export class Writer {
     const { diagnostics } = this.#parts.reconciler.status
     const { driver } = this.#parts.source
     const onFault = (thrown: unknown): WriteFailure => this.#fault(thrown)
-    return await selectRequests({ ...this.#parts, driver, diagnostics, onFault }, batch, atSeconds)
+    const own = { driver, diagnostics, onFault, stages: this.#stages }
+    this.#stages.begin('prepare')
+    return await selectRequests({ ...this.#parts, ...own }, batch, atSeconds)
   }
 
   /**
@@ -310,7 +322,12 @@ export class Writer {
       const isNew = isChanged && prepared !== null
       const words = isNew ? effect?.(pending.request) : effectOfNothing(pending.request)
       const said = words === undefined ? {} : { effect: words }
-      settle(pending, ok({ ...told, ...more, ...back, ...said, revision, isChanged: isNew }))
+      const isTimed = isNew && pending.request.wantsStages === true
+      const timed = isTimed ? { stages: this.#stages.end() } : {}
+      settle(
+        pending,
+        ok({ ...told, ...more, ...back, ...said, ...timed, revision, isChanged: isNew }),
+      )
     }
   }
 
@@ -447,37 +464,6 @@ const fine = ({ commit, effect }: WayBack) => ({ kind: 'fine', effect, backTo: c
 function lineOf(thrown: unknown): string {
   const { stack = String(thrown) } = thrown as Error
   return `${ownFault}, please report it: ${stack.replaceAll(/\s*\n\s*/g, ' | ')}`
-}
-
-/** @returns undefined: the client does not want the effect */
-type EffectOfRequest = (request: WriteRequest) => string | undefined
-
-/** @param viewed the part of the effect that a tenant may see */
-function effectOfRequest(
-  done: Selection['done'],
-  effect: CommitEffect | undefined,
-  viewed: (tenant: string) => TenantViewer,
-): EffectOfRequest | undefined {
-  const text = effect?.text
-  if (text === undefined) return undefined
-  const together = done.filter(({ isChanged }) => isChanged).length
-  return ({ effectFor }) => {
-    if (effectFor === undefined) return undefined
-    if (together === 1) return text(null)
-    const { tenant } = effectFor
-    // The effect of the commit's other requests is not shown.
-    return `${text(tenant === null ? null : viewed(tenant))}; together=${together}`
-  }
-}
-
-const effectOfNothing: EffectOfRequest = ({ effectFor, isDryRun }) =>
-  effectFor === undefined || isDryRun === true ? undefined : noEffect
-
-function writtenFiles({ changes }: Prepared): readonly WrittenFile[] {
-  return Array.from(changes, ([path, file]) => {
-    const bytes = file?.bytes ?? null
-    return { path, text: bytes === null ? null : Buffer.from(bytes).toString() }
-  })
 }
 
 /** The serial of a commit whose parent is the accepted one. */

@@ -42,23 +42,38 @@ export const httpLimits = {
   shownCharactersMax: 200,
 } as const
 
+/** A response of any status. */
+export interface AnyAnswer {
+  readonly response: IncomingMessage
+  readonly text: string
+}
+
 /** Errors: a sentence that names the server and its fault; never a header of the request. */
-export async function askJson(
+export async function askAny(
   asked: JsonRequest,
-  timeoutMs: number = httpLimits.timeoutMs,
-): Promise<Result<JsonAnswer, string>> {
+  timeoutMs: number,
+): Promise<Result<AnyAnswer, string>> {
   const { host } = new URL(asked.url)
   const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(timeoutMs)])
-  let answer: { readonly response: IncomingMessage; readonly text: string }
   try {
-    answer = await exchange(asked, signal)
+    return ok(await exchange(asked, signal))
   } catch (error) {
     if (asked.signal.aborted) return err(`${host} took too long, all requests together`)
     if (signal.aborted) return err(`${host} did not answer within ${timeoutMs / 1000} s`)
     const { code, message } = error as NodeJS.ErrnoException
     return err(`${host} cannot be asked: ${code ?? message}`)
   }
-  const { response, text } = answer
+}
+
+/** Errors: as those of `askAny`, and for a response that is no success, or not JSON. */
+export async function askJson(
+  asked: JsonRequest,
+  timeoutMs: number = httpLimits.timeoutMs,
+): Promise<Result<JsonAnswer, string>> {
+  const { host } = new URL(asked.url)
+  const answer = await askAny(asked, timeoutMs)
+  if (!answer.ok) return answer
+  const { response, text } = answer.value
   const status = response.statusCode ?? 0
   const isAnswer = status < 300 || (asked.statuses ?? []).includes(status)
   const parsed = parse(text)
@@ -77,7 +92,7 @@ export async function askJson(
 async function exchange(
   { url, method, headers, body, tls, bytesMax = httpLimits.bodyBytesMax }: JsonRequest,
   signal: AbortSignal,
-): Promise<{ response: IncomingMessage; text: string }> {
+): Promise<AnyAnswer> {
   const content = body === undefined ? undefined : JSON.stringify(body)
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()

@@ -67,6 +67,7 @@ export interface NodeApiParts {
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits' | 'commits'>
   readonly requestCounts: RequestCounts
+  readonly requestTimes: ServerPorts['requestTimes']
   readonly useGaps: ApiPorts['objectUse']['gaps']
   readonly dynamicDns: DynamicDnsAdmin
   readonly hiddenBy: ApiPorts['hiddenBy']
@@ -259,11 +260,11 @@ function portsOf(
     ...{ past: parts.past, zoneKeys: parts.zoneKeys, acmeDns: parts.acmeDns },
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
-    ...{ discovery: parts.discovery, usage },
+    ...{ discovery: parts.discovery, usage, requestCounts: parts.requestCounts },
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
     responseHits: records.responseHits,
     ...{ homePath: referencePath, certificates: parts.certificates },
-    ...{ countCall: records.countCall, requestCounts: parts.requestCounts },
+    ...{ countCall: records.countCall, requestTimes: parts.requestTimes },
     ...createNodeFeed({
       ...{ config, memberHealth, overlays, apiKey, secretKey, webSocketTokens, log },
       clientsMax: settings.api.maxWebSocketClients,

@@ -9,6 +9,7 @@ import { announceAddresses } from './dns.ts'
 import { renewCertificates } from './certificates.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
 import { keepOverlays } from './overlays.ts'
+import { keepTelemetry } from './telemetry.ts'
 import type { Given, PartChain, Outcome } from '#node/parts/part.ts'
 import type {
   HasCertificates,
@@ -56,6 +57,7 @@ export const following = (chain: PartChain<Answering>) =>
   chain
     .with(lookAtDatabase)
     .with(makeRepository)
+    .with(keepTelemetry)
     .with(createGit)
     .with(shareCommitNews)
     .with(keepAlerts)

@@ -75,12 +75,13 @@ import type {
   HasRedirects,
   HasRegressions,
   HasShared,
+  HasTelemetry,
   Later,
 } from '#node/parts/part-outputs.ts'
 
 type OfStores = HasRecords & HasDynamicDns & HasJournals & HasKeyVault & HasCertificates
 type OfState = HasDataDir & HasKey & HasShared & OfStores
-type OfAnswers = HasNode & HasRegressions & HasRedirects & HasGit & HasCommitNews
+type OfAnswers = HasNode & HasRegressions & HasRedirects & HasTelemetry & HasGit & HasCommitNews
 type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery
 type Needs = Given & OfState & OfAnswers & OfFleet
 
@@ -194,6 +195,11 @@ const keyView = ({ settings, signing, keyVault, domains, behindNodes, ...have }:
   behindNodes: () => (keyVault.vault === null ? [] : behindNodes.notable()),
 })
 
+const writesIn = ({ telemetry }: Needs) => ({
+  writeTimes: () => telemetry.times(),
+  spans: () => telemetry.counts(),
+})
+
 interface Own {
   readonly load: ThreadLoad
   readonly looks: AskedLooks
@@ -211,10 +217,10 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
   )
   const view = createOperatorView({
     requestCounts: () => requestCounts.all(),
+    ...writesIn(have),
     geo: () => have.geo.status(),
     ...{ node, nodeName: settings.state.nodeName, gitops, health, resolver: have.resolver },
-    ...{ updates: have.updates, notifier: have.notifier },
-    shared: shared.status,
+    ...{ updates: have.updates, notifier: have.notifier, shared: shared.status },
     redirects: () => ({
       listener: have.redirects?.counts() ?? null,
       targets: have.redirectPushes.status(),
@@ -243,7 +249,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     licenceWarnings: () => api()?.licence.warnings() ?? [],
   })
   return {
-    ...{ settings, log, view, requestCounts },
+    ...{ settings, log, view, requestCounts, requestTimes: have.telemetry },
     useGaps: () => useGaps(settings, node.meter.objects()?.isTooMuch ?? false),
     config: gitops.config,
     configWriter: judgingWriterOf(have),
@@ -358,7 +364,7 @@ function zoneKeysOf({ keyVault, keyKeeper, gitops }: Needs): NodeApiParts['zoneK
 
 function judgingWriterOf(have: Needs): JudgingWriter {
   return new JudgingWriter({
-    writer: writerInCluster(have),
+    writer: writerInCluster(have.telemetry.noting(have.gitops), have),
     limits: () => moveLimitsIn(have),
     node: () => have.node.live(),
     log: have.log,
@@ -394,7 +400,7 @@ function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['hea
 
 /** A node that does not count, or for which there is no room, is served as one without a name. */
 function takeReport(
-  { inventory, log }: Needs,
+  { inventory, telemetry, log }: Needs,
   value: unknown,
 ): Result<AskingNode | undefined, string> {
   const report = readNodeReport(value)
@@ -405,6 +411,7 @@ function takeReport(
     logUnlistedNode(report.value.name, log)
     return ok(undefined)
   }
+  telemetry.heard(counted)
   const { name, labels } = counted
   return ok({ name, labels })
 }

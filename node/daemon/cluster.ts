@@ -10,12 +10,13 @@ import type { SharedReports } from '#fleet/node-inventory.ts'
 import { NodeList } from '#fleet/nodes/node-list.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
+import { followersIn } from './telemetry.ts'
 import { ok } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
 import type { ClusterNode } from '#state/ports/cluster-nodes.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasCluster, HasNode, HasShared } from '#node/parts/part-outputs.ts'
+import type { HasCluster, HasNode, HasShared, HasTelemetry } from '#node/parts/part-outputs.ts'
 
 /** The response to the request is sent before the sockets close. */
 const restartAfterMs = 100
@@ -23,7 +24,7 @@ const leavePatienceMs = 1_000
 /** The period of the job that announces the node. */
 const announceMs = 5_000
 
-type Needs = Given & HasShared & HasNode
+type Needs = Given & HasShared & HasNode & HasTelemetry
 
 export const joinCluster = (have: Needs): Outcome<HasCluster> => {
   const { settings, shared, env, log } = have
@@ -70,6 +71,7 @@ export const joinCluster = (have: Needs): Outcome<HasCluster> => {
       lookAtFleet: async () => {
         await inventory.refresh()
         drifted()
+        for (const one of followersIn(inventory)) have.telemetry.heard(one)
       },
       isRestarting: () => isRestarting,
     },

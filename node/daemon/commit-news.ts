@@ -40,10 +40,10 @@ export const shareCommitNews = (
 /**
  * Answers a change when the other nodes are active on it; nodes that do not follow count as gone.
  */
-export function writerInCluster({ gitops, commitNews }: HasGit & HasCommitNews): CommitWriter {
+export function writerInCluster(writer: CommitWriter, { commitNews }: HasCommitNews): CommitWriter {
   return {
     write: async (request) => {
-      const done = await gitops.write(request)
+      const done = await writer.write(request)
       const isNew = done.ok && done.value.isChanged && request.isDryRun !== true
       if (isNew) await commitNews?.followed()
       return done

@@ -21,10 +21,18 @@ import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
+import type { OwnActivation } from '#integrations/telemetry/commit-traces.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import { releaseMemory } from '#system/worker/release-memory.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasDataDir, HasGit, HasKey, HasNode, HasRecords } from '#node/parts/part-outputs.ts'
+import type {
+  HasDataDir,
+  HasGit,
+  HasKey,
+  HasNode,
+  HasRecords,
+  HasTelemetry,
+} from '#node/parts/part-outputs.ts'
 
 /** The only channel of this version. */
 export const channel = 'main'
@@ -57,7 +65,7 @@ export function keepPushCheck(settings: Settings, log: ProcessLog): void {
   if (!installed.ok) log.warn({}, installed.error)
 }
 
-type Needs = Given & HasKey & HasRecords & HasNode
+type Needs = Given & HasKey & HasRecords & HasNode & HasTelemetry
 
 /** Composes the Git side; its thread starts later, with `followBranch`. */
 export const createGit = (have: Needs): Outcome<HasGit> => {
@@ -67,7 +75,10 @@ export const createGit = (have: Needs): Outcome<HasGit> => {
     node,
     health === null,
     log,
-    (commit) => have.records.commits.activated(commit),
+    (served) => {
+      have.records.commits.activated(served.commit)
+      have.telemetry.activated(served)
+    },
     () => later.commitNews?.activated(),
     () => later.bundleFeed?.changed(),
   )
@@ -146,7 +157,7 @@ class Activations {
   readonly #node: DnsNode
   readonly #areChecksOff: boolean
   readonly #log: ProcessLog
-  readonly #onServed: (commit: string) => void
+  readonly #onServed: (served: OwnActivation) => void
   readonly #onActive: () => void
   readonly #onStored: () => void
   #last: Promise<void> = Promise.resolve()
@@ -160,7 +171,7 @@ class Activations {
     node: DnsNode,
     areChecksOff: boolean,
     log: ProcessLog,
-    onServed: (commit: string) => void,
+    onServed: (served: OwnActivation) => void,
     onActive: () => void,
     onStored: () => void,
   ) {
@@ -192,10 +203,15 @@ class Activations {
   }
 
   async #activate(publication: CommitPublication): Promise<void> {
+    const startMs = systemClock.nowMs()
+    const sinceMs = systemClock.monotonicMs()
     const activated = await this.#node.activate(publication)
     if (!activated.ok) return
-    assert(this.#node.status().active !== null, 'a node with a bundle answers from one')
-    this.#onServed(publication.commit)
+    const { active, publisher } = this.#node.status()
+    assert(active !== null, 'a node with a bundle answers from one')
+    const { seq, digest } = active
+    const period = { startMs, endMs: startMs + systemClock.monotonicMs() - sinceMs }
+    this.#onServed({ commit: publication.commit, publisher, seq, digest, ...period })
     // A renewed record is news for nodes that pull.
     this.#onStored()
     if (activated.value === 'unchanged') return

@@ -286,7 +286,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
         pulled.dataDir.fault(),
         node.status(),
       ),
-      apiRequests: [],
+      ...{ apiRequests: [], apiWrites: null, spans: null },
       gitops: null,
       pull: puller.status(),
       given: null,

@@ -11,6 +11,7 @@ import type { ClusterView } from '#api/ports/cluster-view.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
 import type { NodeApi } from '#node/api/api.ts'
 import type { NodeLicence } from '#node/compose/licence.ts'
+import type { NodeTelemetry } from '#node/telemetry/node-telemetry.ts'
 import type { NodeRecords } from '#node/stores/records.ts'
 import type { Regressions } from '#node/overlays/regressions.ts'
 import type { RedirectPushes } from '#node/compose/redirect-targets.ts'
@@ -137,6 +138,10 @@ export interface HasDnsPort {
   readonly dnsPort: number | null
 }
 
+export interface HasTelemetry {
+  readonly telemetry: NodeTelemetry
+}
+
 export interface HasGit {
   readonly gitops: GitopsControl
   readonly repacker: Repacker
@@ -222,7 +227,7 @@ export type Later = Partial<
     Pick<HasRedirects, 'redirects'> &
     Pick<HasGit, 'gitops'> &
     Pick<HasCommitNews, 'commitNews'> &
-    Pick<HasCluster, 'drifted'> &
+    Pick<HasCluster, 'drifted' | 'inventory'> &
     Pick<HasDelivery, 'delivery'> &
     Pick<HasApi, 'api' | 'operatorView' | 'busyRatio'> &
     HasBundles &

@@ -22,7 +22,9 @@ import type { ExchangeParts } from './exchange-snapshot.ts'
 import { healthOf, unreadyOf } from './health-reasons.ts'
 import type { HealthParts } from './health-reasons.ts'
 import type { ThreadLoad } from './thread-load.ts'
+import { contentTypes, formFor } from '#metrics/text/form.ts'
 import { metricLimits } from '#metrics/limits.ts'
+import type { Metrics } from '#metrics/metrics.ts'
 import { countPoolHealth } from '#server/node/health-counts.ts'
 
 /** The parts of every node that answers queries. */
@@ -59,6 +61,8 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   /** True when the repository is not on this machine. */
   readonly hasRemote: boolean
   readonly requestCounts: () => MetricsSnapshot['apiRequests']
+  readonly writeTimes: () => MetricsSnapshot['apiWrites']
+  readonly spans: () => MetricsSnapshot['spans']
   readonly backupAgeSeconds: () => MetricsSnapshot['backupAgeSeconds']
   readonly dataDirectory: () => MetricsSnapshot['dataDirectory']
   /** Seconds from seeing a commit until all responders used it; null: none yet. */
@@ -69,15 +73,16 @@ export interface ViewParts extends HealthParts, NodeViewParts {
 
 export function createOperatorView(parts: ViewParts): OperatorView {
   // Loaded on demand, since nodes that only answer import this file as well.
-  let metrics: { readonly text: () => Promise<string> } | undefined
+  let metrics: Metrics | undefined
   return {
     health: () => healthOf(parts),
     unready: () => unreadyOf(parts),
     gitops: () => gitopsStatus(parts),
-    metrics: async () => {
+    metrics: async (accept) => {
       const { createMetrics } = await import('#metrics/metrics.ts')
       metrics ??= createMetrics(() => snapshot(parts))
-      return metrics.text()
+      const form = formFor(accept)
+      return { type: contentTypes[form], text: await metrics.text(form) }
     },
   }
 }
@@ -128,6 +133,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     backupAgeSeconds: parts.backupAgeSeconds(),
     dataDirectory: parts.dataDirectory(),
     apiRequests: parts.requestCounts(),
+    ...{ apiWrites: parts.writeTimes(), spans: parts.spans() },
     pull: null,
     given: parts.given(),
     fleet: parts.fleet(),
@@ -148,6 +154,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
 type ElsewhereFields =
   | ('gitops' | 'pull' | 'given' | 'fleet' | 'alerts')
   | ('anycast' | 'journal' | 'isDatabaseUp' | 'backupAgeSeconds' | 'dataDirectory' | 'apiRequests')
+  | ('apiWrites' | 'spans')
 
 /** The whole snapshot except where bundles come from and go to. */
 export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {

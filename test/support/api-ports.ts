@@ -61,7 +61,7 @@ export const plainView: OperatorView = {
   health: () => ({ status: 'ok', reasons: [] }),
   unready: () => [],
   gitops: () => portOf<OperatorView>('view').gitops(),
-  metrics: async () => 'gslbd_up 1\n',
+  metrics: async () => ({ type: 'text/plain', text: 'gslbd_up 1\n' }),
 }
 
 /** The acme-dns endpoint is off. */
@@ -132,7 +132,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     },
     responseHits: async () => new Map(),
     countCall: () => undefined,
-    requestCounts: new RequestCounts(),
+    ...{ requestCounts: new RequestCounts(), requestTimes: { ended: () => undefined } },
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     ...{ nodeSettings: { list: () => [] }, discovery: { sources: () => [], accept: () => 0 } },
     ...{ anycast: { status: () => null }, certificates: { view: () => null } },

@@ -80,7 +80,7 @@ export const longOnly = [
   // One node each, for a path whose parts have tests of their own.
   'test/e2e/daemon-{dashboard,fault,metrics,ready,refused-write}.test.ts',
   'test/e2e/{dynamic-records,fleet,geo,member-status,overlays,policy-tests}.test.ts',
-  'test/e2e/{query-log,redirects,rum,scripts-start,write-effect}.test.ts',
+  'test/e2e/{query-log,redirects,rum,scripts-start,traces,write-effect}.test.ts',
   'test/e2e/{discovery,external-dns,stream-restart}.test.ts',
   'test/unit/gitops/write/refused-by-disk.test.ts',
   // A full build, and the steps of a CI job.

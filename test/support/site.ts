@@ -31,6 +31,7 @@ export interface SiteSettings {
   readonly roles?: readonly string[]
   readonly logging?: object
   readonly queryLog?: object
+  readonly telemetry?: object
   readonly backup?: object
 }
 

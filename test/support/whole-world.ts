@@ -96,7 +96,7 @@ export async function startWholeWorld(brought: Partial<ServerPorts> = {}): Promi
         health: () => ({ status: 'ok', reasons: [] }),
         unready: () => [],
         gitops: () => startingStatus,
-        metrics: async () => '',
+        metrics: async () => ({ type: 'text/plain', text: '' }),
       },
       ...brought,
     },

@@ -37,7 +37,7 @@ beforeAll(async () => {
       health: () => ({ status: 'ok', reasons: [] }),
       unready: () => [],
       gitops: () => gitops,
-      metrics: async () => '',
+      metrics: async () => ({ type: 'text/plain', text: '' }),
     },
   })
 })

@@ -304,7 +304,12 @@ describe('coming back', () => {
   test('a node that has not read its configuration gives no snapshot of nothing', async () => {
     const gitops = () => startingStatus
     const health = () => ({ status: 'ok', reasons: [] }) as const
-    const view = { gitops, health, unready: () => [], metrics: async () => '' }
+    const view = {
+      gitops,
+      health,
+      unready: () => [],
+      metrics: async () => ({ type: 'text/plain', text: '' }),
+    }
     const world = await startUnreadFeed({ ports: { view } })
     const { token } = await world.ports.feedTokens.issue('system')
     const path = `/api/v1/ws?token=${token}`

@@ -165,7 +165,20 @@ const running = {
     counts: { announced: 3, withdrawn: 2, answered: 40, silent: 5, driverFaults: 1, overruled: 2 },
   },
   journal: { error: null, bytes: 123_456, losses: 1 },
+  apiWrites: {
+    sumSeconds: 0.75,
+    classes: [
+      { uptoSeconds: 0.25, count: 2, exemplar: null },
+      {
+        uptoSeconds: Infinity,
+        count: 1,
+        exemplar: { traceId: 'c'.repeat(32), seconds: 0.5, atMs: 12_500 },
+      },
+    ],
+  },
+  spans: { sent: 40, dropped: 3, refused: 1, waiting: 8 },
 } satisfies MetricsSnapshot
+
 const idle: MetricsSnapshot = {
   ...running,
   threads: [],
@@ -180,7 +193,7 @@ const idle: MetricsSnapshot = {
     swapSecondsTotal: 0,
     swapSecondsLast: null,
   },
-  ...{ alerts: null, anycast: null, journal: null },
+  ...{ alerts: null, anycast: null, journal: null, apiWrites: null, spans: null },
   gitops: {
     sync: 'starting',
     head: null,
@@ -283,6 +296,12 @@ describe('a scrape', () => {
     'gslbd_gitops_sync_state{state="held"} 1',
     'gslbd_gitops_sync_state{state="synced"} 0',
     'gslbd_gitops_commit_to_active_seconds 0.25',
+    'gslbd_api_write_seconds_bucket{le="0.25"} 2',
+    'gslbd_api_write_seconds_bucket{le="+Inf"} 3',
+    'gslbd_api_write_seconds_sum 0.75',
+    'gslbd_api_write_seconds_count 3',
+    'gslbd_trace_spans_total{outcome="dropped"} 3',
+    'gslbd_trace_spans_waiting 8',
   ]
   test.each(expected)('shows %s', async (line) => {
     expect(await samples(running)).toContain(line)
@@ -292,6 +311,17 @@ describe('a scrape', () => {
     const shown = new Set((await samples(running)).map((line) => line.split(/[ {]/)[0]))
     const families = [...shown].map((name) => name?.replace(/_(bucket|sum|count)$/, ''))
     expect([...new Set(families)].sort()).toEqual(metricRows.map(({ name }) => name).sort())
+  })
+
+  test('is OpenMetrics on request, with the trace of a write', async () => {
+    const text = await createMetrics(() => running).text('openmetrics')
+    const lines = text.split('\n')
+    expect(lines).toContain('# TYPE gslbd_trace_spans counter')
+    expect(lines).toContain('gslbd_trace_spans_total{outcome="dropped"} 3')
+    expect(lines).toContain(
+      `gslbd_api_write_seconds_bucket{le="+Inf"} 3 # {trace_id="${'c'.repeat(32)}"} 0.5 12.5`,
+    )
+    expect(text).toMatch(/[^\n]\n# EOF\n$/)
   })
 
   test('does not add up scrapes', async () => {

@@ -108,6 +108,7 @@ describe('defaults', () => {
         externalDns: { enabled: false, listenAddr: '127.0.0.1', port: 8_888, tenant: undefined },
         license: expect.objectContaining({ publicKey: '', defaultUnlicensedRPS: 5 }) as object,
         queryLog: expect.objectContaining({ sampleEvery: 100, keptFiles: 5 }) as object,
+        telemetry: { otlp: { url: '', headers: '', timeoutMs: 10_000 } },
         redirect: expect.objectContaining({ enabled: false, maxConnections: 10_000 }) as object,
         health: {
           ...{ enabled: false, allowScriptChecks: false, probers: 0 },
@@ -184,6 +185,7 @@ describe('precedence', () => {
         'database.url': 'postgresql://h/d',
         'gitops.url': 'https://u:p@h/r',
         'license.serverURL': 'https://licences.example.net/gslbd',
+        'telemetry.otlp.headers': 'api-key=other',
       }[key as string]
       const settings = load('', { env: { [env]: value ?? 'other' } })
       const found = key

@@ -47,7 +47,7 @@ const plainView: OperatorView = {
   health: () => ({ status: 'ok', reasons: [] }),
   unready: () => [],
   gitops: () => held,
-  metrics: async () => 'gslbd_up 1\n',
+  metrics: async () => ({ type: 'text/plain', text: 'gslbd_up 1\n' }),
 }
 
 type Line = readonly [level: string, fields: object, message: string]
@@ -278,7 +278,9 @@ describe('closing', () => {
       {
         metrics: () => {
           asked.resolve(undefined)
-          return new Promise<string>((resolve) => (finish = resolve))
+          return new Promise((resolve) => {
+            finish = (text) => resolve({ type: 'text/plain', text })
+          })
         },
       },
       '127.0.0.1',

@@ -35,11 +35,12 @@ const gitops: GitopsStatus = {
     refused: null,
   },
 }
+const plain = (text: string) => ({ type: 'text/plain', text })
 const view: OperatorView = {
   health: () => ({ status: 'ok', reasons: [] }),
   unready: () => [],
   gitops: () => gitops,
-  metrics: async () => '',
+  metrics: async () => plain(''),
 }
 const nodes = [
   seenNode('n1', { isSelf: true }),
@@ -216,7 +217,7 @@ describe('gslbd top', () => {
 
   test('shows rates, members, pools with members that are down, and threads', async () => {
     let count = 0
-    const metrics = async () => reading(1_000_000 * ++count, 3)
+    const metrics = async () => plain(reading(1_000_000 * ++count, 3))
     const url = await listening({ view: { ...view, metrics } })
     const run = await runCliWith({}, 'top', '--url', url, '--times', '1', '--interval', '0.1')
     expect(run).toMatchObject({ exit: 0, err: '' })
@@ -230,7 +231,7 @@ describe('gslbd top', () => {
   })
 
   test('members that nobody probes are not among the healthy', async () => {
-    const metrics = async () => `${reading(1, 0)}gslbd_members_unprobed 2\n`
+    const metrics = async () => plain(`${reading(1, 0)}gslbd_members_unprobed 2\n`)
     const url = await listening({ view: { ...view, metrics } })
     const run = await runCliWith({}, 'top', '--url', url, '--times', '1', '--interval', '0.1')
     expect(run.out).toMatch(/^members +1 healthy, 1 unhealthy, 2 not probed$/m)
@@ -238,14 +239,14 @@ describe('gslbd top', () => {
 
   test('a node that began anew has its counts since then', async () => {
     let count = 0
-    const metrics = async () => reading(count++ === 0 ? 1_000_000 : 40, 0)
+    const metrics = async () => plain(reading(count++ === 0 ? 1_000_000 : 40, 0))
     const url = await listening({ view: { ...view, metrics } })
     const run = await runCliWith({}, 'top', '--url', url, '--times', '1', '--interval', '0.1')
     expect(run.out).toMatch(/^NOERROR +[1-9]/m)
   })
 
   test('a node without a DNS port says so', async () => {
-    const metrics = async () => 'gslbd_dns_queries_total{transport="udp"} 0\n'
+    const metrics = async () => plain('gslbd_dns_queries_total{transport="udp"} 0\n')
     const url = await listening({ view: { ...view, metrics } })
     const run = await runCliWith({}, 'top', '--url', url, '--times', '1', '--interval', '0.1')
     expect(run.out).toMatch(/^queries\/s +none: this node has no DNS port/m)

@@ -9,7 +9,8 @@ const { bytesMin, bytesInProgressMax } = apiLimits.compression
 const long = 'gslbd_ü 1\n'.repeat(bytesMin)
 const longBytes = Buffer.byteLength(long)
 
-function scene(metrics = async () => long) {
+function scene(text = async () => long) {
+  const metrics = async () => ({ type: 'text/plain', text: await text() })
   const app = createApp(portsOf({ view: { ...plainView, metrics } }), [])
   const ask = (url: string, headers: Record<string, string>, method: 'GET' | 'HEAD' = 'GET') =>
     app.inject({ method, url, headers })

@@ -36,6 +36,7 @@ const noHostnames = new HostnameResolver({
   log: { info: () => undefined, warn: () => undefined, error: () => undefined },
 }).counts()
 const others = {
+  ...{ writeTimes: () => null, spans: () => null },
   resolver: { counts: () => noHostnames },
   updates: { counts: new Map([[Rcode.Refused, 2]]) },
   notifier: { counts: { sent: 3, acknowledged: 1, failed: 1 } },
@@ -221,7 +222,7 @@ test('past the expiry there is one alarm; answers go on, and a renewal clears it
   ])
   expect(view.health().status).toBe('degraded')
   expect(view.gitops().node).toMatchObject({ expired: true, ageSeconds: 25 * 3_600 })
-  expect(await view.metrics()).toContain('gslbd_bundle_expired 1')
+  expect((await view.metrics(undefined)).text).toContain('gslbd_bundle_expired 1')
   expect(await answers()).toBe(1)
 
   expect(await publish(1, now())).toEqual({ ok: true, value: 'unchanged' })
@@ -266,10 +267,10 @@ test('a Redis that is not reached is degraded, until it is', async () => {
   const { view, publish, now } = await bench(undefined, bus)
   await publish(1, now())
   expect(view.health().status).toBe('degraded')
-  expect(await view.metrics()).toContain('gslbd_redis_up 0')
+  expect((await view.metrics(undefined)).text).toContain('gslbd_redis_up 0')
   bus.state = 'up'
   expect(view.health().status).toBe('ok')
-  expect(await view.metrics()).toContain('gslbd_redis_up 1')
+  expect((await view.metrics(undefined)).text).toContain('gslbd_redis_up 1')
 })
 
 test('a data directory that cannot be written is degraded, until it can be', async () => {
