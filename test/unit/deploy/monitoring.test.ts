@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { Ajv } from 'ajv'
 import { parse } from 'yaml'
 import { metricRows } from '#metrics/table.ts'
 
@@ -22,9 +23,66 @@ const rules = groups.flatMap((group) => group.rules)
 
 interface Board {
   readonly uid: string
-  readonly panels: { readonly title: string; readonly targets: { readonly expr: string }[] }[]
+  readonly panels: {
+    readonly id: number
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; h: number }
+    readonly targets: { readonly expr: string; readonly refId: string }[]
+  }[]
   readonly templating: { readonly list: { readonly query: string }[] }
 }
+
+const closed = (required: object, optional: object = {}) => ({
+  ...{ type: 'object', additionalProperties: false, required: Object.keys(required) },
+  properties: { ...required, ...optional },
+})
+const text = { type: 'string', minLength: 1 }
+const whole = { type: 'integer', minimum: 0 }
+const source = closed({ type: { const: 'prometheus' }, uid: { const: '${datasource}' } })
+
+/** The parts of Grafana's model of a dashboard, version 39, that the boards use. */
+const boardSchema = closed({
+  ...{ uid: { pattern: '^gslbd-[a-z]+$' }, title: { pattern: '^gslbd: ' } },
+  ...{ tags: { type: 'array', items: text }, schemaVersion: { const: 39 } },
+  ...{ editable: { type: 'boolean' }, refresh: { pattern: '^[0-9]+[smh]$' } },
+  time: closed({ from: { pattern: '^now-' }, to: { const: 'now' } }),
+  templating: closed({
+    list: {
+      type: 'array',
+      items: {
+        oneOf: [
+          closed({
+            ...{ name: { const: 'datasource' }, type: { const: 'datasource' }, label: text },
+            query: { const: 'prometheus' },
+          }),
+          closed({
+            ...{ name: text, type: { const: 'query' }, label: text, datasource: source },
+            query: { pattern: '^label_values\\([a-z_]+, [a-z_]+\\)$' },
+            ...{ refresh: { enum: [1, 2] }, multi: { const: false } },
+            includeAll: { const: false },
+          }),
+        ],
+      },
+    },
+  }),
+  panels: {
+    type: 'array',
+    minItems: 4,
+    items: closed({
+      ...{ id: { type: 'integer', minimum: 1 }, type: { const: 'timeseries' }, title: text },
+      ...{ datasource: source, gridPos: closed({ h: whole, w: whole, x: whole, y: whole }) },
+      fieldConfig: { type: 'object' },
+      targets: {
+        type: 'array',
+        minItems: 1,
+        items: closed(
+          { refId: { pattern: '^[A-Z]$' }, expr: text, legendFormat: text },
+          { datasource: source, exemplar: { const: true } },
+        ),
+      },
+    }),
+  },
+})
+const checkBoard = new Ajv({ strict: false, allErrors: true }).compile(boardSchema)
 const boardOf = (file: string): Board => JSON.parse(read('grafana', file)) as Board
 
 /** Names of ours in an expression, and labels in its selectors, that no row of the table has. */
@@ -69,11 +127,21 @@ describe('boards', () => {
   test.each(boards)('%s', (file) => {
     const { uid, panels, templating } = boardOf(file)
     expect(`${uid}.json`).toBe(file)
+    expect(checkBoard(boardOf(file)), JSON.stringify(checkBoard.errors)).toBe(true)
+    // Each panel, and each line of one, is there once, and none lies over another.
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    for (const { targets } of panels) {
+      expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length)
+    }
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
+    expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBeLessThanOrEqual(24)
     const asked = [
       ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
       ...templating.list.map(({ query }) => query),
     ]
-    expect(panels.length).toBeGreaterThan(3)
     expect(asked.flatMap(unknownIn)).toEqual([])
   })
 })

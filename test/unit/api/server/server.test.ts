@@ -9,6 +9,7 @@ import type { ApiServer } from '#api/server/server.ts'
 import type { Log } from '#lib/log.ts'
 import { portsOf } from '../../../support/api-ports.ts'
 import { startingStatus } from '../../../support/gitops-status.ts'
+import { contentTypes } from '#metrics/text/form.ts'
 
 const held: GitopsStatus = {
   branch: 'main',
@@ -47,7 +48,7 @@ const plainView: OperatorView = {
   health: () => ({ status: 'ok', reasons: [] }),
   unready: () => [],
   gitops: () => held,
-  metrics: async () => ({ type: 'text/plain', text: 'gslbd_up 1\n' }),
+  metrics: async () => ({ type: contentTypes.prometheus, text: 'gslbd_up 1\n' }),
 }
 
 type Line = readonly [level: string, fields: object, message: string]

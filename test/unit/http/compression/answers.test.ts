@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { apiLimits } from '#http/limits.ts'
 import { createApp } from '#api/server/app.ts'
+import { contentTypes } from '#metrics/text/form.ts'
 import { plainView, portsOf } from '#test/support/api-ports.ts'
 
 const { bytesMin, bytesInProgressMax } = apiLimits.compression
@@ -10,7 +11,7 @@ const long = 'gslbd_ü 1\n'.repeat(bytesMin)
 const longBytes = Buffer.byteLength(long)
 
 function scene(text = async () => long) {
-  const metrics = async () => ({ type: 'text/plain', text: await text() })
+  const metrics = async () => ({ type: contentTypes.prometheus, text: await text() })
   const app = createApp(portsOf({ view: { ...plainView, metrics } }), [])
   const ask = (url: string, headers: Record<string, string>, method: 'GET' | 'HEAD' = 'GET') =>
     app.inject({ method, url, headers })
