@@ -1,5 +1,4 @@
-// Checks the metrics of a node, and the alert rules and boards under deploy/, with Prometheus and its
-// tool.
+// Checks the metrics of a node, and alert rules and boards under deploy/, with Prometheus itself.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
