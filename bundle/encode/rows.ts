@@ -101,11 +101,12 @@ export class RowMemory<Item extends Identified, Row> {
     const positions = new Uint32Array(items.length)
     const rowAt = new Uint32Array(items.length)
     const uids = new Uint8Array(items.length * 16)
-    const rows: Row[] = []
+    const rows = new Array<Row>(items.length)
+    let count = 0
     const place = (position: number, row: Row): void => {
-      positions[rows.length] = position
-      rowAt[position] = rows.length
-      rows.push(row)
+      positions[count] = position
+      rowAt[position] = count
+      rows[count++] = row
     }
     const came = edits.came.toSorted((a, b) => (items[a]!.uid < items[b]!.uid ? -1 : 1))
     const before = came.map((position) => this.#firstRowFrom(items[position]!.uid))
@@ -113,12 +114,12 @@ export class RowMemory<Item extends Identified, Row> {
     for (let row = 0; row <= last.positions.length; row++) {
       for (; before[next] === row; next++) {
         const item = items[came[next]!]!
-        writeUid(uids, rows.length * 16, item.uid)
+        writeUid(uids, count * 16, item.uid)
         place(came[next]!, make(item))
       }
       const position = row < last.positions.length ? moved[last.positions[row]!]! : -1
       if (position < 0) continue
-      copyOctets(uids, rows.length * 16, last.uids, row * 16, 16)
+      copyOctets(uids, count * 16, last.uids, row * 16, 16)
       place(position, last.rows[row]!)
     }
     return { positions, rowAt, uids, rows }

@@ -194,16 +194,19 @@ function onAllDownOf(spec: ServiceSpec, indexOfPool: ReadonlyMap<string, number>
 }
 
 function poolModel(entry: Entry<'Pool'>): PoolModel {
-  entry.derived.pool ??= {
-    uid: entry.uid,
-    name: entry.object.metadata.name,
-    tenant: entry.tenant,
-    members: entry.object.spec.members.map((member) => memberModel(member, entry.uid)),
-    ...asWritten(entry.object.spec),
-    healthCheck: healthCheckModel(entry.object.spec.healthCheck),
-    geoRules: geoRangesOf(entry.object.spec.geoRules),
+  return (entry.derived.pool ??= newPoolModel(entry))
+}
+
+function newPoolModel({ uid, tenant, object: { metadata, spec } }: Entry<'Pool'>): PoolModel {
+  return {
+    uid,
+    name: metadata.name,
+    tenant,
+    members: spec.members.map((member) => memberModel(member, uid)),
+    ...asWritten(spec),
+    healthCheck: healthCheckModel(spec.healthCheck),
+    geoRules: geoRangesOf(spec.geoRules),
   }
-  return entry.derived.pool
 }
 
 function asWritten(spec: PoolSpec): PoolAsWritten {

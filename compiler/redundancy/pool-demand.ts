@@ -74,7 +74,10 @@ export function demandsOn(
 
 /** True when members can be down or cannot bear all clients: else there is no risk. */
 const isAtRisk = ({ object: { spec } }: Entry<'Pool'>): boolean =>
-  spec.healthCheck !== undefined || spec.members.some(({ capacity }) => capacity < capacityDefault)
+  spec.healthCheck !== undefined || spec.members.some(bearsLess)
+
+/** Made once: each write asks it of thousands of pools. */
+const bearsLess = ({ capacity }: Member): boolean => capacity < capacityDefault
 
 /** Percent of the pool's clients that a member can bear by default. */
 export const capacityDefault = 100
