@@ -9,6 +9,13 @@ export interface CertificateView {
     readonly notBeforeMs: number
     readonly notAfterMs: number
     readonly renewAtMs: number
+    /** When the ACME server wants that; null: it does not say. RFC 9773. */
+    readonly suggested: {
+      readonly startMs: number
+      readonly endMs: number
+      /** Address of a page; null: it names none. */
+      readonly why: string | null
+    } | null
   } | null
   /** A node of the cluster is getting one. */
   readonly isOrdering: boolean

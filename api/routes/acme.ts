@@ -17,6 +17,12 @@ const Certificate = Type.Object(
         notBefore: UnixSeconds,
         notAfter: UnixSeconds,
         renewAt: UnixSeconds,
+        suggested: nullable(
+          Type.Object(
+            { from: UnixSeconds, to: UnixSeconds, why: nullable(Type.String()) },
+            { description: 'When the ACME server wants it renewed, and a page that says why' },
+          ),
+        ),
       }),
     ),
     isOrdering: Type.Boolean({ description: 'A node is getting one now' }),
@@ -49,6 +55,10 @@ function show({ certificate, failure, clockOffsetMs, names, ...rest }: Certifica
       notBefore: seconds(certificate.notBeforeMs),
       notAfter: seconds(certificate.notAfterMs),
       renewAt: seconds(certificate.renewAtMs),
+      suggested: certificate.suggested && {
+        ...{ from: seconds(certificate.suggested.startMs), why: certificate.suggested.why },
+        to: seconds(certificate.suggested.endMs),
+      },
     },
     failure: failure && {
       ...{ code: failure.code, message: failure.message, count: failure.count },

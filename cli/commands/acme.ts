@@ -49,7 +49,7 @@ function textOf({ names, directory, certificate, failure, isOrdering, ...rest }:
   const { clockOffsetSeconds: offset, fault } = rest
   const lines = [
     `from ${String(directory)}`,
-    ...(certificate === null ? ['there is none yet'] : [servesLine(fieldsOf(certificate))]),
+    ...(certificate === null ? ['there is none yet'] : servesLines(fieldsOf(certificate))),
     ...(isOrdering === true ? ['a node is getting another one now'] : []),
     ...(failure === null ? [] : failureLines(fieldsOf(failure))),
     ...(typeof offset === 'number' && Math.abs(offset) >= clockOffsetSeconds
@@ -69,8 +69,13 @@ const clockOffsetSeconds = 60
 const timeOf = (seconds: unknown): string =>
   typeof seconds === 'number' ? new Date(seconds * 1_000).toISOString() : '?'
 
-const servesLine = ({ notAfter, renewAt }: Fields): string =>
-  `serves until ${timeOf(notAfter)}, is renewed from ${timeOf(renewAt)} on`
+function servesLines({ notAfter, renewAt, suggested }: Fields): readonly string[] {
+  const serves = `serves until ${timeOf(notAfter)}, is renewed from ${timeOf(renewAt)} on`
+  const { from, to, why } = fieldsOf(suggested)
+  if (from === undefined) return [serves]
+  const page = typeof why === 'string' ? `: ${why}` : ''
+  return [serves, `the server wants that from ${timeOf(from)} to ${timeOf(to)}${page}`]
+}
 
 function failureLines({ code, message, count, at, next }: Fields): readonly string[] {
   const times = count === 1 ? '' : `, ${String(count)} times in a row`

@@ -702,7 +702,7 @@ export interface paths {
       params: Record<string, never>
       query: Record<string, never>
       body: undefined
-      answer: ({ "directory": string; "names": (string)[]; "certificate": { "names": (string)[]; "notBefore": number; "notAfter": number; "renewAt": number } | null; "isOrdering": boolean; "failure": { "code": string; "message": string; "count": number; "at": number; "next": number } | null; "clockOffsetSeconds": number | null; "fault": string | null })[]
+      answer: ({ "directory": string; "names": (string)[]; "certificate": { "names": (string)[]; "notBefore": number; "notAfter": number; "renewAt": number; "suggested": { "from": number; "to": number; "why": string | null } | null } | null; "isOrdering": boolean; "failure": { "code": string; "message": string; "count": number; "at": number; "next": number } | null; "clockOffsetSeconds": number | null; "fault": string | null })[]
     }
   }
   '/acme-dns/register': {

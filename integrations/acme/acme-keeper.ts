@@ -9,6 +9,7 @@ import type { Result } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
 import type { AcmeAccount, AcmeState } from './acme-state.ts'
 import { acmeStateLimits } from './acme-state.ts'
+import type { AskRenewal } from './ask-renewal.ts'
 import type { CaProblem } from './ca-transport.ts'
 import type { CertificateVault } from './certificate-vault.ts'
 import { newPrivateKey } from './private-key.ts'
@@ -20,10 +21,12 @@ import type {
 } from './order-certificate.ts'
 import { pausesAfterFailure, pausesAfterOrder } from './pauses.ts'
 import type { AcmeWish } from './pauses.ts'
+import { RenewalAsker } from './renewal-asker.ts'
+import { renewalOf } from './renewal-window.ts'
 import { isFor, renewAtMs, replacedFault, whyAtAll, whyNow } from './renewal.ts'
 
 export interface AcmeKeeperParts {
-  readonly vault: Pick<CertificateVault, 'state' | 'version' | 'refresh' | 'change'>
+  readonly vault: Pick<CertificateVault, 'state' | 'version' | 'nowMs' | 'refresh' | 'change'>
   readonly wish: AcmeWish
   /** The terms of service of the CA were agreed to. */
   readonly agreesToTerms: boolean
@@ -33,6 +36,7 @@ export interface AcmeKeeperParts {
   /** Read with each order. Errors: why its key cannot be read. */
   readonly externalAccount: () => Result<ExternalAccount | undefined, string>
   readonly order: OrderCertificate
+  readonly askRenewal: AskRenewal
   readonly solver: ChallengeSolver
   /** False: this node has no configuration yet, and cannot prove anything. */
   readonly canProve: () => boolean
@@ -61,6 +65,7 @@ export class AcmeKeeper {
   readonly #parts: AcmeKeeperParts
   readonly #holder: string
   readonly #ending = new AbortController()
+  readonly #renewals: RenewalAsker
   #running: Promise<void> | undefined
   /** A certificate that the database has not taken yet: it counts against the limits of the CA. */
   #unstored: OrderedCertificate | undefined
@@ -72,6 +77,7 @@ export class AcmeKeeper {
   constructor(parts: AcmeKeeperParts) {
     this.#parts = parts
     this.#holder = `${parts.node} ${parts.instance}`
+    this.#renewals = new RenewalAsker(parts)
   }
 
   /** True: this node is getting a certificate. */
@@ -86,14 +92,15 @@ export class AcmeKeeper {
 
   /** Takes what others did, and begins an order where it is time; does not wait for its end. */
   async look(): Promise<void> {
-    const { vault, wish, clock, log } = this.#parts
+    const { vault, wish, log } = this.#parts
     if (this.#running !== undefined || this.#ending.signal.aborted) return
     if (!(await vault.refresh())) return
     if (this.#unstored !== undefined) return this.#store(this.#unstored)
     await this.#parts.solver.withdraw()
     this.#noteReplaced()
     if (!this.#parts.canProve()) return
-    const why = whyNow(vault.state, wish, clock.nowMs())
+    this.#renewals.look(this.#ending.signal)
+    const why = whyNow(vault.state, wish, vault.nowMs())
     if (why === null || !(await this.#claim())) return
     log.info({ directory: wish.directory, names: wish.names, why }, 'asks for a certificate')
     const stopBeat = this.#beat()
@@ -116,14 +123,15 @@ export class AcmeKeeper {
   /** Resolves when no order is under way. */
   async idle(): Promise<void> {
     await this.#running
+    await this.#renewals.idle()
   }
 
   /** @returns false: another node is at it, or the database cannot be written */
   async #claim(): Promise<boolean> {
-    const { vault, wish, clock } = this.#parts
+    const { vault, wish } = this.#parts
     const claimed = await vault.change((state) => {
       // The node that was first may have one by now.
-      if (whyNow(state, wish, clock.nowMs()) === null) return err('it is not time any more')
+      if (whyNow(state, wish, vault.nowMs()) === null) return err('it is not time any more')
       if (!this.#mayTake(state)) return err('another node is at it')
       return ok({ ...state, holder: this.#holder, account: this.#accountIn(state) })
     })
@@ -161,8 +169,8 @@ export class AcmeKeeper {
   }
 
   #noteReplaced(): void {
-    const { vault, wish, clock, log } = this.#parts
-    const reason = replacedFault(vault.state, wish, clock.nowMs())
+    const { vault, wish, log } = this.#parts
+    const reason = replacedFault(vault.state, wish, vault.nowMs())
     if (reason !== null && !this.#saysReplaced) {
       log.warn({ reason }, 'no certificate for these names is asked for yet')
     }
@@ -177,7 +185,7 @@ export class AcmeKeeper {
 
   async #order(): Promise<void> {
     const { vault, wish, contact, agreesToTerms, order, solver, clock } = this.#parts
-    const { account } = vault.state
+    const { account, certificate, renewal } = vault.state
     assert(account !== null, 'an account was made with the claim')
     const ca = this.#parts.authorities()
     if (!ca.ok) return this.#failed({ code: 'caFile', message: ca.error, retryAfterMs: null })
@@ -191,6 +199,7 @@ export class AcmeKeeper {
     const asked = {
       ...{ directory, names, contact, agreesToTerms, account, ca: ca.value, solver },
       ...{ signal, nowMs, externalAccount: external.value },
+      ...{ replaces: replacedBy(wish, certificate, renewal) },
     }
     const { result, clockOffsetMs } = await order(asked)
     this.#noteClock(clockOffsetMs)
@@ -206,8 +215,8 @@ export class AcmeKeeper {
   }
 
   async #store(ordered: OrderedCertificate): Promise<void> {
-    const { vault, wish, clock, random, log } = this.#parts
-    const issuedAtMs = Math.floor(clock.nowMs())
+    const { vault, wish, random, log } = this.#parts
+    const issuedAtMs = Math.floor(vault.nowMs())
     const certificate = {
       ...{ ...ordered, ...wish, issuedAtMs },
       renewAtMs: renewAtMs(ordered, issuedAtMs, drawOf(random)),
@@ -215,13 +224,14 @@ export class AcmeKeeper {
     const stored = await vault.change((state) => {
       const { certificate: before, pauses } = state
       const released = this.#released(state)
-      const isThere = whyAtAll(before, wish, issuedAtMs) === null
+      const isThere = whyAtAll(state, wish, issuedAtMs) === null
       if (!released.ok && isThere) return err('another node has got one meanwhile')
       const replaced = before === null || isFor(before, wish) ? null : before
       const after = released.ok ? released.value : state
       const paused = pausesAfterOrder(pauses, wish, replaced, issuedAtMs)
       const beforeEndsMs = before?.notAfterMs ?? null
-      return ok({ ...after, certificate, beforeEndsMs, failure: null, pauses: paused })
+      const fresh = { certificate, beforeEndsMs, failure: null, renewal: null }
+      return ok({ ...after, ...fresh, pauses: paused })
     })
     if (!stored.ok && stored.error.code === 'refused') {
       this.#unstored = undefined
@@ -240,10 +250,10 @@ export class AcmeKeeper {
   }
 
   async #failed(problem: CaProblem): Promise<void> {
-    const { vault, wish, clock, random, log } = this.#parts
+    const { vault, wish, random, log } = this.#parts
     const { code } = problem
     const message = problem.message.slice(0, acmeStateLimits.messageMax)
-    const atMs = Math.floor(clock.nowMs())
+    const atMs = Math.floor(vault.nowMs())
     let nextMs = atMs
     await vault.change((state) => {
       const released = this.#released(state)
@@ -268,6 +278,16 @@ export class AcmeKeeper {
     if (Math.abs(offsetMs) < keeperLimits.clockOffsetMs) return
     this.#parts.log.warn({ offsetMs }, 'the clock of this node is not that of the CA')
   }
+}
+
+/** The certificate that an order is to follow, for CAs that know of renewals. */
+function replacedBy(
+  wish: AcmeWish,
+  certificate: AcmeState['certificate'],
+  renewal: AcmeState['renewal'],
+): string | undefined {
+  if (certificate === null || !isFor(certificate, wish)) return undefined
+  return renewalOf(renewal, certificate)?.window ? certificate.chain : undefined
 }
 
 /** 0 to 1. */

@@ -23,7 +23,7 @@ export interface IssuedCertificate {
   /** From the certificate, Unix epoch. */
   readonly notBeforeMs: number
   readonly notAfterMs: number
-  /** By the clock of the node that got it, Unix epoch. */
+  /** By the clock of the database, Unix epoch. */
   readonly issuedAtMs: number
   /** When it is to be followed by another one, by the same clock. */
   readonly renewAtMs: number
@@ -54,6 +54,22 @@ export interface AcmePause {
   readonly nextMs: number
 }
 
+/** When the CA wants the certificate to be renewed. RFC 9773. */
+export interface AcmeRenewal {
+  /** The certificate that it is about, a digest. */
+  readonly mark: string
+  /** A moment in the window, drawn once; null: the CA says none. */
+  readonly atMs: number | null
+  readonly window: {
+    readonly startMs: number
+    readonly endMs: number
+    /** Address of a page that says why; null: none is named. */
+    readonly why: string | null
+  } | null
+  /** It is not asked again before. */
+  readonly nextMs: number
+}
+
 /** What an HTTP request of the CA is answered with. RFC 8555 section 8.3. */
 export interface HttpChallenge {
   /** Lower case. */
@@ -74,11 +90,13 @@ export interface AcmeState {
   readonly challenges: readonly HttpChallenge[]
   /** When the certificate before this one ends; null: there was none. */
   readonly beforeEndsMs: number | null
+  /** null: the CA was not asked yet. */
+  readonly renewal: AcmeRenewal | null
 }
 
 export const emptyState: AcmeState = {
   ...{ account: null, certificate: null, holder: null, failure: null },
-  ...{ pauses: [], challenges: [], beforeEndsMs: null },
+  ...{ pauses: [], challenges: [], beforeEndsMs: null, renewal: null },
 }
 
 export const acmeStateLimits = {
@@ -89,6 +107,8 @@ export const acmeStateLimits = {
   namesMax: 100,
   messageMax: 1_000,
   pausesMax: 16,
+  /** Characters of an address. */
+  whyMax: 500,
 } as const
 
 const version = 1
@@ -102,7 +122,7 @@ export function readState(text: string): Result<AcmeState, string> {
   const fields = fieldsOf(parseJson(text))
   if (fields['version'] !== version) return err(`it is no state of version ${version}`)
   const { account, certificate, holder, failure, challenges } = fields
-  const { pauses = [], beforeEndsMs = null } = fields
+  const { pauses = [], beforeEndsMs = null, renewal = null } = fields
   const parts: readonly (readonly [string, boolean])[] = [
     ['account', account === null || isAccount(account)],
     ['certificate', certificate === null || isCertificate(certificate)],
@@ -110,15 +130,16 @@ export function readState(text: string): Result<AcmeState, string> {
     ['failure', failure === null || isFailure(failure)],
     ['pauses', isList(pauses, isPause)],
     ['beforeEndsMs', beforeEndsMs === null || isTime(beforeEndsMs)],
+    ['renewal', renewal === null || isRenewal(renewal)],
     ['challenges', isList(challenges, isChallenge)],
   ]
   const wrong = parts.find(([, isRight]) => !isRight)
   if (wrong !== undefined) return err(`its ${wrong[0]} has another form`)
-  const rest = { failure, pauses, challenges, beforeEndsMs }
+  const rest = { failure, pauses, challenges, beforeEndsMs, renewal }
   return ok({ account, certificate, holder, ...rest } as AcmeState)
 }
 
-const { chainMax, keyMax, namesMax, messageMax } = acmeStateLimits
+const { chainMax, keyMax, namesMax, messageMax, whyMax } = acmeStateLimits
 
 const isText = (value: unknown, max: number): boolean =>
   typeof value === 'string' && value.length <= max
@@ -152,6 +173,14 @@ const isPause = (value: unknown): boolean =>
     wish: (wish) => isText(wish, 64),
     why: (why) => why === 'failed' || why === 'limited' || why === 'replaced',
     ...{ directory: url, count: isTime, atMs: isTime, nextMs: isTime },
+  })
+const isWindow = (value: unknown): boolean =>
+  has(value, { startMs: isTime, endMs: isTime, why: (why) => why === null || isText(why, whyMax) })
+const isRenewal = (value: unknown): boolean =>
+  has(value, {
+    ...{ mark: (mark) => isText(mark, 64), nextMs: isTime },
+    atMs: (atMs) => atMs === null || isTime(atMs),
+    window: (window) => window === null || isWindow(window),
   })
 const isChallenge = (value: unknown): boolean =>
   has(value, { host: name, token: (token) => isText(token, 200), answer: (is) => isText(is, 400) })

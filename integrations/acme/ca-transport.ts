@@ -176,7 +176,7 @@ const shown = (text: string): string =>
     .replace(/\.+$/, '')
 
 /** RFC 9110 section 10.2.3: seconds, or a date. */
-function waitOf(header: string | undefined, nowMs: number): number | null {
+export function waitOf(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
   const atMs = Date.parse(header)

@@ -40,6 +40,8 @@ export class CertificateVault {
   #isAway = false
   /** What is in use is newer than what the database has. */
   #isAhead = false
+  /** How far the clock of the database is ahead (+) of that of this node. */
+  #databaseAheadMs = 0
   #turns: Promise<unknown> = Promise.resolve()
 
   constructor(parts: CertificateVaultParts) {
@@ -63,6 +65,14 @@ export class CertificateVault {
   /** Why what the database has cannot be used, a sentence; null: it can. */
   get fault(): string | null {
     return this.#fault
+  }
+
+  /**
+   * By the clock of the database, since control nodes compare what each of them has noted; by that
+   * of the node until it was read.
+   */
+  nowMs(): number {
+    return this.#parts.clock.nowMs() + this.#databaseAheadMs
   }
 
   onChange(handler: (state: AcmeState) => void): void {
@@ -113,7 +123,7 @@ export class CertificateVault {
 
   /** @returns null: what the store has is known */
   async #look(): Promise<CertificateFault | null> {
-    const { store, secretKey, log } = this.#parts
+    const { store, secretKey, clock, log } = this.#parts
     const loaded = await store.load()
     if (!loaded.ok) {
       const { code, message } = loaded.error
@@ -122,7 +132,8 @@ export class CertificateVault {
       return { code, message }
     }
     this.#isAway = false
-    const { version, sealed } = loaded.value ?? { version: 0, sealed: null }
+    this.#databaseAheadMs = Math.round(loaded.value.nowMs - clock.nowMs())
+    const { version, sealed } = loaded.value.stored ?? { version: 0, sealed: null }
     if (version === this.#version && this.#fault === null) return null
     // A new database: what is in use is put there with the next change.
     if (sealed === null) {

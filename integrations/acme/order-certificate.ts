@@ -9,6 +9,7 @@ import { acmeStateLimits } from './acme-state.ts'
 import type { AcmeAccount } from './acme-state.ts'
 import { CaTransport } from './ca-transport.ts'
 import type { CaProblem } from './ca-transport.ts'
+import { certificateId } from './certificate-id.ts'
 import { newPrivateKey } from './private-key.ts'
 
 export type ChallengeType = 'dns-01' | 'http-01'
@@ -31,7 +32,7 @@ export interface ChallengeSolver {
   readonly withdraw: () => Promise<void>
 }
 
-/** Of the customer of a CA. RFC 8555 section 7.3.4. */
+/** What a CA knows a customer by. RFC 8555 section 7.3.4. */
 export interface ExternalAccount {
   readonly kid: string
   /** Base64url. A secret. */
@@ -47,6 +48,8 @@ export interface CertificateOrder {
   readonly account: AcmeAccount
   /** undefined: the account is of nobody whom the CA knows. */
   readonly externalAccount: ExternalAccount | undefined
+  /** PEM of the certificate that it follows, for a CA that knows of renewals (RFC 9773). */
+  readonly replaces: string | undefined
   /** PEM of the authorities of the CA itself; undefined: those of Node. */
   readonly ca: string | undefined
   readonly solver: ChallengeSolver
@@ -79,7 +82,7 @@ export const orderCertificate: OrderCertificate = async (order) => {
   const transport = new CaTransport({ ca, signal, nowMs })
   const end = async (): Promise<Result<OrderedCertificate, CaProblem>> => {
     try {
-      const done = await transport.run(() => new Ordering(order).run())
+      const done = await transport.run(() => new Ordering(order, transport).run())
       return done.ok
         ? checked(done.value)
         : err({ ...noWait, code: 'challenge', message: done.error })
@@ -106,8 +109,11 @@ class Ordering {
   readonly #order: CertificateOrder
   readonly #client: Client
 
-  constructor(order: CertificateOrder) {
+  readonly #transport: CaTransport
+
+  constructor(order: CertificateOrder, transport: CaTransport) {
     this.#order = order
+    this.#transport = transport
     this.#client = new AcmeClient({
       directoryUrl: order.directory,
       accountKey: order.account.key,
@@ -124,7 +130,7 @@ class Ordering {
       contact: contact.map((address) => `mailto:${address}`),
     })
     const identifiers = names.map((value) => ({ type: 'dns', value }))
-    const order = await this.#client.createOrder({ identifiers })
+    const order = await this.#create(identifiers)
     const authorizations = await this.#client.getAuthorizations(order)
     const open = authorizations.filter(({ status }) => status !== 'valid')
     const proven = await this.#prove(open)
@@ -136,6 +142,21 @@ class Ordering {
     const valid = await this.#wait(finalized, 'processing', 'pending', 'ready')
     signal.throwIfAborted()
     return ok({ chain: await this.#client.getCertificate(valid), key })
+  }
+
+  /** A CA may have forgotten what is replaced (RFC 9773 section 5), or want nothing said of it. */
+  async #create(identifiers: Order['identifiers']): Promise<Order> {
+    const { replaces } = this.#order
+    const id = replaces === undefined ? null : certificateId(replaces)
+    if (id === null) return await this.#client.createOrder({ identifiers })
+    try {
+      const order = { identifiers, replaces: id }
+      return await this.#client.createOrder(order)
+    } catch (error) {
+      const { code = 'away' } = this.#transport.problem ?? {}
+      if (code === 'away' || code === 'rateLimited') throw error
+      return await this.#client.createOrder({ identifiers })
+    }
   }
 
   async #prove(open: readonly Authorization[]): Promise<Result<null, string>> {

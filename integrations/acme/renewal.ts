@@ -1,6 +1,8 @@
-// When a certificate is asked for: at two thirds of its time, and no earlier than the pause after
-// a failure is over. Pure; by the clock of the node, against which a certificate may be skewed.
+// When a certificate is asked for: when the CA says, else at two thirds of its time, and no earlier
+// than the pause after a failure is over. Pure; by the clock of the database, against which a
+// certificate may be skewed.
 import type { AcmeState, IssuedCertificate } from './acme-state.ts'
+import { renewalOf } from './renewal-window.ts'
 import { isPausing, pauseLimits, replacedUntilMs } from './pauses.ts'
 import type { AcmeWish } from './pauses.ts'
 
@@ -11,23 +13,29 @@ export const renewalLimits = {
   lastShare: 1 / 6,
   /** No certificate is renewed earlier than this part of its time after it came, for that. */
   leastShare: 1 / 10,
+  /** The same where the CA says that it is time, if it is less: a CA may be wrong. */
+  soonestMs: 86_400_000,
 } as const
+
+type Known = Pick<AcmeState, 'certificate' | 'renewal'>
 
 /** @returns why one is to be asked for now, a few words; null: not now */
 export function whyNow(state: AcmeState, wish: AcmeWish, nowMs: number): string | null {
-  const why = whyAtAll(state.certificate, wish, nowMs)
+  const why = whyAtAll(state, wish, nowMs)
   return why === null || isPausing(state.pauses, wish, nowMs) ? null : why
 }
 
 /** The same whatever pause there is. */
 export function whyAtAll(
-  certificate: IssuedCertificate | null,
+  { certificate, renewal }: Known,
   wish: AcmeWish,
   nowMs: number,
 ): string | null {
   if (certificate === null) return 'there is none'
   if (!isFor(certificate, wish)) return 'other names, or another directory'
-  return nowMs >= dueMs(certificate, nowMs) ? 'two thirds of its time are over' : null
+  if (nowMs < dueMs(certificate, renewal, nowMs)) return null
+  const wantedMs = renewalOf(renewal, certificate)?.atMs ?? Number.POSITIVE_INFINITY
+  return nowMs >= wantedMs ? 'the CA says that it is time' : 'two thirds of its time are over'
 }
 
 /** One with more names serves as well, until it is renewed. */
@@ -56,16 +64,23 @@ export function replacedFault(
 }
 
 /**
- * The clock that noted when it came may have been ahead, and put right, or be that of another
- * node. One that stays ahead renews more often, and never without end.
+ * The clock that noted when it came may have been ahead, and put right. One that stays ahead renews
+ * more often, and never without end; nor does a CA that wants each at once.
  */
-function dueMs(certificate: IssuedCertificate, nowMs: number): number {
+export function dueMs(
+  certificate: IssuedCertificate,
+  renewal: AcmeState['renewal'],
+  nowMs: number,
+): number {
   const { issuedAtMs, renewAtMs: pacedMs, notBeforeMs, notAfterMs } = certificate
-  if (nowMs < issuedAtMs - pauseLimits.skewMs) return notBeforeMs + (pacedMs - issuedAtMs)
   const lifeMs = Math.max(0, notAfterMs - notBeforeMs)
-  const { lastShare, leastShare } = renewalLimits
-  const lastMs = Math.max(notAfterMs - lifeMs * lastShare, issuedAtMs + lifeMs * leastShare)
-  return Math.min(pacedMs, lastMs)
+  const { lastShare, leastShare, soonestMs } = renewalLimits
+  const cameMs = nowMs < issuedAtMs - pauseLimits.skewMs ? notBeforeMs : issuedAtMs
+  const lastMs = Math.max(notAfterMs - lifeMs * lastShare, cameMs + lifeMs * leastShare)
+  const wantedMs = renewalOf(renewal, certificate)?.atMs ?? null
+  if (wantedMs === null) return Math.min(cameMs + (pacedMs - issuedAtMs), lastMs)
+  const firstMs = cameMs + Math.min(lifeMs * leastShare, soonestMs)
+  return Math.floor(Math.min(Math.max(wantedMs, firstMs), lastMs))
 }
 
 /**

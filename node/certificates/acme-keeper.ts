@@ -37,6 +37,10 @@ export function createAcmeKeeper(
       const { orderCertificate } = await import('#integrations/acme/order-certificate.ts')
       return await orderCertificate(order)
     },
+    askRenewal: async (question) => {
+      const { askRenewal } = await import('#integrations/acme/ask-renewal.ts')
+      return await askRenewal(question)
+    },
     ...{ node: state.nodeName, instance: randomBytes(8).toString('hex') },
     ...{ clock: systemClock, after: systemAfter, random: new Random(randomInt(0x1_0000_0000)) },
   })

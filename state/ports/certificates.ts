@@ -15,8 +15,11 @@ export const certificateLimits = {
 } as const
 
 export interface CertificateStore {
-  /** null: nothing was ever stored. */
-  readonly load: () => StoreCall<StoredCertificate | null>
+  /** `stored` is null: nothing ever was. `nowMs` is the clock of the database. */
+  readonly load: () => StoreCall<{
+    readonly stored: StoredCertificate | null
+    readonly nowMs: number
+  }>
   /**
    * Replaces it where nobody else did so meanwhile: of two nodes that begin to renew at once, one
    * is told `changed-meanwhile`.

@@ -31,6 +31,14 @@ const state = fc.record({
     { maxLength: 16 },
   ),
   beforeEndsMs: fc.option(time),
+  renewal: fc.option(
+    fc.record({
+      ...{ mark: fc.string({ maxLength: 64 }), atMs: fc.option(time), nextMs: time },
+      window: fc.option(
+        fc.record({ startMs: time, endMs: time, why: fc.option(fc.string({ maxLength: 500 })) }),
+      ),
+    }),
+  ),
   challenges: fc.array(
     fc.record({ host: fc.domain(), token: fc.string({ maxLength: 90 }), answer: fc.string() }),
   ),

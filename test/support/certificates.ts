@@ -11,6 +11,7 @@ export interface MemoryStore extends CertificateStore {
   /** Answers nothing while it is true. */
   isAway: boolean
   row: StoredCertificate | null
+  nowMs: () => number
 }
 
 export function memoryStore(): MemoryStore {
@@ -18,7 +19,8 @@ export function memoryStore(): MemoryStore {
   const store: MemoryStore = {
     isAway: false,
     row: null,
-    load: async () => (store.isAway ? away : ok(store.row)),
+    nowMs: Date.now,
+    load: async () => (store.isAway ? away : ok({ stored: store.row, nowMs: store.nowMs() })),
     swap: async (version, sealed) => {
       if (store.isAway) return away
       if ((store.row?.version ?? 0) !== version) {
@@ -58,3 +60,15 @@ export function keptLog(): { readonly log: Log; readonly lines: string[] } {
   }
   return { log: { info: level('info'), warn: level('warn'), error: level('error') }, lines }
 }
+
+/** The certificate of RFC 9773, appendix A; its id is `aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE`. */
+export const certificateOfRfc = `-----BEGIN CERTIFICATE-----
+MIIBQzCB66ADAgECAgUAh2VDITAKBggqhkjOPQQDAjAVMRMwEQYDVQQDEwpFeGFt
+cGxlIENBMCIYDzAwMDEwMTAxMDAwMDAwWhgPMDAwMTAxMDEwMDAwMDBaMBYxFDAS
+BgNVBAMTC2V4YW1wbGUuY29tMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEeBZu
+7cbpAYNXZLbbh8rNIzuOoqOOtmxA1v7cRm//AwyMwWxyHz4zfwmBhcSrf47NUAFf
+qzLQ2PPQxdTXREYEnKMjMCEwHwYDVR0jBBgwFoAUaYhba4dGQEHhs3uEe6CuLN4B
+yNQwCgYIKoZIzj0EAwIDRwAwRAIge09+S5TZAlw5tgtiVvuERV6cT4mfutXIlwTb
++FYN/8oCIClDsqBklhB9KAelFiYt9+6FDj3z4KGVelYM5MdsO3pK
+-----END CERTIFICATE-----
+`

@@ -86,7 +86,7 @@ export async function everything(state: PersistentState): Promise<unknown> {
     await valueOf(state.alerts.due(1, [])),
     [...(await valueOf(state.domains.results(['d1'])))],
     (await valueOf(state.zoneKeys.load())).zones,
-    await valueOf(state.certificates.load()),
+    (await valueOf(state.certificates.load())).stored,
     await valueOf(state.acmeDns.find('u1')),
   ]
 }

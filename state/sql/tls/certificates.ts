@@ -14,8 +14,14 @@ export function createSqlCertificates(database: Sql): CertificateStore {
   return {
     load: () =>
       database.repeatable(async (db) => {
-        const row = db.selectFrom('acme_state').select(['version', 'sealed'])
-        return (await row.executeTakeFirst()) ?? null
+        // A row even where nothing is stored: the clock is asked for with it.
+        const { rows } = await sql<Loaded>`select
+          floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms, version, sealed
+          from (select 1) as one left join acme_state on true`.execute(db)
+        const { now_ms: nowMs, version, sealed } = rows[0]!
+        const stored =
+          version === null || sealed === null ? null : { version: Number(version), sealed }
+        return { stored, nowMs: Number(nowMs) }
       }),
     swap: async (version, sealed, nowMs) => {
       assert(sealed.length <= certificateLimits.sealedMax, 'what is sealed was bounded before')
@@ -27,6 +33,12 @@ export function createSqlCertificates(database: Sql): CertificateStore {
       return err({ code: 'changed-meanwhile', message: changedMeanwhile })
     },
   }
+}
+
+interface Loaded {
+  readonly now_ms: number
+  readonly version: number | null
+  readonly sealed: string | null
 }
 
 const changedMeanwhile = 'Another node changed the certificate first.'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { AcmeKeeper, keeperLimits } from '#integrations/acme/acme-keeper.ts'
+import type { AskRenewal } from '#integrations/acme/ask-renewal.ts'
 import type { CaProblem } from '#integrations/acme/ca-transport.ts'
 import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
 import type {
@@ -36,6 +37,8 @@ function world(
     offsetMs: number
     directory: string
     canProve: () => boolean
+    databaseNowMs: () => number
+    askRenewal: AskRenewal
     externalAccount: () => Result<ExternalAccount, string>
     order: OrderCertificate
   }> = {},
@@ -43,6 +46,7 @@ function world(
   const { node = 'c1', store = memoryStore(), time = new FakeTime(began) } = options
   const { names = ['ns.example.com'], offsetMs = 0, canProve = () => true } = options
   const { log, lines } = keptLog()
+  store.nowMs = options.databaseNowMs ?? time.clock.nowMs
   const copy = { read: () => undefined, write: () => undefined }
   const secretKey = Buffer.alloc(32, 7)
   const vault = new CertificateVault({ store, copy, secretKey, clock: time.clock, log })
@@ -50,6 +54,7 @@ function world(
   const keeper = new AcmeKeeper({
     ...{ vault, wish: { directory: options.directory ?? directory, names }, contact: [] },
     ...{ agreesToTerms: true, authorities: () => ok(undefined) },
+    askRenewal: options.askRenewal ?? (async () => ok({ window: null, retryAfterMs: null })),
     externalAccount: options.externalAccount ?? (() => ok(undefined)),
     ...{
       order: options.order ?? ca.order,
@@ -385,4 +390,68 @@ test('an older dump of the database takes no valid certificate away', async () =
   const other = world(() => ok(orderedAt(began)), { store, time, node: 'c2' })
   await other.look()
   expect(other.vault.state.certificate).toEqual(current)
+})
+
+test('the CA says when to renew, as often as it wants, and is told what is replaced', async () => {
+  const store = memoryStore()
+  const time = new FakeTime(began)
+  const window = { startMs: began + 10 * dayMs, endMs: began + 12 * dayMs, why: null }
+  let asks = 0
+  const askRenewal: AskRenewal = async () => {
+    asks++
+    const first = { ...window, endMs: began + 50 * dayMs }
+    return ok({ window: asks === 1 ? first : window, retryAfterMs: dayMs / 2 })
+  }
+  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
+  const nodes = ['c1', 'c2'].map((node) => world(answer, { node, store, time, askRenewal }))
+  const asked = () => nodes.flatMap((node) => node.asked)
+  for (let hour = 0; hour < 9 * 24; hour++, time.pass(hourMs)) {
+    for (const { look } of nodes) await look()
+  }
+  expect([asks, asked().length]).toEqual([18, 1])
+  for (; asked().length < 2; time.pass(hourMs)) for (const { look } of nodes) await look()
+  const renewedMs = time.clock.nowMs() - hourMs
+  expect(renewedMs).toBeGreaterThanOrEqual(window.startMs)
+  expect(renewedMs).toBeLessThanOrEqual(window.endMs + hourMs)
+  expect(asked().map(({ replaces }) => replaces)).toEqual([undefined, `chain of ${began}`])
+})
+
+test('a CA that does not say it leaves the pace as it is, and is asked each hour', async () => {
+  let asks = 0
+  const gone = { code: 'away', message: 'gone', retryAfterMs: null }
+  const askRenewal: AskRenewal = async () => {
+    asks++
+    return err(gone)
+  }
+  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
+  const { look, time, vault, asked } = world(answer, { askRenewal })
+  for (let minute = 0; minute < 24 * 60; minute += 10, time.pass(600_000)) await look()
+  expect(asks).toBeLessThanOrEqual(24)
+  time.passTo(vault.state.certificate!.renewAtMs - 1)
+  await look()
+  expect(asked).toHaveLength(1)
+  time.pass(1)
+  await look()
+  expect(asked).toHaveLength(2)
+  expect(asked[1]!.replaces).toBeUndefined()
+})
+
+test('a pause is one for all, whatever the clocks of the control nodes say', async () => {
+  const store = memoryStore()
+  const time = new FakeTime(began)
+  const limited = { code: 'rateLimited', message: 'too many orders', retryAfterMs: 40 * hourMs }
+  const options = { store, databaseNowMs: time.clock.nowMs }
+  const ahead = new FakeTime(began + 30 * dayMs)
+  const behind = new FakeTime(began - 30 * dayMs)
+  const one = world(() => err(limited), { ...options, node: 'c1', time: ahead })
+  const other = world(() => err(limited), { ...options, node: 'c2', time: behind })
+  await one.look()
+  for (let hour = 0; hour < 40; hour++, time.pass(hourMs)) {
+    await one.look()
+    await other.look()
+  }
+  expect([one.asked.length, other.asked.length]).toEqual([1, 0])
+  time.pass(5 * hourMs)
+  await other.look()
+  expect(other.asked).toHaveLength(1)
 })

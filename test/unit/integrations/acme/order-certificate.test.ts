@@ -1,57 +1,14 @@
 // An order against a CA that says no: a stand-in speaks https, and so much of RFC 8555 as it takes.
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished, test, expect } from 'vitest'
+import { test, expect } from 'vitest'
 import { orderCertificate } from '#integrations/acme/order-certificate.ts'
 import { newPrivateKey } from '#integrations/acme/private-key.ts'
 import { err, ok } from '#lib/result.ts'
+import { problem, standInAcme } from '#test/support/acme-stand-in.ts'
+import type { Answer, Said } from '#test/support/acme-stand-in.ts'
+import { certificateOfRfc } from '#test/support/certificates.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { makeTlsFiles } from '#test/support/tls-files.ts'
-
-interface Said {
-  readonly status: number
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-type Answer = (path: string, base: string) => Said | 'hang'
-
-const problem = (
-  type: string,
-  status: number,
-  more: Readonly<Record<string, string>> = {},
-): Said => ({
-  ...{ status, body: { type: `urn:ietf:params:acme:error:${type}`, detail: `said ${type}.` } },
-  headers: { 'content-type': 'application/problem+json', ...more },
-})
-
-async function standIn(answer: Answer) {
-  const files = makeTlsFiles(tempDir('acme-ca'), 'localhost')
-  const [cert, key] = [readFileSync(files.certFile), readFileSync(files.keyFile)]
-  let base = ''
-  let open = 0
-  let mostOpen = 0
-  const server = createServer({ cert, key }, (request, response) => {
-    mostOpen = Math.max(mostOpen, ++open)
-    response.on('close', () => open--)
-    const said = answer(request.url ?? '', base)
-    if (said === 'hang') return
-    const { status, body, headers } = said
-    response.writeHead(status, {
-      ...{ 'content-type': 'application/json', 'replay-nonce': 'bm9uY2U', location: `${base}/at` },
-      ...headers,
-    })
-    response.end(body === undefined ? undefined : JSON.stringify(body))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  base = `https://localhost:${(server.address() as AddressInfo).port}`
-  return { base, ca: cert.toString(), mostOpen: () => mostOpen }
-}
 
 const common: Answer = (path, base) => {
   const urls = ['newNonce', 'newAccount', 'newOrder'].map((name) => [name, `${base}/${name}`])
@@ -61,10 +18,13 @@ const common: Answer = (path, base) => {
   return { status: 404 }
 }
 
-async function order(answer: Answer, more: { ca?: string; signal?: AbortSignal } = {}) {
-  const { base, ca, mostOpen } = await standIn((path, base) => {
-    const said = answer(path, base)
-    return said !== 'hang' && said.status === 0 ? common(path, base) : said
+async function order(
+  answer: Answer,
+  more: { ca?: string; signal?: AbortSignal; replaces?: string } = {},
+) {
+  const { base, ca, mostOpen } = await standInAcme((path, base, request) => {
+    const said = answer(path, base, request)
+    return said !== 'hang' && said.status === 0 ? common(path, base, request) : said
   })
   const directory = `${base}/dir`
   let withdrawn = 0
@@ -76,7 +36,7 @@ async function order(answer: Answer, more: { ca?: string; signal?: AbortSignal }
   const { result, clockOffsetMs } = await orderCertificate({
     ...{ directory, names: ['a.example.com', 'b.example.com'], contact: ['x@example.com'] },
     ...{ account: { directory, key: newPrivateKey() }, agreesToTerms: true },
-    ...{ ca: more.ca ?? ca, solver, externalAccount: undefined },
+    ...{ ca: more.ca ?? ca, solver, externalAccount: undefined, replaces: more.replaces },
     ...{ signal: more.signal ?? new AbortController().signal, nowMs: Date.now },
   })
   expect(withdrawn).toBe(1)
@@ -174,6 +134,21 @@ test('a CA that does not answer is left when the node stops', async () => {
   setTimeout(() => ending.abort(), 50)
   const { fault } = await order(() => 'hang', { signal: ending.signal })
   expect(fault).toMatchObject({ code: 'away' })
+})
+
+test('a CA is told what is replaced, and asked without it where it refuses that', async () => {
+  const sent: unknown[] = []
+  const { fault } = await order(
+    (path, _base, { payload }) => {
+      if (path !== '/newOrder') return rest
+      sent.push(payload)
+      return sent.length === 1 ? problem('alreadyReplaced', 409) : problem('rateLimited', 429)
+    },
+    { replaces: certificateOfRfc },
+  )
+  expect(fault).toMatchObject({ code: 'rateLimited' })
+  expect(sent).toMatchObject([{ replaces: 'aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE' }, {}])
+  expect(sent[1]).not.toHaveProperty('replaces')
 })
 
 test('the time of the CA is compared with the own one', async () => {

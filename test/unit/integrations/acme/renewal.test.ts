@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { emptyState } from '#integrations/acme/acme-state.ts'
 import type { AcmePause } from '#integrations/acme/acme-state.ts'
 import { pausesAfterFailure, wishMark } from '#integrations/acme/pauses.ts'
+import { chainMark } from '#integrations/acme/renewal-window.ts'
 import { renewAtMs, whyNow } from '#integrations/acme/renewal.ts'
 
 const dayMs = 86_400_000
@@ -16,6 +17,13 @@ const pause: AcmePause = {
   ...{ wish: wishMark(wish), directory: wish.directory, why: 'failed', count: 1 },
   ...{ atMs: nowMs, nextMs: nowMs + hourMs },
 }
+const wanted = (days: number) => ({
+  certificate,
+  renewal: {
+    ...{ mark: chainMark(certificate), atMs: nowMs + days * dayMs, nextMs: 0 },
+    window: null,
+  },
+})
 const others = Array.from({ length: 16 }, (_, i) => ({ ...pause, wish: `${i}` }))
 
 describe('a certificate is asked for', () => {
@@ -33,6 +41,27 @@ describe('a certificate is asked for', () => {
       'not for the same names in another order',
       { certificate: { ...certificate, names: wish.names.toReversed() } },
       nowMs,
+      null,
+    ],
+    ['when the CA says', wanted(30), nowMs + 30 * dayMs, 'the CA says that it is time'],
+    ['not before the CA says', wanted(65), nowMs + 65 * dayMs - 1, null],
+    [
+      'before its last sixth, whatever the CA says',
+      wanted(89),
+      nowMs + 75 * dayMs,
+      'two thirds of its time are over',
+    ],
+    ['not in its first day, whatever the CA says', wanted(-1), nowMs + dayMs - 1, null],
+    [
+      'after a day, where the CA says at once',
+      wanted(-1),
+      nowMs + dayMs,
+      'the CA says that it is time',
+    ],
+    [
+      'not by what the CA said of another certificate',
+      { ...wanted(30), certificate: { ...certificate, chain: 'other' } },
+      nowMs + 30 * dayMs,
       null,
     ],
     ['not while the pause after a failure lasts', { pauses: [pause] }, nowMs + hourMs - 1, null],

@@ -127,7 +127,7 @@ test('the CA is told when each node of the fleet has the records', async () => {
   expect(time.clock.monotonicMs()).toBe(1_500 + 500 + 30_000)
 })
 
-test('a node that stays behind holds up an order for a minute and a half, and is named', async () => {
+test('a node that stays behind holds an order up for 90 seconds, and is named', async () => {
   const { solver, lines, time } = world([['newest', 'older']])
   const signal = new AbortController().signal
   expect(await solver.publish([proof('www.example.org', 'one')], signal)).toEqual(ok(null))
