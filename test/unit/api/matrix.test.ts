@@ -208,3 +208,20 @@ test.each(ofObjects)('%s reads If-Match and sends ETag as it says', async (...ar
   const answer = isRead ? await ask({}) : odd
   expect(told(answer.headers)).toEqual(documented(row, answer.status))
 })
+
+test('a method that a path does not take is refused with those that it takes', async () => {
+  const root = await whole.bearerOf('root')
+  const paths = [...Map.groupBy(routes, ({ path }) => path).values()]
+  const refused = paths.map(async ([row, ...more]) => {
+    const taken = [row!, ...more].map(({ method }) => method as string)
+    const allow = taken.includes('GET') ? [...taken, 'HEAD'] : taken
+    const others = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((one) => !taken.includes(one))
+    for (const method of others) {
+      const answer = await whole.world.call(root, method, pathOf(row!, missing))
+      const listed = String(answer.headers['allow']).split(', ')
+      const place = `${method} ${row!.path}`
+      expect([place, answer.status, listed.toSorted()]).toEqual([place, 405, allow.toSorted()])
+    }
+  })
+  await Promise.all(refused)
+})
