@@ -117,7 +117,9 @@ export function followDname(tx: Transaction, bundle: Bundle, node: number, label
 }
 
 /**
- * Writes the DNAME of a node unless the reply has it already. @returns false when it does not fit
+ * Writes the DNAME of a node unless the reply has it already.
+ *
+ * @returns false when it does not fit
  */
 function writeDname(tx: Transaction, bundle: Bundle, node: number, rrset: number): boolean {
   for (let i = 0; i < tx.dnameCount; i++) if (tx.dnameNode[i] === node) return true

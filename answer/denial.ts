@@ -220,7 +220,10 @@ export function answerSignal(tx: Transaction, bundle: Bundle, zone: number): boo
   return writeOfKeys(tx, bundle, zone, tx.signer.keyRdata(signal, qtype))
 }
 
-/** @param zone signs the records @param keys undefined: no key is here */
+/**
+ * @param zone signs the records
+ * @param keys undefined: no key is here
+ */
 function writeOfKeys(
   tx: Transaction,
   bundle: Bundle,

@@ -50,7 +50,10 @@ export function findFrom(tx: Transaction, bundle: Bundle, start: number, hash: n
   }
 }
 
-/** @param octets lower case @returns the node with the name in `octets` from `start` on, or -1 */
+/**
+ * @param octets lower case
+ * @returns the node with the name in `octets` from `start` on, or -1
+ */
 export function findStored(bundle: Bundle, octets: Uint8Array, start: number): number {
   const { nameIndex, nameIndexMask, nameSeed, names, nodeRow } = bundle
   const hash = hashNameAt(octets, start, nameSeed)

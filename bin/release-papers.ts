@@ -29,9 +29,10 @@ const development = 'cdx:npm:package:development'
 /**
  * Returns the bill of materials: packages that the product needs, and packages that only the build
  * needs, but whose code is in the result, such as those of the dashboard.
- * @param bom bill by npm of everything that is installed @param notice NOTICE, which names the
- * packages of the result @param node version of the included Node, which is no package of the
- * project
+ *
+ * @param bom bill by npm of everything that is installed
+ * @param notice NOTICE, which names the packages of the result
+ * @param node version of the included Node, which is no package of the project
  */
 export function billOf(bom: Bom, notice: string, node: string): Bom {
   const named = new Set([...notice.matchAll(/^(\S+): /gm)].map(([, name]) => name))

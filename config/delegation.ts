@@ -17,7 +17,9 @@ export function domainKey(domain: string): string | undefined {
 /**
  * Returns the name servers of the zone declared for the domain, or the default ones, when the zone
  * names none or no zone is declared.
- * @param domain lower case, with the final dot @returns empty: the settings name none
+ *
+ * @param domain lower case, with the final dot
+ * @returns empty: the settings name none
  */
 export function nameserversOf(
   snapshot: Pick<ConfigSnapshot, 'list'>,

@@ -16,8 +16,9 @@ type Settings = ConfigEntry<'Settings'>['object']
 /**
  * Returns the domains without which a tenant could not write at these names; none where the tenant
  * may not write at all, which the compiler reports.
- * @param names lower case, final dot @param coming domains that are declared together with the
- * records
+ *
+ * @param names lower case, final dot
+ * @param coming domains that are declared together with the records
  */
 export function domainsBehind(
   snapshot: Pick<ConfigSnapshot, 'list'>,

@@ -26,8 +26,8 @@ const targetAt: Readonly<Record<number, number>> = Object.freeze({
 })
 
 /**
- * @param servers of the zone itself, in wire form @returns by position: 1 for a doubtful set, and
- * for all sets of its owner
+ * @param servers of the zone itself, in wire form
+ * @returns by position: 1 for a doubtful set, and for all sets of its owner
  */
 export function doubtfulSets(
   sets: RecordSets,

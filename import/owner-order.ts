@@ -61,7 +61,10 @@ export class OwnerKeys {
     return key + labelBytes + 1
   }
 
-  /** @param depth octets known to be equal @returns below 0, 0 or above 0 */
+  /**
+   * @param depth octets known to be equal
+   * @returns below 0, 0 or above 0
+   */
   compare(one: number, other: number, depth = 0): number {
     if (one === other) return 0
     const octets = this.#octets

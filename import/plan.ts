@@ -123,7 +123,10 @@ export type SettingsChange =
   | { readonly is: 'new' | 'added'; readonly text: string }
   | { readonly is: 'declared'; readonly differs: boolean }
 
-/** @param before text of gslb.yaml; undefined when there is none @param zone null: none */
+/**
+ * @param before text of gslb.yaml; undefined when there is none
+ * @param zone null: none
+ */
 export function settingsWith(
   before: string | undefined,
   zone: JsonObject | null,
@@ -184,8 +187,8 @@ class PlanCheck {
   }
 
   /**
-   * @param sizeBytes of the whole file @param value its doubtful part, as an object that needs no
-   * parsing
+   * @param sizeBytes of the whole file
+   * @param value its doubtful part, as an object that needs no parsing
    */
   addRecords(path: string, sizeBytes: number, value: object, placeOf: PlaceOf): void {
     this.#compiler.learn(readPrinted(path, jsonLines(value), value))

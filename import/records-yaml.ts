@@ -25,8 +25,9 @@ export interface RecordsFile {
 }
 
 /**
- * Yields one file at a time, so that they need not be in memory together. @param zone without the
- * final dot
+ * Yields one file at a time, so that they need not be in memory together.
+ *
+ * @param zone without the final dot
  */
 export function* recordsFiles(
   zone: string,

@@ -72,7 +72,8 @@ export function unseal(
 }
 
 /**
- * @param key 32 octets; null: the secret is not set @param bytesMax of the file
+ * @param key 32 octets; null: the secret is not set
+ * @param bytesMax of the file
  * @returns null: there is no file. Errors: a sentence without its full stop
  */
 export function readSealedFile(
@@ -92,7 +93,10 @@ export function readSealedFile(
   }
 }
 
-/** @param key 32 octets @throws the file system's error; the file is then as it was */
+/**
+ * @param key 32 octets
+ * @throws the file system's error; the file is then as it was
+ */
 export function writeSealedFile(path: string, key: Uint8Array, text: string): void {
   writeDurably(path, `${seal(key, text)}\n`, 0o600)
 }

@@ -80,7 +80,10 @@ export class Counters {
   overLimit(): void {
     this.#slots[Slot.OverLimit]! += 1
   }
-  /** @param kind index of `answerClassNames` @param action index of `limitActions` */
+  /**
+   * @param kind index of `answerClassNames`
+   * @param action index of `limitActions`
+   */
   rateLimited(kind: number, action: number): void {
     this.#slots[limitedSlot + kind * actions + action]! += 1
   }

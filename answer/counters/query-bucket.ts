@@ -33,8 +33,9 @@ export class QueryBucket {
   }
 
   /**
-   * Fills the bucket for a new rate. For the main thread. @param rate tokens per second; 0: no
-   * limit
+   * Fills the bucket for a new rate. For the main thread.
+   *
+   * @param rate tokens per second; 0: no limit
    */
   adopt(rate: number): void {
     const capacity = Math.min(Math.max(rate, 0), rateMax)

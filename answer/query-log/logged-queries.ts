@@ -171,7 +171,10 @@ class TextReader {
 /** Slots that a ring should fill between two looks; the rest absorbs bursts. */
 const wantedSlots = slots / 4
 
-/** @param records in the fullest ring, arrived within `pausedMs` @returns the next pause */
+/**
+ * @param records in the fullest ring, arrived within `pausedMs`
+ * @returns the next pause
+ */
 export function pauseAfter(pausedMs: number, records: number): number {
   const { leastMs, mostMs } = queryLogLimits.pause
   const next = records === 0 ? pausedMs * 2 : (pausedMs * wantedSlots) / records

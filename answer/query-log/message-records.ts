@@ -54,7 +54,9 @@ const optType = 41
 const optionHeadBytes = 4
 
 /**
- * Places of the options in the OPT records of a message. RFC 6891 section 6.1.2. @returns as above
+ * Places of the options in the OPT records of a message. RFC 6891 section 6.1.2.
+ *
+ * @returns as above
  */
 export function optionPlaces(message: Uint8Array): readonly OptionPlace[] | undefined {
   const records = recordPlaces(message)

@@ -41,7 +41,10 @@ export const noTap: Tap = {
 /** Separates the tap's random numbers from those of answers. */
 const seedApart = 0x5eed_106
 
-/** @param ring undefined: nothing is logged @param seed of the thread */
+/**
+ * @param ring undefined: nothing is logged
+ * @param seed of the thread
+ */
 export function createTap(ring: SharedArrayBuffer | undefined, seed: number): Tap {
   return ring === undefined ? noTap : new QueryTap(ring, seed ^ seedApart, createMachineClock())
 }

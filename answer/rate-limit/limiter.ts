@@ -49,7 +49,10 @@ export interface LimitedAnswer {
 
 /** Where it is counted. */
 export interface LimitCounts {
-  /** @param kind an `AnswerClass` @param action index of `limitActions` */
+  /**
+   * @param kind an `AnswerClass`
+   * @param action index of `limitActions`
+   */
   rateLimited(kind: number, action: number): void
   /** The bucket was another key's a moment ago. */
   rateCrowded(): void

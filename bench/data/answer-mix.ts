@@ -125,7 +125,8 @@ export interface LimitedClients {
 }
 
 /**
- * @param networks number of client networks @param perSecond answers of each class to each network
+ * @param networks number of client networks
+ * @param perSecond answers of each class to each network
  */
 export function limitedClients(networks: number, perSecond: number, slip = 2): LimitedClients {
   const nowMs = createMachineClock()

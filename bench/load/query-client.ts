@@ -42,8 +42,10 @@ export class QueryClient {
   }
 
   /**
-   * Queries every `everyMs` until a reply satisfies `isIt`. @returns time of that reply by
-   * `performance.now()`. @throws after `patienceMs`
+   * Queries every `everyMs` until a reply satisfies `isIt`.
+   *
+   * @returns time of that reply by `performance.now()`.
+   * @throws after `patienceMs`
    */
   async waitFor(
     qname: string,

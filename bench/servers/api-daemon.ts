@@ -25,7 +25,10 @@ export interface ApiDaemonOptions {
   readonly core?: number
 }
 
-/** @param home an empty directory. @returns when the API lists the pools */
+/**
+ * @param home an empty directory.
+ * @returns when the API lists the pools
+ */
 export async function startApiDaemon(
   home: string,
   { pools, core }: ApiDaemonOptions,

@@ -23,7 +23,10 @@ export interface PullingOptions {
   readonly poll?: string
 }
 
-/** @param home an empty directory. @returns when it listens, possibly without a bundle */
+/**
+ * @param home an empty directory.
+ * @returns when it listens, possibly without a bundle
+ */
 export async function startPullingNode(
   home: string,
   { url, publicPem, poll = '1s' }: PullingOptions,

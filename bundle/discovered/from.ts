@@ -66,7 +66,10 @@ export function parseDiscovered(text: string): DiscoveredFrom | undefined {
   }
 }
 
-/** @param hostname with its prefix @returns a name in wire form: the text in labels, the mark */
+/**
+ * @param hostname with its prefix
+ * @returns a name in wire form: the text in labels, the mark
+ */
 export function discoveredWire(hostname: string): Uint8Array {
   const text = Buffer.from(hostname.slice(discoveredPrefix.length))
   const parts: Uint8Array[] = []
@@ -87,7 +90,10 @@ export function isDiscoveredAt(octets: Uint8Array, at: number): boolean {
   return true
 }
 
-/** @param at where a name begins @returns with its prefix; undefined: it is a host name */
+/**
+ * @param at where a name begins
+ * @returns with its prefix; undefined: it is a host name
+ */
 export function discoveredText(octets: Uint8Array, at: number): string | undefined {
   const labels: Uint8Array[] = []
   for (let length = octets[at]!; length > 0; at += length + 1, length = octets[at]!) {

@@ -16,8 +16,10 @@ export class HostnameRows {
   readonly #known = new Map<MemberModel, { readonly row: number; asked: number }>()
 
   /**
-   * Returns the octets in place of an address. @param kind bits of MemberFlag @param octetCount 4
-   * or 16
+   * Returns the octets in place of an address.
+   *
+   * @param kind bits of MemberFlag
+   * @param octetCount 4 or 16
    */
   octetsOf(member: MemberModel, kind: number, row: number, octetCount: number): Uint8Array {
     const octets = Buffer.alloc(octetCount)

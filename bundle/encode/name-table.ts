@@ -176,7 +176,10 @@ export class NameTable {
     return order
   }
 
-  /** @param order result of `finish` @param rowOfZone zones are sorted by name */
+  /**
+   * @param order result of `finish`
+   * @param rowOfZone zones are sorted by name
+   */
   lay(order: Uint32Array, rowOfZone: Uint32Array): LaidNames {
     const nodeRow = new Uint32Array(order.length * NodeCell.Words)
     const childCounts = new Uint32Array(order.length)

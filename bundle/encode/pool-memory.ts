@@ -29,7 +29,8 @@ export class PoolMemory {
   #last: LastPools | undefined
 
   /**
-   * @param strings nothing was requested from it yet @returns tables that must not be written to
+   * @param strings nothing was requested from it yet
+   * @returns tables that must not be written to
    */
   tables(
     { pools, routing }: BundleModel,

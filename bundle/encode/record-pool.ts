@@ -36,8 +36,11 @@ export class RecordPool {
   }
 
   /**
-   * Stores an entry once. @param kind entries of two kinds never share octets @param length how
-   * many octets of `entry` count @returns their offset in the pool
+   * Stores an entry once.
+   *
+   * @param kind entries of two kinds never share octets
+   * @param length how many octets of `entry` count
+   * @returns their offset in the pool
    */
   add(entry: Uint8Array, kind = 0, length = entry.length): number {
     const hash = hashOf(entry, kind, length)

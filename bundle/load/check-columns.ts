@@ -24,8 +24,9 @@ import { checkResponseIndex, checkResponseRows } from './check-response.ts'
 import { checkNodeRrsets, checkRrsets } from './check-rrsets.ts'
 
 /**
- * @param known a bundle that passed @param same columns equal to those of `known`, which has the
- * same counts @returns the first fault as half a sentence, or undefined when there is none
+ * @param known a bundle that passed
+ * @param same columns equal to those of `known`, which has the same counts
+ * @returns the first fault as half a sentence, or undefined when there is none
  */
 export function checkColumns(
   columns: BundleColumns,

@@ -59,7 +59,10 @@ function checkTable(c: BundleColumns, table: number, inRange: InRange): string |
   return undefined
 }
 
-/** @param cell cell of the first row @returns the row after the last one of a family */
+/**
+ * @param cell cell of the first row
+ * @returns the row after the last one of a family
+ */
 function endOfTable({ networkTable }: BundleColumns, table: number, cell: number): number {
   const row = table * NetworkCell.Words
   return table < 0 ? 0 : networkTable[row + cell]! + networkTable[row + cell + 1]!

@@ -125,14 +125,20 @@ export interface TrustedKey {
   readonly publicKey: KeyObject
 }
 
-/** @param pem PKCS #8. @throws when it is not an Ed25519 key. */
+/**
+ * @param pem PKCS #8.
+ * @throws when it is not an Ed25519 key.
+ */
 export function signingKeyFromPem(pem: string): SigningKey {
   const privateKey = createPrivateKey(pem)
   const publicKey = createPublicKey(privateKey)
   return { keyId: keyIdOf(publicKey), privateKey, publicKey }
 }
 
-/** @param pem SubjectPublicKeyInfo. @throws when it is not an Ed25519 key. */
+/**
+ * @param pem SubjectPublicKeyInfo.
+ * @throws when it is not an Ed25519 key.
+ */
 export function trustedKeyFromPem(pem: string): TrustedKey {
   const publicKey = createPublicKey(pem)
   return { keyId: keyIdOf(publicKey), publicKey }

@@ -20,7 +20,10 @@ export interface ZoneOutline {
   readonly algorithm: number
 }
 
-/** @param zones of the settings @param hasNames whether the zone at a position has names */
+/**
+ * @param zones of the settings
+ * @param hasNames whether the zone at a position has names
+ */
 export function zonesOf(
   zones: readonly PlannedZone[],
   hasNames: (i: number) => boolean,

@@ -50,8 +50,8 @@ export class LowerMemory {
 }
 
 /**
- * @param tree without errors @param memory of the previous model, made of this tree's entries as
- * far as they are old
+ * @param tree without errors
+ * @param memory of the previous model, made of this tree's entries as far as they are old
  */
 export function lower(
   tree: Tree,

@@ -3,7 +3,10 @@
 /** Misplaced paths that fit into one sentence. */
 const namedMax = 3
 
-/** @param paths of every file @returns a clause for the help of `configuration-missing` */
+/**
+ * @param paths of every file
+ * @returns a clause for the help of `configuration-missing`
+ */
 export function remedyFor(paths: readonly string[]): string {
   const visible = paths.filter((path) => !/(^|\/)[._]/.test(path))
   const isRenamed = (name: string) => /^gslb\.ya?ml$/i.test(name)

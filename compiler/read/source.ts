@@ -28,8 +28,9 @@ export interface Weight {
 }
 
 /**
- * Sums up the sizes; a file over its own limit is reported by itself. @returns undefined: at most
- * `bytesMax`
+ * Sums up the sizes; a file over its own limit is reported by itself.
+ *
+ * @returns undefined: at most `bytesMax`
  */
 export function overweight(files: readonly SourceFile[], bytesMax: number): Weight | undefined {
   // The declared sizes settle almost any tree.

@@ -47,7 +47,10 @@ export function needsPool(demand: PoolDemand, family: AddressFamily): boolean {
   return left.length === 0 || members.filter((one) => one.enabled && isUp(one)).length < minHealthy
 }
 
-/** @param left filter of members that can be answered @param key members with it are down */
+/**
+ * @param left filter of members that can be answered
+ * @param key members with it are down
+ */
 function isEmpty(
   { object: { spec } }: Entry<'Pool'>,
   left: readonly Member[],

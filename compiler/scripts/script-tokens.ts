@@ -30,8 +30,8 @@ const pattern = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y
 const sign = /=>|[=!]==?|[<>]=|\?\.(?!\d)|\?\?=?|\|\|=|&&=|\.\.\.|[^]/y
 
 /**
- * @param body valid for the engine; for another one the tokens may be wrong @returns the tokens;
- * texts, numbers, comments and regular expressions are `''`
+ * @param body valid for the engine; for another one the tokens may be wrong
+ * @returns the tokens; texts, numbers, comments and regular expressions are `''`
  */
 export function scriptTokens(body: string): readonly ScriptToken[] {
   const tokens: ScriptToken[] = []

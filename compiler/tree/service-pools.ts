@@ -16,8 +16,9 @@ export class ServicePools<Pool extends Named> {
   #poolOf: (Pool | undefined)[] = []
 
   /**
-   * @param named the first pool of each name @returns by position in `services` the pool of that
-   * name, of any tenant. Changed by the next call.
+   * @param named the first pool of each name
+   * @returns by position in `services` the pool of that name, of any tenant. Changed by the next
+   * call.
    */
   of(
     services: readonly Service[],

@@ -151,8 +151,8 @@ function nameOf({ object }: Entry): readonly string[] {
 }
 
 /**
- * @param files sorted by path, so that "the first" is well defined @param memory maps and `poolOf`
- * of the previous tree are reused, and no longer valid for it
+ * @param files sorted by path, so that "the first" is well defined
+ * @param memory maps and `poolOf` of the previous tree are reused, and no longer valid for it
  */
 export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory()): Tree {
   const folders = new Map<string, PlacedFile>()

@@ -70,7 +70,10 @@ interface Work {
   crowded: NetworkRule | undefined
 }
 
-/** @param own rules of one network @param outer rules of the enclosing network, in order */
+/**
+ * @param own rules of one network
+ * @param outer rules of the enclosing network, in order
+ */
 function rulesOf(
   work: Work,
   own: readonly NetworkRule[],

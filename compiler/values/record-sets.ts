@@ -288,7 +288,10 @@ export function namesHost(type: number): boolean {
   return Object.hasOwn(hostAt, type)
 }
 
-/** @param type one that contains a host name @returns lower case, presentation form, final dot */
+/**
+ * @param type one that contains a host name
+ * @returns lower case, presentation form, final dot
+ */
 export function hostIn(type: number, rdata: Uint8Array): string {
   return formatName(foldName(rdata.subarray(hostAt[type] ?? 0)))
 }

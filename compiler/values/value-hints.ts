@@ -19,7 +19,10 @@ const secondsIn: Readonly<Record<string, number>> = Object.freeze({
   w: 604_800,
 })
 
-/** @param name of the field @param wanted type or types of the schema */
+/**
+ * @param name of the field
+ * @param wanted type or types of the schema
+ */
 export function valueHint(name: string, schema: JsonSchema, value: unknown): ValueHint {
   const types = [schema['type']].flat() as string[]
   if (typeof value === 'string') {

@@ -6,8 +6,9 @@ import { LineTable } from '#diagnostics/print/position.ts'
 import type { LocalSpan, YamlPath } from '#diagnostics/diagnostic.ts'
 
 /**
- * @param text the original @param toOriginal maps from the text that was read @returns the root
- * path where a mistake is outside of all fields
+ * @param text the original
+ * @param toOriginal maps from the text that was read
+ * @returns the root path where a mistake is outside of all fields
  */
 export function doubtedPaths(
   contents: ParsedNode | null,

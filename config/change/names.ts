@@ -17,10 +17,11 @@ import { pinned } from './raw.ts'
 
 /**
  * Judges the names after the operations of a request. An owner keeps the names that it had before.
- * @param indexOf computes the index of names before the request @param mayTakeAny true: a system
- * administrator asks; objects of the tenant `default` among the names of others are marked, so that
- * the compiler of every node accepts them @returns the index of names after the request; undefined:
- * the request changes none
+ *
+ * @param indexOf computes the index of names before the request
+ * @param mayTakeAny true: a system administrator asks; objects of the tenant `default` among the
+ * names of others are marked, so that the compiler of every node accepts them
+ * @returns the index of names after the request; undefined: the request changes none
  */
 export function takeNames(
   draft: Draft,

@@ -1,6 +1,9 @@
 // Reads the header in which a dry run tells how many clients it would move.
 
-/** @param header `moved=12.4%; names=3; later=1`. @returns a sentence */
+/**
+ * @param header `moved=12.4%; names=3; later=1`.
+ * @returns a sentence
+ */
 export function effectIn(header: string): string {
   const said = new Map(
     header.split(';').map((part) => {

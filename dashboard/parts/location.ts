@@ -60,7 +60,10 @@ function writeAddress(): void {
 }
 addEventListener('click', writeAddress, true)
 
-/** @param pattern `/services/{id}`. @returns the ids, decoded; null: it is another path */
+/**
+ * @param pattern `/services/{id}`.
+ * @returns the ids, decoded; null: it is another path
+ */
 export function matchPlace(pattern: string, path: string): Record<string, string> | null {
   const wanted = pattern.split('/')
   const given = path.split('/')

@@ -29,7 +29,10 @@ export class LineTable {
     return { line: low + 1, column: offset - this.#starts[low]! + 1 }
   }
 
-  /** @param line counted from 1 @returns its text without the line end; undefined beyond the end */
+  /**
+   * @param line counted from 1
+   * @returns its text without the line end; undefined beyond the end
+   */
   lineText(line: number): string | undefined {
     const start = this.#starts[line - 1]
     if (start === undefined) return undefined

@@ -8,7 +8,10 @@ import type { TsigKey } from './tsig-key.ts'
 import { readTsig } from './tsig-record.ts'
 import type { TsigRecord } from './tsig-record.ts'
 
-/** @param name in wire form and lower case. @returns undefined: there is no such key */
+/**
+ * @param name in wire form and lower case.
+ * @returns undefined: there is no such key
+ */
 export type FindKey<Key extends TsigKey> = (name: Uint8Array) => Key | undefined
 
 export type TsigCheck<Key extends TsigKey> =

@@ -32,8 +32,8 @@ export function isBranchName(name: string): boolean {
 }
 
 /**
- * @returns null when the ref does not exist or is not an object id. @throws the file system's
- * error.
+ * @returns null when the ref does not exist or is not an object id.
+ * @throws the file system's error.
  */
 export function readRef(gitdir: string, ref: string): string | null {
   const loose = readText(join(gitdir, ref))?.trim()
@@ -74,8 +74,9 @@ function readText(path: string): string | undefined {
 const absent: readonly string[] = ['ENOENT', 'ENOTDIR', 'EISDIR']
 
 /**
- * Returns undefined for an absent file. A ref that may not be read is an error, not absent. @throws
- * the file system's error.
+ * Returns undefined for an absent file. A ref that may not be read is an error, not absent.
+ *
+ * @throws the file system's error.
  */
 function orAbsent<T>(read: () => T): T | undefined {
   try {

@@ -8,8 +8,8 @@ export const sha256Advice =
   '--object-format=sha1" and commit the files to it, signed.'
 
 /**
- * @returns what is wrong, in sentences; undefined: the repository can be read. @throws the file
- * system's error
+ * @returns what is wrong, in sentences; undefined: the repository can be read.
+ * @throws the file system's error
  */
 export function formatFault(gitdir: string): string | undefined {
   const format = extensionsOf(readFileSync(join(gitdir, 'config'), 'utf8'))

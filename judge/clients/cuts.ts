@@ -180,7 +180,10 @@ class Pairs<A extends Address> {
     this.#table = pairs <= tableMax ? new Uint32Array(pairs) : null
   }
 
-  /** @param i row of the one. @param j of the other */
+  /**
+   * @param i row of the one.
+   * @param j of the other
+   */
   add(start: A, i: number, j: number): void {
     const number = this.#numberOf(this.#one.valueOf[i]!, this.#two.valueOf[j]!)
     if (number === this.#last) return

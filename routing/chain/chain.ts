@@ -95,8 +95,9 @@ export class Chain {
   }
 
   /**
-   * Loads the candidates of a pool, by score. @param isWeighted whether those of weight 0 are left
-   * out
+   * Loads the candidates of a pool, by score.
+   *
+   * @param isWeighted whether those of weight 0 are left out
    */
   load(poolIndex: number, isWeighted: boolean): void {
     const { state, family, members } = this

@@ -108,8 +108,8 @@ export class ScopeCache {
   }
 
   /**
-   * @param kind of comparison, from 1 on; kinds do not share results @param effort to spend before
-   * drawing on the reserve
+   * @param kind of comparison, from 1 on; kinds do not share results
+   * @param effort to spend before drawing on the reserve
    */
   open(choice: Choice, kind: number, effort: number): void {
     this.#drawn = this.#drawnLeft()

@@ -173,8 +173,9 @@ export function widen(
 
 /**
  * Finds the next row from `from` on that is not alike, skipping the largest parts that are alike,
- * as far as it matters for the scope. @returns the first row that is not alike, or that was not
- * examined
+ * as far as it matters for the scope.
+ *
+ * @returns the first row that is not alike, or that was not examined
  */
 function lookBehind(
   chain: Chain,

@@ -23,7 +23,9 @@ export class WorkReserve {
 
   /**
    * Takes `drawMax` units, all or nothing: a share that is too small to finish anything would be
-   * wasted. @returns false when there are fewer
+   * wasted.
+   *
+   * @returns false when there are fewer
    */
   draw(): boolean {
     if (this.#left < drawMax) this.#fill()

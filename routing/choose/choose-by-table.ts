@@ -22,8 +22,9 @@ export interface TableUse {
 
 /**
  * Chooses one member into the first place of `chain.members`, with the scope that the steps would
- * find. The cost does not grow with the number of services. @returns false when nothing is chosen
- * and the steps must run
+ * find. The cost does not grow with the number of services.
+ *
+ * @returns false when nothing is chosen and the steps must run
  */
 export function chooseByTable(
   chain: Chain,

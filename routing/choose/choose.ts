@@ -68,8 +68,9 @@ function loadEnabled(chain: Chain, isWeighted: boolean): void {
 }
 
 /**
- * Applies the geo rule of the longest prefix, which takes precedence over the algorithm. @returns
- * true when a rule decided
+ * Applies the geo rule of the longest prefix, which takes precedence over the algorithm.
+ *
+ * @returns true when a rule decided
  */
 export function preferByGeoRule(chain: Chain): boolean {
   const { bundle } = chain

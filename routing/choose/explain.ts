@@ -40,8 +40,9 @@ export interface ExplainedMember {
 }
 
 /**
- * Explains the members of a pool that have an address of `family`, in the order of the file. @param
- * isWeighted whether the service divides its answers by weight
+ * Explains the members of a pool that have an address of `family`, in the order of the file.
+ *
+ * @param isWeighted whether the service divides its answers by weight
  */
 export function explainPool(
   bundle: Bundle,

@@ -42,8 +42,9 @@ export function unknownStepOf(bundle: Bundle): string | undefined {
 }
 
 /**
- * Creates all policies of a bundle, by row. Each distinct chain is bound once. @param memory of the
- * thread; left out: these policies have their own
+ * Creates all policies of a bundle, by row. Each distinct chain is bound once.
+ *
+ * @param memory of the thread; left out: these policies have their own
  */
 export function createPolicies(
   environment: RoutingEnvironment,

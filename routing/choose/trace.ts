@@ -57,9 +57,11 @@ export function traceChoice(chain: Chain, policy: Policy, poolIndex: number): Tr
 }
 
 /**
- * Chooses `count` times for the query of a chain, with its own random numbers. @param again makes
- * the choice again; making a chain costs more than many choices @returns by member index, how often
- * it stood first, second, … in the answer; empty when there is no candidate
+ * Chooses `count` times for the query of a chain, with its own random numbers.
+ *
+ * @param again makes the choice again; making a chain costs more than many choices
+ * @returns by member index, how often it stood first, second, … in the answer; empty when there is
+ * no candidate
  */
 export function drawManyByPolicy(
   chain: Chain,

@@ -25,9 +25,10 @@ export function regionsWithSubdivisions({ memberPlace }: Bundle): ReadonlySet<nu
 
 /**
  * Reduces the table to the regions of members: thousands of other subdivisions would only split
- * networks. Other subdivisions become their country, other countries their continent. @param
- * buffers with subdivisions @returns null when no region is a subdivision: the country table is
- * enough
+ * networks. Other subdivisions become their country, other countries their continent.
+ *
+ * @param buffers with subdivisions
+ * @returns null when no region is a subdivision: the country table is enough
  */
 export function regionTable(
   buffers: CountryBuffers,

@@ -17,8 +17,8 @@ export interface RumTarget {
 }
 
 /**
- * @param domain of a service, in presentation form; an unknown name has no members @returns indices
- * in the bundle, in order
+ * @param domain of a service, in presentation form; an unknown name has no members
+ * @returns indices in the bundle, in order
  */
 export function rumMembers(bundle: Bundle, domain: string): readonly number[] {
   const name = parseName(domain)

@@ -119,7 +119,8 @@ export class ScriptEngine {
    * Builds pools ahead of their questions, as far as there is room, and drops those no longer
    * named. Takes some milliseconds for a new large pool.
    *
-   * @param pools as the `members` of a question. @returns the kept ones
+   * @param pools as the `members` of a question.
+   * @returns the kept ones
    */
   keep(pools: Iterable<string>): ReadonlySet<string> {
     const kept = new Map<string, MemoryImage>()

@@ -8,7 +8,10 @@ import type { ScriptEngine } from './engine.ts'
 import { scriptPoolOf } from './input.ts'
 import type { ScriptPool } from './input.ts'
 
-/** @param seatStarts see ScriptSeats @returns the kept pools */
+/**
+ * @param seatStarts see ScriptSeats
+ * @returns the kept pools
+ */
 export function keepPools(
   engine: ScriptEngine,
   bundle: Bundle,

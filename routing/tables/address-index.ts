@@ -50,9 +50,10 @@ class AddressIndexBuilder {
   }
 
   /**
-   * @param place bits before it are the same for all addresses of the node @param first the row
-   * that holds the first address of the node; the others start in it @param end the row after the
-   * last one that starts in it @returns the offset of the node
+   * @param place bits before it are the same for all addresses of the node
+   * @param first the row that holds the first address of the node; the others start in it
+   * @param end the row after the last one that starts in it
+   * @returns the offset of the node
    */
   #add(place: number, first: number, end: number): number {
     const wanted = 32 - Math.clz32(end - first)

@@ -23,8 +23,8 @@ function digestOf({ manifest }: Bundle, name: string): string | undefined {
 }
 
 /**
- * @param before result for another bundle, in other memory than `memory` gives @returns memory for
- * `NetworkTables`; null: no table is large enough
+ * @param before result for another bundle, in other memory than `memory` gives
+ * @returns memory for `NetworkTables`; null: no table is large enough
  */
 export function packNetworks(
   bundle: Bundle,

@@ -28,8 +28,9 @@ export class NetworkTables {
   }
 
   /**
-   * @param table row of the bundle's `networkTable` @returns its ranges, valid until the next call:
-   * values are offsets in `networkList`. null: the table only has the bundle's rows
+   * @param table row of the bundle's `networkTable`
+   * @returns its ranges, valid until the next call: values are offsets in `networkList`. null: the
+   * table only has the bundle's rows
    */
   rangesOf(table: number): RangeTable | null {
     if (table !== this.#table) this.#moveTo(table)

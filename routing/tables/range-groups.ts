@@ -15,8 +15,8 @@ export interface ValueGroups {
 }
 
 /**
- * @param columns values of rows @param keyOf values with near keys share a group when there are too
- * many; default: the value
+ * @param columns values of rows
+ * @param keyOf values with near keys share a group when there are too many; default: the value
  */
 export function groupValues(
   columns: readonly Uint32Array[],
@@ -46,7 +46,10 @@ export function groupValues(
   return { groups, groupOf, groupStart, groupValue: Uint32Array.from(values) }
 }
 
-/** @param group by row; @param nodes zeros, as many as the levels above so many rows need */
+/**
+ * @param group by row;
+ * @param nodes zeros, as many as the levels above so many rows need
+ */
 export function fillNodes(group: Uint8Array, nodes: Uint32Array, groups: number): void {
   const words = nodeWords(groups)
   for (let row = 0; row < group.length; row++) {

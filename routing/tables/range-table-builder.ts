@@ -16,7 +16,10 @@ export interface Range6 {
   readonly value: number
 }
 
-/** @param ranges4 disjoint, in any order; gaps get the value 0 @param ranges6 the same for IPv6 */
+/**
+ * @param ranges4 disjoint, in any order; gaps get the value 0
+ * @param ranges6 the same for IPv6
+ */
 export function buildRangeTable(
   ranges4: Iterable<Range4>,
   ranges6: Iterable<Range6>,

@@ -56,8 +56,8 @@ export const asn: Way = {
 }
 
 /**
- * @param otherwise result without a match: the equivalent position, or -1 @returns a step that
- * tells whether a candidate was preferred, which then comes first
+ * @param otherwise result without a match: the equivalent position, or -1
+ * @returns a step that tells whether a candidate was preferred, which then comes first
  */
 function createAsnPreference({ asn: preferences }: RoutingEnvironment, otherwise: 0 | -1) {
   if (preferences === null) return () => false

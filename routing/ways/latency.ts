@@ -30,7 +30,9 @@ export function drawByRtt(chain: Chain): void {
 }
 
 /**
- * Drops the candidates without a round-trip time, unless none has one. @returns false when none has
+ * Drops the candidates without a round-trip time, unless none has one.
+ *
+ * @returns false when none has
  */
 export function keepMeasured(chain: Chain): boolean {
   const { members, count, state } = chain

@@ -128,8 +128,9 @@ export class Anycast {
   }
 
   /**
-   * Withdraws the routes, and waits until routers have removed them. @returns at once when they
-   * were not announced
+   * Withdraws the routes, and waits until routers have removed them.
+   *
+   * @returns at once when they were not announced
    */
   async drain(): Promise<void> {
     const { settings, log, clock } = this.#parts

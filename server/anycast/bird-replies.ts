@@ -42,8 +42,9 @@ export class BirdReplies {
   #fault: string | undefined
 
   /**
-   * @param chunk text in which each character is an octet @returns replies that are complete.
-   * Errors: the other side is not BIRD, and every later call fails as well
+   * @param chunk text in which each character is an octet
+   * @returns replies that are complete. Errors: the other side is not BIRD, and every later call
+   * fails as well
    */
   read(chunk: string): Result<readonly BirdReply[], string> {
     const replies: BirdReply[] = []

@@ -56,8 +56,9 @@ export class BundleStore {
   }
 
   /**
-   * Reads a record as it was stored, without verifying it. @returns undefined when there is none,
-   * null when it cannot be read
+   * Reads a record as it was stored, without verifying it.
+   *
+   * @returns undefined when there is none, null when it cannot be read
    */
   record(name: StoredName): unknown {
     return this.#readJson(`${name}.json`)
@@ -76,8 +77,9 @@ export class BundleStore {
   }
 
   /**
-   * Stores a bundle that a record may name soon, so that `keep` need not write it. @throws the file
-   * system's error
+   * Stores a bundle that a record may name soon, so that `keep` need not write it.
+   *
+   * @throws the file system's error
    */
   add(digest: string, bytes: Uint8Array): void {
     this.#write(digest, bytes)

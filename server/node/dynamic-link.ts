@@ -54,8 +54,9 @@ export class DynamicLink {
   }
 
   /**
-   * Notes that all threads answer from this revision. @returns false when a later generation is
-   * known to be in force already
+   * Notes that all threads answer from this revision.
+   *
+   * @returns false when a later generation is known to be in force already
    */
   serves(revision: number, generation: number): boolean {
     if (generation < this.#servedSince) return false
@@ -71,7 +72,9 @@ export class DynamicLink {
 
   /**
    * Encodes the current records for a main bundle that serves or will serve. The memory of that
-   * bundle must not change until then. @returns undefined when the encoding is done
+   * bundle must not change until then.
+   *
+   * @returns undefined when the encoding is done
    */
   encodeFor(main: Bundle): Promise<void> | undefined {
     const encoder = this.#encoder
@@ -90,7 +93,9 @@ export class DynamicLink {
 
   /**
    * Copies the bundle encoded last to the memory that it will serve from; it must be published at
-   * once. @param isFree whether no thread reads the generation before the one that serves
+   * once.
+   *
+   * @param isFree whether no thread reads the generation before the one that serves
    */
   bundleFor(isFree: boolean): HandedBundle | null {
     const handed = this.#encoded?.handed ?? null

@@ -37,8 +37,9 @@ export interface StoredBundle {
 }
 
 /**
- * Serves the last good bundle; when there is none, logs why. @param serve when it throws it has
- * served nothing, and the bundle before is tried
+ * Serves the last good bundle; when there is none, logs why.
+ *
+ * @param serve when it throws it has served nothing, and the bundle before is tried
  */
 export function bootBundle(parts: BootParts, serve: (stored: StoredBundle) => void): void {
   const { log } = parts
@@ -93,8 +94,9 @@ export function replaceBad(
 }
 
 /**
- * Reads a stored bundle by its name. @returns undefined when there is none. Errors: a part of a
- * sentence
+ * Reads a stored bundle by its name.
+ *
+ * @returns undefined when there is none. Errors: a part of a sentence
  */
 export function readStored(
   { store, trusted, onRecord }: StoredReader,

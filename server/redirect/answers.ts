@@ -33,8 +33,8 @@ export class RedirectAnswers {
   }
 
   /**
-   * @param host value of the Host header; undefined when there is none @param target of the request
-   * line: a path with its query, a whole address, or `*`
+   * @param host value of the Host header; undefined when there is none
+   * @param target of the request line: a path with its query, a whole address, or `*`
    */
   answer(host: string | undefined, target: string): RedirectAnswer {
     const answer = this.#answer

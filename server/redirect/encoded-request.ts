@@ -15,7 +15,9 @@ const requestLine = /^[A-Z]+ [^ ]*[\x80-\xff][^ ]* HTTP\/1\.[01]$/
 /**
  * Returns the request as it should have been sent (RFC 3986 section 2.5), to be answered alone:
  * browsers encode paths, many other clients do not. A request that came in several pieces is not
- * examined. @returns undefined when something else is wrong with it
+ * examined.
+ *
+ * @returns undefined when something else is wrong with it
  */
 export function encodedRequest({ code, bytesParsed, rawPacket }: ParseError): Buffer | undefined {
   if (code !== 'HPE_INVALID_URL' || rawPacket === undefined) return undefined

@@ -24,7 +24,10 @@ export class RedirectHits {
   /** By row of the last table: uids as texts, filled when they are first needed. */
   #texts: (string | undefined)[] = []
 
-  /** @param uids sorted, 16 octets a row @returns where hits of the new table are counted */
+  /**
+   * @param uids sorted, 16 octets a row
+   * @returns where hits of the new table are counted
+   */
   next(number: number, uids: Uint8Array): SharedArrayBuffer {
     this.#fold()
     const rows = uids.length / 16

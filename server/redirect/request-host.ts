@@ -19,8 +19,10 @@ const colon = 0x3a
 const otherSigns = new Set([...".!$%&'()*+,;=~"].map((sign) => sign.charCodeAt(0)))
 
 /**
- * Reads a host without its port and final dot, in lower case. @param name at least 256 octets, for
- * the name in wire form @returns how many octets the name has, or a HostFault
+ * Reads a host without its port and final dot, in lower case.
+ *
+ * @param name at least 256 octets, for the name in wire form
+ * @returns how many octets the name has, or a HostFault
  */
 export function readHost(header: string, name: Uint8Array): number {
   if (header === '') return HostFault.None

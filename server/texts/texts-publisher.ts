@@ -94,7 +94,10 @@ export class TextsPublisher {
     })
   }
 
-  /** @returns when to check again, even if nothing changes. @throws the file system's error */
+  /**
+   * @returns when to check again, even if nothing changes.
+   * @throws the file system's error
+   */
   async #publish(): Promise<number> {
     const { feed, store, key, clock, recordTtlMs, onStored } = this.#parts
     const renewMs = recordTtlMs / 2

@@ -14,7 +14,10 @@ export class JitWarmUp {
   #left = runs
   #leftMs = patienceMs
 
-  /** @param takeOver can be called any number of times @param onOver called once, at the end */
+  /**
+   * @param takeOver can be called any number of times
+   * @param onOver called once, at the end
+   */
   constructor(takeOver: () => void, onOver: () => void, monotonicMs = systemClock.monotonicMs) {
     this.#takeOver = takeOver
     this.#onOver = onOver

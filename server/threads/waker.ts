@@ -19,7 +19,10 @@ export class Waker {
   readonly #threads: number
   #next = 0
 
-  /** @param cells of responder-control.ts @param threads number of responders */
+  /**
+   * @param cells of responder-control.ts
+   * @param threads number of responders
+   */
   constructor(libc: Libc, cells: Int32Array, threads: number) {
     this.#libc = libc
     this.#cells = cells

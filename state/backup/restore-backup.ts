@@ -117,7 +117,10 @@ const octetsMark = '{"octets":'
 const isOfFiles = (line: string): boolean =>
   line.startsWith(fileMark) || line.startsWith(octetsMark)
 
-/** @returns undefined: the line has octets. @throws for an unknown name */
+/**
+ * @returns undefined: the line has octets.
+ * @throws for an unknown name
+ */
 function fileOf(line: string): BackupFileName | undefined {
   if (!line.startsWith(fileMark)) return undefined
   const { file } = JSON.parse(line) as FileLine

@@ -2,8 +2,8 @@
 import type { HealthSignal, HealthSignals } from '../ports/health-signals.ts'
 
 /**
- * @param local receives every signal and calls the subscribers @returns the port, and a function
- * that sends `shared` the signals it missed
+ * @param local receives every signal and calls the subscribers
+ * @returns the port, and a function that sends `shared` the signals it missed
  */
 export function withFallbackSignals(
   shared: HealthSignals,

@@ -225,7 +225,8 @@ export interface AlertStore {
   /** null: none was ever taken. */
   readonly lease: () => StoreCall<AlertLease | null>
   /**
-   * @param seen the lease to take over; null: the first one. @returns null: another node was faster
+   * @param seen the lease to take over; null: the first one.
+   * @returns null: another node was faster
    */
   readonly takeLease: (seen: AlertLease | null, holder: string) => StoreCall<AlertLease | null>
   /** @returns null: the lease was lost */
@@ -235,8 +236,9 @@ export interface AlertStore {
   /** Stores changes of alerts and their notices in one step, or nothing when the term is over. */
   readonly record: (term: number, changes: AlertChanges) => StoreCall<'recorded' | 'term-over'>
   /**
-   * Notices that may be sent now: the oldest ones of each channel, those tried before first. @param
-   * busy channels to leave out
+   * Notices that may be sent now: the oldest ones of each channel, those tried before first.
+   *
+   * @param busy channels to leave out
    */
   readonly due: (nowMs: number, busy: readonly string[]) => StoreCall<readonly AlertNotice[]>
   /** Call it before the message is sent. `term-over`: also when one of the notices is gone. */

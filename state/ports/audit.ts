@@ -86,7 +86,9 @@ export interface AuditCopy {
   readonly append: (entries: readonly AuditEntry[]) => StoreCall<void>
   readonly query: (query: AuditQuery) => StoreCall<AuditPage>
   /**
-   * Removes entries older than `beforeMs`, and the oldest above `entriesMax`. @returns their number
+   * Removes entries older than `beforeMs`, and the oldest above `entriesMax`.
+   *
+   * @returns their number
    */
   readonly prune: (beforeMs: number, entriesMax: number) => StoreCall<number>
 }

@@ -48,7 +48,9 @@ export interface ClusterNodes {
   /** Nodes announced and not withdrawn, unordered. */
   readonly list: () => StoreCall<readonly ClusterNode[]>
   /**
-   * Asks a node to restart. @returns null, or its sentence why not; undefined: no answer in time
+   * Asks a node to restart.
+   *
+   * @returns null, or its sentence why not; undefined: no answer in time
    */
   readonly askRestart: (name: string) => StoreCall<string | null | undefined>
   /** `take` is called when another node asks for a restart. */

@@ -14,7 +14,10 @@ export interface DeliveryRow {
 export interface Deliveries {
   /** null: there is none. */
   readonly read: (channel: string) => StoreCall<DeliveryRow | null>
-  /** @param seen revision that was read; 0: none @returns false: another node was faster */
+  /**
+   * @param seen revision that was read; 0: none
+   * @returns false: another node was faster
+   */
   readonly replace: (
     channel: string,
     seen: number,

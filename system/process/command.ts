@@ -64,8 +64,10 @@ export interface Command {
 export class UsageError extends Error {}
 
 /**
- * Reads the arguments. @returns options, and positional arguments. @throws UsageError for a wrong
- * call
+ * Reads the arguments.
+ *
+ * @returns options, and positional arguments.
+ * @throws UsageError for a wrong call
  */
 export function commandLine<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {
   return parseArgs({ args: [...args], allowPositionals: true, options })

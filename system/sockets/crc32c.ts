@@ -9,8 +9,9 @@ const table = Int32Array.from({ length: 256 }, (_, octet) => {
 })
 
 /**
- * Computes the checksum of the octets from `from` to `end`, as a signed number. @param blankAt
- * where four octets count as 0: those that hold the checksum itself
+ * Computes the checksum of the octets from `from` to `end`, as a signed number.
+ *
+ * @param blankAt where four octets count as 0: those that hold the checksum itself
  */
 export function crc32c(octets: Uint8Array, from: number, end: number, blankAt: number): number {
   let crc = -1

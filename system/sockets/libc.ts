@@ -69,8 +69,9 @@ export interface Libc {
 }
 
 /**
- * Loads the C library. @returns a sentence where the calls are not available: another system, or no
- * koffi
+ * Loads the C library.
+ *
+ * @returns a sentence where the calls are not available: another system, or no koffi
  */
 export function loadLibc(): Libc | string {
   if (process.platform !== 'linux') return `batched UDP needs Linux, this is ${process.platform}`

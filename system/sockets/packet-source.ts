@@ -12,7 +12,9 @@ export interface PacketSource {
   readonly buffer: Uint8Array
   readonly slotBytes: number
   /**
-   * Waits for packets, at most about 100 ms. @returns how many slots are filled; 0 when none came
+   * Waits for packets, at most about 100 ms.
+   *
+   * @returns how many slots are filled; 0 when none came
    */
   receive(): number
   slotOffset(slot: number): number
@@ -34,7 +36,10 @@ export interface PacketSource {
 
 /** Replies to packets whose batch was sent already. */
 export interface LateSender<Place> {
-  /** @param place at which the packet arrived @returns false when the reply was not sent */
+  /**
+   * @param place at which the packet arrived
+   * @returns false when the reply was not sent
+   */
   send(place: Place, envelope: Uint8Array, reply: Uint8Array): boolean
 }
 
@@ -62,11 +67,14 @@ export interface SourcePlaces<Place> {
   readonly bound: ReadonlySet<number>
   /**
    * @returns plain data, which can be sent to a thread; the same for a thread that replaces a dead
-   * one. @throws
+   * one.
+   * @throws
    */
   placeOf(thread: number): Place
   /**
-   * Gives a thread its share from now on; packets that arrive before it reads would wait. @throws
+   * Gives a thread its share from now on; packets that arrive before it reads would wait.
+   *
+   * @throws
    */
   bind(thread: number): void
   /** Descriptors that can be handed to another process, in no order. */

@@ -80,8 +80,9 @@ export class ProxyGate {
   }
 
   /**
-   * Judges how a connection begins; `header` then names the client. @returns octets of its header,
-   * 0 where none is expected; or a value of `Admission`
+   * Judges how a connection begins; `header` then names the client.
+   *
+   * @returns octets of its header, 0 where none is expected; or a value of `Admission`
    */
   admit(octets: Uint8Array, from: number, end: number, isProxy: boolean): number {
     if (!isProxy) {

@@ -108,7 +108,9 @@ export function openUdpSocket(libc: Libc, endpoint: UdpEndpoint): number {
 }
 
 /**
- * Binds a socket: from now on the kernel gives it its share of the queries. @throws when it cannot
+ * Binds a socket: from now on the kernel gives it its share of the queries.
+ *
+ * @throws when it cannot
  */
 export function bindUdpSocket(libc: Libc, { address, port }: UdpEndpoint, fd: number): void {
   if (libc.bind(fd, address, address.length) === 0) return

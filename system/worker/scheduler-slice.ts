@@ -56,8 +56,9 @@ export class SchedulerSlice {
 }
 
 /**
- * Writes the attributes of `usual` with a shorter slice to `short`. @returns false: the slice must
- * not be changed
+ * Writes the attributes of `usual` with a shorter slice to `short`.
+ *
+ * @returns false: the slice must not be changed
  */
 function canShorten(usual: Uint8Array, short: Uint8Array): boolean {
   short.set(usual)

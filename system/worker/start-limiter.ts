@@ -28,8 +28,8 @@ export class StartLimiter {
 
   /**
    * @param start called when its turn comes, at once where there is room; the turn ends when the
-   * returned promise settles @param onFailure called when a start throws or rejects, such as when
-   * the system gives no thread
+   * returned promise settles
+   * @param onFailure called when a start throws or rejects, such as when the system gives no thread
    */
   add(start: () => Promise<void>, onFailure: (error: unknown) => void): void {
     if (this.#isOver) return

@@ -24,7 +24,9 @@ export class TableCollector {
   }
 
   /**
-   * Collects when the tables are new. @param number number of the tables that the thread took over
+   * Collects when the tables are new.
+   *
+   * @param number number of the tables that the thread took over
    */
   takenOver(number: number): void {
     const isReplaced = this.#number !== 0 && this.#number !== number

@@ -84,8 +84,8 @@ class Walk {
   }
 
   /**
-   * @param within names whose addresses are being looked up for this one, outermost first @param
-   * cut a referral to this zone is not followed
+   * @param within names whose addresses are being looked up for this one, outermost first
+   * @param cut a referral to this zone is not followed
    */
   async to(
     name: string,

@@ -24,7 +24,10 @@ export interface AnsweredRecord {
   readonly text: string
 }
 
-/** @param questionEnd end of the question, which was checked @returns undefined: malformed */
+/**
+ * @param questionEnd end of the question, which was checked
+ * @returns undefined: malformed
+ */
 export function readResponse(message: Buffer, questionEnd: number): Answered | undefined {
   const flags = message[HeaderOffset.Flags1]!
   const head = {

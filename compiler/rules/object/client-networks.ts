@@ -117,7 +117,10 @@ function checkCidr(text: string, path: YamlPath, report: Report): void {
   report('cidr-invalid', valueAt(...path), { args })
 }
 
-/** @param rules in file order @param path path of their list */
+/**
+ * @param rules in file order
+ * @param path path of their list
+ */
 function reportArrangement(
   { redundant, crowded }: Arrangement,
   rules: readonly { readonly cidr: string }[],

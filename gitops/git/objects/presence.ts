@@ -50,7 +50,10 @@ export class Presence {
     this.#folderPaths = folderNames.map((folder) => join(gitdir, 'objects', folder))
   }
 
-  /** @returns an object that is gone; undefined when none is. @throws as `ObjectStore.read` does */
+  /**
+   * @returns an object that is gone; undefined when none is.
+   * @throws as `ObjectStore.read` does
+   */
   firstMissing({ commit, tree, findBlob }: CommitObjects): string | undefined {
     const stamps = this.#readStamps()
     const before = this.#stamps

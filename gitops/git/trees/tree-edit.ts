@@ -71,7 +71,10 @@ interface Span {
   after: number
 }
 
-/** @param visit gets the same span each time. @returns whether all of it is in Git's order */
+/**
+ * @param visit gets the same span each time.
+ * @returns whether all of it is in Git's order
+ */
 function walk(raw: Uint8Array, visit: (span: Readonly<Span>) => void): boolean {
   let span: Span = { at: 0, nameAt: 0, end: 0, after: 0 }
   let before: Span = { ...span }

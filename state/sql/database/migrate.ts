@@ -11,7 +11,9 @@ const migrationLock = 7_463_022_901
 /**
  * Applies missing migrations in one transaction, under a lock of the database.
  *
- * Errors: a sentence, when the schema is of a newer program. @throws the driver's error
+ * Errors: a sentence, when the schema is of a newer program.
+ *
+ * @throws the driver's error
  */
 export async function migrate(
   db: Db,

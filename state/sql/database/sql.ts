@@ -23,7 +23,10 @@ export interface SqlConnection {
   readonly onFault?: () => void
 }
 
-/** @param signal aborts the opening @throws the driver's error */
+/**
+ * @param signal aborts the opening
+ * @throws the driver's error
+ */
 export type SqlDriver = (signal: AbortSignal) => Promise<SqlConnection>
 
 export interface SqlStatus {
