@@ -23,7 +23,7 @@ describe.each(persistentAdapters)('the certificate in %s', (_name, adapter) => {
     expect(stored).toEqual({ version: second, sealed })
   })
 
-  test('of nodes that begin at once, one is first', async () => {
+  test('one of the nodes that begin at once is first', async () => {
     const tries = Array.from({ length: 6 }, (_, i) => codeOf(0, `v1.${i}`))
     expect((await Promise.all(tries)).toSorted()).toEqual([
       1,

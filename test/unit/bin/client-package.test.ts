@@ -49,7 +49,7 @@ test('its types take that example, and no path or body that the API has not', ()
   expect(faultsOf('body.ts', example.replace("name: 'web'", 'name: 7'))).not.toEqual([])
 }, 60_000)
 
-test('it has no source, and what a package needs', () => {
+test('the package has no source, and what a package needs', () => {
   const names = readdirSync(installed)
   expect(names.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([])
   expect(names).toEqual(

@@ -133,7 +133,7 @@ test.each([
   expect(heldName(name)).toBe(held)
 })
 
-test('as many questions as a name has labels, however much there is', () => {
+test('a look-up asks as often as a name has labels, however many there are', () => {
   let asked = 0
   const names = {
     isOwned: false,

@@ -126,6 +126,6 @@ test.each([
     '2:43: acme.agreeToTerms is not true',
   ],
   ['two keys', 'queryLog: { socket: ./a, file: ./b }', '1:21: queryLog.socket and queryLog.file'],
-])('what does not go together has a place: %s', (_title, text, says) => {
+])('settings that do not go together are refused with their place: %s', (_title, text, says) => {
   expect(faultsOf(text)).toEqual([expect.stringContaining(says)])
 })

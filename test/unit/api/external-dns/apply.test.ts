@@ -170,7 +170,7 @@ describe('ownership of names', () => {
     expect([status, error]).toEqual([409, expect.stringContaining('that no external-dns owns')])
   })
 
-  describe('what people have written is neither changed nor deleted', () => {
+  describe('records of people are neither changed nor deleted', () => {
     const old = a('www.acme.example', '192.0.2.1')
     const next = a('www.acme.example', '192.0.2.9')
     const own = { labels: { owner: 'cluster-a' } }

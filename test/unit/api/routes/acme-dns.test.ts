@@ -124,7 +124,7 @@ test('values go when they are a day old, and others stay', async () => {
   expect(records[0]!.id).toBe('people')
 })
 
-test('what is wrong is said in the words of acme-dns, and nothing is set', async () => {
+test('a wrong request gets the error of acme-dns, and sets nothing', async () => {
   const { register, update, records } = world()
   const [made, other] = [await register(), await register()]
   const cases: [AcmeDnsRegistration, string, number, string][] = [
@@ -196,7 +196,7 @@ test('there are no more keys than the settings allow, until one is deleted', asy
   expect((await post('register', '{}')).status).toBe(201)
 })
 
-test('it is off without a domain', async () => {
+test('the endpoint is off without a domain', async () => {
   const { post, app } = world({ domain: '', registerFrom: ['0.0.0.0/0'] })
   expect((await post('register', '{}')).status).toBe(404)
   expect((await app.inject('/acme-dns/health')).statusCode).toBe(404)

@@ -9,7 +9,7 @@ import {
   partsForTenant,
 } from '#bundle/discovered/from.ts'
 
-describe('what a member asks for', () => {
+describe('the source that a member asks', () => {
   const rows = [
     ['inventory', { source: 'inventory', service: '', labels: [] }],
     ['consul/shop', { source: 'consul', service: 'shop', labels: [] }],

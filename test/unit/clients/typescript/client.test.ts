@@ -188,7 +188,7 @@ describe('an update', () => {
   })
 })
 
-test('what has not changed is not given again', async () => {
+test('an object that has not changed is not given again', async () => {
   const id = await newPool('watched')
   const { etag } = await client.get(pool, { params: { id } })
   expect(await readIfChanged(client, pool, etag, { params: { id } })).toBeUndefined()

@@ -218,7 +218,7 @@ describe('a record that does harm is refused:', () => {
     expect(reads).toBeLessThan(geoLimits.valuesPerOctetMax + 100)
   })
 
-  test('what is not wanted is passed over, whatever it points to', () => {
+  test('fields that are not wanted are passed over, whatever they point to', () => {
     const parts = [
       entry(control(6, 0)),
       Buffer.concat([control(2, 1), Buffer.from('x'), pointer(0)]),

@@ -218,7 +218,7 @@ describe('after a restart', () => {
     expect(world.resolver.counts().ageSeconds).toBe(60)
   })
 
-  test('what is found is kept for the next one', async () => {
+  test('the addresses found are kept for the next resolver', async () => {
     const world = new World()
     await world.want(name)
     await world.walk(resolveLimits.storeEveryMs)

@@ -63,7 +63,7 @@ function newStore() {
   return { store, time, fastest, record, table, chain }
 }
 
-describe('what may be measured', () => {
+describe('members that may be measured', () => {
   test.each([
     ['www.example.org.', [0, 1, 2, 3, 5]],
     ['WWW.Example.org', [0, 1, 2, 3, 5]],
@@ -112,7 +112,7 @@ test.each([
   expect(store.status().measurements).toBe(measured)
 })
 
-test('of one address one sample of a request counts, however it is written', () => {
+test('one sample of a request counts for an address, however it is written', () => {
   const { store } = newStore()
   const samples = ['2001:db8::6', '192.0.2.1', '2001:DB8:0::6', '192.0.2.1'].map((ip) => ({
     ip,
@@ -278,7 +278,7 @@ test('bundles keep member uids where words can be read', () => {
   expect(bundle.memberUid.byteOffset % 4).toBe(0)
 })
 
-describe('what is reported from a network', () => {
+describe('a network that reports', () => {
   const all = () => true
 
   test('is counted by report, not by sample, and the less the older it is', () => {

@@ -149,7 +149,7 @@ test('an envelope of another kind is not opened', () => {
   })
 })
 
-test('what a node takes is of the revision that was signed, and on its disk', () => {
+test('a node takes the certificate of the revision that was signed, and stores it', () => {
   const written: unknown[] = []
   const copy = { read: () => undefined, write: (state: unknown) => void written.push(state) }
   const pulled = new PulledCertificate(copy)

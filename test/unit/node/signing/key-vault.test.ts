@@ -28,7 +28,7 @@ describe.each(persistentAdapters)('keys of zones of a control node on %s', (_nam
       state: { persistent: state(), exists: () => exists },
     })
 
-  test('those of the folder are in the database after the first look, for all nodes', async () => {
+  test('keys of the folder are in the database after the first look, for all nodes', async () => {
     const key = { zone: wireName(zone), key: generateZoneKey(signingAlgorithm(13)!) }
     storeKey(join(dataDir, keyFolder), key, secretKey, 0)
     const first = start()

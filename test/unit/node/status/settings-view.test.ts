@@ -32,7 +32,7 @@ test('every setting is listed, once', () => {
   expect(keys).toEqual(settingRows.map(({ key }) => key))
 })
 
-describe('where a value comes from', () => {
+describe('the source of a value', () => {
   const text = 'dns: { port: 53 }\ngitops: { branch: live }\nlogging: { level: warn }'
   const settings = load(text, {
     env: { GSLB_GITOPS_BRANCH: 'night', GSLB_LOG_LEVEL: 'error' },

@@ -100,7 +100,7 @@ test('a member is signed for while another one is answered', () => {
 })
 
 describe('after a swap', () => {
-  test('what has changed is signed, and nothing else', () => {
+  test('the walk signs what has changed, and nothing else', () => {
     const { node, take } = world()
     expect(take()).toBeGreaterThan(40)
     expect(take()).toBe(0)
@@ -180,7 +180,7 @@ describe('as time goes by', () => {
       }),
     )
 
-  test('nobody who asks waits for a signature that was renewed', () => {
+  test('no query waits for a signature that was renewed', () => {
     const { node, pass, take } = world()
     take()
     let renewed = 0

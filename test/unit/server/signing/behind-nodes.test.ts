@@ -48,7 +48,7 @@ test('a node is behind since the first revision that it lacks, however many foll
   expect([world.waitedFor(), world.behind.notable()]).toEqual([[], []])
 })
 
-test('it may be behind for as long as keys may be on their way, and as its word may be old', () => {
+test('a node may be behind as long as keys travel and its report is fresh enough', () => {
   const world = new World()
   world.has(10)
   world.waitedFor()

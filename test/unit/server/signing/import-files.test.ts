@@ -70,7 +70,7 @@ test.each([
   expect(read).toEqual({ ok: false, error: expect.stringMatching(reason) as string })
 })
 
-test('what keys do is said in words', () => {
+test('a line says what a key does', () => {
   const times = { createdMs: nowMs, publishedMs: nowMs, activeMs: nowMs, dsSubmittedMs: nowMs }
   const csk = recordOfKey('example.org.', keyOf(257), 'csk', { ...times, dsSeenMs: nowMs })
   const old = { ...csk, times: { ...csk.times, retiredMs: nowMs, removedMs: nowMs } }
@@ -83,7 +83,7 @@ test('what keys do is said in words', () => {
   expect(keyLines([foreign])[0]).toMatch(/algorithm 8: shown, private half elsewhere/)
 })
 
-test('what waits is said with what to do', () => {
+test('a line says what a key waits for, and what to do', () => {
   const waiting: readonly Waiting[] = [
     { for: 'time', tag: 1, step: 'sign', untilMs: nowMs },
     { for: 'age', tag: 1, role: 'zsk', untilMs: nowMs },

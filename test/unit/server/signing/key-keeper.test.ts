@@ -167,7 +167,7 @@ test('keys that another node has changed make it wait', async () => {
   expect(keeper.views()[0]?.nextMs).toBe(world.nowMs + 3 * hour + minute)
 })
 
-test('of two nodes one has lost its parent: the roll ends, and nothing flaps', async () => {
+test('a roll ends without a flap where one of two nodes has lost the parent', async () => {
   const world = new World()
   let isThere = true
   const keepers = [world.keeper(), world.keeper(() => isThere)]
@@ -251,7 +251,7 @@ test('keys of other signers come and go with the list of the zone, and rolls go 
   expect(world.changes).toBe(changes)
 })
 
-test('what zones wait for is in a file, for people', async () => {
+test('the keeper writes into a file what zones wait for', async () => {
   const world = new World()
   const keeper = world.keeper()
   await keeper.look()

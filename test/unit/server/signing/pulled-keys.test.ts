@@ -87,7 +87,7 @@ test('a zone signs on by its file while what is sent has another key, and says s
   expect([moved.keys().get(zone), moved.troubles()]).toEqual([[record], []])
 })
 
-test('it goes over to what is sent once its key signs there, and stays with that', () => {
+test('a zone goes over to the keys that are sent once its own signs there, and stays with them', () => {
   const { keys, path } = opened(undefined, files())
   keys.take(7, text(7, [record, ofFile({ publishedMs: 1 })]))
   expect(keys.keys().size).toBe(0)

@@ -126,8 +126,8 @@ describe('framing', () => {
   })
 })
 
-describe('the end of a connection', () => {
-  test('it stays open after a reply, for the next query', async () => {
+describe('a connection', () => {
+  test('stays open after a reply, for the next query', async () => {
     const { server, connect } = await start()
     const client = await connect()
     client.send(message(1))
@@ -137,7 +137,7 @@ describe('the end of a connection', () => {
     expect(server.stats.accepted).toBe(1)
   })
 
-  test('it is closed when no message came for the idle timeout', async () => {
+  test('is closed when no message came for the idle timeout', async () => {
     const { server, connect } = await start({ idleTimeoutMs: 60 })
     const client = await connect()
     await client.closed()

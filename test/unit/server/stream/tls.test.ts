@@ -304,7 +304,7 @@ test('replies come in the order of their queries, small and large, in many recor
 test.each([
   ['its client ends', [1, 2], true],
   ['a message gets no reply', [1, 2, 0], false],
-])('what is answered goes out before the end where %s', async (_when, ids, isEnded) => {
+])('answers go out before the end where %s', async (_when, ids, isEnded) => {
   const { server, port } = await start()
   const socket = await secured({ port, allowHalfOpen: true } as ConnectionOptions)
   const chunks: Buffer[] = []

@@ -25,6 +25,6 @@ test('no wake is lost on a place without a thread', () => {
   expect(wakes([0, 0, 13, 0, 15], [0, 0, 6, 0, 6], 3)).toEqual([13, 15, 13])
 })
 
-test('where no thread is behind, none is woken', () => {
+test('no thread is woken where none is behind', () => {
   expect(wakes([11, 0], [7, 0], 2)).toEqual([])
 })

@@ -81,7 +81,7 @@ test('the same content again is none, and neither is a change that no transfer s
   expect(followed.history.size).toEqual({ changes: 0, bytes: 0 })
 })
 
-describe('what is beyond a bound is forgotten, the oldest first', () => {
+describe('contents beyond a bound are forgotten, the oldest first', () => {
   test('by count', () => {
     const followed = new Followed({ changesMax: 2 }, a).serve(b).serve(c).serve(d)
     expect(followed.history.size.changes).toBe(2)

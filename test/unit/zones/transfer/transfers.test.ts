@@ -101,7 +101,7 @@ test.each([
   expect(scene.transfers.counts).toMatchObject({ incremental: 0, large: 0, [expected]: 1 })
 })
 
-test('what is condensed at once is that of the transfers that run', () => {
+test('transfers that run bound what is condensed at once', () => {
   const scene = new Scene({ condensedAtOnceBytesMax: 150 })
   scene.serve(1, many)
   for (const client of [1, 2, 3]) scene.ask(client, 0)
