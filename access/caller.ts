@@ -6,7 +6,7 @@ import type { Permission } from './permissions.ts'
  * `system`: the system API key, or a tenant_admin of `default`. `user`: a session. `tenant`: a
  * tenant's API key. `dev`: anybody, because GSLB_API_KEY is not set.
  */
-export type CallerKind = 'system' | 'user' | 'tenant' | 'dev'
+type CallerKind = 'system' | 'user' | 'tenant' | 'dev'
 
 export interface Caller {
   readonly kind: CallerKind

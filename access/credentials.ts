@@ -3,7 +3,7 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 
 export const sessionCookie = 'gslb_session'
 /** Binds a login to the browser in which it began. */
-export const loginCookie = 'gslb_login'
+const loginCookie = 'gslb_login'
 
 /** The `Bearer` credential (RFC 6750 section 2.1); null: there is none. */
 export function bearerOf(authorization: string | undefined): string | null {

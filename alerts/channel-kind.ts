@@ -3,7 +3,7 @@ import type { ChannelSettings, SendOutcome } from '#state/ports/alerts.ts'
 import type { AlertMessage } from './send/message.ts'
 import type { Way } from './send/post.ts'
 
-export interface ChannelField {
+interface ChannelField {
   /** JSON Schema, draft 7. Kinds with a field of the same name share its schema. */
   readonly schema: { readonly [keyword: string]: unknown; readonly description: string }
   readonly isRequired?: true

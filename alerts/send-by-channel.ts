@@ -7,7 +7,7 @@ import type { AlertMessage } from './send/message.ts'
 import { failed } from './send/outcome.ts'
 import type { Way } from './send/post.ts'
 
-export interface SendParts {
+interface SendParts {
   /** null: GSLB_SECRET_KEY is not set. */
   readonly secretKey: Uint8Array | null
   readonly way: Way

@@ -56,7 +56,7 @@ export function endRdata({ replyView, at }: Transaction, start: number): void {
 }
 
 /** Writes an A or AAAA record of the octets at `from`. @returns false when it does not fit */
-export function writeAddress(
+function writeAddress(
   tx: Transaction,
   owner: number,
   family: Family,

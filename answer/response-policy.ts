@@ -22,7 +22,7 @@ import { findRedirect } from './zone-cut.ts'
  * TTL in seconds of the alias that a rule makes; short, so that resolvers soon forget a removed
  * rule.
  */
-export const responseTtlSeconds = 60
+const responseTtlSeconds = 60
 
 /**
  * Answers for the current name, qname or the target of an alias, if a rule matches. The first rule

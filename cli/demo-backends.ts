@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-export interface DemoBackend {
+interface DemoBackend {
   readonly address: string
   readonly port: number
   readonly pid: number

@@ -3,7 +3,7 @@ import { checkHostName, checkName } from '#compiler/values/names.ts'
 import type { Nameserver } from '#schemas/objects/zone.ts'
 import type { ConfigSnapshot } from './object-index.ts'
 
-export interface OwnNameserver {
+interface OwnNameserver {
   /** Lower case, with the final dot. */
   readonly name: string
   readonly addresses: readonly string[]

@@ -23,7 +23,7 @@ export type RawObject = JsonObject & {
   readonly spec: JsonObject
 }
 
-export interface DraftParts {
+interface DraftParts {
   readonly base: ConfigIndex
   /** Returns the content of an object's file. */
   readonly rawOf: (entry: ConfigEntry) => RawObject

@@ -30,7 +30,7 @@ export interface CreateObject {
 /**
  * Id of a pool. When the operation is applied, the field `pool` gets the current name of this pool.
  */
-export type PoolUid = string
+type PoolUid = string
 
 export interface UpdateObject {
   readonly verb: 'update'
@@ -49,7 +49,7 @@ export interface UpdateObject {
  * Refuses an update by the value of a field. It is checked in the queue, since a value read earlier
  * may have changed.
  */
-export interface GroupGuard {
+interface GroupGuard {
   readonly field: string
   readonly value: JsonValue
   /** Sentence of the refusal `forbidden`. */
@@ -69,7 +69,7 @@ export interface RenameObject {
  * Deletes an object. The services of a pool stay, without a pool; its rollouts and windows go with
  * it.
  */
-export interface DeleteObject {
+interface DeleteObject {
   readonly verb: 'delete'
   readonly kind: Kind
   readonly target: Target
@@ -125,7 +125,7 @@ export interface SettleRollout {
   readonly regression?: Regression
 }
 
-export interface Regression {
+interface Regression {
   readonly atMs: number
   /** Start of the attempt: a rollout with another start is another attempt. */
   readonly startAtMs: number
@@ -136,7 +136,7 @@ export interface Regression {
 /**
  * Records which members an active window holds out. Changes nothing when they are recorded already.
  */
-export interface RecordWindow {
+interface RecordWindow {
   readonly verb: 'record'
   readonly kind: 'MaintenanceWindow'
   readonly target: Target
@@ -161,7 +161,7 @@ export interface CreatePart {
  * Limits the parts of an owner. They are counted in the queue, since an earlier count may be out of
  * date.
  */
-export interface PartLimit {
+interface PartLimit {
   readonly partsMax: number
   /** Sentence of the refusal `too-many`. */
   readonly message: string
@@ -188,7 +188,7 @@ export interface DeletePart {
  * Time of a request about members, in Unix milliseconds: rollouts and windows of that time are
  * respected. Left out: they are ignored.
  */
-export type RequestTime = number
+type RequestTime = number
 
 export interface PartTarget {
   readonly uid: string
@@ -323,7 +323,7 @@ export interface WrittenObject {
   readonly part: JsonObject | null
 }
 
-export const writeFailureCodes = [
+const writeFailureCodes = [
   /** The object does not exist, or belongs to another tenant. */
   'not-found',
   /** Others may do this, but not this person. */

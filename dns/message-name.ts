@@ -1,7 +1,7 @@
 // Reads names inside a whole message, compressed or not. RFC 1035 section 4.1.4.
 import { nameLimits } from './name.ts'
 
-export interface MessageName {
+interface MessageName {
   /** Wire form, not compressed; case is kept. */
   readonly wire: Uint8Array
   /** Offset of the first octet after the name where it begins, not after a pointer's target. */

@@ -7,7 +7,7 @@ import type { EventLog, LogEntry } from './event-log.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 import { revisionMessage } from './messages.ts'
 
-export interface FeedClientParts {
+interface FeedClientParts {
   readonly socket: FeedSocket
   readonly log: EventLog
   /** null: all tenants. */

@@ -12,7 +12,7 @@ import { memberMessage, messageOf } from './messages.ts'
 import type { Action, FeedEvent } from './messages.ts'
 
 /** Members before and after, with their rollouts and windows. */
-export interface Views {
+interface Views {
   readonly before: EffectiveView
   readonly after: EffectiveView
 }

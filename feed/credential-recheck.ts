@@ -7,7 +7,7 @@ import { mayFollow } from '#api/ports/feed-port.ts'
 import type { AskCaller } from '#api/ports/feed-port.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 
-export interface End {
+interface End {
   readonly code: number
   readonly reason: string
 }

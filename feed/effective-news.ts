@@ -9,7 +9,7 @@ import type { MemberPart } from '#api/resources/member.ts'
 /** Longest pause: a jump of the clock is noticed by then. */
 const lookMs = 5_000
 
-export interface ChangedMember {
+interface ChangedMember {
   readonly poolId: string
   readonly tenant: string
   readonly member: MemberPart

@@ -22,9 +22,9 @@ import { liveMessages, snapshotMessages } from './snapshot.ts'
 import { CredentialRecheck } from './credential-recheck.ts'
 import type { Arrival, FeedPort } from '#api/ports/feed-port.ts'
 
-export type StatsByTenant = (tenant: string | null) => object
+type StatsByTenant = (tenant: string | null) => object
 
-export interface FeedParts {
+interface FeedParts {
   readonly config: ConfigView
   readonly memberHealth: MemberHealthView
   readonly overlays: OverlayView

@@ -5,7 +5,7 @@ import { showMember } from '#api/resources/member.ts'
 import type { MemberPart } from '#api/resources/member.ts'
 import type { NodeView } from '#api/ports/member-health.ts'
 
-export type MessageType =
+type MessageType =
   | 'health_update'
   | 'pool_update'
   | 'member_update'

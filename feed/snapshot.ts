@@ -11,7 +11,7 @@ import type { MemberPart } from '#api/resources/member.ts'
 import { healthFacts } from './health-news.ts'
 import { healthMessage, memberMessage, messageOf, revisionMessage } from './messages.ts'
 
-export interface FeedMessageParts {
+interface FeedMessageParts {
   readonly config: ConfigSnapshot
   readonly health: MemberHealthView
   readonly overlays: OverlayView

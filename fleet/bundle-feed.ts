@@ -8,14 +8,14 @@ import type { NodeName } from './delivery/membership.ts'
 import { fleetLimits } from './limits.ts'
 
 /** A channel record in the form in which it is sent. */
-export interface SentRecord {
+interface SentRecord {
   /** The record as JSON. */
   readonly text: string
   /** Entity tag, with its quotes. */
   readonly tag: string
 }
 
-export interface BundleFeedParts {
+interface BundleFeedParts {
   /** The stored record; undefined: there is no bundle yet, or no record can be read. */
   readonly stored: () => SignedChannelRecord | undefined
   /** The record for a node during a delivery. null: the stored one. undefined: not known yet. */

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { assert } from '#lib/assert.ts'
 import { fleetLimits } from './limits.ts'
 
-export interface OpenBundleFile {
+interface OpenBundleFile {
   readonly bytes: number
   /** @param end the last octet, inclusive */
   readonly read: (start: number, end: number) => Readable

@@ -19,7 +19,7 @@ export interface BundleReader {
   readonly read: (start: number, length: number) => Promise<Uint8Array>
 }
 
-export const deltaLimits = {
+const deltaLimits = {
   /** A larger delta is useless, since the whole bundle can be cached. */
   bytesMax: 64 * 1024 * 1024,
   pieceBytes: 1024 * 1024,

@@ -16,7 +16,7 @@ export const driftKinds = [
   /** Another process reports under the same name. */
   'name-taken',
 ] as const
-export type DriftKind = (typeof driftKinds)[number]
+type DriftKind = (typeof driftKinds)[number]
 
 export interface DriftedNode extends KnownNode {
   /** Empty: nothing is wrong, or its report is not signed by a listed node. */
@@ -24,7 +24,7 @@ export interface DriftedNode extends KnownNode {
 }
 
 /** The bundle that this node gives to others. */
-export interface CurrentBundle {
+interface CurrentBundle {
   readonly publisher: string
   readonly seq: number
   readonly digest: string

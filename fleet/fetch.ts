@@ -14,7 +14,7 @@ const { request: httpRequest } = process.getBuiltinModule('node:http')
 /** Loaded for TLS only: it takes 20 ms. */
 const nodeHttps = () => process.getBuiltinModule('node:https')
 
-export type FetchFault =
+type FetchFault =
   | 'unreachable'
   | 'bad-status'
   /** The server has named a time to ask again. */
@@ -25,7 +25,7 @@ export type FetchFault =
   | 'bad-encoding'
   | 'stopped'
 
-export interface FetchOptions {
+interface FetchOptions {
   readonly headers: Readonly<Record<string, string>>
   /** JSON; with it the request is a POST. */
   readonly body?: string | undefined

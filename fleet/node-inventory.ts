@@ -43,7 +43,7 @@ export interface SharedReports {
   readonly list: () => Promise<readonly Word[]>
 }
 
-export interface Word {
+interface Word {
   readonly key: string
   readonly text: string
   /** Unix epoch, by the clock of the receiving node. */

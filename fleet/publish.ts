@@ -11,7 +11,7 @@ import { withBundleFile } from './byte-ranges.ts'
 import { makeDelta } from './delta.ts'
 import { bundlePath, channelPath, deltaPath } from './tree.ts'
 
-export interface PublishedTree {
+interface PublishedTree {
   readonly record: ChannelRecord
   /** How many bundles were removed that no record names. */
   readonly removed: number

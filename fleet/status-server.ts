@@ -14,7 +14,7 @@ export interface StatusAnswer {
 }
 
 /** Routes by path. */
-export type StatusRoutes = Readonly<
+type StatusRoutes = Readonly<
   Record<string, (authorization: string | undefined) => StatusAnswer | Promise<StatusAnswer>>
 >
 

@@ -7,7 +7,7 @@ import { parseJson } from '#lib/text/json.ts'
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The one media type that a server takes, and how it is written. */
-export interface BodyType {
+interface BodyType {
   readonly form: RegExp
   readonly name: string
 }

@@ -8,7 +8,7 @@ import { apiLimits } from './limits.ts'
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: string
 }
 

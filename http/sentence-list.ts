@@ -4,7 +4,7 @@
 const sentencesMax = 3
 const charactersMax = 200
 
-export interface Sentence {
+interface Sentence {
   readonly text: string
   /** A parameter, such as the code of a diagnostic. */
   readonly code?: string

@@ -5,7 +5,7 @@ import type { Log } from '#lib/log.ts'
 import { commitRecordLimits } from '#state/ports/commit-records.ts'
 import type { CommitActivation, CommitRecords, HeldCommit } from '#state/ports/commit-records.ts'
 
-export interface CommitRecorderParts {
+interface CommitRecorderParts {
   readonly store: CommitRecords
   /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean

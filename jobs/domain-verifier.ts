@@ -7,7 +7,7 @@ import type { Random } from '#lib/random.ts'
 import type { DomainClaim, DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 
-export interface DomainVerifierParts {
+interface DomainVerifierParts {
   readonly store: Domains
   /** Domains of the accepted configuration; empty before there is one. */
   readonly domains: () => readonly OwnedDomain[]
@@ -34,7 +34,7 @@ export const verifierLimits = {
   jitter: 0.1,
 } as const
 
-export type VerifyFault = 'busy' | StoreFailure
+type VerifyFault = 'busy' | StoreFailure
 
 interface Asked {
   readonly tenant: string

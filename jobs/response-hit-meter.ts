@@ -6,7 +6,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { responseHitLimits } from '#state/ports/response-hits.ts'
 import type { ResponseHitBatch, ResponseHits } from '#state/ports/response-hits.ts'
 
-export interface ResponseHitMeterParts {
+interface ResponseHitMeterParts {
   readonly store: ResponseHits
   /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean

@@ -22,7 +22,7 @@ export const systemTimers: Timers = {
   cancel: (timer) => clearTimeout(timer as NodeJS.Timeout),
 }
 
-export interface JobRunnerParts {
+interface JobRunnerParts {
   readonly jobs: readonly Job[]
   readonly context: JobContext
   readonly clock: Clock

@@ -5,7 +5,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { usageLimits } from '#state/ports/usage.ts'
 import type { Usage, UsageBatch, UsageRecord } from '#state/ports/usage.ts'
 
-export interface UsageMeterParts {
+interface UsageMeterParts {
   readonly usage: Pick<Usage, 'add'>
   /** Queries for names of each tenant since the last call. */
   readonly takeQueries: () => ReadonlyMap<string, number>

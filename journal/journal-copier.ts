@@ -27,19 +27,19 @@ export interface CopySink {
  * `refused`: these octets will never be taken. `absent`: the destination takes no journals, or not
  * yet. `away`: they may be taken later.
  */
-export interface CopyFault {
+interface CopyFault {
   readonly code: 'refused' | 'absent' | 'away'
   readonly message: string
 }
 
-export interface JournalCopierParts {
+interface JournalCopierParts {
   readonly directory: string
   readonly sink: CopySink
   readonly clock: Clock
   readonly log: Log
 }
 
-export interface CopyStatus {
+interface CopyStatus {
   /** Why nothing is copied, in a sentence; null: there is no error. */
   readonly error: string | null
   /** Unix epoch; null: there is no error. */

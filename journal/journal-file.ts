@@ -15,7 +15,7 @@ import {
 } from './segment-files.ts'
 import type { OpenSegment, SegmentHandle } from './segment-files.ts'
 
-export interface JournalFileParts {
+interface JournalFileParts {
   readonly directory: string
   readonly bytesMax: number
   readonly ageMaxMs: number

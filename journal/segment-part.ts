@@ -13,7 +13,7 @@ export interface CopiedPart extends SegmentName {
   readonly octets: Buffer
 }
 
-export interface PartFacts {
+interface PartFacts {
   /** Earliest and latest time of a record, by the clock of the writing node. */
   readonly fromMs: number
   readonly toMs: number

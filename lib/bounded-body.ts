@@ -7,7 +7,7 @@ export class BodyTooLong extends TypeError {
   }
 }
 
-export type Body = AsyncIterable<Uint8Array> | null
+type Body = AsyncIterable<Uint8Array> | null
 
 const firstBytes = 16_384
 

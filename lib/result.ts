@@ -1,7 +1,7 @@
 // Defines Result: a value or an expected error. A bug is an assertion instead.
 
 export type Result<T, E> = Ok<T> | Err<E>
-export interface Ok<T> {
+interface Ok<T> {
   readonly ok: true
   readonly value: T
 }

@@ -13,7 +13,7 @@ import type { Tier } from './tiers.ts'
 /** A longer list would tell nothing new. */
 export const excessMax = 100
 
-export const excessCode = 'licence-exceeded'
+const excessCode = 'licence-exceeded'
 
 const help =
   'It is served all the same. Apply a licence of a higher tier, or take it out of the ' +

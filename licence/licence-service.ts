@@ -288,7 +288,7 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
 const rateOf = ({ enforced, maxRps }: LicenceState): number => (enforced ? maxRps : 0)
 
 /** SHA-256 of machine id and install id, cut to 16 octets. */
-export function fingerprintOf(machineId: string, installId: string): string {
+function fingerprintOf(machineId: string, installId: string): string {
   return createHash('sha256').update(machineId).update(installId).digest('hex').slice(0, 32)
 }
 

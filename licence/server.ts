@@ -10,14 +10,14 @@ export interface LicenceServer {
   readonly verify: (baseUrl: string, token: string) => Promise<Verdict>
 }
 
-export interface TrialMachine {
+interface TrialMachine {
   /** See `fingerprintOf`. */
   readonly fingerprint: string
   readonly installId: string
 }
 
 /** `unknown`: there was no valid answer. */
-export type Verdict = 'valid' | 'revoked' | 'unknown'
+type Verdict = 'valid' | 'revoked' | 'unknown'
 
 /** 500 ms for a trial, for which a request waits; other calls may take longer. */
 const serverLimits = { trialMs: 500, verifyMs: 1_000 }

@@ -17,11 +17,11 @@ export const licenceStatuses = [
   'expired',
   'revoked',
 ] as const
-export type LicenceStatus = (typeof licenceStatuses)[number]
+type LicenceStatus = (typeof licenceStatuses)[number]
 
 /** Sources of tokens, in order: the first that has one counts. */
 export const licenceSources = ['environment', 'api', 'file'] as const
-export type LicenceSource = (typeof licenceSources)[number]
+type LicenceSource = (typeof licenceSources)[number]
 
 export interface SourcedToken {
   readonly text: string

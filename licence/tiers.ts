@@ -7,7 +7,7 @@ export type TokenTier = (typeof tokenTiers)[number]
 /** Tiers of tokens, and of installations without a valid one. */
 export type Tier = TokenTier | 'unlicensed' | 'trial' | 'expired'
 
-export interface TierLimits {
+interface TierLimits {
   readonly membersPerPool: number
   readonly tenants: number
   readonly nodes: number
@@ -76,7 +76,7 @@ interface FeatureSpec {
   readonly title: string
 }
 
-export const features: Readonly<Record<LicensedFeature, FeatureSpec>> = Object.freeze({
+const features: Readonly<Record<LicensedFeature, FeatureSpec>> = Object.freeze({
   'filter-chains': { level: 1, title: 'filter chains need' },
   redirects: { level: 1, title: 'redirects need' },
   'geo-rules': { level: 2, title: 'geo rules need' },

@@ -28,9 +28,9 @@ export interface LicencePayload {
  * `malformed`: not a token. `forged`: signed by another key, or altered. `rejected`: signed, but no
  * valid licence.
  */
-export type TokenFault = 'malformed' | 'forged' | 'rejected'
+type TokenFault = 'malformed' | 'forged' | 'rejected'
 
-export interface TokenRefusal {
+interface TokenRefusal {
   readonly code: TokenFault
   /** A sentence without the token's text. */
   readonly message: string

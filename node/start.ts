@@ -24,14 +24,14 @@ import type { Result } from '#lib/result.ts'
 const echoMs = 250
 
 /** `restart`: the supervisor is to start the process again. */
-export type Ending = 'end' | 'restart'
+type Ending = 'end' | 'restart'
 
-export interface RunningDaemon extends Pick<Daemon, 'reload' | 'stop' | 'isRestarting'> {
+interface RunningDaemon extends Pick<Daemon, 'reload' | 'stop' | 'isRestarting'> {
   /** Resolves with the process that has replaced this one. Left out: none can. */
   readonly replaced?: Promise<number>
 }
 
-export interface NodeRun extends Pick<NodeStart, 'settings' | 'log' | 'env'> {
+interface NodeRun extends Pick<NodeStart, 'settings' | 'log' | 'env'> {
   /** True: replaces a running process, if there is one. */
   readonly isReplacing: boolean
   /** Reads the settings again, at SIGHUP. */

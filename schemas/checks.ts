@@ -5,7 +5,7 @@ import type { Ajv, Options, ValidateFunction } from 'ajv'
 import { plannedKeyword } from './forms/annotations.ts'
 
 /** What a schema describes: an object of the configuration, or the value of a setting. */
-export type Use = 'kind' | 'setting'
+type Use = 'kind' | 'setting'
 
 // A test validates our schemas; doing it here would take half of the compile time.
 const common: Options = { messages: false, validateSchema: false }

@@ -4,7 +4,7 @@ import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 
-export interface SignalBody {
+interface SignalBody {
   readonly source: string
   readonly healthy: boolean
   /** From 0 to 1; null: not given. */
@@ -29,7 +29,7 @@ const readers = {
   generic: (body) => readPlain(body, 'webhook'),
 } as const satisfies Readonly<Record<string, Reader>>
 
-export type SignalFormat = keyof typeof readers
+type SignalFormat = keyof typeof readers
 export const signalFormats = Object.freeze(Object.keys(readers)) as readonly SignalFormat[]
 
 /**

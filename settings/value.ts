@@ -13,7 +13,7 @@ import { entryAt, misfitsOf } from './misfits.ts'
 import type { Misfit } from './misfits.ts'
 import type { SettingRow } from './schema.ts'
 
-export interface Problem extends Place {
+interface Problem extends Place {
   /** Begins at the setting. */
   readonly path: YamlPath
   readonly sentence: string

@@ -40,7 +40,7 @@ import { createRedisRolloutTrips } from './redis/rollout-trips.ts'
 import { createRedisPullingNodes } from './redis/pulling-nodes.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
-export interface EphemeralOptions {
+interface EphemeralOptions {
   /** The section `redis`. Without a `url`: memory of this process. */
   readonly redis: RedisSettings
   /**

@@ -2,7 +2,7 @@
 import { printSimulation } from '#judge/simulate/print.ts'
 import type { PastReport } from './look-back.ts'
 
-export interface WhyHeading {
+interface WhyHeading {
   readonly name: string
   readonly type: string
   readonly client: string | null

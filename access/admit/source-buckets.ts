@@ -2,7 +2,7 @@
 import type { Clock } from '#lib/clock.ts'
 import { networkOf } from '#access/auth/login-limits.ts'
 
-export interface BucketLimits {
+interface BucketLimits {
   readonly perSecond: number
   readonly burst: number
   /** How many clients are remembered. */

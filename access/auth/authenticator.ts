@@ -22,7 +22,7 @@ export interface Credentials {
   readonly bearer: string | null
 }
 
-export interface Authenticated {
+interface Authenticated {
   readonly caller: Caller
   /** `nothing`: dev mode asks for no credential. */
   readonly by: 'cookie' | 'bearer' | 'nothing'

@@ -9,7 +9,7 @@ import type { Users } from '#state/ports/users.ts'
 import { builtInRoles, isPermission } from '#access/permissions.ts'
 import type { Permission } from '#access/permissions.ts'
 
-export interface UserIdentity {
+interface UserIdentity {
   readonly userId: string
   readonly email: string
   readonly displayName: string

@@ -26,11 +26,11 @@ export interface SessionPorts extends Omit<AuthenticatorParts, 'identities'> {
   readonly clock: Clock
 }
 
-export interface LoginPorts extends SessionPorts {
+interface LoginPorts extends SessionPorts {
   readonly passwords: Passwords
 }
 
-export interface LoginForm {
+interface LoginForm {
   readonly email: string
   readonly password: string
   readonly totpCode?: string

@@ -38,7 +38,7 @@ export interface OidcAnswer {
   readonly error_description: string | undefined
 }
 
-export interface OidcBeginning {
+interface OidcBeginning {
   readonly url: string
   readonly login: OidcLogin
 }

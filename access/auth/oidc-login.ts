@@ -23,7 +23,7 @@ import type { OidcAnswer, OidcClient, OidcLogin } from './oidc-client.ts'
 import type { OidcFault } from './oidc-faults.ts'
 import { tokenHash } from './policy.ts'
 
-export interface OidcPorts extends SessionPorts {
+interface OidcPorts extends SessionPorts {
   /** null: there is no single sign-on. */
   readonly oidc: OidcClient | null
   readonly oidcNonces: OidcNonces

@@ -12,7 +12,7 @@ export const passwordLimits = {
 } as const
 
 /** `busy`: the queue is full; another try in a second may succeed. */
-export type PasswordFault = 'busy'
+type PasswordFault = 'busy'
 
 export class Passwords {
   readonly #cost: number

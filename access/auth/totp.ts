@@ -5,7 +5,7 @@ const periodSeconds = 30
 /** Steps before and after the present one that are accepted, for clocks that differ. */
 const window = 1
 
-export interface Enrolment {
+interface Enrolment {
   /** In base32. */
   readonly secret: string
   readonly uri: string

@@ -22,7 +22,7 @@ export type NodeAlertFacts = Omit<AlertFacts, 'missing' | 'commits' | 'nowMs'> &
   readonly commit: () => string
 }
 
-export interface AlertKeeperParts {
+interface AlertKeeperParts {
   readonly store: AlertStore
   /** False: the node's own database is not made yet. */
   readonly isThere: () => boolean
@@ -40,7 +40,7 @@ export interface AlertKeeperParts {
   readonly log: Log
 }
 
-export interface AlertStatus {
+interface AlertStatus {
   readonly isLeading: boolean
   /** Findings that this node reports. */
   readonly findings: number

@@ -17,7 +17,7 @@ import type {
 } from '#state/ports/alerts.ts'
 import { clusterLimits } from './limits.ts'
 
-export interface DelivererParts {
+interface DelivererParts {
   readonly store: Pick<AlertStore, 'due' | 'findChannel' | 'beginMessage' | 'settleMessage'>
   readonly send: SendByChannel
   readonly clock: Clock
@@ -28,7 +28,7 @@ export interface DelivererParts {
 /** Messages by the kind of their channel. */
 export type DeliveryCounts = ReadonlyMap<string, DeliveryCount>
 
-export interface DeliveryCount {
+interface DeliveryCount {
   readonly sent: number
   readonly failed: number
 }

@@ -7,7 +7,7 @@ import type { Log } from '#lib/log.ts'
 import { alertLimits, severities } from '#state/ports/alerts.ts'
 import type { Finding } from '#state/ports/alerts.ts'
 
-export interface FindingsParts {
+interface FindingsParts {
   readonly facts: AlertFacts
   readonly settings: ConditionSettings
   readonly clock: Clock

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { AlertLease, AlertStore } from '#state/ports/alerts.ts'
 import { clusterLimits } from './limits.ts'
 
-export interface LeadershipParts {
+interface LeadershipParts {
   readonly store: Pick<AlertStore, 'lease' | 'takeLease' | 'renewLease' | 'releaseLease'>
   /** Unique for this process, also among later ones on the same node. */
   readonly holder: string

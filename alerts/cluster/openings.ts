@@ -14,7 +14,7 @@ import type {
 } from '#state/ports/alerts.ts'
 import { keyOf } from './findings.ts'
 
-export interface OpeningsParts {
+interface OpeningsParts {
   readonly store: Pick<AlertStore, 'listAlerts' | 'listChannels' | 'record'>
   /** How long alerts are gathered into one message. */
   readonly groupWaitMs: number
@@ -136,7 +136,7 @@ function alertOf(finding: Finding, node: string, nowMs: number): StoredAlert {
 }
 
 /** A tenant is notified of its own alerts, the operator of all. */
-export function hears(channel: StoredChannel, alert: StoredAlert): boolean {
+function hears(channel: StoredChannel, alert: StoredAlert): boolean {
   const isTheirs = channel.tenantId === operatorId || channel.tenantId === alert.tenantId
   const isChosen = channel.conditions.length === 0 || channel.conditions.includes(alert.condition)
   const isSevere = severities.indexOf(alert.severity) <= severities.indexOf(channel.minSeverity)

@@ -37,7 +37,7 @@ export const pagerduty: ChannelKind = {
 }
 
 /** The alert's id joins its end to its beginning, and a repeated event to the first. */
-export function pagerdutyBody({ told, isTest }: AlertMessage, routingKey: string): string {
+function pagerdutyBody({ told, isTest }: AlertMessage, routingKey: string): string {
   const [{ event, alert } = undefined!] = told
   const common = { routing_key: routingKey, dedup_key: `gslbd-${alert.id}` }
   if (event === 'resolved') return JSON.stringify({ ...common, event_action: 'resolve' })

@@ -42,12 +42,12 @@ export const webhook: ChannelKind = {
 }
 
 /** Over the time, too: an old message that somebody sends again shows its age. */
-export function signature(secret: string, timestamp: string, body: string): string {
+function signature(secret: string, timestamp: string, body: string): string {
   const digest = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
   return `v1=${digest}`
 }
 
-export function webhookBody(message: AlertMessage): string {
+function webhookBody(message: AlertMessage): string {
   return JSON.stringify({
     version: 1,
     id: message.id,

@@ -6,7 +6,7 @@ import type { Result } from '#lib/result.ts'
 import { openAddresses } from './open-addresses.ts'
 import type { Way } from './post.ts'
 
-export interface OpenConnection {
+interface OpenConnection {
   readonly socket: Socket
   /** As in `OpenAddresses`. */
   readonly areListed: boolean

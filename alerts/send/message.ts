@@ -2,7 +2,7 @@
 import type { AlertEvent, Severity, StoredAlert } from '#state/ports/alerts.ts'
 import { severities } from '#state/ports/alerts.ts'
 
-export interface AlertStep {
+interface AlertStep {
   readonly event: AlertEvent
   readonly alert: StoredAlert
 }

@@ -9,7 +9,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { sendLimits } from './limits.ts'
 
-export interface OpenAddresses {
+interface OpenAddresses {
   readonly addresses: readonly string[]
   /** True: the operator has listed all of them, so TLS is not required. */
   readonly areListed: boolean

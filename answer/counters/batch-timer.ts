@@ -10,7 +10,7 @@ import type { Counters } from './counters.ts'
 export const timedEvery = 64
 
 /** Sees the queries of each timed batch. @returns which batches to time, as a mask */
-export interface BatchSampler {
+interface BatchSampler {
   readonly take: (source: PacketSource, count: number) => number
 }
 

@@ -10,10 +10,10 @@ const cellsPerRule = 2
 
 /** Sources kept by name after their rules are gone; the rest is one sum. */
 const goneSourcesMax = 1_000
-export const otherSources = 'other'
+const otherSources = 'other'
 
 /** A rule with its hits, as the API gives it. */
-export interface ResponseHit {
+interface ResponseHit {
   readonly uid: string
   readonly source: string
   readonly triggerType: 'exact' | 'domain'

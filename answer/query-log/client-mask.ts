@@ -4,7 +4,7 @@ import { EdnsOption } from '#dns/edns-codes.ts'
 import { optionPlaces } from './message-records.ts'
 
 /** Leading bits of an address that are kept. */
-export const maskBits = { v4: 24, v6: 56 } as const
+const maskBits = { v4: 24, v6: 56 } as const
 
 /** Offsets in a client subnet option: family, source prefix, scope prefix, address. */
 const SubnetAt = { Family: 0, Address: 4 } as const

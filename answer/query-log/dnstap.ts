@@ -26,7 +26,7 @@ export const MessageField = {
 
 export const DnstapType = { Message: 1 } as const
 export const MessageType = { AuthQuery: 1, AuthResponse: 2 } as const
-export const SocketFamily = { Inet: 1, Inet6: 2 } as const
+const SocketFamily = { Inet: 1, Inet6: 2 } as const
 /** Numbers of dnstap.proto. */
 export const SocketProtocol = { udp: 1, tcp: 2, dot: 3, doh: 4 } as const
 

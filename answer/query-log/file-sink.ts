@@ -17,7 +17,7 @@ import { queryLogLimits } from './limits.ts'
 import { FrameBatch, noCounts } from './sink.ts'
 import type { Sink } from './sink.ts'
 
-export interface FileSinkParts {
+interface FileSinkParts {
   readonly path: string
   /** Octets after which a file is closed and the next one begun. */
   readonly fileBytesMax: number

@@ -33,7 +33,7 @@ export interface LoggedQuery {
   readonly choice: LoggedChoice | null
 }
 
-export interface LoggedChoice {
+interface LoggedChoice {
   readonly tenant: string
   readonly service: string
   readonly pool: string
@@ -48,7 +48,7 @@ export interface LoggedChoice {
   readonly members: readonly string[]
 }
 
-export interface LogClock {
+interface LogClock {
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: () => number
   /** The machine clock that stamps the entries of the rings. */

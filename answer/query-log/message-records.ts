@@ -4,7 +4,7 @@ import { skipMessageName } from '#dns/message-name.ts'
 
 export const Section = { Answer: 1, Authority: 2, Additional: 3 } as const
 
-export interface RecordPlace {
+interface RecordPlace {
   /** One of Section. */
   readonly section: number
   readonly type: number
@@ -43,7 +43,7 @@ export function recordPlaces(message: Uint8Array): readonly RecordPlace[] | unde
   return places
 }
 
-export interface OptionPlace {
+interface OptionPlace {
   /** One of EdnsOption. */
   readonly code: number
   readonly start: number

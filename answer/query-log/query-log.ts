@@ -21,7 +21,7 @@ export interface QueryLogParts extends EncoderSettings {
 }
 
 /** Counts since the start; `isUp`: records are accepted now. */
-export interface QueryLogCounts {
+interface QueryLogCounts {
   readonly written: number
   /** Lost because the log did not keep up. */
   readonly droppedFull: number

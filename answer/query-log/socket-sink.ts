@@ -10,7 +10,7 @@ import { queryLogLimits } from './limits.ts'
 import { FrameBatch, noCounts } from './sink.ts'
 import type { Sink } from './sink.ts'
 
-export interface SocketSinkParts {
+interface SocketSinkParts {
   readonly path: string
   /** Default `queryLogLimits.handshakeMs`. */
   readonly handshakeMs?: number

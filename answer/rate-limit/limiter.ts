@@ -26,7 +26,7 @@ const action = { drop: 0, slip: 1, would: 2 } as const
 const allCost = RateCell.Class + Class.All * RateCell.ClassWords + RateCell.CostMicros
 
 /** What the limiter sees of an answer that is about to go out: its transaction. */
-export interface LimitedAnswer {
+interface LimitedAnswer {
   readonly source: Uint8Array
   readonly sourceAt: number
   readonly sourceBytes: number
@@ -48,7 +48,7 @@ export interface LimitedAnswer {
 }
 
 /** Where it is counted. */
-export interface LimitCounts {
+interface LimitCounts {
   /**
    * @param kind an `AnswerClass`
    * @param action index of `limitActions`

@@ -18,7 +18,7 @@ export const watchLimits = {
 
 const minuteMs = 60_000
 
-export interface RateWatchParts {
+interface RateWatchParts {
   readonly memory: RateMemory
   /** Answers beyond the limit since the start, of all threads. */
   readonly limited: () => number

@@ -17,7 +17,7 @@ export const clientRegionLimits = {
   parts: 12,
 } as const
 
-export interface ClientRegionsParts {
+interface ClientRegionsParts {
   readonly samples: Pick<QuerySamples, 'turn' | 'drain'>
   readonly geo: () => GeoBuffers
   /** Queries answered by this node since its start. */
@@ -26,14 +26,14 @@ export interface ClientRegionsParts {
   readonly after: After
 }
 
-export interface RegionCount {
+interface RegionCount {
   /** Two letters; '': the database does not know it. */
   readonly country: string
   /** Queries of the last hour, estimated from the sample. */
   readonly queries: number
 }
 
-export interface RegionCounts {
+interface RegionCounts {
   /** Whether a database of countries is loaded. */
   readonly hasDatabase: boolean
   /** Length of the count in seconds: an hour, or the uptime. */

@@ -14,7 +14,7 @@ import type { ScriptSet } from '#answer/script-mailbox.ts'
 import { ReportLimit } from './report-limit.ts'
 import type { ScriptReport } from './report-limit.ts'
 
-export interface ScriptHostParts {
+interface ScriptHostParts {
   /** Number of answering threads; each has its own mailbox and helper. */
   readonly threads: number
   readonly clock: Clock

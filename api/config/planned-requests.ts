@@ -13,7 +13,7 @@ import { createCheck } from '#http/validation.ts'
 import type { TrialWriter } from './trial-writer.ts'
 import { createConfigTenants } from './tenants.ts'
 
-export interface PlannedRequest {
+interface PlannedRequest {
   readonly method: string
   readonly path: string
   readonly body?: unknown

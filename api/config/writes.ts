@@ -348,7 +348,7 @@ const lists = partKinds.map((kind) => partSpecs[kind].list)
 const inPart = new RegExp(`^(${lists.join('|')})\\.\\d+\\.`)
 
 /** Maps `spec.members.0.port` to `port`, as in the body of a member. */
-export function apiFieldOf(field: string): string {
+function apiFieldOf(field: string): string {
   const inside = field
     .replace(/^(spec|metadata)\.?/, '')
     .replace(inPart, '')

@@ -50,7 +50,7 @@ export interface ZoneKeysFault {
   readonly message: string
 }
 
-export interface NewRoll {
+interface NewRoll {
   readonly which: 'csk' | 'ksk' | 'zsk' | 'all'
   readonly isEmergency: boolean
 }

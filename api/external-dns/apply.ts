@@ -22,7 +22,7 @@ import { externalDnsLimits } from './limits.ts'
 import { recordOperations } from './record-operations.ts'
 import { serviceOperations } from './service-operations.ts'
 
-export type ApplyPorts = Ports<'config' | 'configWriter' | 'domains' | 'licence' | 'clock' | 'log'>
+type ApplyPorts = Ports<'config' | 'configWriter' | 'domains' | 'licence' | 'clock' | 'log'>
 
 interface Context {
   readonly caller: Caller

@@ -14,7 +14,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Ports } from '#api/ports/ports.ts'
 
-export interface CallerParts {
+interface CallerParts {
   readonly authenticator: Authenticator
   readonly ports: Ports<'config' | 'view' | 'tenants'>
   /** Tenant of requests without a credential; undefined: they are refused. */

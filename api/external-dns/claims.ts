@@ -11,7 +11,7 @@ import type { Held } from './held.ts'
 import { readOwnership } from './ownership.ts'
 
 /** Owner ids that a request names, by `claimKey`. */
-export type Senders = ReadonlyMap<string, ReadonlySet<string>>
+type Senders = ReadonlyMap<string, ReadonlySet<string>>
 
 /** By the labels of its endpoints, and by the ownership records beside them. */
 export function sendersIn(endpoints: Iterable<Endpoint>): Senders {

@@ -7,7 +7,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createExternalDnsApp } from './app.ts'
 
-export interface ExternalDnsServerParts {
+interface ExternalDnsServerParts {
   readonly ports: ServerPorts
   readonly listenAddr: string
   /** 0: any free port. */

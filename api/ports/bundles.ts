@@ -56,7 +56,7 @@ export interface Bundles {
 export type JournalFault =
   { readonly code: 'refused'; readonly message: string } | { readonly code: 'no-database' | 'away' }
 
-export interface AskedKeys {
+interface AskedKeys {
   /** Report of the node about itself, as it was received. */
   readonly report: object
   /** The revision of the keys that it has. */

@@ -1,7 +1,7 @@
 // Defines the port to changes that are delivered to nodes in waves.
 import type { Result } from '#lib/result.ts'
 
-export interface ShownPlace {
+interface ShownPlace {
   readonly seq: number
   readonly digest: string
   readonly commit: string
@@ -23,7 +23,7 @@ export interface ShownWave {
   readonly shadow: ShownShadow | null
 }
 
-export interface ShownShadow {
+interface ShownShadow {
   /** Queries that were compared. */
   readonly compared: number
   /** Percent of them with another answer. */
@@ -82,4 +82,4 @@ export interface Deliveries {
   ) => Promise<Result<ShownDelivery, { readonly code: ActionFault; readonly message: string }>>
 }
 
-export type ActionFault = 'unknown' | 'impossible' | 'away'
+type ActionFault = 'unknown' | 'impossible' | 'away'

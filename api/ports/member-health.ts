@@ -51,7 +51,7 @@ export interface KnownHealth {
   readonly resolved?: ResolvedHostname
 }
 
-export interface ResolvedHostname {
+interface ResolvedHostname {
   readonly addresses: readonly { readonly address: string; readonly healthy: boolean }[]
   /** When they were resolved, Unix epoch; 0: never, or there is no need. */
   readonly atMs: number

@@ -1,6 +1,6 @@
 // Defines the port to the settings of this node's process, which are in no repository.
 
-export type SettingSource = 'file' | 'environment' | 'command line' | 'default'
+type SettingSource = 'file' | 'environment' | 'command line' | 'default'
 
 export interface NodeSetting {
   /** Name of the setting, such as `dns.port`. */

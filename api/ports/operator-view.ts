@@ -59,7 +59,7 @@ export interface GitopsStatus {
 export const syncStates = ['starting', 'synced', 'pending', 'held', 'unreachable'] as const
 export type SyncState = (typeof syncStates)[number]
 
-export interface StatusReason {
+interface StatusReason {
   /** A word for programs, such as `Unsigned` or `HistoryRewritten`. */
   readonly code: string
   /** Cause and remedy, in a sentence. */
@@ -69,7 +69,7 @@ export interface StatusReason {
 }
 
 /** The bundle that this node answers from; all fields null or 0 before the first. */
-export interface NodeStatus {
+interface NodeStatus {
   readonly channel: string
   readonly seq: number
   /** Serial of the bundle's SOA records. */
@@ -87,7 +87,7 @@ export interface NodeStatus {
   readonly refused: RefusedBundle | null
 }
 
-export interface RefusedBundle {
+interface RefusedBundle {
   /** A word for programs, such as `rollback` or `bad-bundle`. */
   readonly code: string
   readonly message: string

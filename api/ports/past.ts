@@ -24,7 +24,7 @@ export type PastFault =
   | { readonly code: 'away'; readonly reason: string }
   | { readonly code: 'busy' | 'too-slow' }
 
-export interface HealthQuery {
+interface HealthQuery {
   /** Tenant of the pool. */
   readonly tenant: string
   /** Ids of members of one pool. */

@@ -2,13 +2,13 @@
 import type { RumTarget } from '#routing/rum/targets.ts'
 
 /** A measurement that a browser reports. */
-export interface RumSample {
+interface RumSample {
   /** Address of the member. */
   readonly ip: string
   readonly latencyMs: number
 }
 
-export interface RumCoverage {
+interface RumCoverage {
   readonly subnets: number
   /** Measurements, one for each subnet and member. */
   readonly measurements: number

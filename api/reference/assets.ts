@@ -36,7 +36,7 @@ export function libraryFolder(): string {
   return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 }
 
-export interface Asset {
+interface Asset {
   readonly type: string
   readonly bytes: Buffer
   /** Quoted entity tag. */

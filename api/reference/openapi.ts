@@ -104,7 +104,7 @@ export function operationId({ method, path }: Route): string {
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
 /** Says who may call the route, and what else it does. */
-export function descriptionOf({ needs, details }: Route): string {
+function descriptionOf({ needs, details }: Route): string {
   return details === undefined ? needsSentence(needs) : `${needsSentence(needs)} ${details}`
 }
 
@@ -190,7 +190,7 @@ function successes(row: Route): Json {
 }
 
 /** Statuses of all refusals of a route, in order. */
-export function refusalsOf(row: Route): readonly number[] {
+function refusalsOf(row: Route): readonly number[] {
   const { needs, body, query, path, ifMatch, refusals: own = [] } = row
   const isOfOne = path.includes('{')
   const all = new Set<number>(own)

@@ -29,7 +29,7 @@ export const DashboardStats = Type.Object(
 
 type StatsPorts = Ports<'config' | 'memberHealth' | 'node'>
 
-export interface StatsContext {
+interface StatsContext {
   readonly caller: Viewer
   readonly ports: StatsPorts
 }

@@ -32,7 +32,7 @@ export const NewGeoRule = body({ ...fields, priority: defaulted(properties.prior
 export type NewGeoRule = Static<typeof NewGeoRule>
 export const GeoRuleChange = body({ ...fields, priority: plain(properties.priority) })
 
-export type GeoRulePart = GeoRuleFields & { readonly uid: string }
+type GeoRulePart = GeoRuleFields & { readonly uid: string }
 
 /** Clears the host bits: a network written by the address of one of its hosts is that network. */
 export function normalRule<Sent extends { readonly cidr: string; readonly endpoint: string }>(

@@ -43,7 +43,7 @@ export type NewResponseRule = Static<typeof NewResponseRule>
 type Policy = ConfigEntry<'ResponsePolicy'>
 
 /** A row of the list. */
-export interface RuleRow {
+interface RuleRow {
   readonly owner: Policy
   readonly part: PartOf['ResponseRule'] & { readonly uid: string }
   readonly uid: string

@@ -14,7 +14,7 @@ import { serveStatusPage } from './status-page.ts'
 import type { StatusPage } from './status-page.ts'
 import { dashboardPath, serveDashboard, servePlaceholder } from './web-dashboard.ts'
 
-export interface ApiServerParts {
+interface ApiServerParts {
   readonly ports: ServerPorts
   readonly log: Log
   readonly listenAddr: string

@@ -17,7 +17,7 @@ export interface StatusPage {
 type PagePorts = Ports<'config' | 'memberHealth' | 'overlays' | 'clock'>
 type Standing = 'up' | 'degraded' | 'down' | 'unknown'
 
-export const statusPath = '/status/'
+const statusPath = '/status/'
 
 /** How long caches may keep the page, and how long one copy is served to all. */
 const keptSeconds = 15
@@ -30,7 +30,7 @@ const words: Readonly<Record<Standing, string>> = {
 }
 
 /** Reveals nothing of pools, members, addresses or their number. */
-export function standingsOf(
+function standingsOf(
   ports: PagePorts,
   names: readonly string[],
 ): readonly { readonly name: string; readonly standing: Standing }[] {
@@ -117,7 +117,7 @@ const summaries: Readonly<Record<Standing, string>> = {
   unknown: 'Not all is known',
 }
 
-export function htmlOf(
+function htmlOf(
   { title }: StatusPage,
   rows: ReturnType<typeof standingsOf>,
   nowMs: number,

@@ -83,7 +83,7 @@ export function serveDashboard(app: FastifyInstance, directory: string): void {
 }
 
 /** Absolute paths that must not be readable over HTTP. */
-export interface PrivatePaths {
+interface PrivatePaths {
   /** Nothing below it may be served, whatever its name. */
   readonly dataDir: string
   /** Other files and directories. */

@@ -1,6 +1,6 @@
 // Computes a TTL that fits how often the answers of a name change.
 
-export interface ObservedChanges {
+interface ObservedChanges {
   readonly ttlSeconds: number
   /** How often the sources of the answer changed in the window. */
   readonly changes: number
@@ -9,7 +9,7 @@ export interface ObservedChanges {
   readonly isProbed: boolean
 }
 
-export const ttlAdviceLimits = {
+const ttlAdviceLimits = {
   /** A shorter window says nothing of a month. */
   windowSecondsMin: 7 * 86_400,
   /** Changes in a window: a single one may be a repair. */

@@ -21,7 +21,7 @@ interface EditedNode {
 }
 
 /** The result of `finish`. Rows of services are written elsewhere. */
-export interface EditedNames {
+interface EditedNames {
   readonly laid: LaidNames
   /**
    * Maps the index of each node in the last bundle to its new index; a removed node has any value.

@@ -269,7 +269,7 @@ export function writeNode(
   new Uint8Array(nodeRow.buffer, end - wire.length, wire.length).set(wire)
 }
 
-export interface NameIndex {
+interface NameIndex {
   readonly nameIndex: Uint32Array
   readonly nameSeed: number
 }

@@ -8,7 +8,7 @@ import { sortedByUid } from './rows.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 
 /** Rows that the encoder gave to the pools of the model. */
-export interface PlacedPools {
+interface PlacedPools {
   /** Row of the pool at a position of the model. */
   readonly indexOfPool: Uint32Array
   readonly columns: { readonly poolMemberStart: Uint32Array; readonly poolCount4: Uint32Array }

@@ -36,10 +36,10 @@ interface MemberRow {
   readonly kind: number
 }
 
-export type PoolColumns = ReturnType<typeof emptyPoolColumns>
+type PoolColumns = ReturnType<typeof emptyPoolColumns>
 
 /** Where the rows of a pool begin; the last entry is the count of rows. */
-export interface PoolPlace {
+interface PoolPlace {
   pool: number
   member: number
   address6: number
@@ -81,7 +81,7 @@ export function writeAddress6Row(
 }
 
 /** Collectors that pools are written with. */
-export interface PoolParts {
+interface PoolParts {
   readonly strings: StringTable
   readonly endpoints: EndpointTable
   readonly extra: MemberExtraRows

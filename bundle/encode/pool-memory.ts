@@ -14,7 +14,7 @@ import type { Rows } from './rows.ts'
 import type { AskedTexts, StringTable } from '#bundle/format/string-table.ts'
 
 /** All tables that the pools of a bundle fill. */
-export type PoolTables = ReturnType<typeof laidOut>
+type PoolTables = ReturnType<typeof laidOut>
 
 interface LastPools {
   readonly tables: PoolTables

@@ -56,7 +56,7 @@ export const arrayTypes: Readonly<Record<ElementType, ArrayType>> = {
 export const elementBytes: Readonly<Record<ElementType, number>> = { u8: 1, u16: 2, u32: 4, i32: 4 }
 
 /** The number of rows of a column: one per counted object, or any number of octets (`free`). */
-export type RowsOf = keyof BundleCounts | 'free'
+type RowsOf = keyof BundleCounts | 'free'
 
 interface SectionSpec<Element extends ElementType, Rows extends RowsOf> {
   readonly element: Element

@@ -93,7 +93,7 @@ export function* slotMembers(
 }
 
 /** The rows of `hostnameRow` of one member: mostly one. */
-export interface HostnameParts {
+interface HostnameParts {
   readonly first: number
   readonly count: number
 }

@@ -9,7 +9,7 @@ import type { StringTable } from './string-table.ts'
 /** By `Mode` of a row. Never reordered. */
 const modes = ['and', 'or', 'override'] as const satisfies readonly ExternalSignalMode[]
 
-export type MemberExtra = Pick<MemberModel, 'warmupThreshold' | 'rumUrl' | 'externalSignalMode'>
+type MemberExtra = Pick<MemberModel, 'warmupThreshold' | 'rumUrl' | 'externalSignalMode'>
 
 const plainExtra: MemberExtra = Object.freeze({
   warmupThreshold: 0,

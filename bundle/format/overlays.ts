@@ -7,8 +7,8 @@ import { bundleLimits } from './limits.ts'
 import type { RolloutModel, WindowModel } from './model.ts'
 import { parseJson } from '#lib/text/json.ts'
 
-export type RolloutText = Omit<RolloutModel, 'pool' | 'member'>
-export interface WindowText extends Omit<WindowModel, 'pool' | 'member' | 'members'> {
+type RolloutText = Omit<RolloutModel, 'pool' | 'member'>
+interface WindowText extends Omit<WindowModel, 'pool' | 'member' | 'members'> {
   readonly members?: readonly string[]
 }
 

@@ -6,7 +6,7 @@ const lookAhead = 16
 /** Unused ids after which all ids are assigned anew. */
 const idleIdsMax = 10_000
 
-export interface StringColumns {
+interface StringColumns {
   readonly stringOffset: Uint32Array
   readonly stringBytes: Uint8Array
 }

@@ -19,7 +19,7 @@ export interface RedirectModel {
 
 /** By code number. */
 export const redirectCodeOf = [301, 302, 307, 308] as const
-export type RedirectCode = (typeof redirectCodeOf)[number]
+type RedirectCode = (typeof redirectCodeOf)[number]
 
 /** The sections of redirects, which need no other section. */
 export interface RedirectColumns {

@@ -11,7 +11,7 @@ import { blobsIn, repairsIn } from './earlier-commits.ts'
 import { commitNamed, filesOfCommit, openGitPlace } from '#gitops/checkout/git-tree.ts'
 import { searchPath } from './search-path.ts'
 
-export interface PlannedChange {
+interface PlannedChange {
   /** A checkout with the commits. */
   readonly directory: string
   /** Commits; head '': the one that is checked out. */

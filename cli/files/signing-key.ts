@@ -8,12 +8,12 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Io } from '#system/process/command.ts'
 
-export interface SigningKeyFile {
+interface SigningKeyFile {
   readonly path: string
   readonly key: SshPrivateKey
 }
 
-export interface SigningKeyQuery {
+interface SigningKeyQuery {
   /** As given on the command line: the private key, or the public one beside it. */
   readonly named: string | undefined
   /** The repository whose settings tell, with the person's, which key git uses. */

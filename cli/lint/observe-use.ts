@@ -9,7 +9,7 @@ import type { PartKind } from '#config/parts.ts'
 import { isWaiting } from './use-report.ts'
 import type { TtlMisfit, UnusedThing, UseReport } from './use-report.ts'
 
-export interface UseObserver {
+interface UseObserver {
   readonly observe: Observe
   /** After the run: how many objects the node has that the configuration lacks. */
   readonly missing: () => number

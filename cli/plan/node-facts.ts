@@ -17,7 +17,7 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//.test(text)
 }
 
-export interface ActiveCommit {
+interface ActiveCommit {
   readonly oid: string
   /** Sentences. */
   readonly warnings: readonly string[]

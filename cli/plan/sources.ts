@@ -42,14 +42,14 @@ export interface FoundSide {
   readonly blobs: Blobs | null
 }
 
-export interface FoundRevisions {
+interface FoundRevisions {
   readonly base: FoundSide
   readonly head: FoundSide
   /** Sentences about the relation of the two sides. */
   readonly warnings: readonly string[]
 }
 
-export interface SourceFault {
+interface SourceFault {
   readonly exit: Exit
   readonly message: string
 }
@@ -58,7 +58,7 @@ const noMoveLimits: MoveLimits = { all: null, tenants: new Map() }
 
 const fault = (exit: Exit, message: string): Result<never, SourceFault> => err({ exit, message })
 
-export interface SourceParts {
+interface SourceParts {
   /** A directory, in a checkout when a side is a commit. */
   readonly directory: string
   readonly base: string

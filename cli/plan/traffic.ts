@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import type { CountedNetwork, Traffic } from '#judge/clients/traffic.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 
-export const trafficLimits = {
+const trafficLimits = {
   bytesMax: 64 * 1_048_576,
   /** Each network is searched for. */
   networksMax: 200_000,

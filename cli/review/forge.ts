@@ -39,4 +39,4 @@ export interface Forge {
   ) => Promise<Result<number | null, string>>
 }
 
-export type Reply = Promise<Result<unknown, string>>
+type Reply = Promise<Result<unknown, string>>

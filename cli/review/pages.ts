@@ -8,7 +8,7 @@ const perPage = 100
 /** A longer discussion gets another comment. */
 const pagesMax = 20
 
-export interface Row {
+interface Row {
   readonly id: number
   readonly author: string
   readonly body: string

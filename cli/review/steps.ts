@@ -15,7 +15,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { searchPath } from '#cli/files/search-path.ts'
 
-export interface ReviewParts {
+interface ReviewParts {
   readonly path: string
   readonly base: string
   /** undefined: signatures are not verified. */
@@ -25,7 +25,7 @@ export interface ReviewParts {
   readonly io: Pick<Io, 'env' | 'progress'>
 }
 
-export interface ReviewCommands {
+interface ReviewCommands {
   readonly verify: Command
   readonly check: Command
   readonly plan: Command

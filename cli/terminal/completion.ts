@@ -1,7 +1,7 @@
 // Makes completions for shells from the usage texts of the commands.
 
 /** A command as its usage text describes it. */
-export interface CompletedCommand {
+interface CompletedCommand {
   readonly name: string
   readonly summary: string
   readonly options: readonly string[]

@@ -1,12 +1,12 @@
 // Writes to standard output and error; a closed pipe or a full disk does not end the process.
 
 /** The part of `process.stdout` that is used. */
-export interface OutletStream {
+interface OutletStream {
   readonly write: (text: string, done: (error?: Error | null) => void) => unknown
   readonly on: (event: 'error', listener: (error: Error) => void) => unknown
 }
 
-export interface Outlet {
+interface Outlet {
   readonly write: (text: string) => void
   /**
    * Texts that were lost since the last call, once one was written again; else 0. The log calls it

@@ -6,7 +6,7 @@ type Path = readonly string[]
 /** Longer texts are cut to a line. */
 const charsMax = 500
 /** Rows of a screen; the API has all. */
-export const rowsMax = 500
+const rowsMax = 500
 
 function at(value: unknown, path: Path): unknown {
   let found = value

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Exit, UsageError } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
 
-export interface Repetition {
+interface Repetition {
   /** Pause from the end of one look to the next. */
   readonly intervalMs: number
   /** Infinity: until an interruption. */

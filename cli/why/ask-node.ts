@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 const patienceMs = 90_000
 
 /** The body of POST /api/v1/why. */
-export interface AskedPast {
+interface AskedPast {
   readonly name: string
   readonly type: string
   readonly subnet?: string

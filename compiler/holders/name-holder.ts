@@ -87,13 +87,13 @@ export function holdingOf<C extends NameClaim>(
 }
 
 /** The inputs that are the same for all levels of a name. */
-export interface SeenName<C extends NameClaim> {
+interface SeenName<C extends NameClaim> {
   readonly names: HeldNames<C>
   readonly claimant: Claimant
   readonly zone: ZoneOfName | undefined
 }
 
-export interface ZoneOfName extends HeldZone {
+interface ZoneOfName extends HeldZone {
   readonly apex: string
 }
 

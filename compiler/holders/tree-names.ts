@@ -28,7 +28,7 @@ export interface TreeNames extends HeldNames<TreeClaim> {
   readonly domains: ReadonlyMap<string, Entry<'DelegatedDomain'>>
 }
 
-export interface NamePlans {
+interface NamePlans {
   readonly tree: Tree
   readonly zones: ZonePlan
   readonly records: RecordPlan

@@ -129,7 +129,7 @@ export function denialBy(
 }
 
 /** Answers that an existing name has lost; each is a word for messages. */
-export type LostAnswers = 'IPv4' | 'IPv6' | 'IPv4 and IPv6' | 'all'
+type LostAnswers = 'IPv4' | 'IPv6' | 'IPv4 and IPv6' | 'all'
 
 /**
  * Returns what an existing name has lost. Removal of its service, of the service's pool or of

@@ -81,12 +81,12 @@ export interface Moved {
 /** @returns only the names that lose or gain clients */
 export type MovedBetween = (before: Uint8Array, after: Uint8Array) => readonly Moved[]
 
-export interface Moves {
+interface Moves {
   readonly bundle: Uint8Array
   readonly to: (after: Uint8Array) => readonly Moved[]
 }
 
-export interface OutlinedPlans {
+interface OutlinedPlans {
   readonly zones: ZonePlan
   readonly records: RecordPlan
   readonly responses: ResponsePlan

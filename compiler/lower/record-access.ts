@@ -14,7 +14,7 @@ export interface RecordZone {
 }
 
 /** The fields of a delegated domain that decide about rights. */
-export interface OwnedDomain {
+interface OwnedDomain {
   readonly tenant: string
   readonly object: { readonly spec: { readonly domain: string } }
 }

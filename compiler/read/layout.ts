@@ -4,7 +4,7 @@ import { shared } from '#lib/memory/string-memory.ts'
 import { kindNames, kinds, tenantPathOf } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
-export type PathRole =
+type PathRole =
   | { readonly role: 'tenant'; readonly tenant: string }
   /** A global file of one kind. */
   | { readonly role: 'shared'; readonly kind: Kind }

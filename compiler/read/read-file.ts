@@ -40,7 +40,7 @@ export interface ReadFile {
 }
 
 /** Results that later stages derive from the content and store here. */
-export interface FileMemo {
+interface FileMemo {
   /** See FileMemory. */
   round: number
   /** Uid of the last entry made from it: equal content may be at several paths. */
@@ -146,7 +146,7 @@ function domainKeyOf(kind: Kind | undefined, object: ObjectOf[Kind]): string | u
 }
 
 /** The parts of a reading that cannot be derived from the others. */
-export type KeptReading = Pick<ReadFile, 'blobId' | 'text' | 'findings' | 'findingsLeftOut'> & {
+type KeptReading = Pick<ReadFile, 'blobId' | 'text' | 'findings' | 'findingsLeftOut'> & {
   readonly kind: Kind
   readonly object: ObjectOf[Kind]
 }

@@ -20,7 +20,7 @@ export const unread = (files: readonly SourceFile[]): readonly SourceFile[] =>
   files.map(({ path, kind, sizeBytes }) => ({ path, blobId: '', kind, sizeBytes, bytes: null }))
 
 /** Octets of all files read, and the heaviest folder. */
-export interface Weight {
+interface Weight {
   readonly bytes: number
   /** Path of a folder. */
   readonly heaviest: string

@@ -3,7 +3,7 @@ import { absentFromScripts } from './script-absent.ts'
 import { scriptTokens } from './script-tokens.ts'
 import type { ScriptToken } from './script-tokens.ts'
 
-export interface ScriptAbsence {
+interface ScriptAbsence {
   readonly name: string
   readonly advice: string
   /** Index in the body of its first use. */

@@ -31,7 +31,7 @@ export interface Entry<K extends Kind = Kind> {
 }
 
 /** Results of later stages, kept as long as the entry stays in its place. */
-export interface Derived {
+interface Derived {
   pool?: PoolModel
   /** For a pool: the last round of `poolsUsed` in which a service named it. */
   usedInRound?: number
@@ -85,7 +85,7 @@ export interface Tree {
 }
 
 /** What unreadable files may have declared: rules must not report it as missing. */
-export interface FaultyFiles {
+interface FaultyFiles {
   readonly settings: boolean
   /** `tenant/name` of pools. */
   readonly poolNames: ReadonlySet<string>

@@ -3,7 +3,7 @@ import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { TextFault } from '#diagnostics/finding.ts'
 
-export interface CheckedAddress {
+interface CheckedAddress {
   /** The form of RFC 5952; undefined when the text is not a usable address. */
   readonly canonical: string | undefined
   readonly fault: TextFault | undefined

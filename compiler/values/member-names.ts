@@ -5,7 +5,7 @@ import type { MemberTarget } from './member-target.ts'
 
 const uuid = new RegExp(uuidPattern)
 
-export interface NamedMember extends MemberTarget {
+interface NamedMember extends MemberTarget {
   /** Empty: unnamed. */
   readonly name: string
 }

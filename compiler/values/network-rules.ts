@@ -15,7 +15,7 @@ export interface NetworkRule {
 }
 
 /** The precedence among rules that match a client: longest prefix, or order in the file. */
-export type RuleOrder = 'longest-prefix' | 'first-rule'
+type RuleOrder = 'longest-prefix' | 'first-rule'
 
 export interface Arrangement {
   readonly ranges: ClientRanges

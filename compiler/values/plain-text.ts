@@ -9,7 +9,7 @@ import type { Result } from '#lib/result.ts'
 import { rdataExample } from './rdata-examples.ts'
 import { recordTypeNamed, recordTypeOf } from './record-sets.ts'
 
-export interface PlainValue {
+interface PlainValue {
   /** The plain form: the same for all that means the same. */
   readonly text: string
   /** As a file of the configuration has it. */

@@ -41,7 +41,7 @@ export function recordTypeOf(code: number): RdataType {
   return code === aliasCode ? aliasRecord : rdataTypeOf(code)
 }
 
-export interface ReadRecords {
+interface ReadRecords {
   /** In the form of its rrsets' names; undefined: not a name. */
   readonly zone: string | undefined
   readonly rrsets: readonly ReadRrset[]
@@ -50,7 +50,7 @@ export interface ReadRecords {
   readonly faults: readonly RecordFault[]
 }
 
-export interface RecordFault {
+interface RecordFault {
   readonly code: DiagnosticCode
   readonly place: Place
   readonly detail: FindingDetail

@@ -1,7 +1,7 @@
 // Suggests the right value for one of the wrong type: the number in `5m`, `true` for `yes`.
 import type { JsonSchema } from '#schemas/json-schema.ts'
 
-export interface ValueHint {
+interface ValueHint {
   /** A clause of advice. */
   readonly help: string
   /** The value probably meant; undefined where unknown. */

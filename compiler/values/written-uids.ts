@@ -4,7 +4,7 @@ import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
 
 /** In lower case. */
-export interface WrittenUid {
+interface WrittenUid {
   readonly uid: string
   readonly place: Place
 }

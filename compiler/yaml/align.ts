@@ -3,7 +3,7 @@ import { sameValue } from './same-value.ts'
 import type { JsonValue } from './text.ts'
 import { isFields } from '#lib/text/json.ts'
 
-export interface Alignment {
+interface Alignment {
   /** Positions before and after, both ascending. */
   readonly kept: readonly (readonly [from: number, to: number])[]
   readonly removed: readonly number[]

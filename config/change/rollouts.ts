@@ -64,7 +64,7 @@ export function settleOver(
   return ok(live)
 }
 
-export interface LiveRollout {
+interface LiveRollout {
   readonly entry: Entry
   readonly moment: RolloutMoment
 }

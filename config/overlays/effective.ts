@@ -11,7 +11,7 @@ import { targetOfRollout, targetOfWindow } from './targets.ts'
 import type { MemberPart, MemberTarget, Objects, WindowTarget } from './targets.ts'
 
 /** The rollout or window by which a member differs from its declaration. */
-export interface Hold {
+interface Hold {
   readonly kind: 'rollout' | 'window'
   readonly id: string
   readonly name: string
@@ -37,7 +37,7 @@ export interface OpenRollout extends MemberTarget {
   readonly schedule: RolloutSchedule
 }
 
-export interface PlacedWindow extends WindowTarget {
+interface PlacedWindow extends WindowTarget {
   readonly entry: ConfigEntry<'MaintenanceWindow'>
   readonly startAtMs: number
   readonly endAtMs: number

@@ -18,7 +18,7 @@ export interface KeyOfZone {
 }
 
 /** The pair of files, and what their names begin with: `Kexample.org.+013+30225`. */
-export interface BindKeyFiles {
+interface BindKeyFiles {
   readonly stem: string
   /** `.key` */
   readonly record: string

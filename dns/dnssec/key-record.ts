@@ -164,7 +164,7 @@ export function zoneKeyOf({ secret, flags }: KeyRecord): ZoneKey | undefined {
 }
 
 /** A record without its secret, for files and for clients. */
-export interface KeyRecordJson {
+interface KeyRecordJson {
   readonly zone: string
   readonly tag: number
   readonly algorithm: number

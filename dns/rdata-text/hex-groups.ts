@@ -1,7 +1,7 @@
 // Groups of hex digits with a separator between them: hardware addresses, ILNP identifiers.
 import type { Field } from './field.ts'
 
-export interface HexGroups {
+interface HexGroups {
   readonly groups: number
   /** Octets of a group. Two-octet groups may drop leading zeros. RFC 6742 section 2.1. */
   readonly bytes: 1 | 2

@@ -32,7 +32,7 @@ export interface RdataType {
   readonly nameOffsets: (rdata: Uint8Array) => readonly number[] | undefined
 }
 
-export interface RdataShape {
+interface RdataShape {
   readonly name: string
   readonly code: number
   readonly fields: readonly Field[]

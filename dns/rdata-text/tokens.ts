@@ -10,7 +10,7 @@ export interface Token {
   readonly column: number
 }
 
-export interface ScannedToken extends Token {
+interface ScannedToken extends Token {
   /** Characters of the text before what follows the token. */
   readonly end: number
 }
@@ -29,7 +29,7 @@ export interface RdataFault {
 }
 
 /** Four characters for each of 65,535 octets (`\DDD`), and room for separators. */
-export const rdataTextCharactersMax = 327_680
+const rdataTextCharactersMax = 327_680
 
 /** Splits one value as a configuration has it: no comments, no parentheses. */
 export function tokensOf(text: string): Result<RdataText, RdataFault> {

@@ -21,7 +21,7 @@ export interface DigestedMessage {
   readonly arCount: number
 }
 
-export interface DigestInput {
+interface DigestInput {
   readonly key: TsigKey
   /** MAC of the request or of the previous message; empty for a request. */
   readonly priorMac: Uint8Array

@@ -6,7 +6,7 @@ import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import type { UpdateMessage, UpdateRecord } from './read-update.ts'
 
 /** RFC 2136 section 2.2. */
-export const UpdateRcode = {
+const UpdateRcode = {
   NoError: 0,
   FormErr: 1,
   NXDomain: 3,
@@ -16,7 +16,7 @@ export const UpdateRcode = {
   NotAuth: 9,
   NotZone: 10,
 } as const
-export type UpdateRcode = (typeof UpdateRcode)[keyof typeof UpdateRcode]
+type UpdateRcode = (typeof UpdateRcode)[keyof typeof UpdateRcode]
 
 /** The view of the zones that checks need. Names are in wire form and lower case. */
 export interface ZoneView {
@@ -50,7 +50,7 @@ export type ZoneUpdate =
   | { readonly verb: 'delete-rrset'; readonly name: Uint8Array; readonly type: number }
   | { readonly verb: 'delete-all'; readonly name: Uint8Array }
 
-export type CheckedUpdate =
+type CheckedUpdate =
   | {
       readonly rcode: 0
       readonly changes: readonly ZoneUpdate[]

@@ -5,7 +5,7 @@ import type { Result } from '#lib/result.ts'
 import type { Entry } from './entries.ts'
 import { zoneFileLimits } from './zone-record.ts'
 
-export interface Generate {
+interface Generate {
   readonly start: number
   readonly stop: number
   readonly step: number

@@ -11,7 +11,7 @@ const rowsOfChunk = 16_384
 const bytesOfChunk = 2 ** 20
 
 /** The place in the source text where a record was written. */
-export interface RecordOrigin {
+interface RecordOrigin {
   /** Number of the text, in order of opening. */
   readonly text: number
   /** Position in that text, from 1. */

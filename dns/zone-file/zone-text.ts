@@ -2,7 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-export interface Place {
+interface Place {
   readonly line: number
   readonly column: number
 }

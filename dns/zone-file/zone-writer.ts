@@ -7,7 +7,7 @@ import { anyReader } from './zone-readers.ts'
 import type { ZoneReader } from './zone-readers.ts'
 import type { ZoneRecord } from './zone-record.ts'
 
-export interface ZoneWriterOptions {
+interface ZoneWriterOptions {
   /** Wire form of the zone's name. */
   readonly origin: Uint8Array
   /**

@@ -12,7 +12,7 @@ import { fieldsOf, parseJson } from '#lib/text/json.ts'
 type PostOutcome =
   { readonly ok: true; readonly by: string } | { readonly ok: false; readonly fault: string }
 
-export interface ReportSenderParts {
+interface ReportSenderParts {
   /** Addresses in the order in which they are tried. */
   readonly urls: readonly string[]
   /** A secret; null: none. */

@@ -99,7 +99,7 @@ export function shadowOf(nodes: readonly DeliveryNode[]): ShadowMeasure {
 }
 
 /** The nodes of a wave by their progress. */
-export interface WaveView {
+interface WaveView {
   /** Nodes that answer from the bundle; in a shadow wave, those that compute with it. */
   readonly adopted: readonly DeliveryNode[]
   /** Nodes that were heard since the wave began, and do not have the bundle. */

@@ -114,7 +114,7 @@ function decided(
   return acted.ok ? acted.value : planned
 }
 
-export interface Look {
+interface Look {
   readonly state: DeliveryState
   /** Reason of the wait, for people; '': none. */
   readonly waitsFor: string

@@ -24,7 +24,7 @@ export interface DeliveryNode extends NodeName {
 const placeMax = 0xffff_ffff_ffff
 
 /** A number from 0, derived from the name alone, so that a node stays in its wave. */
-export function placeOf(name: string): number {
+function placeOf(name: string): number {
   return Number.parseInt(hash('sha256', name).slice(0, 12), 16)
 }
 

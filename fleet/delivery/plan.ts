@@ -8,7 +8,7 @@ export interface DeliveryPlan {
   readonly decisions: readonly DeliveryDecision[]
 }
 
-export interface DeliveryDecision {
+interface DeliveryDecision {
   /** The beginning of the commit's id, in hex. */
   readonly commit: string
   readonly decision: 'pause' | 'promote' | 'abort'

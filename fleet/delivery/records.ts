@@ -4,7 +4,7 @@ import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/chann
 import type { Clock } from '#lib/clock.ts'
 import type { Place } from './state.ts'
 
-export interface PlaceRecordsParts {
+interface PlaceRecordsParts {
   readonly channel: string
   readonly ttlMs: number
   /** See `ChannelRecord`. */

@@ -21,7 +21,7 @@ export interface Place {
 export const deliveryPhases = ['done', 'rolling', 'paused', 'held', 'returned', 'aborted'] as const
 export type DeliveryPhase = (typeof deliveryPhases)[number]
 
-export const gateNames = [
+const gateNames = [
   'servfail',
   'noCandidate',
   'membersDown',

@@ -9,7 +9,7 @@ import type { Result } from '#lib/result.ts'
 import { journalPath, sentPart } from './journal-upload.ts'
 import type { JournalUpload } from './journal-upload.ts'
 
-export interface JournalSenderParts {
+interface JournalSenderParts {
   /** Addresses in the order in which they are tried. */
   readonly urls: readonly string[]
   /** A secret; null: none. */
@@ -17,7 +17,7 @@ export interface JournalSenderParts {
   readonly patienceMs?: number
 }
 
-export interface SendFault {
+interface SendFault {
   /**
    * `refused`: these octets will never be taken. `absent`: no journal is taken, as by web servers,
    * older versions, and nodes without a database. `away`: they may be taken later.

@@ -23,7 +23,7 @@ export interface Letter {
 }
 
 /** A pair that a node makes for one question: what was recorded opens for nobody later. */
-export interface QuestionKey {
+interface QuestionKey {
   /** Base64url of the 32 octets of the public half. */
   readonly sealTo: string
   readonly privateKey: KeyObject

@@ -12,7 +12,7 @@ import { envelopeLimits, newQuestionKey, openEnvelope } from './envelope.ts'
 import type { EnvelopeFault, EnvelopeKind, Letter } from './envelope.ts'
 
 /** What is asked for, and how it is called in sentences. */
-export interface PulledKind {
+interface PulledKind {
   readonly kind: EnvelopeKind
   readonly path: string
   /** `keys of zones`. */

@@ -50,14 +50,14 @@ export interface NodeReport {
 }
 
 /** Results of computing queries with a bundle that the node does not answer from. */
-export interface NodeShadow {
+interface NodeShadow {
   readonly digest: string
   /** Queries since it began, and how many have another answer; fractions count. */
   readonly compared: number
   readonly changed: number
 }
 
-export const nodeRoles = ['control', 'dns', 'agent'] as const
+const nodeRoles = ['control', 'dns', 'agent'] as const
 export type NodeRole = (typeof nodeRoles)[number]
 
 export interface NodeRefusal {
@@ -74,7 +74,7 @@ export interface NodeRefusal {
 /**
  * Counters since the start of the process, which never decrease; the last four are current values.
  */
-export interface NodeCounters {
+interface NodeCounters {
   readonly queries: number
   readonly answers: number
   readonly servfail: number

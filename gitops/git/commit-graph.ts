@@ -13,7 +13,7 @@ interface Node {
   readonly seconds: number
 }
 
-export interface NewCommits {
+interface NewCommits {
   /**
    * Oldest first. With wrong clocks it may hold old commits as well, never fewer than the new ones.
    */

@@ -11,7 +11,7 @@ import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
-export interface RepackerParts {
+interface RepackerParts {
   readonly gitdir: string
   /** How many loose objects start a packing. 0: none does; they are counted all the same. */
   readonly afterObjects: number
@@ -29,7 +29,7 @@ export interface RepackerStatus {
 }
 
 /** `no-git`: there is no git on the PATH; counted once. */
-export type PackingOutcome = 'done' | 'failed' | 'no-git'
+type PackingOutcome = 'done' | 'failed' | 'no-git'
 
 interface Failure {
   readonly outcome: 'failed' | 'no-git'

@@ -42,7 +42,7 @@ export interface Repair {
 }
 
 /** A commit that a change goes back to. */
-export interface Back {
+interface Back {
   readonly commit: string
   /** Paths of the files that the change alters. */
   readonly paths: readonly string[]

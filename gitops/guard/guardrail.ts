@@ -41,7 +41,7 @@ export interface GuardParts {
   readonly repairOf: (change: NamedChange) => Promise<Repair | string>
 }
 
-export interface GuardVerdict {
+interface GuardVerdict {
   readonly held?: GuardedCommit
   /** Without `held`: the changes that were let pass since they go back. */
   readonly backs: readonly GoneBack[]
@@ -54,7 +54,7 @@ export interface GoneBack {
   readonly repair: Repair
 }
 
-export interface GuardedCommit {
+interface GuardedCommit {
   readonly commit: string
   /** The first commit of the range that breaks the limit together; '': `commit` does so alone. */
   readonly since: string

@@ -6,7 +6,7 @@ import { committer } from '#gitops/message/commit-message.ts'
 import { changedPaths, earlierAfter, isTakenBack, stillEarlier } from './earlier.ts'
 import type { Blobs, EarlierState, EarlierStates, TreeBlobs } from './earlier.ts'
 
-export interface History {
+interface History {
   readonly graph: CommitGraph
   readonly blobsOf: TreeBlobs
 }

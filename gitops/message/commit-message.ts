@@ -9,14 +9,14 @@ import type { Actor, Operation, PartTarget, Target, WriteRequest } from '#config
 
 const fieldLengthMax = 200
 
-export interface CommitText {
+interface CommitText {
   /** `Name <address>` */
   readonly author: string
   readonly message: string
 }
 
 /** Looks up the object or part of an operation: as it was before, or else as it will be. */
-export interface Named {
+interface Named {
   readonly get: (kind: Kind, uid: string) => ConfigEntry | undefined
   readonly part: (kind: PartKind, uid: string) => ConfigPart | undefined
 }
@@ -129,7 +129,7 @@ function authorOf({ displayName = '', name, address }: Actor): string {
 }
 
 /** Removes control characters, and characters that would end a name or an address early. */
-export function identity({ name, address }: Actor): string {
+function identity({ name, address }: Actor): string {
   const clean = (text: string): string => plain(text.replace(/[<>]/g, '')).trim()
   return `${clean(name) || 'unknown'} <${clean(address).replace(/\s/g, '') || 'unknown@gslbd'}>`
 }

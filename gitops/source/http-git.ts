@@ -175,7 +175,7 @@ class Unusable extends Error {}
 const objectTypes = { commit: 1, tree: 2, blob: 3 } as const
 
 /** Encodes a pack of version 2 without deltas: gitformat-pack(5). */
-export function packOf(objects: StagedObjects): Buffer {
+function packOf(objects: StagedObjects): Buffer {
   const head = Buffer.alloc(12)
   head.write('PACK')
   head.writeUInt32BE(2, 4)

@@ -71,7 +71,7 @@ export function findGitdir(path: string): Result<string, string> {
 /** @throws when the file system does not tell: `existsSync` would say no */
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
-export interface Commit {
+interface Commit {
   readonly branch: string
   /** The commit that the branch must still be at; null for the first. */
   readonly parent: string | null
@@ -95,7 +95,7 @@ export async function commitSigned(
   return moved.ok ? ok(oid) : err(`The commit was not published: ${moved.error.reason}.`)
 }
 
-export interface Seed {
+interface Seed {
   readonly branch: string
   readonly files: ReadonlyMap<string, Uint8Array>
   readonly message: string

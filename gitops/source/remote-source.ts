@@ -16,7 +16,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import { makeBareRepository } from './origin.ts'
 import { packCount } from '#gitops/git/objects/pack-set.ts'
 
-export interface RemoteOptions extends Remote {
+interface RemoteOptions extends Remote {
   readonly branch: string
   /** Folder of the mirror, which belongs to this source alone. */
   readonly gitdir: string

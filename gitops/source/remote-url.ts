@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-export type RemoteUrl =
+type RemoteUrl =
   | { readonly kind: 'path'; readonly path: string }
   | {
       readonly kind: 'http'

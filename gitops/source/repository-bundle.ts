@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 import { makeBareRepository } from './origin.ts'
 
 /** How git is run on a repository. */
-export interface GitOnDisk {
+interface GitOnDisk {
   /** The PATH on which git is looked for. */
   readonly searchPath: string
   /** Aborts git. */
@@ -15,7 +15,7 @@ export interface GitOnDisk {
 }
 
 /** Why git failed. */
-export interface GitFailure {
+interface GitFailure {
   /** True when there is no git on the PATH. */
   readonly isMissing: boolean
   /** A sentence for people. */

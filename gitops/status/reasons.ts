@@ -1,7 +1,7 @@
 // The table of reasons why a commit is not taken or the source cannot be reached: cause and remedy.
 import type { HoldCode, SourceCode } from './status.ts'
 
-export interface ReasonSpec {
+interface ReasonSpec {
   /** `held`: until a person acts; `unreachable`: tried again by itself, with growing pauses. */
   readonly sync: 'held' | 'unreachable'
   /** Cause, in sentences. */

@@ -3,7 +3,7 @@
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 
-export interface AskedLooksParts {
+interface AskedLooksParts {
   readonly look: () => void
   readonly clock: Clock
   readonly after: After

@@ -3,7 +3,7 @@
 import type { Clock } from '#lib/clock.ts'
 import { WaitList } from '#lib/timer.ts'
 
-export interface CommitNewsParts {
+interface CommitNewsParts {
   /** Unique name of this node. */
   readonly name: string
   /** Number of commits in the history of the active one, which only rises. 0: none is active. */

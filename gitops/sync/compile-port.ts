@@ -20,7 +20,7 @@ export interface CompilePort {
   readonly compile: (files: readonly SourceFile[], commit: string) => CompileOutcome
 }
 
-export type CompileOutcome = CompiledBundle | CompileFailure
+type CompileOutcome = CompiledBundle | CompileFailure
 
 export interface CompiledBundle {
   readonly ok: true

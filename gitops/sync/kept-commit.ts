@@ -10,7 +10,7 @@ import type { ReadAt } from './compile-port.ts'
 import { blobIds, encodeKept, objectsOf, readingsIn, readKept } from './kept-file.ts'
 import type { Kept, KeptHead } from './kept-file.ts'
 
-export interface KeptCommitParts {
+interface KeptCommitParts {
   /** `gitops/kept` in the data directory. */
   readonly path: string
   readonly key: SigningKey

@@ -21,7 +21,7 @@ export interface ServedPosition extends Position {
   bundle?: Uint8Array | undefined
 }
 
-export interface NextPosition {
+interface NextPosition {
   readonly seq: number
   /** Digest of the bundle at `seq - 1`, when it is known. */
   readonly previous: string

@@ -13,7 +13,7 @@ import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { saveState } from './stored-state.ts'
 import type { StoredState } from './stored-state.ts'
 
-export interface PublisherParts {
+interface PublisherParts {
   readonly state: StoredState
   readonly statePath: string
   readonly resume: ServedPosition | null
@@ -34,7 +34,7 @@ export interface Draft {
 }
 
 /** The commit that is accepted together with a draft. */
-export interface Acceptance {
+interface Acceptance {
   readonly signer: string
   /** Number of commits in its history; 0: they could not be counted. */
   readonly serial: number

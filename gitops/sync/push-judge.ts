@@ -22,7 +22,7 @@ export interface PushedHead {
 
 type Shared = 'branch' | 'requireSignature' | 'allowedSignersPath' | 'resetCommand' | 'parentDs'
 
-export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
+interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   readonly gitdir: string
   readonly compiler: CompilePort
   readonly accepted: AcceptedCommit | null

@@ -36,7 +36,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import { isOfDisk, unknownStatus } from '#gitops/status/status.ts'
 import type { AcceptedCommit, Condition, GitopsStatus } from '#gitops/status/status.ts'
 
-export interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
+interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
   readonly clock: Clock
   readonly trials?: CommitTrials
   /** `change` is '' or lines for the log, told once and not on each look. */

@@ -2,7 +2,7 @@
 // time.
 import { backoffMs } from '#lib/backoff.ts'
 
-export interface RunnerParts {
+interface RunnerParts {
   /**
    * Performs one look. Must not throw.
    *

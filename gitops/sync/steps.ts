@@ -87,7 +87,7 @@ export interface Run {
   unread: Hold | undefined
 }
 
-export interface Step<Parts = StepParts> {
+interface Step<Parts = StepParts> {
   readonly name: string
   /** undefined: go on. */
   readonly run: (parts: Parts, run: Run) => Promise<Stop | undefined>
@@ -118,7 +118,7 @@ export const steps: readonly Step[] = Object.freeze([
 ])
 
 /** With the head of the branch, where its commit cannot be read. */
-export interface FetchStop {
+interface FetchStop {
   readonly stop: Stop
   readonly head?: string
 }

@@ -3,7 +3,7 @@ import { statSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { dirname } from 'node:path'
 
-export interface PathWatch {
+interface PathWatch {
   readonly close: () => void
 }
 

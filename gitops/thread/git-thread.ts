@@ -55,7 +55,7 @@ export type FromWorker =
   /** The thread was idle for a while, and has released the memory of its work. */
   | { readonly kind: 'rested' }
 
-export interface GitThreadParts {
+interface GitThreadParts {
   readonly start: WorkerStart
   readonly port: Pick<MessagePort, 'on' | 'postMessage'>
   /** Releases memory of finished work to the system. */

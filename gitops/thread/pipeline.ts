@@ -48,7 +48,7 @@ import type { Asked } from '#gitops/write/select.ts'
 import { Writer } from '#gitops/write/writer.ts'
 import type { WriterParts } from '#gitops/write/writer.ts'
 
-export interface PipelineParts {
+interface PipelineParts {
   readonly options: GitopsOptions
   readonly compiler: RememberingCompiler
   /** Left out: a commit that crashes the thread is read again each time. */

@@ -179,7 +179,7 @@ function parseTime(text: string): number | undefined {
   return atMs / 1000
 }
 
-export interface SignerQuery {
+interface SignerQuery {
   readonly publicKey: SshPublicKey
   readonly namespace: string
   /** Time of the signature, as the signer claims, in seconds since the epoch. */

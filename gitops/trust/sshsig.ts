@@ -11,7 +11,7 @@ const label = 'SSH SIGNATURE'
 const magic = 'SSHSIG'
 
 /** Fields of a signature. None is to be believed before `verifySshSignature`. */
-export interface SshSignature {
+interface SshSignature {
   readonly claimedKey: SshPublicKey
   /** Purpose of the signature, such as `git`, `gslb-attest` or `file`. */
   readonly namespace: string

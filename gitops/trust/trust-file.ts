@@ -16,7 +16,7 @@ export function listSigners(path: string): Result<readonly AllowedSigner[], stri
   return text.ok ? parseAllowedSigners(text.value) : text
 }
 
-export interface NewSigner {
+interface NewSigner {
   /** `alice@example.com` */
   readonly principal: string
   /** `ssh-ed25519 AAAA… comment` */

@@ -21,7 +21,7 @@ import { RecentChanges } from '#judge/requests/recent-changes.ts'
 import { isTouchable, touchedBetween } from '#judge/requests/touched.ts'
 
 /** A file of the tree, with the object that the compiler read in it; null: it reads none. */
-export class AcceptedFile implements SourceFile {
+class AcceptedFile implements SourceFile {
   readonly path: string
   readonly blobId: string
   readonly kind: SourceFile['kind']
@@ -43,7 +43,7 @@ export class AcceptedFile implements SourceFile {
 }
 
 /** A commit that this node made on top of the accepted one. */
-export interface WrittenCommit extends Omit<AcceptedTree, 'files'> {
+interface WrittenCommit extends Omit<AcceptedTree, 'files'> {
   /** Changed files by path; null: the file was removed. */
   readonly changes: ReadonlyMap<string, SourceFile | null>
 }

@@ -11,11 +11,11 @@ import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { AcceptedConfig } from './accepted.ts'
 
 /** A bundle that answered before, until another took its place. */
-export interface EarlierBundle extends CommitBundle {
+interface EarlierBundle extends CommitBundle {
   readonly commit: string
 }
 
-export interface EarlierBundlesParts {
+interface EarlierBundlesParts {
   readonly driver: GitDriver
   readonly compiler: CompilePort
   readonly accepted: AcceptedConfig

@@ -19,7 +19,7 @@ export type MovedVerdict =
   | { readonly kind: 'refused'; readonly failure: WriteFailure | NeedsPlan }
   | { readonly kind: 'back'; readonly commit: string; readonly effect: CommitEffect | undefined }
 
-export interface MovedQuestion {
+interface MovedQuestion {
   readonly requests: readonly WriteRequest[]
   readonly limits: MoveLimits
   /** Compares with the accepted commit; undefined: that failed. */

@@ -6,7 +6,7 @@ import { gitLimits } from '../limits.ts'
 import { failed, late, stopping } from './failures.ts'
 import type { Asked, Pending } from './select.ts'
 
-export interface WriteQueueParts {
+interface WriteQueueParts {
   readonly clock: Clock
   /** Runs the work when nothing else uses the repository. */
   readonly takeTurn: (work: () => Promise<void>) => Promise<void>

@@ -15,7 +15,7 @@ export const dnsTypeCodes = Object.freeze({
   TXT: 16,
   AAAA: 28,
 } as const)
-export type DnsTypeCode = (typeof dnsTypeCodes)[keyof typeof dnsTypeCodes]
+type DnsTypeCode = (typeof dnsTypeCodes)[keyof typeof dnsTypeCodes]
 
 /**
  * @param name in wire form

@@ -8,7 +8,7 @@ import { healthLimits } from '#health/limits.ts'
 // Not imported: an import would load WebSocket as well, 40 ms of CPU in each thread.
 const { request } = process.getBuiltinModule('node:http')
 
-export interface ProbeRequest {
+interface ProbeRequest {
   readonly method: HealthCheckModel['httpMethod']
   /** Path and query. */
   readonly path: string

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '#health/limits.ts'
 
-export interface Lookup {
+interface Lookup {
   /** Rejects with the system's error. */
   readonly addresses: Promise<readonly string[]>
   /** Resolves when the lookup no longer waits behind others. */

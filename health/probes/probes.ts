@@ -16,7 +16,7 @@ import { createWebhook } from './webhook.ts'
 
 export type ProbeTable = Readonly<Record<ProbeTypeName, Probe>>
 
-export interface ProbeOptions extends ProbeSettings {
+interface ProbeOptions extends ProbeSettings {
   readonly log: Log
 }
 

@@ -9,7 +9,7 @@ import { healthLimits } from '#health/limits.ts'
 export const runVariable = 'SVC_HC_RUN'
 
 /** A script that was started as the leader of a session. */
-export interface ScriptRun {
+interface ScriptRun {
   readonly pid: number
   /** Value of `runVariable`: 32 hexadecimal digits. */
   readonly token: string

@@ -3,7 +3,7 @@
 import { comesBefore, countBefore, memberHash, rankedNode } from './rendezvous.ts'
 import type { RankedNode } from './rendezvous.ts'
 
-export interface ProberShareParts {
+interface ProberShareParts {
   /** Name of this node. */
   readonly node: string
   /** How many nodes of the site probe a member; 0: all. */

@@ -21,7 +21,7 @@ import { Schedule, scheduled } from './schedule.ts'
 import type { Scheduled } from './schedule.ts'
 import { zeroProbeCounts } from './stats.ts'
 
-export interface ProberParts {
+interface ProberParts {
   readonly probes: ProbeTable
   readonly clock: Clock
   readonly random: Random

@@ -10,7 +10,7 @@ import { defaultProbeSettings } from '#health/probes/probe-settings.ts'
 import type { ProbeSettings } from '#health/probes/probe-settings.ts'
 import type { LogMessage } from '#system/worker/worker-log.ts'
 
-export interface WorkerKeeperParts {
+interface WorkerKeeperParts {
   readonly clock: Clock
   readonly log: Log
   readonly spawn: () => Worker

@@ -16,7 +16,7 @@ import type { Warmup } from './warmup.ts'
 export type Knowledge = 'unknown' | 'known' | 'stale'
 
 /** Changes by a result. */
-export interface TrackChange {
+interface TrackChange {
   readonly verdict: boolean
   /** True when the member has passed its warm-up gate. */
   readonly gate: boolean
@@ -24,7 +24,7 @@ export interface TrackChange {
   readonly any: boolean
 }
 
-export interface TrackStart {
+interface TrackStart {
   readonly healthy: boolean
   readonly isWarming: boolean
 }
@@ -101,7 +101,7 @@ export class MemberTrack {
   }
 }
 
-export interface TrackRule {
+interface TrackRule {
   readonly check: HealthCheckModel
   readonly warmupThreshold: number
   readonly rttThresholdMs: number

@@ -11,7 +11,7 @@ export function initialVerdict(healthy = true): Verdict {
   return { healthy, contraryCount: 0 }
 }
 
-export interface VerdictRule {
+interface VerdictRule {
   readonly riseCount: number
   readonly fallCount: number
 }

@@ -7,7 +7,7 @@ import type { HealthSignal, HealthSignals } from '#state/ports/health-signals.ts
 import { DueHeap } from '#health/thread/due-heap.ts'
 import type { DueItem } from '#health/thread/due-heap.ts'
 
-export interface LiveSignalsParts {
+interface LiveSignalsParts {
   readonly signals: HealthSignals
   readonly clock: Clock
   /** Calls `fn` once after `delayMs`; returns the function that cancels it. */

@@ -8,7 +8,7 @@ import { healthLimits } from '#health/limits.ts'
 import type { HealthMonitor, MemberHealth } from './member-health.ts'
 import { targetKey } from '#health/probes/probe.ts'
 
-export interface PeerPublisherParts {
+interface PeerPublisherParts {
   readonly node: string
   /** Site of this node. */
   readonly site: string

@@ -7,7 +7,7 @@ export interface Vote {
   readonly score: number
 }
 
-export interface OwnVote extends Vote {
+interface OwnVote extends Vote {
   readonly knowledge: Knowledge
 }
 

@@ -8,7 +8,7 @@ import type { OwnMonitor } from './member-health.ts'
 import { peerStaleAfterMs } from './peer-table.ts'
 import type { PeerTable } from './peer-table.ts'
 
-export interface SiteShareParts {
+interface SiteShareParts {
   readonly node: string
   readonly site: string
   /** How many nodes of the site probe a member; 0: all. */

@@ -38,7 +38,7 @@ export interface HealthPeers {
   readonly isLone?: boolean
 }
 
-export interface HealthViewParts {
+interface HealthViewParts {
   /** The monitor of this node's own probes. */
   readonly local: OwnMonitor
   /** null: there are no external signals. */

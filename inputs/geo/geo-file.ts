@@ -22,7 +22,7 @@ function fingerprint({ dev, ino, mtimeNs, size }: BigIntStats): Fingerprint {
   return `${dev}:${ino}:${mtimeNs}:${size}`
 }
 
-export interface GeoFile {
+interface GeoFile {
   readonly bytes: Buffer
   readonly fingerprint: Fingerprint
 }

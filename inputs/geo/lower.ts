@@ -22,7 +22,7 @@ import {
 /** The setting that names a database, and so decides which fields are wanted. */
 export type GeoSetting = 'geoip.dbPath' | 'asn.dbPath' | 'latency.geoipDBPath'
 
-export interface LoweredGeo {
+interface LoweredGeo {
   /** The wanted tables; others are null. */
   readonly buffers: GeoBuffers
   /** Networks in the file, before equal neighbours are merged. */

@@ -13,7 +13,7 @@ import { lookupFaults } from './lookup.ts'
 import type { FoundAddresses, Lookup, LookupFault, LookupResult } from './lookup.ts'
 import { canonical, isLocal, slotsFor, whyUnusable } from './usable-addresses.ts'
 
-export interface HostnameResolverParts {
+interface HostnameResolverParts {
   readonly lookup: Lookup
   /** True: loopback and link-local addresses are answered. */
   readonly allowLocal: boolean

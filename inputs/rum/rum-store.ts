@@ -19,7 +19,7 @@ export const rumLimits = {
   reportHalfLifeMs: 600_000,
 } as const
 
-export interface RumStatus {
+interface RumStatus {
   readonly subnets: number
   /** Number of current averages, one for each subnet and member. */
   readonly measurements: number
@@ -28,7 +28,7 @@ export interface RumStatus {
 }
 
 /** A measurement that a browser reports. */
-export interface RumSample {
+interface RumSample {
   /** Address of the measured member. */
   readonly ip: string
   readonly latencyMs: number

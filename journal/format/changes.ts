@@ -14,7 +14,7 @@ const Op = {
 } as const
 
 /** Bits for the columns of a member that changed. */
-export const Field = {
+const Field = {
   Healthy: 1,
   Score: 2,
   Rtt: 4,

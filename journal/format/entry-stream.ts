@@ -4,7 +4,7 @@ import { journalLimits } from './limits.ts'
 import { OctetWriter } from './octets.ts'
 import type { RecordTimes } from './records.ts'
 
-export interface SealedEntries {
+interface SealedEntries {
   readonly times: RecordTimes
   readonly payload: Buffer
 }

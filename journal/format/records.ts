@@ -114,7 +114,7 @@ export function withHead(head: object, octets: Uint8Array): Buffer {
   return writer.take()
 }
 
-export interface ReadRecords {
+interface ReadRecords {
   readonly records: readonly JournalRecord[]
   /** Octets at the end that are no whole record: a write was cut, or the file is damaged. */
   readonly lostBytes: number

@@ -106,7 +106,7 @@ export function cutsOfNetworks(bundle: Bundle, table: number): Cuts {
   }
 }
 
-export function addressOf6(w0: bigint, w1: bigint, w2: bigint, w3: bigint): bigint {
+function addressOf6(w0: bigint, w1: bigint, w2: bigint, w3: bigint): bigint {
   return (w0 << 96n) | (w1 << 64n) | (w2 << 32n) | w3
 }
 

@@ -32,7 +32,7 @@ export interface CountedNetwork {
   readonly count: number
 }
 
-export interface CountedSpaces {
+interface CountedSpaces {
   readonly v4: FamilySpace<number>
   readonly v6: FamilySpace<bigint>
   /** Share of the traffic over IPv6; 0 where that is unknown. */

@@ -15,10 +15,10 @@ export interface CommitBundle {
  *
  * @returns such as `moved=12.4%; names=3`
  */
-export type EffectText = (viewer: Viewer) => string
+type EffectText = (viewer: Viewer) => string
 
 /** `first`: nothing was published before. */
-export type UnknownReason = QuickReason | 'first'
+type UnknownReason = QuickReason | 'first'
 
 export interface CommitEffect {
   /** Each name of which clients go elsewhere, or start to come. */

@@ -91,7 +91,7 @@ function lostRedundancy(change: Change, max: number, tenant: TenantName): Found 
   return ofMany(`leaves ${share} with fewer than two members, more than ${max} %`)
 }
 
-export const isRedundant = (pool: PoolOutline): boolean => pool.members.length > 1 && pool.isUsed
+const isRedundant = (pool: PoolOutline): boolean => pool.members.length > 1 && pool.isUsed
 
 function losesMembers({ pools }: Change['before'], after: Change['after']): boolean {
   return [...pools].some(([name, own]) => {

@@ -27,7 +27,7 @@ import type {
   PlannedAnswer,
 } from '#judge/document/model.ts'
 
-export interface ComparerParts {
+interface ComparerParts {
   readonly base: Side
   readonly head: Side
   readonly partitions: ClientClasses

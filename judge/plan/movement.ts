@@ -31,7 +31,7 @@ export interface PlaceNames {
 }
 
 /** How places are listed in an answer. */
-export interface PlaceListing extends PlaceNames {
+interface PlaceListing extends PlaceNames {
   /** How many places are listed; others are counted. */
   readonly placesMax: number
 }
@@ -39,7 +39,7 @@ export interface PlaceListing extends PlaceNames {
 /** Standard deviations that cover the error in 19 of 20 plans. */
 const deviations = 1.96
 
-export interface Summed {
+interface Summed {
   /** True also when the clients with another answer have no weight. */
   readonly isDifferent: boolean
   readonly movement: FamilyMovement
@@ -358,7 +358,7 @@ class Groups {
 }
 
 /** The least share of clients that has to move: half of the sum of all differences. */
-export function movedBetween(before: Outcome, after: Outcome): number {
+function movedBetween(before: Outcome, after: Outcome): number {
   let moved = 0
   for (const [, more] of surplus(before, after)) moved += more
   // Six times a sixth is not exactly one.

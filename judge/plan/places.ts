@@ -10,7 +10,7 @@ export interface MovedByPlace {
 }
 
 /** The places of one answer with moved clients. */
-export interface PlaceList {
+interface PlaceList {
   readonly places: readonly PlaceMovement[] | null
   /** How many further places have moved clients. */
   readonly omitted: number

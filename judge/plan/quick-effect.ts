@@ -41,7 +41,7 @@ export const quickLimits = Object.freeze({
   networksMax: 8_192,
 })
 
-export type QuickLimits = { readonly [name in keyof typeof quickLimits]: number }
+type QuickLimits = { readonly [name in keyof typeof quickLimits]: number }
 
 /**
  * `size`, `names`, `networks`: beyond `quickLimits`. `places`: the answer depends on where clients
@@ -49,7 +49,7 @@ export type QuickLimits = { readonly [name in keyof typeof quickLimits]: number 
  */
 export type QuickReason = 'size' | 'names' | 'networks' | 'places'
 
-export interface QuickEffect {
+interface QuickEffect {
   readonly ok: true
   readonly changes: readonly AnswerChange[]
   /**
@@ -60,7 +60,7 @@ export interface QuickEffect {
   readonly of: (viewer: Viewer) => PlanSummary
 }
 
-export interface QuickParts {
+interface QuickParts {
   /** Unix epoch. */
   readonly nowMs: () => number
   readonly places: () => KnownPlaces | PlacesState

@@ -7,7 +7,7 @@ import type { Simulation } from '#judge/simulate/simulation.ts'
 type Field = keyof Expected
 type Share = Required<Expected>['share'][number]
 
-export interface Mismatch {
+interface Mismatch {
   /** Path inside the value, with positions of lists. */
   readonly path: readonly (string | number)[]
   readonly expected: string

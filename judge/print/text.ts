@@ -28,7 +28,7 @@ import {
   weightText,
 } from './phrases.ts'
 
-export interface TextOptions {
+interface TextOptions {
   /** Colours a text, or returns it unchanged. */
   readonly style: Style
   /** How many answers of a scenario are shown. */

@@ -7,7 +7,7 @@ import type { Draft } from '#config/draft.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { NameLedger } from './name-ledger.ts'
 
-export interface AnswerChange {
+interface AnswerChange {
   readonly name: string
   /** Tenant of the service; '': a response rule, which concerns all. */
   readonly tenant: string

@@ -25,7 +25,7 @@ export interface GuardMemory {
 }
 
 /** Objects that a request may alter, as they were before. */
-export interface Guarded {
+interface Guarded {
   /** Services, pools and files of records, by kind and id. */
   readonly entries: ReadonlyMap<string, ConfigEntry>
   readonly settings: ConfigEntry<'Settings'> | undefined

@@ -17,7 +17,7 @@ import type { RecentChanges } from './recent-changes.ts'
 import { answeredBy } from './touched.ts'
 import type { Pair, Touched, TouchedPool } from './touched.ts'
 
-export interface RequestParts {
+interface RequestParts {
   /** The draft after the request. */
   readonly draft: Draft
   readonly guarded: AnsweredBefore & { readonly settings: ConfigEntry<'Settings'> | undefined }

@@ -123,7 +123,7 @@ function isPlacedAlike(base: Bundle, one: number, head: Bundle, other: number): 
 }
 
 /** A row of `networkTable`, and a function that names a value of its lists. */
-export type NamedNetworks = readonly [Bundle, number, (value: number) => string]
+type NamedNetworks = readonly [Bundle, number, (value: number) => string]
 
 export function areNetworksAlike(one: NamedNetworks, other: NamedNetworks): boolean {
   const [base, table] = one

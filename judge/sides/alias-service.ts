@@ -6,7 +6,7 @@ import { foldName } from '#dns/name.ts'
 import { aliasLinks } from './answer-records.ts'
 import { answeringNode } from './answering-node.ts'
 
-export interface AliasService {
+interface AliasService {
   readonly service: number
   /** The name of the service in wire form, lower case. */
   readonly name: Uint8Array

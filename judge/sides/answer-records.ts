@@ -54,7 +54,7 @@ function textOf({ owner, type, ttlSeconds, rdata }: AnswerRecord): string {
   return `${owner} ${ttlSeconds} IN ${name} ${print(rdata)}`
 }
 
-export interface RecordText {
+interface RecordText {
   readonly type: number
   readonly ttlSeconds: number
   readonly text: string

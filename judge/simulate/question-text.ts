@@ -9,7 +9,7 @@ import { suggest } from '#lib/suggest.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 import type { SimulatedClient } from './question.ts'
 
-export interface AskedQuestion {
+interface AskedQuestion {
   readonly name: string
   readonly type: string
   /** Source address of the question. */
@@ -18,7 +18,7 @@ export interface AskedQuestion {
   readonly subnet?: string
 }
 
-export interface ReadQuestion {
+interface ReadQuestion {
   /** Name in wire form. */
   readonly qname: Uint8Array
   readonly qtype: number
@@ -26,7 +26,7 @@ export interface ReadQuestion {
   readonly source?: Uint8Array
 }
 
-export interface QuestionFault {
+interface QuestionFault {
   readonly code: 'invalid'
   readonly field: string
   /** Fault, as a clause. */

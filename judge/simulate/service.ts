@@ -56,7 +56,7 @@ export interface SimulatedService {
 export type SimulatedMember = ExplainedMember & Partial<HealthDetails>
 
 /** How often a member is in the answers to the same question, asked many times. */
-export interface SimulatedShare {
+interface SimulatedShare {
   readonly ipAddress: string
   /** Answers in which it is first. */
   readonly count: number
@@ -65,7 +65,7 @@ export interface SimulatedShare {
 }
 
 /** The steps of an answer. Members are shown by address. */
-export interface SimulatedTrace {
+interface SimulatedTrace {
   readonly candidates: readonly string[]
   /** null: no geo rule matches. */
   readonly geoRule: string | null

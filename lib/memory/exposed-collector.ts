@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-export type Collect = (options?: {
+type Collect = (options?: {
   readonly type: 'major'
   readonly execution: 'sync'
   readonly flavor?: 'last-resort'

@@ -2,7 +2,7 @@
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 
-export interface MemoryReleasesParts {
+interface MemoryReleasesParts {
   readonly release: () => void
   readonly clock: Clock
   readonly after: After

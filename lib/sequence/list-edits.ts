@@ -1,6 +1,6 @@
 // Computes the difference of two lists that differ in a few places, by identity of items.
 
-export interface ListEdits {
+interface ListEdits {
   /** From the old index of each item to its new one; -1: it was removed. */
   readonly moved: Int32Array
   /** Old indices of removed items. */

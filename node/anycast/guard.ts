@@ -20,7 +20,7 @@ const endPatienceMs = 2_000
 const smallNode = ['--v8-pool-size=0', '--max-semi-space-size=1', '--max-old-space-size=64']
 
 /** Surroundings that tests replace. */
-export interface GuardSurroundings {
+interface GuardSurroundings {
   readonly clock: Clock
   readonly after: After
   readonly startProcess: (env: Io['env']) => ChildProcess

@@ -16,7 +16,7 @@ import { zoneName } from '#zones/transfer/zone-records.ts'
 import { driverOf } from './drivers.ts'
 import { Guard } from './guard.ts'
 
-export interface NodeAnycastParts {
+interface NodeAnycastParts {
   readonly settings: Settings
   readonly node: Pick<DnsNode, 'bundle' | 'status'>
   readonly dnsPort: number

@@ -16,7 +16,7 @@ const tries = { firstMs: 50, mostMs: 2_000, count: 10 } as const
 /** Limit of the input: settings have at most a hundred addresses. */
 const charactersMax = 65_536
 
-export interface Watched {
+interface Watched {
   readonly withdrawn: boolean
   /** The reply of the daemon; empty: it was not told. */
   readonly reply: string

@@ -13,7 +13,7 @@ import { systemAfter } from '#lib/timer.ts'
 import type { WebSocketTokens } from '#state/ports/websocket-tokens.ts'
 import type { NodeSecrets } from '#node/data/secrets.ts'
 
-export interface NodeFeedParts extends Pick<NodeSecrets, 'apiKey' | 'secretKey'> {
+interface NodeFeedParts extends Pick<NodeSecrets, 'apiKey' | 'secretKey'> {
   readonly config: ConfigView
   readonly memberHealth: MemberHealthView
   readonly overlays: OverlayView
@@ -23,7 +23,7 @@ export interface NodeFeedParts extends Pick<NodeSecrets, 'apiKey' | 'secretKey'>
   readonly log: Log
 }
 
-export interface NodeFeed {
+interface NodeFeed {
   readonly node: NodeFacts
   readonly feed: Feed
   readonly feedTokens: FeedTokens

@@ -4,7 +4,7 @@ import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 import type { Users } from '#state/ports/users.ts'
 
-export interface SetupWatchParts {
+interface SetupWatchParts {
   readonly users: Pick<Users, 'hadAny'>
   /** false: nobody may make it over the API, or everybody may do everything. */
   readonly isGuarded: boolean

@@ -16,7 +16,7 @@ import type { Result } from '#lib/result.ts'
 import { networksOf } from '#routing/tables/network-list.ts'
 import type { NodeState } from '#node/stores/state.ts'
 
-export interface NodeAlertsParts {
+interface NodeAlertsParts {
   readonly settings: Settings
   readonly env: Io['env']
   readonly state: Pick<NodeState, 'persistent' | 'exists'>

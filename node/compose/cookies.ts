@@ -24,7 +24,7 @@ export interface NodeCookies {
   readonly stop: () => void
 }
 
-export interface CookieParts {
+interface CookieParts {
   readonly settings: Pick<Settings, 'dns' | 'roles'>
   readonly dataDir: Pick<DataDir, 'path' | 'fault'>
   readonly env: Io['env']

@@ -21,7 +21,7 @@ import { createFileLastMembers } from '#state/file/last-members.ts'
 import type { Settings } from '#settings/settings.ts'
 import { createNodeResolver } from './resolver.ts'
 
-export interface FindsAddresses {
+interface FindsAddresses {
   readonly resolver: AddressSource
   readonly discovery: Discovery
 }

@@ -25,7 +25,7 @@ import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts
 import type { KeptView } from '#server/signing/stored-looks.ts'
 import type { Settings } from '#settings/settings.ts'
 
-export interface NodeDomainsParts {
+interface NodeDomainsParts {
   readonly settings: Pick<Settings, 'domains'> & {
     readonly dns: Pick<Settings['dns'], 'resolvers' | 'allowLocalTargets'>
   }

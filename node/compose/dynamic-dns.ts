@@ -18,7 +18,7 @@ import type { ChangeListener } from '#state/sql/change-listener.ts'
 import { dynamicDnsChannel } from '#state/sql/dynamic-dns.ts'
 import type { NodeState } from '#node/stores/state.ts'
 
-export interface NodeDynamicDnsParts {
+interface NodeDynamicDnsParts {
   readonly settings: Pick<Settings, 'dataDir'> & {
     readonly database: Pick<Settings['database'], 'url'>
   }

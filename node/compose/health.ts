@@ -74,6 +74,6 @@ function peersOf(settings: Settings, bus: PeerHealth): HealthPeers | null {
 }
 
 /** The site of a node; nodes of a site, or without a label, share the probing. */
-export function siteOf({ region, site = '' }: Settings['node']['labels']): string {
+function siteOf({ region, site = '' }: Settings['node']['labels']): string {
   return region ?? site
 }

@@ -8,7 +8,7 @@ import type { After } from '#lib/timer.ts'
 import type { Users } from '#state/ports/users.ts'
 import type { NodeState } from '#node/stores/state.ts'
 
-export interface SecretKeyCheckParts {
+interface SecretKeyCheckParts {
   readonly state: Pick<NodeState, 'exists' | 'open'>
   /** null: GSLB_SECRET_KEY is not set. */
   readonly secretKey: Uint8Array | null

@@ -18,7 +18,7 @@ import { licenceOptionsOf } from './licence.ts'
 import { portClash, unusedByRole } from './clashing-settings.ts'
 import { directoriesForFiles, geoPathsOf, gitAccess } from './named-files.ts'
 
-export interface StartFindings {
+interface StartFindings {
   /** Sentences: faults with which the node does not start. */
   readonly errors: readonly string[]
   /** Sentences: the node starts, but lacks something. */

@@ -147,7 +147,7 @@ function wordOf(have: Needs, name: string): Omit<ClusterNode, 'startedAtMs'> {
  * Whether something starts the process again: systemd and Kubernetes announce themselves, and the
  * first process of a container has an engine.
  */
-export function isSupervised(env: Io['env'], pid = process.pid): boolean {
+function isSupervised(env: Io['env'], pid = process.pid): boolean {
   const names = ['INVOCATION_ID', 'KUBERNETES_SERVICE_HOST', 'GSLB_SUPERVISED']
   return pid === 1 || names.some((name) => variable(env, name) !== undefined)
 }

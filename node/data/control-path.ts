@@ -2,9 +2,9 @@
 import { closeSync, constants, openSync } from 'node:fs'
 
 /** Name of the socket where a process asks the running one for its sockets. */
-export const controlName = 'control.sock'
+const controlName = 'control.sock'
 
-export interface ControlPath {
+interface ControlPath {
   readonly path: string
   readonly close: () => void
 }

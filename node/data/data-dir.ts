@@ -204,7 +204,7 @@ function removeQuietly(path: string): void {
  * @param made gets the folders that were made, outermost first
  * @throws the file system's error
  */
-export function makeFolders(path: string, mode: number, made: string[] = []): void {
+function makeFolders(path: string, mode: number, made: string[] = []): void {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return
   const parent = dirname(path)

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { openControlPath } from './control-path.ts'
 
-export interface LineSocketParts {
+interface LineSocketParts {
   readonly dataDir: string
   readonly name: string
   /** Octets of the longest question. */
@@ -68,7 +68,7 @@ async function answerOn(socket: Socket, { bytesMax, answer }: LineSocketParts): 
   else socket.end(`${line}\n`)
 }
 
-export interface LinePlace {
+interface LinePlace {
   readonly dataDir: string
   readonly name: string
   /** Octets of the longest answer. */

@@ -17,7 +17,7 @@ import type { DnsNode } from '#server/node/node.ts'
 import type { PulledTexts } from '#server/texts/pulled-texts.ts'
 import { textsChannel } from '#server/texts/texts-bundle.ts'
 
-export interface PullersParts {
+interface PullersParts {
   readonly settings: Pick<Settings, 'bundle'>
   readonly token: string | null
   readonly node: DnsNode

@@ -8,7 +8,7 @@ import { Shadow, shadowLimits } from '#server/shadow/shadow.ts'
 import type { ShadowParts } from '#server/shadow/shadow.ts'
 import { systemClock } from '#lib/clock.ts'
 
-export interface NodeShadowing {
+interface NodeShadowing {
   readonly pulled: PulledShadow
   readonly report: ShadowReport
   readonly stop: Stop

@@ -18,7 +18,7 @@ import type { Random } from '#lib/random.ts'
 import type { After } from '#lib/timer.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 
-export interface OverlayKeeperParts {
+interface OverlayKeeperParts {
   readonly config: ConfigView
   readonly write: (request: WriteRequest) => Promise<CommitResult>
   /** The regression that ended a rollout, while its file does not record the end. */

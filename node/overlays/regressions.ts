@@ -10,12 +10,12 @@ import { rolloutTripLimits } from '#state/ports/rollout-trips.ts'
 import type { RolloutTrips, SharedTrip } from '#state/ports/rollout-trips.ts'
 
 /** A regression that this node knows of, once for each attempt since its start. */
-export interface ReceivedRegression extends SharedTrip {
+interface ReceivedRegression extends SharedTrip {
   /** False: another node saw it. */
   readonly isOwn: boolean
 }
 
-export interface RegressionsParts {
+interface RegressionsParts {
   readonly shared: RolloutTrips
   readonly nodeName: string
   /** Applies it to the answers of this node. */

@@ -42,7 +42,7 @@ export interface Given extends NodeStart {
 
 export type Stop = () => void | Promise<void>
 
-export interface Started<Outputs> {
+interface Started<Outputs> {
   readonly gives: Outputs
   readonly stop?: Stop
   /** Stops the answering part, after everything else. */

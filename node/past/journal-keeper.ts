@@ -16,7 +16,7 @@ import { journalCopyLimits } from '#state/ports/journals.ts'
 import type { Journals } from '#state/ports/journals.ts'
 import { journalDirectory } from './node-journal.ts'
 
-export interface JournalKeeperParts {
+interface JournalKeeperParts {
   readonly settings: Settings
   readonly dataDir: string
   readonly journals: Pick<Journals, 'append' | 'prune'>

@@ -11,7 +11,7 @@ export const knownRowsLimits = {
   keptMs: 600_000,
 } as const
 
-export interface AskedMembers {
+interface AskedMembers {
   readonly tenant: string
   readonly members: readonly string[]
 }

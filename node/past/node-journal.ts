@@ -13,7 +13,7 @@ export function journalDirectory(dataDir: string): string {
   return join(dataDir, 'journal')
 }
 
-export interface NodeJournalParts {
+interface NodeJournalParts {
   readonly settings: Settings
   /** The data directory; it may be opened later. */
   readonly dataDir: string

@@ -13,7 +13,7 @@ const afterMs = journalLimits.aliveMs + 4 * journalLimits.flushMs
  *
  * @param segments the newest first
  */
-export function segmentsFor(
+function segmentsFor(
   segments: readonly StoredSegment[],
   atMs: number,
 ): readonly StoredSegment[] {
@@ -98,7 +98,7 @@ export interface NodeSegments {
   readonly segments: readonly Uint8Array[]
 }
 
-export interface WantedNodes {
+interface WantedNodes {
   /** Start of the period; the state at the start is in the segment before. */
   readonly fromMs: number
   readonly isWanted: (node: string) => boolean

@@ -7,7 +7,7 @@ import type { EffectJob } from './effect-job.ts'
 import type { Effect } from './effect-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
-export interface PromiseParts {
+interface PromiseParts {
   readonly bundlePath: (digest: string) => string
   /** The node's routing tables; undefined: there are none. */
   readonly tables: () => RoutingTables | undefined

@@ -32,7 +32,7 @@ export const judgingLimits = {
   jobMs: 10_000,
 } as const
 
-export interface JudgingWriterParts {
+interface JudgingWriterParts {
   readonly writer: CommitWriter
   readonly limits: () => MoveLimits
   /** Bundle and state that answer now; undefined: there is no bundle. */

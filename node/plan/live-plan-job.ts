@@ -32,7 +32,7 @@ const flowsMax = 50
 const membersMax = 100
 const laterMax = 200
 
-export interface ShortPlan extends Plan {
+interface ShortPlan extends Plan {
   /** Refusal by `guardrails.movedClients`, if the requests were one; null: none. */
   readonly guardrail: string | null
 }

@@ -15,7 +15,7 @@ import { PlanThread } from './plan-thread.ts'
 /** Plans that wait, over all tenants; each tenant has at most one. */
 const waitingMax = 4
 
-export interface LivePlannerParts {
+interface LivePlannerParts {
   /** Bundle and state that answer now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly clock: Clock

@@ -5,7 +5,7 @@ import type { Settings } from '#settings/settings.ts'
 
 export type LogLevel = Settings['logging']['level']
 
-export interface LogForm {
+interface LogForm {
   readonly format: 'text' | 'json'
   readonly level: LogLevel
   /** True: accounts are named by their ids only. */

@@ -24,7 +24,7 @@ export interface PushCheck {
 
 const mark = '# Written by gslbd at each start, while gitops.checkPushes is on.'
 const hookPath = (gitdir: string): string => join(gitdir, 'hooks', 'pre-receive')
-export const pushCheckPath = (gitdir: string): string => `${hookPath(gitdir)}.json`
+const pushCheckPath = (gitdir: string): string => `${hookPath(gitdir)}.json`
 
 /**
  * Installs the hook in the node's own repository; a node that follows a remote needs none. A

@@ -8,7 +8,7 @@ import type { Stop } from '#gitops/sync/steps.ts'
 import type { Log } from '#lib/log.ts'
 import { pushBytesMax, pushSocketName, readPushedHead } from './messages.ts'
 
-export interface PushSocketParts {
+interface PushSocketParts {
   readonly dataDir: string
   /** The repository that receives the push. */
   readonly gitdir: string

@@ -21,7 +21,7 @@ import { openControlPath } from '#node/data/control-path.ts'
 import { lineOf, protocol, readLines, readOffer, stepOf } from './messages.ts'
 import type { Hello, Offer, Step } from './messages.ts'
 
-export interface MetPredecessor extends Predecessor {
+interface MetPredecessor extends Predecessor {
   /** Variables of its supervisor, which supervises this process from now on. */
   readonly variables: Readonly<Record<string, string>>
   /** Declares this process to be the node. Resolves when the one before has ended. */
@@ -30,7 +30,7 @@ export interface MetPredecessor extends Predecessor {
   readonly giveUp: () => void
 }
 
-export interface Patience {
+interface Patience {
   /** Time for an answer to the request for sockets, which needs no work. */
   readonly answerMs: number
   /** Time to let go: the process before writes its counters. Then it is killed. */

@@ -19,7 +19,7 @@ import { ownCgroup } from './meet-predecessor.ts'
 import { lineOf, readHello, readLines, stepOf } from './messages.ts'
 import type { Hello, Offer, Step } from './messages.ts'
 
-export interface ReplaceableParts {
+interface ReplaceableParts {
   readonly settings: Settings
   readonly log: Log
   readonly supervisor: Supervisor

@@ -18,7 +18,7 @@ import type { KeyVault } from '#server/signing/key-vault.ts'
 import { createStoredLooks, looksFile } from '#server/signing/stored-looks.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
 
-export interface NodeKeyKeeperParts {
+interface NodeKeyKeeperParts {
   readonly dataDir: string
   readonly vault: Pick<KeyVault, 'keys' | 'change'>
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
@@ -61,7 +61,7 @@ export function keyNodesOf(known: readonly KnownNode[]): readonly KeyNode[] {
 }
 
 /** The longest TTL of a bundle, in seconds: of all zones, which is never too short for one. */
-export class LongestTtl {
+class LongestTtl {
   #digest = ''
   #seconds = 0
 

@@ -19,7 +19,7 @@ import { partsIn } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 
-export interface LiveSimulatorParts {
+interface LiveSimulatorParts {
   /** Bundle and state that answer now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly nodeName: string

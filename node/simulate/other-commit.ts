@@ -17,7 +17,7 @@ export interface OtherCommit {
   readonly from: { readonly bytes: Uint8Array } | { readonly files: readonly SourceFile[] }
 }
 
-export interface Served {
+interface Served {
   readonly bundle: Bundle
   readonly bytes: Uint8Array
   readonly state: RoutingState

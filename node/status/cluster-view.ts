@@ -6,7 +6,7 @@ import { err, ok } from '#lib/result.ts'
 import { clusterNodeLimits } from '#state/ports/cluster-nodes.ts'
 import type { ClusterNode, ClusterNodes, TakeRestart } from '#state/ports/cluster-nodes.ts'
 
-export interface ClusterParts {
+interface ClusterParts {
   /** The announcement of this node now. */
   readonly self: () => ClusterNode
   readonly nodes: ClusterNodes

@@ -46,7 +46,7 @@ export interface HealthParts {
   readonly anycast: () => AnycastFacts | null
 }
 
-export interface AnycastFacts {
+interface AnycastFacts {
   readonly isAnnounced: boolean
   readonly isGuarded: boolean
   readonly reason: string | null

@@ -12,7 +12,7 @@ import type { BackupDone } from '#state/backup/backups.ts'
 import { gatherFiles } from './node-files.ts'
 import type { NodeState } from './state.ts'
 
-export interface BackupsParts {
+interface BackupsParts {
   readonly settings: Pick<Settings, 'backup' | 'dataDir' | 'gitops'>
   readonly state: Pick<NodeState, 'exists' | 'open'>
   readonly clock: Clock

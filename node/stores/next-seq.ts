@@ -9,7 +9,7 @@ const publicationsPerSecondMax = 100
 /** Covers the first hour, and a wrong clock. */
 const leapMin = 1_000_000
 /** Higher numbers are not believed, so that as many are left to count on. */
-export const seqMax = 2 ** 52
+const seqMax = 2 ** 52
 
 const answerBytesMax = 1_048_576
 const patienceMs = 10_000

@@ -26,7 +26,7 @@ export function smallFilesOf({
   ])
 }
 
-export interface GatheredFiles {
+interface GatheredFiles {
   readonly files: readonly FileToKeep[]
   /** Sentences about what is missing. */
   readonly missing: readonly string[]

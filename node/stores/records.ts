@@ -20,7 +20,7 @@ import { createNodeState } from './state.ts'
 import type { NodeState, NodeStateOptions } from './state.ts'
 import type { Settings } from '#settings/settings.ts'
 
-export interface NodeRecordsParts {
+interface NodeRecordsParts {
   readonly settings: Settings
   /** Queries for names of each tenant since the last call. */
   readonly takeQueries: () => ReadonlyMap<string, number>

@@ -28,7 +28,7 @@ import type { CheckedBackup } from '#state/backup/restore-backup.ts'
 import { withState } from './stopped-state.ts'
 import { smallFilesOf } from './node-files.ts'
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /** True: existing data is moved aside. */
   readonly isForced: boolean
   /** The channel continues above this number. */
@@ -40,7 +40,7 @@ export interface RestoreOptions {
   readonly progress?: Tell | undefined
 }
 
-export interface Restored {
+interface Restored {
   readonly rows: number
   readonly seq: number
   /** Where the data before is now; null: there was none. */

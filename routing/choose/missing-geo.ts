@@ -4,7 +4,7 @@ import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { waysInPolicies } from './policy.ts'
 import type { Way } from './way.ts'
 
-export interface MissingGeo {
+interface MissingGeo {
   /** Completes "there is no". */
   readonly noun: string
   readonly setting: string

@@ -6,7 +6,7 @@ import { choose, loadCandidates, preferByGeoRule } from './choose.ts'
 import type { Policy } from './policy.ts'
 import type { Way } from './way.ts'
 
-export interface TracedStep {
+interface TracedStep {
   readonly way: Way
   /** Member indices in order. */
   readonly before: readonly number[]

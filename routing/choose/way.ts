@@ -90,7 +90,7 @@ export function dividesByWeight(ways: readonly Way[]): boolean {
   return ways.some(({ weightAs }) => weightAs === 'share')
 }
 
-export interface WayPage {
+interface WayPage {
   readonly does: string
   /** Path of its settings, with defaults in brackets. Empty: it has none. */
   readonly settings: string

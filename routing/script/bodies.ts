@@ -30,7 +30,7 @@ function bodiesAt(bundle: Bundle, at: number): readonly string[] {
  * Seats: a service's uses of scripts. Steps with one text have different seats in different
  * services.
  */
-export interface ScriptSeats {
+interface ScriptSeats {
   /**
    * Uint32, services + 1: the seats of service i are cells `starts[i]` to before `starts[i + 1]`.
    */
@@ -66,7 +66,7 @@ export function scriptSeatsOf(bundle: Bundle, bodies: readonly string[]): Script
 }
 
 /** The service and step of a seat, for people. */
-export interface SeatNames {
+interface SeatNames {
   readonly tenant: string
   /** The service's domain. */
   readonly service: string

@@ -12,7 +12,7 @@ import type { RoutingState } from '#routing/state/state.ts'
 import type { ScriptQuestion } from './engine.ts'
 
 /** A query as plain numbers, as it is sent between threads. */
-export interface ScriptQuery {
+interface ScriptQuery {
   /** The candidates, as members of the bundle. */
   readonly members: Uint32Array
   readonly client: Pick<Client, 'words' | 'isIpv6'>
@@ -61,7 +61,7 @@ export function scriptPoolOf(
   return { text: JSON.stringify(rows), firstMember, namedAs }
 }
 
-export interface AskedQuestion extends ScriptQuestion {
+interface AskedQuestion extends ScriptQuestion {
   readonly pool: ScriptPool
 }
 

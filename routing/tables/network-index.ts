@@ -8,7 +8,7 @@ import type { RangeColumns } from './range-pack.ts'
 import { IndexCell, indexedRowsMin, networkBytesMax } from './network-layout.ts'
 
 /** Returns the same memory each time, at least this large. */
-export type NetworkMemory = (bytes: number) => SharedArrayBuffer
+type NetworkMemory = (bytes: number) => SharedArrayBuffer
 
 /** Compares the digests that the loader has checked: equal tables, whatever else differs. */
 export function hasSameNetworks(one: Bundle, other: Bundle): boolean {

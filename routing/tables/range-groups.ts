@@ -3,7 +3,7 @@
 import { nodeShift, nodeWords, nodesByLevel } from './range-layout.ts'
 
 /** A group number is an octet. Up to this many distinct values each have their own group. */
-export const groupsMax = 256
+const groupsMax = 256
 
 export interface ValueGroups {
   readonly groups: number

@@ -25,7 +25,7 @@ export interface RangeColumns {
 }
 
 /** A table ready to be written, and its size. */
-export interface RangePlan {
+interface RangePlan {
   readonly bytes: number
   /** @param byteOffset target offset, a multiple of 64 */
   readonly write: (buffer: SharedArrayBuffer, byteOffset: number) => void

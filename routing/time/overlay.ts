@@ -31,7 +31,7 @@ export function windowAt(
 }
 
 /** Trips that this node has seen, by `tripKey`. */
-export type RolloutTrips = ReadonlyMap<string, RolloutTrip>
+type RolloutTrips = ReadonlyMap<string, RolloutTrip>
 
 /**
  * Returns the key of a rollout's trip. A rollout with another start is another attempt, so it has
@@ -122,7 +122,7 @@ function plainWeight(bundle: Bundle, state: RoutingState, member: number): numbe
 }
 
 /** Returns the members that a window holds out while it is active. */
-export function membersOfWindow(
+function membersOfWindow(
   bundle: Bundle,
   { pool, member, held }: Pick<MaintenanceWindow, 'pool' | 'member' | 'held'>,
 ): Iterable<number> {

@@ -8,7 +8,7 @@ import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 
 /** Measurements of one node; null: not measured. */
-export interface RolloutObservation {
+interface RolloutObservation {
   /** The member's own score, 0 to 1. */
   readonly score: number | null
   /** Members of the pool that are enabled, healthy and held out by nothing. */

@@ -11,8 +11,8 @@ export function Instant(description: string) {
 }
 
 /** `no-zone`: without a zone, a date and time means another instant to each reader. */
-export type InstantFault = 'no-zone' | 'not-an-instant'
-export type ReadInstant =
+type InstantFault = 'no-zone' | 'not-an-instant'
+type ReadInstant =
   | { readonly atMs: number; readonly fault?: undefined }
   | { readonly atMs?: undefined; readonly fault: InstantFault }
 

@@ -1,7 +1,7 @@
 // Parses the labels and durations of a wave.
 import { parseDuration } from '#lib/duration.ts'
 
-export const holdMaxMs = 7 * 86_400_000
+const holdMaxMs = 7 * 86_400_000
 
 /** undefined: not `key=value` pairs with commas, or a key comes twice. */
 export function readLabels(text: string): Readonly<Record<string, string>> | undefined {

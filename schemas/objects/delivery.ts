@@ -5,7 +5,7 @@ import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { commitPattern } from '#lib/text/patterns.ts'
 
-export const wavesMax = 16
+const wavesMax = 16
 
 const Wave = Type.Object(
   {

@@ -24,7 +24,7 @@ export const ttlJumpFreeSeconds = 3_600
  */
 export const zoneTtlFreeSeconds = 172_800
 /** The largest value of such a setting, in effect no limit. */
-export const ttlJumpMax = 2_147_483_647
+const ttlJumpMax = 2_147_483_647
 
 const percent = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 100, description }))
@@ -82,7 +82,7 @@ const TenantGuardrails = Type.Object(
   },
   { additionalProperties: false, description: 'Limits that are counted in one tenant alone.' },
 )
-export type TenantGuardrails = Static<typeof TenantGuardrails>
+type TenantGuardrails = Static<typeof TenantGuardrails>
 
 /** Key in `tenants` for every tenant without a row of its own. */
 export const otherTenants = '*'

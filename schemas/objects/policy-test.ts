@@ -7,13 +7,13 @@ import { Instant } from '#schemas/forms/instant.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 import { Location } from './routing-settings.ts'
 
-export const casesPerTestMax = 1_000
+const casesPerTestMax = 1_000
 export const samplesDefault = 1_000
 const samplesMax = 100_000
 const membersMax = 1_000
 
 /** Names as `dig` prints them. */
-export const testedRcodes = ['NOERROR', 'NXDOMAIN', 'REFUSED', 'SERVFAIL'] as const
+const testedRcodes = ['NOERROR', 'NXDOMAIN', 'REFUSED', 'SERVFAIL'] as const
 
 const Member = Type.String({
   minLength: 1,
@@ -105,7 +105,7 @@ export const Given = Type.Object(
 )
 export type Given = Static<typeof Given>
 
-export const Share = Type.Object(
+const Share = Type.Object(
   {
     member: Member,
     percent: Type.Number({
@@ -160,7 +160,7 @@ export const Expected = Type.Object(
 )
 export type Expected = Static<typeof Expected>
 
-export const TestCase = Type.Object(
+const TestCase = Type.Object(
   {
     name: Type.Optional(
       Type.String({
@@ -175,7 +175,7 @@ export const TestCase = Type.Object(
   },
   { additionalProperties: false, description: 'A row: a situation, and what has to be answered.' },
 )
-export type TestCase = Static<typeof TestCase>
+type TestCase = Static<typeof TestCase>
 
 export const TestSpec = Type.Object(
   {

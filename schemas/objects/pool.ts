@@ -7,7 +7,7 @@ import { HealthCheck } from './health-check.ts'
 import { Member } from './member.ts'
 
 export const membersPerPoolMax = 4_096
-export const geoRulesPerPoolMax = 10_000
+const geoRulesPerPoolMax = 10_000
 
 export const PoolSpec = Type.Object(
   {

@@ -5,7 +5,7 @@ import type { Static } from '#lib/schema/type.ts'
 export const redirectCodes = [301, 302, 307, 308] as const
 export const redirectCodeDefault = 301
 /** Two years, in seconds. */
-export const hstsMaxAgeMax = 63_072_000
+const hstsMaxAgeMax = 63_072_000
 
 export const RedirectSpec = Type.Object(
   {

@@ -5,8 +5,8 @@ import { choice } from '#schemas/forms/annotations.ts'
 import { Instant } from '#schemas/forms/instant.ts'
 import { Uid } from './metadata.ts'
 
-export const stepsPerRolloutMax = 64
-export const intentsPerRolloutMax = 64
+const stepsPerRolloutMax = 64
+const intentsPerRolloutMax = 64
 export const reasonLengthMax = 300
 
 export const RolloutStep = Type.Object(
@@ -52,7 +52,7 @@ export const RegressionPolicy = Type.Object(
   { additionalProperties: false, description: 'When the ramp is taken back by itself.' },
 )
 
-export const RolloutIntent = Type.Object(
+const RolloutIntent = Type.Object(
   {
     intent: choice(['pause', 'promote', 'abort'], {
       description:

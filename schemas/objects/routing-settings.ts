@@ -4,7 +4,7 @@ import type { Static, TSchema } from '#lib/schema/type.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 
 /** More than fits into a file of 1 MiB. */
-export const mapRulesMax = 40_000
+const mapRulesMax = 40_000
 /** Bounded, since each rule is compared with every organisation of the database at load. */
 export const asnRulesMax = 10_000
 
@@ -14,13 +14,13 @@ const Cidr = Type.String({
 })
 const Endpoint = Type.String({ minLength: 1, maxLength: 45, description: 'Address of a member.' })
 
-export const MapRule = Type.Object(
+const MapRule = Type.Object(
   { cidr: Cidr, endpoint: Endpoint },
   { additionalProperties: false, description: 'Sends the clients of one network to one member.' },
 )
-export type MapRule = Static<typeof MapRule>
+type MapRule = Static<typeof MapRule>
 
-export const MapFile = Type.Object(
+const MapFile = Type.Object(
   {
     rules: Type.Array(MapRule, {
       maxItems: mapRulesMax,
@@ -31,7 +31,7 @@ export const MapFile = Type.Object(
   { additionalProperties: false, description: 'For the algorithm and the filter `map-file`.' },
 )
 
-export const AsnRule = Type.Object(
+const AsnRule = Type.Object(
   {
     asn: Type.Optional(
       Type.Integer({
@@ -55,9 +55,9 @@ export const AsnRule = Type.Object(
     description: 'Sends the clients of a network operator to one member. Needs `asn` or `org`.',
   },
 )
-export type AsnRule = Static<typeof AsnRule>
+type AsnRule = Static<typeof AsnRule>
 
-export const Asn = Type.Object(
+const Asn = Type.Object(
   {
     rules: Type.Array(AsnRule, {
       maxItems: asnRulesMax,
@@ -77,14 +77,14 @@ export const Location = Type.Object(
 )
 export type Location = Static<typeof Location>
 
-export const GeoIp = Type.Object(
+const GeoIp = Type.Object(
   {
     endpointLocations: mapOf(Location, 'Where each member stands, by its address.'),
   },
   { additionalProperties: false, description: 'For the algorithm `geo-ip`.' },
 )
 
-export const Signals = Type.Object(
+const Signals = Type.Object(
   {
     static: mapOf(
       Type.Number({ minimum: -1e12, maximum: 1e12 }),
@@ -100,7 +100,7 @@ export const Signals = Type.Object(
   { additionalProperties: false, description: 'For the filter `signal-weight`.' },
 )
 
-export const Latency = Type.Object(
+const Latency = Type.Object(
   {
     regionBonusMultiplier: Type.Number({
       minimum: 0,

@@ -8,7 +8,7 @@ import { Uid } from './metadata.ts'
 import { routingSettings } from './routing-settings.ts'
 import { Nameservers, NsTtl, Soa, Zone } from './zone.ts'
 
-export const SettingsDefaults = Type.Object(
+const SettingsDefaults = Type.Object(
   {
     nameservers: Nameservers,
     nsTtl: NsTtl('that of the SOA record'),
@@ -19,7 +19,7 @@ export const SettingsDefaults = Type.Object(
     description: 'For names outside every declared zone, and for what a zone leaves out.',
   },
 )
-export type SettingsDefaults = Static<typeof SettingsDefaults>
+type SettingsDefaults = Static<typeof SettingsDefaults>
 
 export const ExemptNetwork = Type.Object(
   {

@@ -23,7 +23,7 @@ const calmHoldDowns = 10
 const doublingsMax = 5
 
 /** `as-before`: the process that this one replaces has decided, and no check has run yet. */
-export type Wanted = 'announced' | 'withdrawn' | 'as-before'
+type Wanted = 'announced' | 'withdrawn' | 'as-before'
 
 export class Announcer {
   readonly #settings: AnnouncerSettings

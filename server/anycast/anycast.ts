@@ -10,7 +10,7 @@ import type { AnnouncerSettings, Finding, WithdrawalReason } from './announcer.t
 import type { AnycastDriver, DriverReply } from './driver.ts'
 import type { SelfAnswer } from './self-query.ts'
 
-export interface AnycastSettings extends AnnouncerSettings {
+interface AnycastSettings extends AnnouncerSettings {
   readonly addresses: readonly string[]
   readonly intervalMs: number
   /** 0: a bundle of any age is good enough. */
@@ -57,7 +57,7 @@ export interface AnycastStatus {
   readonly counts: AnycastCounts
 }
 
-export interface AnycastCounts {
+interface AnycastCounts {
   readonly announced: number
   readonly withdrawn: number
   readonly answered: number

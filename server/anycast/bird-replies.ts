@@ -2,7 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-export interface ReplyLine {
+interface ReplyLine {
   /** Code of the line, 0 to 9999. */
   readonly code: number
   readonly text: string

@@ -6,7 +6,7 @@ import { BirdReplies, hasFailed, sentenceOf } from './bird-replies.ts'
 import type { BirdReply } from './bird-replies.ts'
 import type { AnycastDriver, DriverReply } from './driver.ts'
 
-export interface BirdSettings {
+interface BirdSettings {
   /** Path of the control socket. */
   readonly socket: string
   /** Protocols that announce the routes, such as one of the kind `static` for each family. */

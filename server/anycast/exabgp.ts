@@ -5,7 +5,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AnycastDriver, DriverReply } from './driver.ts'
 
-export interface ExabgpSettings {
+interface ExabgpSettings {
   /**
    * Path of a named pipe. A regular file is refused: it would take every command, and no daemon
    * would read it.

@@ -13,7 +13,7 @@ export interface SelfAnswer {
   readonly tookMs: number
 }
 
-export interface SelfQuestion {
+interface SelfQuestion {
   readonly address: string
   readonly port: number
   /** Name of the zone in wire form. */

@@ -26,7 +26,7 @@ import type { Result } from '#lib/result.ts'
 export type StoredName = 'active' | 'previous'
 
 /** Digests refused on this node, with the reason for each. */
-export type Quarantine = Readonly<Record<string, string>>
+type Quarantine = Readonly<Record<string, string>>
 /**
  * Above this count the oldest entries are dropped: no publisher repeats the same bad bundle for
  * ever.

@@ -10,7 +10,7 @@ import { DoubleBuffer } from './generation-memory.ts'
 
 export type DynamicFeed = Pick<DynamicDns, 'texts' | 'onChange'>
 
-export interface DynamicLinkParts {
+interface DynamicLinkParts {
   /** null: no TXT records are written at run time. */
   readonly dynamic?: DynamicFeed | null
   readonly log: Log

@@ -7,7 +7,7 @@ import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { MemberCounts, NodeMemberCounts } from '#state/ports/node-counts.ts'
 
-export interface PoolCounts extends MemberCounts {
+interface PoolCounts extends MemberCounts {
   readonly tenant: string
   readonly pool: string
 }

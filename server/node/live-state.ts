@@ -10,7 +10,7 @@ import type { AddressSource } from '#inputs/resolve/address-source.ts'
 import { OverlayClock } from './overlay-clock.ts'
 import type { OverlayClockParts, OverlayStatus } from './overlay-clock.ts'
 
-export interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed' | 'watch'> {
+interface LiveStateParts extends Omit<OverlayClockParts, 'isProbed' | 'watch'> {
   /** null: health checks are off, every member counts as healthy. */
   readonly health: HealthMonitor | null
   /** null: host names have no addresses, as in tests without them. */

@@ -38,12 +38,12 @@ export interface RegressionEvent {
 }
 
 /** A regression that another node has seen. */
-export interface ForeignTrip extends RolloutTrip {
+interface ForeignTrip extends RolloutTrip {
   readonly rolloutUid: string
   readonly startAtMs: number
 }
 
-export interface RolloutName {
+interface RolloutName {
   readonly uid: string
   readonly name: string
   readonly tenant: string
@@ -62,7 +62,7 @@ export interface RolloutStatus extends RolloutName {
   readonly baselineRttMs: number | null
 }
 
-export interface WindowStatus extends RolloutName {
+interface WindowStatus extends RolloutName {
   readonly pool: string
   /** null: each member of the pool. */
   readonly memberUid: string | null

@@ -20,13 +20,13 @@ export interface StoredBundlesParts {
   readonly onRecord: (record: ChannelRecord) => void
 }
 
-export interface BootParts extends StoredBundlesParts {
+interface BootParts extends StoredBundlesParts {
   /** false: this node answers no queries, so a missing bundle need not be logged. */
   readonly isAnswering: boolean
 }
 
 /** The parts needed to read a stored bundle. */
-export interface StoredReader extends Pick<StoredBundlesParts, 'trusted' | 'onRecord'> {
+interface StoredReader extends Pick<StoredBundlesParts, 'trusted' | 'onRecord'> {
   readonly store: Pick<BundleStore, 'record' | 'bundle' | 'quarantine'>
 }
 

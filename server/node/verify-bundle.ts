@@ -47,7 +47,7 @@ export function answerableBundle(
   return unknownStepOf(bundle) === undefined ? loaded : refuse('unknown-strategy')
 }
 
-export interface AcceptanceParts {
+interface AcceptanceParts {
   readonly trusted: readonly TrustedKey[]
   /** null: there is no quarantine. */
   readonly store: Pick<BundleStore, 'quarantine'> | null

@@ -4,7 +4,7 @@ import { close, open, write } from 'node:fs'
 import type { Log } from '#lib/log.ts'
 import { redirectLimits } from './limits.ts'
 
-export interface AccessLine {
+interface AccessLine {
   readonly client: string
   readonly scheme: 'http' | 'https'
   readonly host: string

@@ -42,7 +42,7 @@ export class ConnectionLimit {
  * Returns what a client is counted by: an IPv4 address, or an IPv6 /64, since one subscriber owns
  * at least that.
  */
-export function clientKey(address: string): string {
+function clientKey(address: string): string {
   const text = address.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!text.includes(':')) return text
   // A link-local address carries its interface: fe80::1%eth0.

@@ -2,7 +2,7 @@
 // the main one.
 
 /** A request's answer by its status; others are counted as `other`. */
-export const redirectStatuses = [301, 302, 307, 308, 400, 404, 408, 431, 503] as const
+const redirectStatuses = [301, 302, 307, 308, 400, 404, 408, 431, 503] as const
 
 const Slot = { Open: 0, Accepted: 1, Refused: 2, LogDropped: 3, Other: 4, Status: 5 } as const
 

@@ -41,7 +41,7 @@ import type {
 // each thread.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
-export interface RedirectListenerParts {
+interface RedirectListenerParts {
   readonly settings: RedirectListenerSettings
   readonly counters: RedirectCounters
   readonly clock: Clock

@@ -20,7 +20,7 @@ export interface ShadowParts {
   readonly clock: Clock
 }
 
-export interface ShadowCounts {
+interface ShadowCounts {
   /** Digest of the other bundle. */
   readonly digest: string
   /** How many queries were compared. */

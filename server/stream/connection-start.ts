@@ -11,7 +11,7 @@ export interface TcpClient {
   readonly port: number
 }
 
-export interface Beginning {
+interface Beginning {
   /** What follows the header, or all that has come. */
   readonly rest: Uint8Array
   /** null: who speaks is the sender. */

@@ -17,7 +17,7 @@ import { tcpLimits, tcpMessageBytesMax } from './tcp-limits.ts'
 import type { TcpLimits } from './tcp-limits.ts'
 import { TurnEnd } from './turn-end.ts'
 
-export interface TcpServerParts {
+interface TcpServerParts {
   readonly answer: AnswerStream
   /** Never goes back; see lib/clock.ts. */
   readonly monotonicMs: () => number

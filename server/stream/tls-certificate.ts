@@ -28,7 +28,7 @@ export interface GivenCertificate {
 }
 
 /** Where a pair comes from. */
-export interface PairSource {
+interface PairSource {
   /** The section of the settings that it is of. */
   readonly section: string
   /** For the log. */

@@ -16,9 +16,9 @@ import type { Transaction } from '#answer/transaction.ts'
 const replyBytesMax = 4096
 
 /** Gets what `answer` leaves to the handler. @param send may be called later */
-export type HandOverDgram = (query: Uint8Array, send: (reply: Uint8Array) => void) => void
+type HandOverDgram = (query: Uint8Array, send: (reply: Uint8Array) => void) => void
 
-export interface DgramAnswerer {
+interface DgramAnswerer {
   readonly tx: Transaction
   readonly bucket: QueryBucket
   readonly tap: Tap

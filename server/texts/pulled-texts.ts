@@ -14,7 +14,7 @@ import { acceptableRecord, servableBundle } from '#server/node/verify-bundle.ts'
 import { readStored } from '#server/node/stored-bundles.ts'
 import { isTextsBundle, recordsOfTexts } from './texts-bundle.ts'
 
-export interface PulledTextsParts {
+interface PulledTextsParts {
   readonly store: Pick<BundleStore, 'record' | 'bundle' | 'keep' | 'quarantine'>
   readonly trusted: readonly TrustedKey[]
   readonly log: Log

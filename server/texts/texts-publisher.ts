@@ -11,7 +11,7 @@ import { WrittenEncoder } from '#zones/dynamic/written-encoder.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import { emptyTexts } from './texts-bundle.ts'
 
-export interface TextsPublisherParts {
+interface TextsPublisherParts {
   readonly feed: Pick<DynamicDns, 'texts' | 'onChange' | 'isKnown'>
   readonly store: Pick<BundleStore, 'record' | 'keep'>
   readonly channel: string

@@ -10,7 +10,7 @@ import { TableCollector } from '#system/worker/table-collector.ts'
 import { JitWarmUp } from './jit-warm-up.ts'
 import { acknowledge } from './responder-control.ts'
 
-export interface AdoptingThread {
+interface AdoptingThread {
   readonly index: number
   /** See responder-control.ts. */
   readonly control: Int32Array

@@ -32,7 +32,7 @@ import type { FromResponder, ResponderStart } from './responder-control.ts'
 const { answer, handedOver } = answering
 
 /** The parts that run between and around batches. */
-export interface ResponderParts {
+interface ResponderParts {
   /** See responder-control.ts; `Control.Stop` in its first cell ends the loop. */
   readonly control: Int32Array
   readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>

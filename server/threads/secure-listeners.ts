@@ -9,7 +9,7 @@ import type { TlsCertificate } from '#server/stream/tls-certificate.ts'
 import type { SecureKind, SecureListening, TlsStart } from './stream-messages.ts'
 import type { SecureStats } from './stream-stats.ts'
 
-export interface SecureListenersParts {
+interface SecureListenersParts {
   readonly tls: TlsStart
   readonly listenAddr: string
   readonly certificate: TlsCertificate

@@ -16,7 +16,7 @@ type Settled<P extends Properties> = {
 }
 
 /** The meaning of a setting's text where JSON Schema has no word for it. */
-export type SettingKind =
+type SettingKind =
   'duration' | 'address' | 'path' | 'url' | 'git-url' | 'networks' | 'resolvers' | 'names'
 
 export type SettingValue =

@@ -83,7 +83,7 @@ export const acme = section(
     }),
   },
 )
-export type AcmeSection = Static<typeof acme>
+type AcmeSection = Static<typeof acme>
 
 interface Uses {
   readonly roles: readonly string[]

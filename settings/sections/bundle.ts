@@ -62,7 +62,7 @@ export const bundle = section(
     }),
   },
 )
-export type BundleSection = Static<typeof bundle>
+type BundleSection = Static<typeof bundle>
 
 /** Checks for what a node cannot start with. Errors: a sentence. */
 export function roleFault(roles: readonly Role[], { urls }: BundleSection): string | undefined {

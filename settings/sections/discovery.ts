@@ -77,7 +77,7 @@ export const discovery = section(
     }),
   },
 )
-export type DiscoverySection = Static<typeof discovery>
+type DiscoverySection = Static<typeof discovery>
 
 const times = {
   interval: { leastMs: 1_000, mostMs: 86_400_000, form: '1s to 24h' },

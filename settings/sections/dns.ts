@@ -292,7 +292,7 @@ export const dns = section('The DNS listener.', {
 })
 
 /** Whether DNS over TLS is on. */
-export const isTlsOn = ({ certFile, acme }: Static<typeof tls>): boolean =>
+const isTlsOn = ({ certFile, acme }: Static<typeof tls>): boolean =>
   certFile !== undefined || acme
 
 /** The TCP ports of what listens with TLS. */

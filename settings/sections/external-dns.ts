@@ -32,7 +32,7 @@ export const externalDns = section(
     }),
   },
 )
-export type ExternalDnsSection = Static<typeof externalDns>
+type ExternalDnsSection = Static<typeof externalDns>
 
 /** Returns sentences for the operator about what does not go together. */
 export function faultsOfExternalDns(

@@ -37,7 +37,7 @@ export const queryLog = section(
     }),
   },
 )
-export type QueryLogSection = Static<typeof queryLog>
+type QueryLogSection = Static<typeof queryLog>
 
 /** Returns sentences for the operator about contradictions in the section. */
 export function faultsOfQueryLog({ socket, file }: QueryLogSection): readonly string[] {

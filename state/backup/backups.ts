@@ -8,7 +8,7 @@ import type { Sql } from '#state/sql/database/sql.ts'
 import { writeBackup } from './write-backup.ts'
 import type { FileToKeep } from './write-backup.ts'
 
-export interface BackupOptions {
+interface BackupOptions {
   /** `backup.directory`. */
   readonly directory: string
   /** `backup.keep`; 0 keeps all. */
@@ -18,7 +18,7 @@ export interface BackupOptions {
 }
 
 /** @param path of a temporary file beside the backup, which is removed afterwards */
-export type GatherFiles = (path: string) => Promise<Result<readonly FileToKeep[], string>>
+type GatherFiles = (path: string) => Promise<Result<readonly FileToKeep[], string>>
 
 export interface BackupDone {
   readonly path: string

@@ -5,7 +5,7 @@ import type { Clock } from '#lib/clock.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 
-export const endedSessionsLimits = {
+const endedSessionsLimits = {
   /** Sessions, and accounts whose sessions were all ended. */
   pendingMax: 100_000,
   /** Larger files are not read. */

@@ -36,7 +36,7 @@ export interface StoredChannel {
 }
 
 /** Delivery state of a channel. */
-export interface ChannelHealth {
+interface ChannelHealth {
   /** null: never. */
   readonly lastSentAtMs: number | null
   /** Consecutive failures; 0: the last message was sent. */
@@ -103,7 +103,7 @@ export interface StoredAlert {
   readonly resolvedAtMs: number | null
 }
 
-export interface AlertQuery {
+interface AlertQuery {
   /** Left out: both. */
   readonly state?: 'open' | 'resolved'
   /** Only alerts opened before the one with this id; '': from the newest. */
@@ -129,7 +129,7 @@ export interface AlertLease {
   readonly beat: number
 }
 
-export interface AlertOpening {
+interface AlertOpening {
   readonly alert: StoredAlert
   /** Ids of the channels to notify. */
   readonly channels: readonly string[]
@@ -149,7 +149,7 @@ export interface AlertChanges {
   readonly readyAtMs: number
 }
 
-export const alertEvents = ['opened', 'resolved'] as const
+const alertEvents = ['opened', 'resolved'] as const
 export type AlertEvent = (typeof alertEvents)[number]
 
 /** One notice for one channel. */

@@ -5,7 +5,7 @@ import type { TenantScope } from './tenant-scope.ts'
 /** Methods of requests that change something. */
 export const auditedMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-export interface AuditedUser {
+interface AuditedUser {
   readonly id: string
   /** Empty: not to be recorded. */
   readonly email: string

@@ -2,7 +2,7 @@
 // compare and swap.
 import type { StoreCall } from './store-result.ts'
 
-export interface DeliveryRow {
+interface DeliveryRow {
   /** Rises with each replacement. */
   readonly revision: number
   /** The control node that decides. */

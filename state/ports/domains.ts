@@ -2,7 +2,7 @@
 import type { StoreCall } from './store-result.ts'
 
 /** Codes of faults. */
-export const domainFaults = [
+const domainFaults = [
   /** The zone above the domain could not be determined. */
   'parent-unknown',
   /** No answer in time, or none to the question. */

@@ -1,6 +1,6 @@
 // Parses addresses with several hosts, such as scheme://user:password@one:1,two:2/path?query.
 
-export interface ListedHost {
+interface ListedHost {
   /** Without the brackets of an IPv6 address. */
   readonly host: string
   /** 0: not given. */

@@ -1,7 +1,7 @@
 // The port to the installation's licence: one token, one install id, one trial.
 import type { StoreCall } from './store-result.ts'
 
-export interface StoredLicence {
+interface StoredLicence {
   readonly token: string
   /** Origin, such as `api`. */
   readonly source: string

@@ -1,7 +1,7 @@
 // The port that counts failed logins, to slow down guessing.
 import type { StoreCall } from './store-result.ts'
 
-export interface AttemptCount {
+interface AttemptCount {
   readonly count: number
   /** Time until the count returns to zero; 0: it is zero. */
   readonly resetsInMs: number

@@ -28,7 +28,7 @@ export interface ObjectUse {
   readonly usedMs: number | null
 }
 
-export interface NodeUse {
+interface NodeUse {
   readonly node: string
   /** Since then it has reported all of its answers, Unix epoch. */
   readonly sinceMs: number

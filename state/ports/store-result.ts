@@ -6,7 +6,7 @@ import type { Result } from '#lib/result.ts'
  * available in a few seconds. `store-refused`: the values cannot be stored, such as text with a
  * NUL.
  */
-export type StoreFault = 'store-away' | 'store-starting' | 'store-refused'
+type StoreFault = 'store-away' | 'store-starting' | 'store-refused'
 
 export interface StoreFailure<Code extends string = never> {
   readonly code: StoreFault | Code

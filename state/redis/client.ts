@@ -4,7 +4,7 @@ import type { RedisPlace, RedisTarget } from './target.ts'
 
 export type LibraryClient = Awaited<ReturnType<typeof libraryClient>>
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly target: RedisTarget
   readonly place: RedisPlace
   /** Reconnects automatically. */

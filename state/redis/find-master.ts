@@ -8,7 +8,7 @@ import type { RedisPlace, RedisTarget } from './target.ts'
 import { wordOf } from './fault-codes.ts'
 
 /** Errors: a code for the log, and the place. */
-export type FoundMaster = Result<RedisPlace, { readonly word: string; readonly at: RedisPlace }>
+type FoundMaster = Result<RedisPlace, { readonly word: string; readonly at: RedisPlace }>
 
 /** @param key any key of ours: in a Cluster all are in one slot */
 export async function findMaster(target: RedisTarget, key: string): Promise<FoundMaster> {

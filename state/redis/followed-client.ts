@@ -20,7 +20,7 @@ export interface RedisConnection {
   readonly destroy: () => void
 }
 
-export interface ConnectionHandlers {
+interface ConnectionHandlers {
   readonly onReady: () => void
   readonly onFault: (word: string, at: RedisPlace) => void
 }

@@ -12,7 +12,7 @@ import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
 import { isRefusal, wordOf } from './fault-codes.ts'
 
-export interface RedisOptions {
+interface RedisOptions {
   readonly target: RedisTarget
   /** Prefix of each key and channel; see `prefixFor`. */
   readonly prefix: string
@@ -22,7 +22,7 @@ export interface RedisOptions {
   readonly commandTimeoutMs?: number
 }
 
-export interface RedisStatus {
+interface RedisStatus {
   readonly state: 'up' | 'away'
   /** Unix epoch. */
   readonly sinceMs: number
@@ -30,7 +30,7 @@ export interface RedisStatus {
   readonly fault: string | null
 }
 
-export interface RedisScript {
+interface RedisScript {
   readonly text: string
   readonly sha1: string
 }

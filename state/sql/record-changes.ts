@@ -2,14 +2,14 @@
 import { dynamicDnsLimits, writtenTypes } from '../ports/dynamic-dns.ts'
 import type { RecordChange, StoredRecord } from '../ports/dynamic-dns.ts'
 
-export interface NewRecord {
+interface NewRecord {
   readonly name: string
   readonly type: number
   readonly rdata: string
   readonly ttlSeconds: number
 }
 
-export interface ChangedRecords {
+interface ChangedRecords {
   readonly added: readonly NewRecord[]
   readonly removed: readonly StoredRecord[]
 }

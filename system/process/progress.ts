@@ -8,7 +8,7 @@ import type { After } from '#lib/timer.ts'
 /** Moves the cursor to the start of the line and empties the line. */
 const erase = '\r\u001B[K'
 
-export interface Progress {
+interface Progress {
   /**
    * Reports progress. It may be called at every step: lines are written only as often as people
    * read.
@@ -31,7 +31,7 @@ const quietMs = 2_000
 const linesApartMs = 10_000
 const secondMs = 1_000
 
-export interface ProgressPlace {
+interface ProgressPlace {
   readonly write: (text: string) => void
   /** True: one line is rewritten. False, as in a log of CI: lines stay, so few are written. */
   readonly isTerminal: boolean

@@ -10,7 +10,7 @@ export interface ListenerSockets {
   readonly descriptors: readonly number[]
 }
 
-export type ListenerKind =
+type ListenerKind =
   | 'dns-udp'
   | 'dns-tcp'
   | 'dns-tls'

@@ -1,6 +1,6 @@
 // Tells whether something has crashed too often within a time window.
 
-export interface CrashLimit {
+interface CrashLimit {
   readonly max: number
   readonly windowMs: number
 }

@@ -1,7 +1,7 @@
 // Runs jobs of one kind one after the other, in a thread that is ended when a job takes too long.
 import { Worker } from 'node:worker_threads'
 
-export const jobThreadLimits = {
+const jobThreadLimits = {
   /** Time limit of a job; its thread is ended after it. */
   jobMs: 10_000,
   /** Idle time after which the thread is ended. */

@@ -6,7 +6,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
 
 /** Doubled for each death in a row; the row is over after `stableMs` without one. */
-export interface Restarts extends Backoff {
+interface Restarts extends Backoff {
   readonly stableMs: number
 }
 

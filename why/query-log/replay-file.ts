@@ -4,7 +4,7 @@ import { readQueryLog } from './read-file.ts'
 import type { Replay } from './replay.ts'
 import { ReplayReport } from './replay-report.ts'
 
-export interface ReplayWanted {
+interface ReplayWanted {
   readonly file: string
   /** Only queries for this name, with or without its final dot. */
   readonly name?: string | undefined
@@ -13,7 +13,7 @@ export interface ReplayWanted {
   readonly isJson: boolean
 }
 
-export interface Writers {
+interface Writers {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
 }

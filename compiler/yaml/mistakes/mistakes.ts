@@ -124,7 +124,7 @@ function textAfter(text: string, { message, pos: [at] }: YAMLError): Mistake | u
   return mistake('yaml-text-after', [at, rest.length], [sign], edit)
 }
 
-export function tabs(text: string, { pos: [at] }: Pick<YAMLError, 'pos'>): Mistake | undefined {
+function tabs(text: string, { pos: [at] }: Pick<YAMLError, 'pos'>): Mistake | undefined {
   const edits: Edit[] = []
   let lines = 0
   let first: number | undefined

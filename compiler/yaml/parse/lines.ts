@@ -80,7 +80,7 @@ function commentStart(text: string): number {
 /** Tokens of the library's lexer besides the text itself. */
 const marks: readonly string[] = [CST.DOCUMENT, CST.FLOW_END, CST.SCALAR]
 
-export interface OpenBracket {
+interface OpenBracket {
   readonly sign: string
   readonly at: number
 }

@@ -7,13 +7,13 @@ import { editTree, foldersIn } from './tree-edit.ts'
 import type { TreeChange } from './tree-edit.ts'
 import { formatTree, parseTree } from '#gitops/git/objects/tree-object.ts'
 
-export interface TreeStore {
+interface TreeStore {
   readonly readTree: (oid: string) => Promise<Result<Uint8Array, ObjectError>>
   readonly write: (type: 'blob' | 'tree', content: Uint8Array) => string
 }
 
 /** Files to set (bytes) or to remove (null), by path with `/`. */
-export type FileChanges = ReadonlyMap<string, Uint8Array | null>
+type FileChanges = ReadonlyMap<string, Uint8Array | null>
 
 export async function writeChangedTree(
   baseTree: string | null,

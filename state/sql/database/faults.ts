@@ -7,7 +7,7 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
  * idempotent work is retried. `refused`: the values cannot be stored. `bug`: the statement is
  * wrong.
  */
-export type SqlFaultKind = 'untouched' | 'unknown' | 'refused' | 'bug'
+type SqlFaultKind = 'untouched' | 'unknown' | 'refused' | 'bug'
 
 export interface SqlFault {
   readonly kind: SqlFaultKind

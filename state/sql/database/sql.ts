@@ -11,10 +11,10 @@ import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import type { Db } from './tables.ts'
 
-export type SqlKind = 'postgresql' | 'embedded'
+type SqlKind = 'postgresql' | 'embedded'
 
 /** An open connection to a database. */
-export interface SqlConnection {
+interface SqlConnection {
   readonly db: Db
   readonly close: () => Promise<void>
   /** Broken for good; a new one must be opened. */
