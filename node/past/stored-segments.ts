@@ -13,10 +13,7 @@ const afterMs = journalLimits.aliveMs + 4 * journalLimits.flushMs
  *
  * @param segments the newest first
  */
-function segmentsFor(
-  segments: readonly StoredSegment[],
-  atMs: number,
-): readonly StoredSegment[] {
+function segmentsFor(segments: readonly StoredSegment[], atMs: number): readonly StoredSegment[] {
   const wanted = new Set<StoredSegment>()
   const take = (one: StoredSegment | undefined): void => {
     if (one === undefined || wanted.size >= copyLimits.readMax) return

@@ -292,8 +292,7 @@ export const dns = section('The DNS listener.', {
 })
 
 /** Whether DNS over TLS is on. */
-const isTlsOn = ({ certFile, acme }: Static<typeof tls>): boolean =>
-  certFile !== undefined || acme
+const isTlsOn = ({ certFile, acme }: Static<typeof tls>): boolean => certFile !== undefined || acme
 
 /** The TCP ports of what listens with TLS. */
 export function securePorts({

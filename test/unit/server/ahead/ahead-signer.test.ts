@@ -13,7 +13,7 @@ import { signedModel, signedName } from '#test/support/dns/signed-zone.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
-test('the signer starts with the first generation that is signed, and follows the others', async () => {
+test('the signer starts with the first signed generation, and follows the others', async () => {
   const errors: string[] = []
   const log: Log = { info: () => {}, warn: () => {}, error: (_, text) => errors.push(text) }
   const key = generateZoneKey(signingAlgorithm(13)!)

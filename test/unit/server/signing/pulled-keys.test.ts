@@ -87,7 +87,7 @@ test('a zone signs on by its file while what is sent has another key, and says s
   expect([moved.keys().get(zone), moved.troubles()]).toEqual([[record], []])
 })
 
-test('a zone goes over to the keys that are sent once its own signs there, and stays with them', () => {
+test('a zone goes over to keys that are sent once its own signs there, for good', () => {
   const { keys, path } = opened(undefined, files())
   keys.take(7, text(7, [record, ofFile({ publishedMs: 1 })]))
   expect(keys.keys().size).toBe(0)
