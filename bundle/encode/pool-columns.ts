@@ -36,10 +36,10 @@ interface MemberRow {
   readonly kind: number
 }
 
-type PoolColumns = ReturnType<typeof emptyPoolColumns>
+export type PoolColumns = ReturnType<typeof emptyPoolColumns>
 
 /** Where the rows of a pool begin; the last entry is the count of rows. */
-interface PoolPlace {
+export interface PoolPlace {
   pool: number
   member: number
   address6: number

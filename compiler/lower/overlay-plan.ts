@@ -8,7 +8,7 @@ import type { Entry, Tree } from '#compiler/tree/tree.ts'
 
 export type OverlayKind = 'Rollout' | 'MaintenanceWindow'
 
-interface Planned<K extends OverlayKind, Model> {
+export interface Planned<K extends OverlayKind, Model> {
   readonly entry: Entry<K>
   /** Undefined when the pool is unknown or could not be read. */
   readonly poolEntry: Entry<'Pool'> | undefined
