@@ -33,6 +33,7 @@ import { domainRoutes } from './routes/domains.ts'
 import { discoveryRoutes } from './routes/discovery.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { dnsRoutes } from './routes/dns.ts'
+import { writtenRecordRoutes } from './routes/written-records.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
@@ -90,6 +91,7 @@ const upToPlans: readonly Route[] = [
 
 const afterPlans: readonly Route[] = [
   ...dnsRoutes,
+  ...writtenRecordRoutes,
   ...alertRoutes,
   ...usageRoutes,
   ...unusedRoutes,

@@ -35,6 +35,8 @@ export interface PastQuestion {
   readonly source?: Uint8Array
   /** Random seed of the recorded answer, if the record has it. Default 1. */
   readonly seed?: number
+  /** Types beside TXT that updates may write, by the settings of now. Default: none. */
+  readonly writtenTypes?: readonly number[]
   /** Settings of databases that have changed since. Default: none. */
   readonly otherDatabases?: readonly GeoSetting[]
 }
@@ -114,7 +116,7 @@ function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): P
   const isAddress = question.qtype === RrType.A || question.qtype === RrType.AAAA
   const row = service === null ? -1 : serviceNamed(then.bundle, service)
   const isChosen = isAddress && row >= 0 && poolOfService(then.bundle, row) >= 0
-  const unsure = mayBeTexts(simulation, question.qtype) ? [textsSentence] : []
+  const unsure = mayBeWritten(simulation, question) ? [writtenSentence] : []
   if (!isChosen || service === null) {
     const isCertain = unsure.length === 0
     return { isCertain, shares: [], mayAnswer: [], simulation, unknown: unsure }
@@ -167,16 +169,24 @@ function unknownChoices(
   return before.length < 2 ? nothing : { sentences: [measuredSentence], mayAnswer: before }
 }
 
-/** Whether TXT records written at run time may have changed the answer. */
-function mayBeTexts({ zone, rule, match, referral }: Simulation, qtype: number): boolean {
+/** Whether records written at run time may have changed the answer. */
+function mayBeWritten(
+  { zone, rule, match, referral, service, records }: Simulation,
+  { qtype, writtenTypes = [] }: PastQuestion,
+): boolean {
   const isRuled = rule !== null && rule.action !== 'passthru'
   if (zone === null || isRuled || referral !== null) return false
-  return match !== 'exact' || qtype === RrType.TXT || qtype === RrType.ANY
+  if (match !== 'exact' || qtype === RrType.TXT || qtype === RrType.ANY) return true
+  // What the configuration has is never written: a service is all addresses of its name.
+  if (records.length > 0) return false
+  if (service !== null && (qtype === RrType.A || qtype === RrType.AAAA)) return false
+  const types = service === null ? [qtype, RrType.CNAME] : [qtype]
+  return types.some((type) => writtenTypes.includes(type))
 }
 
-const textsSentence =
-  'which TXT records had been written at run time is not in the journal: with one at this name ' +
-  'the answer was another one'
+const writtenSentence =
+  'which records had been written at run time is not in the journal: with one at this name the ' +
+  'answer was another one'
 
 const measuredSentence =
   'what browsers had measured is not in the journal: the step rum may have taken any candidate'

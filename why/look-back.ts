@@ -34,6 +34,16 @@ export interface WhyQuestion {
   readonly client: SimulatedClient | null
   readonly source?: Uint8Array
   readonly seed?: number
+  /** See PastQuestion. */
+  readonly writtenTypes?: readonly number[]
+  /** Records that were written at run time at the name, and are there still. */
+  readonly written?: readonly WrittenNote[]
+}
+
+export interface WrittenNote {
+  readonly createdAtMs: number
+  /** What it is, and who wrote it: the subject and the verb of a sentence. */
+  readonly text: string
 }
 
 export interface PastReport extends PastAnswer {
@@ -90,7 +100,18 @@ export async function lookBack(
       // The client's place only matters to a choice among members.
       ...(past.value.simulation.service === null ? [] : otherReleases(moment.tables, releases)),
       ...past.value.unknown,
+      ...writtenNotes(question),
     ],
+  })
+}
+
+/** Records that a note names. */
+const writtenMax = 8
+
+function writtenNotes({ atMs, written = [] }: WhyQuestion): readonly string[] {
+  const known = written.filter(({ createdAtMs }) => createdAtMs <= atMs)
+  return known.slice(0, writtenMax).map(({ createdAtMs, text }) => {
+    return `${text} at ${timeText(createdAtMs)}, and is there still`
   })
 }
 

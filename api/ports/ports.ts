@@ -88,8 +88,8 @@ export interface ApiPorts {
   readonly healthSignals: HealthSignals
   /** TSIG keys and TXT records. A change is in force on this node when the call resolves. */
   readonly dynamicDns: DynamicDnsAdmin
-  /** Why this node would not answer TXT records of a name, which is absolute and in lower case. */
-  readonly hiddenBy: (name: string) => HiddenBy | undefined
+  /** Why this node would not answer records of a name, which is absolute and in lower case. */
+  readonly hiddenBy: (name: string, type: number) => HiddenBy | undefined
   /** Whether other tenants have TXT records at exactly this name. */
   readonly hasTextsOfOthers: (tenantId: string, name: string) => boolean
   readonly alerts: AlertAdmin

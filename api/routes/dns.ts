@@ -123,7 +123,7 @@ const createRecord = route('POST /api/v1/dns/txt-records', {
     if (rdata === undefined) {
       return invalid('value', `must be at most ${valueBytesMax} octets in UTF-8`)
     }
-    const hidden = ports.hiddenBy(name.value)
+    const hidden = ports.hiddenBy(name.value, writtenTypes.TXT)
     if (hidden !== undefined) return refused(409, `name: ${name.value} ${hiddenReasons[hidden]}`)
     const nowMs = ports.clock.nowMs()
     const record = {
@@ -158,7 +158,7 @@ const listRecords = route('GET /api/v1/dns/txt-records', {
     if (!records.ok) return storeFailed(records.error)
     const texts = records.value.filter(isText)
     return pageByName(inOrder(texts), withDnsName(query), (record) =>
-      showTxtRecord(record, ports.hiddenBy(record.name)),
+      showTxtRecord(record, ports.hiddenBy(record.name, record.type)),
     )
   },
 })
@@ -190,6 +190,7 @@ function warningsOf(
 
 const hiddenReasons: Readonly<Record<HiddenBy, string>> = {
   alias: 'is an alias (CNAME), so that nobody would get the record; write it where the alias leads',
+  declared: 'is in the configuration, so that nobody would get the record; write it there',
   delegation: 'is delegated to other servers, so that nobody would get the record; write it there',
   dname: 'is below a DNAME, so that nobody would get the record; write it where that leads',
 }

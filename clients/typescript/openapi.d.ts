@@ -1003,6 +1003,24 @@ export interface paths {
       answer: null
     }
   }
+  '/api/v1/dns/written-records': {
+    /** Records written at run time by name, of all types, and who wrote each */
+    get: {
+      params: Record<string, never>
+      query: { limit?: number; cursor?: string; name?: string }
+      body: undefined
+      answer: ({ "id": string; "tenantId": string; "name": string; "type": string; "value": string; "ttl": number; "createdAt": number; "writtenBy": string; "hiddenBy": string | null })[]
+    }
+  }
+  '/api/v1/dns/written-records/{id}': {
+    /** Delete a record that was written at run time */
+    delete: {
+      params: { id: string }
+      query: Record<string, never>
+      body: undefined
+      answer: null
+    }
+  }
   '/api/v1/alerts': {
     /** Channels by name, without their secrets, and how they do */
     get: {

@@ -47,6 +47,11 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
         lead: 'TXT records that programs set at run time, for certificates above all.',
         empty: 'ACME clients put their challenges here, by RFC 2136 or by the API.',
       },
+      {
+        ...{ path: 'dns/written-records', name: 'Run-time records' },
+        lead: 'Records of all types that DNS clients have written by UPDATE, and TXT records.',
+        empty: 'Set dns.update.types, so that DHCP servers and others may write here.',
+      },
     ],
   },
   {

@@ -191,7 +191,10 @@ call 201 POST /dns/txt-records '{"name":"_acme-challenge.www.example.com.","valu
 txt=$(field id)
 call 200 GET /dns/txt-records
 wants '"ttl":60'
-call 204 DELETE "/dns/txt-records/$txt"
+call 200 GET /dns/written-records
+wants '"writtenBy":'
+call 204 DELETE "/dns/written-records/$txt"
+call 404 DELETE "/dns/txt-records/$txt"
 call 204 DELETE "/dns/tsig-keys/$tsig"
 call 200 GET /acme-dns/keys
 call 404 DELETE /acme-dns/keys/none

@@ -123,6 +123,7 @@ const hiddenReasons = {
   alias:
     'the configuration has an alias there (a CNAME, perhaps of another tenant); take it away: in ' +
     'the repository, git grep _acme-challenge finds its file',
+  declared: 'the configuration says what is there',
   delegation: 'it is delegated to other name servers',
   dname: 'it is below a DNAME',
 } as const

@@ -5,11 +5,12 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { FleetSnapshot, GivenSnapshot } from '#metrics/snapshot.ts'
 import type { AskingNode } from '#api/ports/bundles.ts'
 import { foldName, parseName } from '#dns/name.ts'
-import { hiddenBy } from '#zones/dynamic/hidden-names.ts'
+import { whyUnseen } from '#zones/dynamic/written-bundle.ts'
 import { textsChannel } from '#server/texts/texts-bundle.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { createNodeApi } from '#node/api/api.ts'
 import type { NodeApi, NodeApiParts } from '#node/api/api.ts'
+import { updateTypesOf } from '#node/compose/transfers.ts'
 import { createNodeLicence } from '#node/compose/licence.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'
 import { createNodeRum } from '#node/api/rum.ts'
@@ -258,7 +259,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     history: gitops.history,
     memberHealth,
     ...{ shared, records, bundles: bundlesOf(have), deliveries: deliveriesOf(have) },
-    ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
+    ...{ dynamicDns, hiddenBy: (name, type) => hiddenIn(node.bundle(), name, type) },
     hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
     ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have), tls, certificates: shownBy(have) },
     acmeDns: acmeDnsOf(have),
@@ -302,13 +303,16 @@ function simulatorOf(
   })
 }
 
-function pastOf({ dataDir, journal, geo, gitops, settings, records }: Needs): PastAnswers {
+function pastOf(have: Needs): PastAnswers {
+  const { dataDir, journal, geo, gitops, settings, records, dynamicDns } = have
   const { persistent, exists } = records.state
   return new PastAnswers({
     copies: { journals: persistent.journals, exists },
     ...{ dataDir: dataDir.path, nodeName: settings.state.nodeName, journal, geo },
     ...{ config: gitops.config, clock: systemClock },
     isAnswering: settings.roles.includes('dns'),
+    writtenTypes: [...updateTypesOf(settings.dns)],
+    writtenAt: (name) => dynamicDns.texts.recordsAt(name),
   })
 }
 
@@ -455,7 +459,9 @@ function givenBy({ bundleFeed, textsFeed, bundleFiles }: HasBundles): GivenSnaps
   return { waiting: sum('waiting'), sending: files.open, turnedAway }
 }
 
-function hiddenIn(bundle: Bundle | undefined, text: string): HiddenBy | undefined {
+function hiddenIn(bundle: Bundle | undefined, text: string, type: number): HiddenBy | undefined {
   const name = parseName(text)
-  return bundle === undefined || !name.ok ? undefined : hiddenBy(bundle, foldName(name.value))
+  return bundle === undefined || !name.ok
+    ? undefined
+    : whyUnseen(bundle, foldName(name.value), type)
 }

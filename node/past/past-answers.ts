@@ -4,6 +4,10 @@ import { assert } from '#lib/assert.ts'
 import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
 import { invalid } from '#judge/simulate/question-text.ts'
 import { hasRecords } from '#node/simulate/records-owner.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { foldName, formatName, parseName } from '#dns/name.ts'
+import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
+import type { WrittenNote } from '#why/look-back.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -38,6 +42,13 @@ export interface PastAnswersParts {
   /** Copied journals of all nodes. */
   readonly copies: JournalCopies
   readonly config: ConfigView
+  /** Types beside TXT that updates may write. Default: none. */
+  readonly writtenTypes?: readonly number[]
+  /**
+   * @param name absolute, in lower case, with the final dot
+   * @returns its records that were written at run time. Default: none
+   */
+  readonly writtenAt?: (name: string) => readonly StoredRecord[]
   readonly clock: Clock
   /** Time for one question; default `pastLimits.jobMs`. */
   readonly jobMs?: number
@@ -139,10 +150,14 @@ export class PastAnswers {
   }
 
   #jobOf(query: PastQuery, tenant: string | null, journal: PastJournal): PastJob {
-    const { dataDir, geo, clock } = this.#parts
+    const { dataDir, geo, clock, writtenTypes = [], writtenAt } = this.#parts
+    const name = parseName(query.name)
+    const records = name.ok ? (writtenAt?.(formatName(foldName(name.value))) ?? []) : []
+    const seen = records.filter(({ tenantId }) => tenant === null || tenantId === tenant)
     return {
       ...{ query, tenant, nowMs: clock.nowMs(), dataDir, geo: geo.buffers, journal },
       ...{ gitdirs: repositoriesIn(dataDir), releases: databasesOf(geo) },
+      ...{ writtenTypes, written: seen.map(noteOf) },
     }
   }
 
@@ -181,6 +196,13 @@ export class PastAnswers {
       ? ', nor one of any other node'
       : `; known are ${shown.join(', ')}${more}`
   }
+}
+
+function noteOf({ name, type, rdata, writtenBy, createdAtMs }: StoredRecord): WrittenNote {
+  const { name: typeName, print } = rdataTypeOf(type)
+  const by = writtenBy === '' ? 'somebody' : writtenBy.replace(/^key:/, 'key ')
+  const data = print(Buffer.from(rdata, 'base64'))
+  return { createdAtMs, text: `${name} ${typeName} ${data} was written at run time by ${by}` }
 }
 
 const noJournalOf = 'there is no journal of'

@@ -10,7 +10,7 @@ import { segmentsIn } from '#journal/moment.ts'
 import { tablesOf } from '#inputs/geo/databases.ts'
 import { readPastInstant } from '#why/instant-text.ts'
 import { lookBack } from '#why/look-back.ts'
-import type { PastReport, WhyQuestion } from '#why/look-back.ts'
+import type { PastReport, WhyQuestion, WrittenNote } from '#why/look-back.ts'
 import { printReport } from '#why/print.ts'
 
 export interface PastJob {
@@ -23,6 +23,8 @@ export interface PastJob {
   readonly journal: PastJournal
   readonly geo: GeoBuffers
   readonly releases: Readonly<Record<string, string>>
+  readonly writtenTypes: readonly number[]
+  readonly written: readonly WrittenNote[]
 }
 
 /** Files of this node, or copies of another node's, the newest segment first. */
@@ -58,11 +60,16 @@ export async function runPastJob(job: PastJob): Promise<Result<PastAnswer, PastF
   return ok({ shown: shownPast(job.query, past.value, tenant), owner, tenant: holder })
 }
 
-function questionOf({ query, nowMs }: PastJob): Result<WhyQuestion, PastFault> {
+function questionOf({
+  query,
+  nowMs,
+  writtenTypes,
+  written,
+}: PastJob): Result<WhyQuestion, PastFault> {
   const question = readQuestion(query)
   if (!question.ok) return question
   const at = pastInstant(query.at, nowMs)
-  return at.ok ? ok({ ...question.value, atMs: at.value }) : at
+  return at.ok ? ok({ ...question.value, atMs: at.value, writtenTypes, written }) : at
 }
 
 export function pastInstant(text: string, nowMs: number): Result<number, PastFault> {

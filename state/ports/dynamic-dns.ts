@@ -32,8 +32,11 @@ export const writtenTypes = Object.freeze({
 })
 export type WrittenTypeName = keyof typeof writtenTypes
 
-/** Why a record is not answered: the record at or above its name that hides it. */
-export type HiddenBy = 'alias' | 'delegation' | 'dname'
+/**
+ * Why a record is not answered: the record at or above its name that hides it; `declared`: the
+ * configuration says what records of its type the name has.
+ */
+export type HiddenBy = 'alias' | 'declared' | 'delegation' | 'dname'
 
 export interface StoredRecord {
   readonly id: string

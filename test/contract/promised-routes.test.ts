@@ -31,6 +31,8 @@ GET /rum/networks
 GET /health/members
 GET /audit
 GET /simulate/clients/{country}
+GET /dns/written-records
+DELETE /dns/written-records/{id}
 GET /discovery/sources
 POST /discovery/sources/{name}/accept
 `

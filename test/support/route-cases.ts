@@ -310,6 +310,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postDnsTsigKeys: { needs: 'tsig:write', body: tsigKey },
   deleteDnsTsigKeysById: { needs: 'tsig:write', make: storedKey },
   getDnsTxtRecords: { needs: 'txt:read' },
+  getDnsWrittenRecords: { needs: 'txt:read' },
+  deleteDnsWrittenRecordsById: { needs: 'txt:write', make: storedRecord },
   // No service of the tenant has the name: test/unit/api/routes/dns.test.ts tests one that has.
   postDnsTxtRecords: { needs: 'txt:write', body: txtRecord, statuses: [201, 400] },
   deleteDnsTxtRecordsById: { needs: 'txt:write', make: storedRecord },

@@ -284,16 +284,16 @@ function causesOf(record: ReadRecord): readonly string[] {
   const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
   return [
     ...(extra?.truncated === true ? ['the end of the address of the client was not logged'] : []),
-    ...(mayBeTexts(record) ? ['TXT records written at run time are not kept'] : []),
+    ...(mayBeWritten(record) ? ['records written at run time are not kept'] : []),
     ...steps.flatMap((step) => notKept[step] ?? []),
   ]
 }
 
 /**
- * Whether TXT records written at run time may have changed the answer: they answer TXT and ANY, and
+ * Whether records written at run time may have changed the answer: they answer TXT and ANY, and
  * make names exist.
  */
-function mayBeTexts({ extra, type, rcode, reply }: ReadRecord): boolean {
+function mayBeWritten({ extra, type, rcode, reply }: ReadRecord): boolean {
   if (type === 'TXT' || type === 'ANY') return true
   if (extra?.service !== undefined || rcode !== 'NOERROR' || reply === undefined) return false
   const at = HeaderOffset.AnCount

@@ -20,6 +20,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { findStored, findWrittenNode } from '#answer/lookup.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
+import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { hiddenBy } from './hidden-names.ts'
 import type { WrittenName, WrittenRrset } from './written-records.ts'
 
@@ -171,6 +172,13 @@ export function isDeclared(main: Bundle, node: number, type: number): boolean {
   if (type === RrType.CNAME) return isService || rrsetCount(main, node) > 0
   const isAddress = type === RrType.A || type === RrType.AAAA
   return findRrset(main, node, type) >= 0 || (isService && isAddress)
+}
+
+/** @returns why records of this type are not answered at the name, which is in lower case */
+export function whyUnseen(main: Bundle, name: Uint8Array, type: number): HiddenBy | undefined {
+  const by = hiddenBy(main, name)
+  if (by !== undefined || type === RrType.TXT) return by
+  return isDeclared(main, findStored(main, name, 0), type) ? 'declared' : undefined
 }
 
 /** With the static records of the same name: these come before others where not all fit. */

@@ -61,6 +61,7 @@ const withoutConfig = [
   ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth', 'getClientRegions'],
   ...['postBundlesJournal', 'postBundlesKeys', 'postBundlesCertificate'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
+  ...['getDnsWrittenRecords', 'deleteDnsWrittenRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],
   ...[

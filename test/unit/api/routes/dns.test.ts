@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unseal } from '#lib/secret-box.ts'
 import { systemKey } from '#access/auth/policy.ts'
 import { dynamicDnsLimits, tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
-import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
+import type { DynamicDnsStore, HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { tsigAlgorithms } from '#dns/tsig/tsig-algorithms.ts'
 import { valueBytesMax } from '#api/resources/txt-record.ts'
 import { devMode } from '#test/support/api-ports.ts'
@@ -18,10 +18,12 @@ let world: ConfigWorld
 /** As if the bundle said so. */
 const hidden = new Map<string, HiddenBy>()
 let stop: () => Promise<void>
+let store: DynamicDnsStore
 beforeAll(async () => {
   const running = await persistentAdapters[0]![1]()
   const hiddenBy = (name: string) => hidden.get(name)
-  const ports = { dynamicDns: running.state.dynamicDns, auth, hiddenBy }
+  store = running.state.dynamicDns
+  const ports = { dynamicDns: store, auth, hiddenBy }
   world = await startConfigWorld({ ports })
   stop = async () => {
     await world.close()
@@ -45,6 +47,42 @@ const post = (by: string, path: string, body: unknown): Promise<Answered> =>
   world.call(by, 'POST', path, body)
 const bodyOf = ({ text }: Answered): Record<string, unknown> =>
   JSON.parse(text) as Record<string, unknown>
+
+describe('a record written at run time', () => {
+  test('of any type is listed with its writer, and deleted', async () => {
+    const made = await post(acme, keys, { name: 'dhcp.example', scope: 'host.example.org' })
+    const add = { verb: 'add', name: 'host.example.org.', ttlSeconds: 30 } as const
+    const changes = [
+      { ...add, type: 1, rdata: 'wAACFA==' },
+      { ...add, type: 49, rdata: 'AAIBY2A=' },
+      { ...add, type: 16, rdata: 'AWE=' },
+    ]
+    await valueOf(store.applyChanges(String(bodyOf(made)['id']), changes, 5_000))
+    hidden.set('host.example.org.', 'declared')
+    const listed = await world.call(acme, 'GET', '/dns/written-records?name=host.example.org')
+    const all = JSON.parse(listed.text) as { readonly id: string; readonly type: string }[]
+    const common = { tenantId: 'acme', name: 'host.example.org.', ttl: 30, createdAt: 5 }
+    const written = { writtenBy: 'key:dhcp.example.', hiddenBy: 'declared' }
+    const found = all.toSorted((a, b) => (a.type < b.type ? -1 : 1))
+    expect(found).toMatchObject([
+      { ...common, ...written, type: 'A', value: '192.0.2.20' },
+      { ...common, ...written, type: 'DHCID', value: 'AAIBY2A=' },
+      { ...common, ...written, type: 'TXT', value: '"a"' },
+    ])
+    hidden.clear()
+    const texts = await world.call(acme, 'GET', '/dns/txt-records?name=host.example.org')
+    expect(JSON.parse(texts.text)).toHaveLength(1)
+    const path = `/dns/written-records/${found[0]!.id}`
+    expect((await world.call(zenith, 'DELETE', path)).status).toBe(404)
+    expect((await world.call(acme, 'DELETE', path)).status).toBe(204)
+    expect((await world.call(acme, 'DELETE', path)).status).toBe(404)
+    for (const { id } of found.slice(1)) {
+      expect((await world.call(acme, 'DELETE', `/dns/written-records/${id}`)).status).toBe(204)
+    }
+    const gone = await world.call(acme, 'DELETE', `/dns/tsig-keys/${String(bodyOf(made)['id'])}`)
+    expect(gone.status).toBe(204)
+  })
+})
 
 describe('a TSIG key', () => {
   test('shows its secret once: 32 octets, sealed in the store', async () => {

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { PastQuery } from '#api/ports/past.ts'
+import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { PastAnswers, pastLimits } from '#node/past/past-answers.ts'
 import { uidOf } from '#bundle/format/bundle.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -94,7 +95,7 @@ test('where turns chose, all that may have come is there', async () => {
   })
 })
 
-const noTexts = 'which TXT records had been written at run time is not in the journal'
+const noTexts = 'which records had been written at run time is not in the journal'
 const noTimes = 'what browsers had measured is not in the journal'
 test.each([
   ['an address of a name that was there', 'www.example.com.', 'A', true, []],
@@ -114,6 +115,31 @@ test.each([
   const { text } = told as { readonly text: string }
   const word = isCertain ? 'certain' : 'unsure'
   expect(text).toMatch(new RegExp(`^${word} `, 'm'))
+})
+
+test('what updates may write makes less certain; what is there names its writer', async () => {
+  const written = { name: 'www.example.com.', tenantId: 'acme', ttlSeconds: 60 }
+  const record = (id: string, type: number, rdata: string, createdAtMs: number): StoredRecord => ({
+    ...{ ...written, id, type, rdata, createdAtMs, writtenBy: 'key:dhcp.example.' },
+  })
+  const records = [
+    record('a', 12, 'AWEA', Date.UTC(2027, 2, 1, 3, 1)),
+    record('b', 12, 'AWIA', Date.UTC(2027, 2, 1, 3, 30)),
+  ]
+  const typed = new PastAnswers({ ...parts, writtenTypes: [12], writtenAt: () => records })
+  onTestFinished(() => typed.close())
+  const asked = { name: 'WWW.example.com', type: 'PTR', at: '03:05' }
+  const there = 'www.example.com. PTR a. was written at run time by key dhcp.example. at 2027-03-01'
+  expect(await typed.why(asked, null)).toMatchObject({
+    value: {
+      isCertain: false,
+      notes: [expect.stringContaining(noTexts), expect.stringContaining(there)] as string[],
+    },
+  })
+  // An address of the configuration is never written over.
+  const address = await typed.why({ ...asked, type: 'A' }, null)
+  expect(address).toMatchObject({ value: { isCertain: true } })
+  expect(await typed.why(asked, 'zenith')).not.toMatchObject({ value: { notes: [{}, {}] } })
 })
 
 test('measurements of browsers do not matter with one candidate', async () => {

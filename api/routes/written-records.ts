@@ -1,0 +1,43 @@
+// /api/v1/dns/written-records: what DNS clients and the API have written at run time, of all types.
+import { Type } from '#lib/schema/type.ts'
+import { byName } from '#config/object-index.ts'
+import { scopeOf } from '#access/grants.ts'
+import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
+import { missing, noContent } from '#http/reply.ts'
+import { routesOf } from '#api/route/route.ts'
+import { storeFailed } from '#http/store-reply.ts'
+import { WrittenRecord, showWrittenRecord } from '../resources/written-record.ts'
+
+const route = routesOf({ tag: 'Dynamic DNS' })
+
+const listRecords = route('GET /api/v1/dns/written-records', {
+  needs: 'txt:read',
+  withoutConfig: true,
+  summary: 'Records written at run time by name, of all types, and who wrote each',
+  query: NamedPaging,
+  responses: { 200: { description: 'Records', schema: Type.Array(WrittenRecord) } },
+  ports: ['dynamicDns', 'hiddenBy'],
+  handle: async ({ caller, ports, query }) => {
+    const records = await ports.dynamicDns.listRecords(scopeOf(caller))
+    if (!records.ok) return storeFailed(records.error)
+    const all = records.value.map((one) => ({ ...one, uid: one.id })).sort(byName)
+    return pageByName(all, withDnsName(query), (record) =>
+      showWrittenRecord(record, ports.hiddenBy(record.name, record.type)),
+    )
+  },
+})
+
+const deleteRecord = route('DELETE /api/v1/dns/written-records/{id}', {
+  needs: 'txt:write',
+  withoutConfig: true,
+  summary: 'Delete a record that was written at run time',
+  responses: { 204: { description: 'It is gone', schema: null } },
+  ports: ['dynamicDns'],
+  handle: async ({ caller, ports, params }) => {
+    const deleted = await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id)
+    if (!deleted.ok) return storeFailed(deleted.error)
+    return deleted.value === null ? missing('record') : noContent()
+  },
+})
+
+export const writtenRecordRoutes = Object.freeze([listRecords, deleteRecord])
