@@ -23,7 +23,8 @@ export function exportRpz(
 ): RpzExport {
   const soa = `localhost. hostmaster.localhost. ${serial} 3600 600 604800 60`
   const records = [record(origin, 'SOA', soa), record(origin, 'NS', 'localhost.')]
-  const remarks: string[] = []
+  const signed = rules.filter((rule) => rule.signed)
+  const remarks = signed.length === 0 ? [] : [unsigned(signed)]
   for (const { owner, rule } of ownersOf(rules)) {
     const to = { nxdomain: '.', passthru: 'rpz-passthru.', cname: rule.target }[rule.action]
     const name = `${owner}${origin === '.' ? '' : origin}`
@@ -35,6 +36,18 @@ export function exportRpz(
   }
   return { records, remarks }
 }
+
+/** No record of a policy zone says so, and no reader of one signs what it answers. */
+function unsigned(rules: readonly ResponseRuleModel[]): string {
+  const names = rules.slice(0, namesShown).map(({ trigger }) => trigger)
+  const more = rules.length > namesShown ? ` and ${rules.length - namesShown} more` : ''
+  return (
+    `${names.join(', ')}${more}: "signed: true" has no place in a policy zone; what reads the file ` +
+    'answers without signatures'
+  )
+}
+
+const namesShown = 5
 
 interface Owner {
   readonly owner: string

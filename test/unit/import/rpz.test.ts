@@ -144,6 +144,21 @@ test('an export is the policy zone that was imported, and of one source on deman
   ])
 })
 
+test('rules whose answers are signed are named in the zone, which cannot say so', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((one) => `${one}.example CNAME .\n`).join('')
+  const { target } = await imported(head + names)
+  const path = join(target, 'rpz/rpz.example.yaml')
+  const plain = await runCli('export', 'rpz', '--config', target)
+  expect(plain.out).not.toContain('signed')
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replaceAll(/action: nxdomain/g, 'action: nxdomain, signed: true'))
+  const { exit, out } = await runCli('export', 'rpz', '--config', target)
+  expect(exit).toBe(Exit.Ok)
+  expect(out).toMatch(
+    /^; a\.example\., b\.example\., .* and 1 more: "signed: true" has no place in a policy zone/m,
+  )
+})
+
 test('an export repeats a rule where deeper names, empty ones too, end its wildcard', async () => {
   const { target } = await imported(
     head +
