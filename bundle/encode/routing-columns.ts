@@ -111,8 +111,10 @@ export function routingText(routing: RoutingModel, endpoints: EndpointTable): st
     org,
     endpoint: endpoints.rowOf(endpoint),
   }))
-  const { rateLimitExempt = [] } = routing
-  // Left out when empty, so that the text is the same as before this setting existed.
+  const { rateLimitExempt = [], zoneDigests = {} } = routing
+  // Left out when empty, so that the text is the same as before these settings existed.
   const exempt = rateLimitExempt.length === 0 ? {} : { rateLimitExempt }
-  return canonicalJson({ asnRules, ...routingValues(routing), ...exempt } as unknown as Json)
+  const digests = Object.keys(zoneDigests).length === 0 ? {} : { zoneDigests }
+  const all = { asnRules, ...routingValues(routing), ...exempt, ...digests }
+  return canonicalJson(all as unknown as Json)
 }

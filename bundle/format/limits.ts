@@ -41,6 +41,8 @@ export const bundleLimits = {
   asnRulesMax: 10_000,
   /** Networks exempt from rate limits. */
   rateLimitExemptMax: 1_000,
+  /** Zones that say whether they are transferred with a digest: more than a settings file names. */
+  zoneDigestsMax: 200_000,
   /** UTF-16 units. */
   asnOrgLengthMax: 255,
   /** More than a settings file of at most 1 MiB can name. */

@@ -100,6 +100,8 @@ export interface RoutingModel extends RoutingValues {
   readonly endpointLocations: readonly EndpointLocationModel[]
   /** Client networks exempt from rate limits. Left out: none. */
   readonly rateLimitExempt?: readonly string[]
+  /** By name: whether transfers of a zone have its digest. Others: as the node is set. */
+  readonly zoneDigests?: Readonly<Record<string, boolean>>
 }
 
 /** The values without settings: the defaults. */

@@ -66,6 +66,8 @@ export interface RoutingText extends RoutingValues {
   }[]
   /** Client networks exempt from rate limits: `192.0.2.0/24`. Left out: none. */
   readonly rateLimitExempt?: readonly string[]
+  /** By name of the zone: whether its transfers have a ZONEMD record. Left out: none says. */
+  readonly zoneDigests?: Readonly<Record<string, boolean>>
 }
 
 const isNumber = (value: unknown): boolean => Number.isFinite(value)
@@ -93,6 +95,7 @@ export function parseRoutingText(text: string): RoutingText | undefined {
   if (!Array.isArray(rules) || !rules.every(isAsnRule)) return undefined
   if (rules.length > bundleLimits.asnRulesMax) return undefined
   if (!isExemptList(value['rateLimitExempt'])) return undefined
+  if (!areDigests(value['zoneDigests'])) return undefined
   const isWhole = valueNames.every((name) => valueTable[name].isWhole(value[name]))
   return isWhole ? (value as unknown as RoutingText) : undefined
 }
@@ -101,6 +104,13 @@ function isExemptList(value: unknown): boolean {
   if (value === undefined) return true
   if (!Array.isArray(value) || value.length > bundleLimits.rateLimitExemptMax) return false
   return value.every((text) => isText(text) && (text as string).length <= cidrLengthMax)
+}
+
+function areDigests(value: unknown): boolean {
+  if (value === undefined) return true
+  if (!isFields(value)) return false
+  const all = Object.values(value)
+  return all.length <= bundleLimits.zoneDigestsMax && all.every((one) => typeof one === 'boolean')
 }
 
 /** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255/128` */

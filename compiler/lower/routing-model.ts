@@ -3,6 +3,7 @@ import { plainRouting } from '#bundle/format/model.ts'
 import type { RoutingModel } from '#bundle/format/model.ts'
 import type { SettingsSpec } from '#schemas/objects/settings.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
+import { checkName } from '#compiler/values/names.ts'
 import type { Arrangement } from '#compiler/values/network-rules.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 import { arrangeMapRules, readRules } from '#compiler/values/written-rules.ts'
@@ -23,6 +24,7 @@ export function routingModel(settings: Entry<'Settings'> | undefined): RoutingMo
     asnRules: asnRulesOf(settings.object.spec),
     endpointLocations: endpointLocationsOf(settings.object.spec),
     rateLimitExempt: (settings.object.spec.rateLimitExempt ?? []).map(({ cidr }) => cidr),
+    ...zoneDigestsOf(settings.object.spec),
     signals: signals ?? plainRouting.signals,
     latency:
       latency === undefined
@@ -34,6 +36,14 @@ export function routingModel(settings: Entry<'Settings'> | undefined): RoutingMo
           },
   }
   return memo.routing
+}
+
+function zoneDigestsOf({ zones }: SettingsSpec): Pick<RoutingModel, 'zoneDigests'> {
+  const all = zones.flatMap(({ name, zonemd }) => {
+    const { key } = checkName(name, false)
+    return key === undefined || zonemd === undefined ? [] : [[key, zonemd] as const]
+  })
+  return all.length === 0 ? {} : { zoneDigests: Object.fromEntries(all) }
 }
 
 function asnRulesOf({ asn: settings }: SettingsSpec): RoutingModel['asnRules'] {

@@ -212,6 +212,13 @@ export const Zone = Type.Object(
       }),
     ),
     dnssec: Type.Optional(Dnssec),
+    zonemd: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether transfers of the zone have its digest (ZONEMD, RFC 8976). Without it: what ' +
+          '`dns.axfr.zonemd` of the node says.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A zone that this server is authoritative for.' },
 )

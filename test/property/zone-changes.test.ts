@@ -54,6 +54,7 @@ const kinds = {
   txt: [16, txtRdata('one')],
   txt2: [16, txtRdata('two')],
   dname: [39, wireOf('b.test.')],
+  zonemd: [RrType.ZONEMD, Buffer.concat([Buffer.of(0, 0, 0, 1, 1, 1), Buffer.alloc(48, 7)])],
 } as const
 type Kind = keyof typeof kinds
 const kindNames = Object.keys(kinds) as Kind[]
@@ -91,6 +92,8 @@ interface World {
   servers: number
   serialBase: number
   texts: Written[]
+  /** What zones say of their digests. */
+  digests: Record<string, boolean>
 }
 
 /** The same type with other data, or in other letters. */
@@ -115,6 +118,10 @@ const step = fc.oneof(
   fc.record({ is: fc.constant('write' as const), text: written }),
   fc.record({ is: fc.constant('write' as const), text: written }),
   fc.record({ is: fc.constant('erase' as const), at: fc.nat(20) }),
+  fc.record({
+    ...{ is: fc.constant('digest' as const), apex: fc.constantFrom(...apexes) },
+    has: fc.boolean(),
+  }),
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 const turn = fc.record({
@@ -139,6 +146,7 @@ function happen(world: World, one: Step): void {
   else if (one.is === 'base') world.serialBase = one.serialBase
   else if (one.is === 'write') texts.push(one.text)
   else if (one.is === 'erase') texts.splice(one.at % Math.max(texts.length, 1), 1)
+  else if (one.is === 'digest') world.digests = { ...world.digests, [one.apex]: one.has }
   else if (!world.zones.delete(one.apex)) world.zones.add(one.apex)
 }
 
@@ -154,7 +162,8 @@ function alter(records: Declared[], one: Extract<Step, { is: 'data' | 'ttl' | 'r
   }
 }
 
-function modelOf({ zones, records, pools, refresh, servers, serialBase }: World): BundleModel {
+function modelOf(world: World): BundleModel {
+  const { zones, records, pools, refresh, servers, serialBase, digests } = world
   const apexOf = [...zones, '.'].toSorted((one, other) => other.length - one.length)
   const inZones = records.filter(({ name }) => zoneOf(name) !== '.')
   function zoneOf(name: string): string {
@@ -188,6 +197,7 @@ function modelOf({ zones, records, pools, refresh, servers, serialBase }: World)
   const isAddress = ({ type }: RrsetModel): boolean => type === RrType.A || type === RrType.AAAA
   return {
     ...bareModel,
+    routing: { ...bareModel.routing, zoneDigests: digests },
     zones: order.map((name) => ({
       ...zone(name, { soa: { ...soa, refreshSeconds: refresh, serialBase } }),
       nameservers: [
@@ -301,7 +311,7 @@ test('a secondary that follows changes has what a whole transfer shows', () => {
         const node = new Node(zonemd, changesMax)
         const world: World = {
           ...{ zones: new Set(['test.', 'a.test.']), refresh: 1, servers: 1, serialBase: 0 },
-          ...{ records: [...records], texts: [...texts] },
+          ...{ records: [...records], texts: [...texts], digests: {} },
           pools: [1, 2, 3].map((last) => [{ last, isOn: true }]),
         }
         const copies = new Map<string, ZoneCopy>()

@@ -10,6 +10,8 @@ export interface GivenVersion {
   /** See TransferHistory. */
   readonly content: number
   readonly soa: ZoneRecord
+  /** Records of ZONEMD that somebody wrote were left out for one that is made. */
+  readonly isDigested: boolean
   /** The ZONEMD record that went with it. */
   readonly digest: ZoneRecord | undefined
   /** Octets of the messages, when the client got all of the zone. */
@@ -20,6 +22,7 @@ interface KeptVersion {
   readonly content: number
   readonly serial: number
   readonly wholeBytes: number
+  readonly isDigested: boolean
   /** SOA, and ZONEMD if there was one: octets of its own, since records may be views of others. */
   readonly records: Uint8Array
 }
@@ -50,13 +53,14 @@ export class GivenVersions {
     const found = versions.find((version) => version.serial === serial)
     if (found === undefined || found.content === unknowable) return undefined
     const [soa, digest] = unpackRecords(found.records)
-    return { content: found.content, soa: soa!, digest, wholeBytes: found.wholeBytes }
+    const { content, isDigested, wholeBytes } = found
+    return { content, soa: soa!, isDigested, digest, wholeBytes }
   }
 
   add(client: string, zone: string, version: GivenVersion): void {
     const key = keyOf(client, zone)
     const { clientsTimesZones, versionsOfEach, bytesMax } = this.#limits
-    const { soa, digest, wholeBytes } = version
+    const { soa, isDigested, digest, wholeBytes } = version
     const serial = serialOf(soa.rdata)
     const versions = this.#versions.get(key) ?? []
     const same = versions.find((one) => one.serial === serial)
@@ -65,7 +69,7 @@ export class GivenVersions {
     const records = packRecords(digest === undefined ? [soa] : [soa, digest])
     const others = versions.filter((one) => one !== same).slice(1 - versionsOfEach)
     this.#forget(key)
-    const kept = [...others, { content, serial, wholeBytes, records }]
+    const kept = [...others, { content, serial, wholeBytes, isDigested, records }]
     this.#versions.set(key, kept)
     this.#bytes += bytesOf(key, kept)
     for (const oldest of this.#versions.keys()) {

@@ -182,7 +182,8 @@ export class Transfers {
     const { zone, message, questionEnd } = request
     if (zone >= 0) {
       const soa = soaRecord(source, zone)
-      const isDigested = this.#settings.zonemd === true
+      const name = formatName(foldName(soa.owner))
+      const isDigested = source.digestPolicy[name] ?? this.#settings.zonemd === true
       const recordsOf = isDigested ? digestedRecords : zoneRecords
       return {
         ...{ key: zoneKeyOf(soa.owner), soa, records: () => recordsOf(source, zone) },
@@ -261,7 +262,9 @@ export class Transfers {
         if (length > 0 && messages.isDone) {
           const { content } = source
           const wholeBytes = changes?.from.wholeBytes ?? bytes
-          const version = { content, soa: found.soa, digest: found.madeDigest(), wholeBytes }
+          const isDigested = found.digest !== undefined
+          const digest = found.madeDigest()
+          const version = { content, soa: found.soa, isDigested, digest, wholeBytes }
           this.#given.add(secondary, found.key, version)
         }
         return length
@@ -292,7 +295,9 @@ export class Transfers {
     serial: number,
   ): Changes | undefined {
     const from = this.#given.find(secondary, key, serial)
-    const known = from && this.#history?.between(key, from.content, source.content)
+    // With a digest as without one: records of ZONEMD that somebody wrote come and go with it.
+    const isAlike = from !== undefined && from.isDigested === (digest !== undefined)
+    const known = isAlike ? this.#history?.between(key, from.content, source.content) : undefined
     const changes = known ?? 'unknown'
     if (from !== undefined && typeof changes !== 'string') {
       const condensed = condensedBytes(changes)

@@ -1,6 +1,8 @@
 // One generation of what is served, as transfers read it: it stays as it is until the last of them
 // is done, whatever is published meanwhile.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { textOf } from '#bundle/format/bundle.ts'
+import { parseRoutingText } from '#bundle/format/routing-text.ts'
 import type { DigestedRecord } from '#dns/dnssec/zone-digest.ts'
 
 /** What zones consist of, without the serial. */
@@ -21,6 +23,7 @@ export class ZoneSource implements ZoneContent {
   readonly digests = new Map<number, DigestedRecord>()
   /** Rows of zones with too many records for one. */
   readonly undigested = new Set<number>()
+  #policy: Readonly<Record<string, boolean>> | undefined
   #users = 0
   #isOver = false
 
@@ -37,6 +40,11 @@ export class ZoneSource implements ZoneContent {
 
   get dynamic(): Bundle | undefined {
     return this.#dynamic
+  }
+
+  /** By name: whether a zone is sent with a digest; it is not there where the zone says nothing. */
+  get digestPolicy(): Readonly<Record<string, boolean>> {
+    return (this.#policy ??= digestsOf(this.#bundle))
   }
 
   get isUsed(): boolean {
@@ -65,4 +73,8 @@ export class ZoneSource implements ZoneContent {
   end(): void {
     this.#isOver = true
   }
+}
+
+function digestsOf(bundle: Bundle): Readonly<Record<string, boolean>> {
+  return parseRoutingText(textOf(bundle, bundle.routingSettings[0]!))?.zoneDigests ?? {}
 }

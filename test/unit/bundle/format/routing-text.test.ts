@@ -21,6 +21,7 @@ test('settings within the limits are read', () => {
   expect(isRead({ asnRules: Array(asnRulesMax).fill(rule) })).toBe(true)
   expect(isRead({ asnRules: [{ ...rule, org: 'x'.repeat(asnOrgLengthMax) }] })).toBe(true)
   expect(isRead(regions(signalRegionsMax))).toBe(true)
+  expect(isRead({ zoneDigests: { 'a.example.': true, 'b.example.': false } })).toBe(true)
 })
 
 test.each([
@@ -28,6 +29,8 @@ test.each([
   ['a longer organisation', { asnRules: [{ ...rule, org: 'x'.repeat(asnOrgLengthMax + 1) }] }],
   ['more regions with a signal', regions(signalRegionsMax + 1)],
   ['a signal that is no number', { signals: { weight: 0.5, static: { DE: '1' } } }],
+  ['a digest of a zone that is neither wanted nor not', { zoneDigests: { 'a.example.': 1 } }],
+  ['digests that are a list', { zoneDigests: [true] }],
   ['a rule that is a list', { asnRules: [[]] }],
 ])('%s are refused', (_what, parts) => {
   expect(isRead(parts)).toBe(false)

@@ -9,7 +9,7 @@ const versionOf = (serial: number, content: number): GivenVersion => {
   const rdata = Buffer.alloc(22)
   rdata.writeUInt32BE(serial, 2)
   const soa = { owner: Uint8Array.of(0), type: RrType.SOA, ttlSeconds: 60, rdata }
-  return { content, soa, digest: undefined, wholeBytes: 100 }
+  return { content, soa, isDigested: false, digest: undefined, wholeBytes: 100 }
 }
 
 test('a version is found by client, zone and serial', () => {

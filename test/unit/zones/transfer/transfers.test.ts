@@ -13,10 +13,14 @@ import { query } from '#test/support/dns/message.ts'
 import { modelOf } from '#test/support/dns/model.ts'
 import { a } from '#test/support/dns/record.ts'
 
-const viewOf = (serial: number, names: readonly string[]): ServingView => {
+/** @param hasDigest what the zone says of it; left out: nothing */
+function viewOf(serial: number, names: readonly string[], hasDigest?: boolean): ServingView {
   const lines = names.map((name) => `${name} 60 A 192.0.2.1\n`).join('')
-  const text = `@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\n${lines}`
-  const bundle = bundleOf(modelOf({ name: 'example.com.', text }))
+  const written = `@ 60 ZONEMD 1 1 1 ${'00'.repeat(48)}\n`
+  const text = `@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\n${written}${lines}`
+  const model = modelOf({ name: 'example.com.', text })
+  const zoneDigests = hasDigest === undefined ? {} : { 'example.com.': hasDigest }
+  const bundle = bundleOf({ ...model, routing: { ...model.routing, zoneDigests } })
   return { bundle, state: { soaSerial: Uint32Array.of(serial) } } as unknown as ServingView
 }
 
@@ -25,17 +29,21 @@ class Scene {
   readonly transfers: Transfers
   readonly #sources: ZoneSources
 
-  constructor(limits: Partial<TransferLimits> = {}, changesMax = historyLimits.changesMax) {
+  constructor(
+    limits: Partial<TransferLimits> = {},
+    changesMax = historyLimits.changesMax,
+    zonemd = false,
+  ) {
     const history = new TransferHistory(() => 0, { ...historyLimits, changesMax })
     this.#sources = new ZoneSources(transferLimits, history)
-    const settings = { enabled: true, requireTsig: false, allow: [] }
+    const settings = { enabled: true, requireTsig: false, allow: [], zonemd }
     const log = { debug: (fields: object) => void this.told.push(fields) }
     const parts = { history, log, limits: { ...transferLimits, ...limits } }
     this.transfers = new Transfers(settings, () => 0, parts)
   }
 
-  serve(serial: number, names: readonly string[]): void {
-    this.#sources.adopt(viewOf(serial, names))
+  serve(serial: number, names: readonly string[], hasDigest?: boolean): void {
+    this.#sources.adopt(viewOf(serial, names, hasDigest))
   }
 
   begin(client: number, have: number): RunningTransfer {
@@ -53,11 +61,49 @@ class Scene {
   }
 }
 
-function finish(running: RunningTransfer): void {
+/** @returns what was sent */
+function finish(running: RunningTransfer): Buffer {
   const into = new Uint8Array(65_535)
-  while (running.write(into, into.length) !== 0);
+  const sent: Buffer[] = []
+  for (let length; (length = running.write(into, into.length)) !== 0;) {
+    if (length > 0) sent.push(Buffer.from(into.slice(0, length)))
+  }
   running.end()
+  return Buffer.concat(sent)
 }
+
+test.each([
+  [false, undefined, false],
+  [true, undefined, true],
+  [false, true, true],
+  [true, false, false],
+])('a node that says %s, a zone that says %s: with a digest %s', (zonemd, hasDigest, isMade) => {
+  const scene = new Scene({}, 1, zonemd)
+  scene.serve(1, ['a'], hasDigest)
+  // The one that somebody wrote is all zeros.
+  expect(finish(scene.begin(1, 0)).includes(Buffer.alloc(48))).toBe(!isMade)
+})
+
+test('a zone that comes to have a digest, or not, is sent whole once', () => {
+  const scene = new Scene()
+  let serial = 0
+  const counted = (hasDigest: boolean): readonly number[] => {
+    scene.serve(++serial, [...many, `m${serial}`], hasDigest)
+    scene.ask(1, serial - 1)
+    const { started, incremental } = scene.transfers.counts
+    return [started, incremental]
+  }
+  expect([false, false, true, true, false, false].map(counted)).toEqual([
+    ...[
+      [1, 0],
+      [1, 1],
+      [2, 1],
+      [2, 2],
+      [3, 2],
+      [3, 3],
+    ],
+  ])
+})
 
 const many = Array.from({ length: 50 }, (_, i) => `n${i}`)
 
