@@ -116,11 +116,17 @@ class DoubtSearch {
   }
 
   #isHost(target: Uint8Array): boolean {
-    if (isAddressName(formatName(target), this.#zone)) return false
+    if (mayBeAddress(target) && isAddressName(formatName(target), this.#zone)) return false
     if (!isAtOrBelow(target, this.#origin)) return true
     const types = this.#sets.ofOwner(target).map((i) => this.#sets.at(i).type)
     return types.includes(RrType.A) || types.includes(RrType.AAAA)
   }
+}
+
+/** An address begins with a hex digit or a colon. */
+function mayBeAddress(wire: Uint8Array): boolean {
+  const octet = wire[1]!
+  return (octet >= 0x30 && octet <= 0x3a) || (octet >= 0x61 && octet <= 0x66)
 }
 
 const hostTypes: readonly number[] = [RrType.MX, RrType.SRV]

@@ -239,16 +239,17 @@ function tooLong(set: RecordSet): string | undefined {
 /** The fault of a CNAME beside other records. */
 function besideAlias(sets: RecordSets, index: number, origin: Uint8Array): string | undefined {
   const alias = sets.at(index)
-  const { owner, recordCount } = alias
-  const name = printName(owner)
-  if (owner.length === origin.length) return `${name} is the zone itself and cannot be a CNAME`
-  if (recordCount > 1) return `${name} has ${recordCount} CNAME records; keep one`
+  const { recordCount } = alias
+  const name = (): string => printName(alias.owner)
+  if (alias.ownerBytes === origin.length)
+    return `${name()} is the zone itself and cannot be a CNAME`
+  if (recordCount > 1) return `${name()} has ${recordCount} CNAME records; keep one`
   const neighbours = [index - 1, index + 1].filter((i) => i >= 0 && i < sets.length)
   const other = neighbours.map((i) => sets.at(i)).find((set) => set.hasOwnerOf(alias))
   if (other === undefined) return undefined
   const { name: otherType } = recordTypeOf(other.type)
   const where = `in line ${other.place.line}`
-  return `${name} is a CNAME and has a record of type ${otherType} ${where}, too; keep one of them`
+  return `${name()} is a CNAME and has a record of type ${otherType} ${where}, too; keep one of them`
 }
 
 /** Names that another zone answers: at a zone cut and below. RFC 1034 section 4.2.1. */

@@ -1,5 +1,6 @@
 // Prints record sets as files of kind Records that the compiler accepts: as YAML for people, or,
 // for more than one file, as JSON with one line per set.
+import { assert } from '#lib/assert.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
@@ -34,24 +35,32 @@ export function* recordsFiles(
   sets: RecordSets,
   printer: SetPrinter,
 ): Generator<RecordsFile> {
-  const isLong = sets.length > recordsPerFileMax
-  const print = isLong ? jsonText : recordText
+  const form = sets.length > recordsPerFileMax ? jsonForm : yamlForm
+  // Lines are put there at once: as texts in a list, their parts would stay on the heap.
+  const room = Buffer.allocUnsafe(fileBytesMax)
+  let used = 0
+  const put = (text: string): void => {
+    const end = used + room.write(text, used, 'latin1')
+    assert(end === used + text.length, 'a file of records has room for the text')
+    used = end
+  }
   for (let at = 0, number = 1; at < sets.length; number++) {
-    const lines: string[] = []
+    const name = number === 1 ? zone : `${zone}-${number}`
     const first = at
+    used = 0
+    put(form.head(printer.fileOf(name, [])))
     for (let pieces = 0, characters = 0; at < sets.length; at++) {
       const set = sets.at(at)
-      const text = print(printer.printed(set))
+      const text = form.set(printer.printed(set))
       pieces += piecesOfSet + piecesOfValue * set.recordCount
       characters += text.length + 2
       const isFull = pieces > piecesMax || characters > charactersMax
       if (at > first && (isFull || at - first >= recordsPerFileMax)) break
-      lines.push(text)
+      if (at > first) put(form.between)
+      put(text)
     }
-    const name = number === 1 ? zone : `${zone}-${number}`
-    const head = printer.fileOf(name, [])
-    const text = isLong ? jsonFile(head, lines) : yamlFile(head, lines)
-    yield { number, name, octets: Buffer.from(text), sets: at - first }
+    put(form.end)
+    yield { number, name, octets: Buffer.from(room.subarray(0, used)), sets: at - first }
   }
 }
 
@@ -88,12 +97,21 @@ export class SetPrinter {
 /** Objects without their records, which are lines. */
 type RecordsHead = ReturnType<SetPrinter['fileOf']>
 
-/** Prints like `jsonLines`. In one step, since V8 keeps the parts of a concatenated text. */
-function jsonFile(head: RecordsHead, lines: string[]): string {
-  lines[0] = `${JSON.stringify(head).replace(/\]\}\}$/, '')}\n${lines[0]}`
-  lines[lines.length - 1] += ']}}\n'
-  return lines.join(',\n')
+/** What a file is written with, around and between its record sets. */
+interface Form {
+  readonly head: (file: RecordsHead) => string
+  readonly set: (set: WrittenSet) => string
+  readonly between: string
+  readonly end: string
 }
+
+/** Prints like `jsonLines`. */
+const jsonForm: Form = Object.freeze({
+  head: (file: RecordsHead) => `${JSON.stringify(file).replace(/\]\}\}$/, '')}\n`,
+  set: jsonText,
+  between: ',\n',
+  end: ']}}\n',
+})
 
 function jsonText({ name, type, ttl, values }: WrittenSet): string {
   const own = ttl === undefined ? '' : `"ttl":${ttl},`
@@ -105,8 +123,10 @@ function quoted(text: string): string {
   return text.includes('"') || text.includes('\\') ? JSON.stringify(text) : `"${text}"`
 }
 
-function yamlFile({ metadata, spec }: RecordsHead, lines: readonly string[]): string {
-  const head = [
+const yamlForm: Form = Object.freeze({ head: yamlHead, set: recordText, between: '\n', end: '\n' })
+
+function yamlHead({ metadata, spec }: RecordsHead): string {
+  const lines = [
     `apiVersion: ${apiVersion}`,
     'kind: Records',
     `metadata: { name: ${scalar(metadata.name)} }`,
@@ -115,7 +135,7 @@ function yamlFile({ metadata, spec }: RecordsHead, lines: readonly string[]): st
     `  ttl: ${spec.ttl}`,
     '  records:',
   ]
-  return `${[...head, ...lines].join('\n')}\n`
+  return `${lines.join('\n')}\n`
 }
 
 function commonTtl(sets: RecordSets): number {

@@ -35,6 +35,10 @@ export class RecordSet {
     return foldName(this.#columns.records.ownerOf(this.#first))
   }
 
+  get ownerBytes(): number {
+    return this.#columns.records.ownerOf(this.#first).length
+  }
+
   get type(): number {
     return this.#columns.records.typeOf(this.#first)
   }

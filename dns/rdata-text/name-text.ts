@@ -94,16 +94,21 @@ export function escapedOctet(
  */
 export function printName(wire: Uint8Array, origin?: Uint8Array): string {
   if (wire.length === 1) return '.'
-  const labels: string[] = []
-  for (let at = 0; wire[at] !== 0; at += wire[at]! + 1) {
+  // The name is built as octets: V8 keeps every part of a text that grows character by character.
+  let end = 0
+  for (let at = 0; wire[at] !== 0;) {
     if (origin !== undefined && origin.length > 1 && endsIn(wire, at, origin)) {
-      return at === 0 ? '@' : labels.join('.')
+      return at === 0 ? '@' : printed.toString('latin1', 0, end - 1)
     }
-    let label = ''
-    for (let i = 1; i <= wire[at]!; i++) label += printOctet(wire[at + i]!)
-    labels.push(label)
+    const next = at + wire[at]! + 1
+    for (at++; at < next; at++) {
+      const octet = wire[at]!
+      if (escapeOf[octet] === undefined) printed[end++] = octet
+      else end += printed.write(escapeOf[octet], end, 'latin1')
+    }
+    printed[end++] = 0x2e
   }
-  return `${labels.join('.')}.`
+  return printed.toString('latin1', 0, end)
 }
 
 function endsIn(wire: Uint8Array, at: number, origin: Uint8Array): boolean {
@@ -115,11 +120,15 @@ function endsIn(wire: Uint8Array, at: number, origin: Uint8Array): boolean {
 /** Characters with a meaning in a zone file. RFC 1035 section 5.1. */
 const special = new Set([...'."$();@\\'].map((character) => character.charCodeAt(0)))
 
-function printOctet(octet: number): string {
+/** By octet; undefined: it stands for itself. */
+const escapeOf = Array.from({ length: 256 }, (_, octet) => {
   if (special.has(octet)) return `\\${String.fromCharCode(octet)}`
   const isPlain = octet > 0x20 && octet < 0x7f
-  return isPlain ? String.fromCharCode(octet) : `\\${String(octet).padStart(3, '0')}`
-}
+  return isPlain ? undefined : `\\${String(octet).padStart(3, '0')}`
+})
+
+/** Large enough: four characters for each octet. */
+const printed = Buffer.alloc(nameLimits.bytesMax * 4)
 
 /**
  * A text that sorts as RFC 4034 section 6.1 sorts names: labels from last to first, ignoring case,
