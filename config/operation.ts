@@ -323,38 +323,36 @@ export interface WrittenObject {
   readonly part: JsonObject | null
 }
 
-const writeFailureCodes = [
+export type WriteFailureCode =
   /** The object does not exist, or belongs to another tenant. */
-  'not-found',
+  | 'not-found'
   /** Others may do this, but not this person. */
-  'forbidden',
+  | 'forbidden'
   /** A name, domain or address is taken; its owner is never named. */
-  'conflict',
+  | 'conflict'
   /** `ifMatch` differs from the current state. */
-  'precondition-failed',
+  | 'precondition-failed'
   /** The owner would have more parts than `limit` of the operation. */
-  'too-many',
+  | 'too-many'
   /** The request changes more than `guardrails` of the settings permits, and has no override. */
-  'guarded',
+  | 'guarded'
   /** The change would not compile: see the diagnostics. */
-  'invalid',
+  | 'invalid'
   /** The branch has a commit that is not accepted; the diagnostics are those of that commit. */
-  'head-invalid',
+  | 'head-invalid'
   /** Commits of this node would not be accepted: its key is not in `allowed_signers`. */
-  'not-trusted',
+  | 'not-trusted'
   /** The Git remote, or the local repository, does not answer. */
-  'unreachable',
+  | 'unreachable'
   /** The queue is full. */
-  'busy',
+  | 'busy'
   /** Other writes came first too many times in a row. */
-  'contended',
+  | 'contended'
   /** The change is in Git and not active here yet, or it is unknown whether it is in Git. */
-  'uncertain',
+  | 'uncertain'
   /** The node is stopping, or has not read its repository yet. */
-  'unavailable',
-  'internal',
-] as const
-export type WriteFailureCode = (typeof writeFailureCodes)[number]
+  | 'unavailable'
+  | 'internal'
 
 /** Name of a limit of `guardrails` in `gslb.yaml`. */
 export type GuardrailName = 'removedNames' | 'movedClients' | keyof typeof changeLimitDefaults

@@ -21,18 +21,16 @@ export interface Place {
 export const deliveryPhases = ['done', 'rolling', 'paused', 'held', 'returned', 'aborted'] as const
 export type DeliveryPhase = (typeof deliveryPhases)[number]
 
-const gateNames = [
-  'servfail',
-  'noCandidate',
-  'membersDown',
-  'p99',
-  'changedAnswers',
-  'refusals',
-  'silent',
-  'notAdopted',
-  'noNodes',
-] as const
-export type GateName = (typeof gateNames)[number]
+export type GateName =
+  | 'servfail'
+  | 'noCandidate'
+  | 'membersDown'
+  | 'p99'
+  | 'changedAnswers'
+  | 'refusals'
+  | 'silent'
+  | 'notAdopted'
+  | 'noNodes'
 
 /** Why a delivery was stopped. */
 export interface Verdict {

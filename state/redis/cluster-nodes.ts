@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#lib/clock.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import { clusterNodeLimits } from '../ports/cluster-nodes.ts'
 import type { ClusterNode, ClusterNodes } from '../ports/cluster-nodes.ts'
-import { readHash } from './read-hash.ts'
+import { listHash } from './read-hash.ts'
 import type { Redis } from './redis.ts'
 
 const orders = 'cluster-restarts'
@@ -35,21 +35,12 @@ export function createRedisClusterNodes(redis: Redis, clock: Clock): ClusterNode
       const left = await redis.command('HDEL', key, name)
       return left.ok ? ok(undefined) : left
     },
-    list: async () => {
-      let texts: Map<string, string>
-      try {
-        texts = await readHash(redis, key)
-      } catch (error) {
-        return err({ code: 'store-away', message: (error as Error).message })
-      }
+    list: () => {
       const oldestMs = clock.nowMs() - forgottenMs
-      const nodes: ClusterNode[] = []
-      for (const [name, text] of texts) {
+      return listHash(redis, key, nodesMax, (name, text) => {
         const node = nodeIn(text)
-        if (node?.name !== name || node.atMs < oldestMs) await redis.command('HDEL', key, name)
-        else if (nodes.length < nodesMax) nodes.push(node)
-      }
-      return ok(nodes)
+        return node?.name !== name || node.atMs < oldestMs ? undefined : node
+      })
     },
     askRestart: async (name) => {
       const id = randomUUID()

@@ -1,4 +1,6 @@
 // Reads a whole Redis hash in bounded parts, so that a large one does not block other clients.
+import { err, ok } from '#lib/result.ts'
+import type { StoreCall } from '../ports/store-result.ts'
 import { redisLimits } from './limits.ts'
 import type { Redis } from './redis.ts'
 
@@ -15,4 +17,28 @@ export async function readHash(redis: Redis, key: string): Promise<Map<string, s
     cursor = next
   } while (cursor !== '0')
   return fields
+}
+
+/**
+ * Lists what a hash holds, and removes what `read` takes for too old or foreign.
+ *
+ * @param most of these are listed
+ */
+export async function listHash<One>(
+  redis: Redis,
+  key: string,
+  most: number,
+  read: (field: string, text: string) => One | undefined,
+): StoreCall<One[]> {
+  const found: One[] = []
+  try {
+    for (const [field, text] of await readHash(redis, key)) {
+      const one = read(field, text)
+      if (one === undefined) await redis.command('HDEL', key, field)
+      else if (found.length < most) found.push(one)
+    }
+  } catch (error) {
+    return err({ code: 'store-away', message: (error as Error).message })
+  }
+  return ok(found)
 }
