@@ -6,7 +6,7 @@ import ts from 'typescript'
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'clients/typescript')
 
-/** @param folder for dist/client, or another place in a test; it is made anew */
+/** @param folder it is made anew; left out: dist/client */
 export function writeClientPackage(folder = join(root, 'dist/client')): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -47,4 +47,4 @@ function outputOf({ outputText, diagnostics = [] }: ts.TranspileOutput): string 
 const withSuffixes = (text: string): string =>
   text.replaceAll(/(from '\.\/[\w-]+)(?:\.d)?\.ts'/g, "$1.js'")
 
-if (import.meta.main) writeClientPackage()
+if (import.meta.main) writeClientPackage(process.argv[2])

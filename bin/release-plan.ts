@@ -22,6 +22,7 @@ const ofSarif = /(^ {10}"version": ")(\d[\d.]+)/gm
 export const versionPlaces: readonly (readonly [path: string, pattern: RegExp])[] = Object.freeze([
   ['package-lock.json', /(^ {2}(?: {4})?"name": "gslbd",\n {2}(?: {4})?"version": ")([\d.]+)/gm],
   ['lib/version.ts', /(version = ')([\d.]+)/g],
+  ['clients/typescript/package.json', /(^ {2}"version": ")([\d.]+)/gm],
   ['deploy/compose/compose.yaml', /(image: gslbd:)([\d.]+)/g],
   ['deploy/helm/gslbd/Chart.yaml', /(ersion: '?)(\d+\.\d+\.\d+)/g],
   ['deploy/kubernetes/base/kustomization.yaml', /(newTag: )([\d.]+)/g],
@@ -38,6 +39,7 @@ export const releaseSteps: readonly (readonly [name: string, does: string])[] = 
   ['check', 'version, changelog, tree, tag and signing key'],
   ['build', 'dist/ (bin/build.ts), and whether NOTICE names what it carries'],
   ['npm', 'gslbd-VERSION.tgz (npm pack)'],
+  ['client', 'gslbd-client-VERSION.tgz: @gslbd/client (bin/client-package.ts, npm pack)'],
   ['deb', 'gslbd_VERSION_ARCH.deb (bin/package-deb.ts)'],
   ['image', 'gslbd-VERSION-image.tar (bin/package-image.ts), of the program of the Debian package'],
   ['chart', 'gslbd-chart-VERSION.tgz: the Helm chart, of the commit (git archive)'],

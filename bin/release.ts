@@ -150,6 +150,10 @@ async function makePackages({ stage, say, run }: Steps, files: string): Promise<
   }
   say('making the npm package')
   await run('npm', 'pack', '--ignore-scripts', '--silent', '--pack-destination', files)
+  say('making the package of the client')
+  const client = join(stage, 'client')
+  await run(process.execPath, 'bin/client-package.ts', client)
+  await run('npm', 'pack', client, '--silent', '--pack-destination', files)
   if (leftOut.includes('deb')) return
   say('making the Debian package')
   const how = ['--output', files, '--compression', values.compression]

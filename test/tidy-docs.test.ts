@@ -37,6 +37,25 @@ describe('this repository', () => {
     expect(below('', '.md').flatMap((path) => hiddenSubjects(path, read(path)))).toEqual([])
   })
 
+  test('docs/compatibility.md says of each program version, date and tests, which are there', () => {
+    const text = read('docs/compatibility.md')
+    const run = tableRows(text, 'program')
+    expect(run.length).toBeGreaterThan(30)
+    const isRight = ([, version = '', , date = '', tests = '']: string[]): boolean =>
+      /^\d+\.\d+/.test(version) &&
+      /^\d{4}-\d\d-\d\d$/.test(date) &&
+      /^[\w/-]+\.test\.ts(, [\w/-]+\.test\.ts)*$/.test(tests)
+    expect(run.filter((row) => !isRight(row))).toEqual([])
+    const named = [...text.matchAll(/`((?:test|findings)\/)?([\w/-]+\.(?:test\.ts|sh))`/g)]
+    const paths = named.map(([, folder = '', name = '']) =>
+      folder === '' && name.endsWith('.ts') ? `test/peers/${name}` : folder + name,
+    )
+    expect(paths.length).toBeGreaterThan(80)
+    const isNamed = (path: string): boolean =>
+      /^\w/.test(path) && path.includes('/') && !path.endsWith('NAME.sh')
+    expect(paths.filter((path) => isNamed(path) && !exists(path))).toEqual([])
+  })
+
   test('the changelog keeps its parts', () => {
     expect(changelogViolations(read('CHANGELOG.md'))).toEqual([])
   })

@@ -60,6 +60,7 @@ afterAll(() => removeTempDir(work))
 test('the files are there, each with its sum, and the sums are signed', () => {
   const made = [
     new RegExp(`^gslbd-${version}\\.tgz$`),
+    new RegExp(`^gslbd-client-${version}\\.tgz$`),
     new RegExp(`^gslbd-chart-${version}\\.tgz$`),
     new RegExp(`^gslbd_${version}_(amd64|arm64)\\.deb$`),
     new RegExp(`^gslbd-${version}\\.cdx\\.json$`),
@@ -125,6 +126,17 @@ test('the packages carry NOTICE, and say where to report what is wrong', () => {
   expect(runIn(output, 'dpkg-deb', '--contents', fileOf('.deb'))).toMatch(/gslbd\/NOTICE$/m)
   const maintainer = runIn(output, 'dpkg-deb', '--field', fileOf('.deb'), 'Maintainer')
   expect(maintainer).toContain('<https://github.com/gslbd/gslbd/issues>')
+})
+
+test('the client for TypeScript is packed as it is published, with the same version', () => {
+  const archive = `gslbd-client-${version}.tgz`
+  const packed = runIn(output, 'tar', '-tzf', archive).trim().split('\n')
+  for (const name of ['client.js', 'client.d.ts', 'openapi.d.ts', 'LICENSE', 'README.md']) {
+    expect(packed).toContain(`package/${name}`)
+  }
+  expect(packed.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([])
+  const manifest = runIn(output, 'tar', '-xOzf', archive, 'package/package.json')
+  expect(JSON.parse(manifest)).toMatchObject({ name: '@gslbd/client', version })
 })
 
 test('a second release of the same version stops at its tag', () => {
