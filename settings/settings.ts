@@ -85,7 +85,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...missingFiles('api.tls', settings.api.tls),
     ...faultsOfAcme(settings),
     ...faultsOfAnycast(settings.anycast),
-    ...faultsOfDiscovery(settings.discovery),
+    ...faultsOfDiscovery(settings),
     ...faultsOfQueryLog(settings.queryLog),
     ...faultsOfExternalDns(settings.externalDns, settings.api.enabled),
     ...faultsOfTelemetry(settings.telemetry),

@@ -15,6 +15,7 @@ import { createMemoryPeerHealth } from './memory/peer-health.ts'
 import { createMemoryPullingNodes } from './memory/pulling-nodes.ts'
 import { createMemoryRolloutTrips } from './memory/rollout-trips.ts'
 import { MemorySessions } from './memory/sessions.ts'
+import { createMemoryFleetTargets } from './memory/fleet-targets.ts'
 import { createMemoryWebSocketTokens } from './memory/websocket-tokens.ts'
 import type { ClusterNodes } from './ports/cluster-nodes.ts'
 import type { HealthSignals } from './ports/health-signals.ts'
@@ -23,6 +24,7 @@ import type { OidcNonces } from './ports/oidc-nonces.ts'
 import type { PeerHealth } from './ports/peer-health.ts'
 import type { RolloutTrips } from './ports/rollout-trips.ts'
 import type { PullingNodes } from './ports/pulling-nodes.ts'
+import type { FleetTargets } from './ports/fleet-targets.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { WebSocketTokens } from './ports/websocket-tokens.ts'
 import { createRedisClusterNodes } from './redis/cluster-nodes.ts'
@@ -38,6 +40,7 @@ import { redisTarget } from './redis/target.ts'
 import type { RedisSettings, RedisTarget } from './redis/target.ts'
 import { createRedisRolloutTrips } from './redis/rollout-trips.ts'
 import { createRedisPullingNodes } from './redis/pulling-nodes.ts'
+import { createRedisFleetTargets } from './redis/fleet-targets.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
 interface EphemeralOptions {
@@ -76,6 +79,7 @@ export interface EphemeralPorts {
   readonly healthSignals: HealthSignals
   readonly peerHealth: PeerHealth
   readonly rolloutTrips: RolloutTrips
+  readonly fleetTargets: FleetTargets
 }
 
 export interface EphemeralState extends EphemeralPorts {
@@ -107,6 +111,7 @@ function memoryPorts(clock: Clock) {
     healthSignals: createMemoryHealthSignals(clock),
     peerHealth: createMemoryPeerHealth(),
     rolloutTrips: createMemoryRolloutTrips(),
+    fleetTargets: createMemoryFleetTargets(clock),
     clusterNodes: createMemoryClusterNodes(),
     pullingNodes: createMemoryPullingNodes(clock),
   }
@@ -132,6 +137,7 @@ export function redisPorts(redis: Redis, clock: Clock) {
     healthSignals: createRedisHealthSignals(redis, clock),
     peerHealth: createRedisPeerHealth(redis),
     rolloutTrips: createRedisRolloutTrips(redis, clock),
+    fleetTargets: createRedisFleetTargets(redis),
     clusterNodes: createRedisClusterNodes(redis, clock),
     pullingNodes: createRedisPullingNodes(redis, clock),
   }
@@ -156,6 +162,7 @@ function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState
     healthSignals: signals,
     peerHealth: shared.peerHealth,
     rolloutTrips: shared.rolloutTrips,
+    fleetTargets: shared.fleetTargets,
     clusterNodes: shared.clusterNodes,
     pullingNodes: shared.pullingNodes,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),

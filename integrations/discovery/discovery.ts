@@ -18,6 +18,7 @@ import { Query } from './query.ts'
 import type { Source } from './query.ts'
 import { Reference } from './reference.ts'
 import type { ReferenceStatus } from './reference.ts'
+import type { FleetTeller } from './fleet-teller.ts'
 import { sourceStatus } from './source-status.ts'
 import type { SourceStatus } from './source-status.ts'
 
@@ -28,6 +29,8 @@ export interface DiscoveryParts {
   readonly allowLocal: boolean
   /** null: after a restart nothing is known until the first answer. */
   readonly last: LastMembers | null
+  /** null: other nodes are told of nothing. */
+  readonly fleet: Pick<FleetTeller, 'tell' | 'forget'> | null
   readonly clock: Clock
   readonly after: After
   readonly random: Random
@@ -70,6 +73,7 @@ export class Discovery implements FoundAddressesOf {
       if (used.has(key)) continue
       query.stop()
       this.#queries.delete(key)
+      this.#parts.fleet?.forget(key)
     }
     for (const name of wanted) {
       const reference = before.get(name) ?? this.#newReference(name)
@@ -182,7 +186,7 @@ export class Discovery implements FoundAddressesOf {
         reference.fail(`this node asks ${discoveryLimits.queriesMax} services already, and no more`)
         return
       }
-      query = this.#newQuery(source, service)
+      query = this.#newQuery(source, service, key)
       this.#queries.set(key, query)
       query.start()
     }
@@ -190,11 +194,16 @@ export class Discovery implements FoundAddressesOf {
     reference.takeLast(query)
   }
 
-  #newQuery(source: Source, service: string): Query {
+  #newQuery(source: Source, service: string, key: string): Query {
     return new Query(source, service, {
       ...this.#parts,
       onNews: (one) => {
         this.#took(one)
+      },
+      onFound: ({ checked, source: { settings, kind } }) => {
+        // What was read from others is theirs to tell.
+        if (checked === null || kind.name === 'fleet') return
+        this.#parts.fleet?.tell(key, checked.targets, settings.intervalMs)
       },
       onFailure: ({ source: { settings } }) => {
         this.#failures[settings.name] = (this.#failures[settings.name] ?? 0) + 1
@@ -336,6 +345,7 @@ function faultOfService({ settings, kind }: Source, service: string): string | u
     if (service === '') return undefined
     return `the source ${settings.name} has no services; write from: ${settings.name}`
   }
-  if (service === '') return `write which service of ${settings.name}: ${settings.name}/NAME`
+  if (service === '' && kind.service === 'required')
+    return `write which service of ${settings.name}: ${settings.name}/NAME`
   return kind.faultOfService?.(service)
 }

@@ -5,6 +5,7 @@ import { dns } from './kinds/dns.ts'
 import { file } from './kinds/file.ts'
 import { http } from './kinds/http.ts'
 import { kubernetes } from './kinds/kubernetes.ts'
+import { fleet } from './kinds/fleet.ts'
 
 export const discoveryKinds: readonly DiscoveryKind[] = Object.freeze([
   file,
@@ -12,6 +13,7 @@ export const discoveryKinds: readonly DiscoveryKind[] = Object.freeze([
   dns,
   consul,
   kubernetes,
+  fleet,
 ])
 
 export function kindNamed(name: string): DiscoveryKind | undefined {

@@ -23,6 +23,8 @@ export interface QueryParts {
   readonly random: Random
   /** Called when there is an answer, or another fault than before. */
   readonly onNews: (query: Query) => void
+  /** Called each time that the source says what there is, also the same as before. */
+  readonly onFound: (query: Query) => void
   /** Called each time that the source does not say what there is. */
   readonly onFailure: (query: Query) => void
 }
@@ -105,6 +107,7 @@ export class Query {
     this.error = ''
     this.#failures = 0
     if (targets !== null || wasFailing) this.#parts.onNews(this)
+    this.#parts.onFound(this)
   }
 
   #fail(why: string): void {

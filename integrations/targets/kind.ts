@@ -60,6 +60,13 @@ export interface KindParts {
   readonly lookup: Lookup
   /** As in `createDnsLookup`. */
   readonly resolvers: readonly string[]
+  /** What other nodes found; left out: nothing is read of them. */
+  readonly fleet?: {
+    /** Rejects where it cannot be reached. null: nobody has told of it. */
+    readonly read: (key: string) => Promise<string | null>
+    readonly isSigned: (text: string, signature: string) => boolean
+  }
+  readonly nowMs: () => number
 }
 
 export interface DiscoveryKind {
@@ -67,7 +74,7 @@ export interface DiscoveryKind {
   /** The settings that it must have. */
   readonly needs: readonly ('path' | 'url')[]
   /** Whether members say which service they want: `SOURCE/NAME`. */
-  readonly service: 'none' | 'required'
+  readonly service: 'none' | 'required' | 'any'
   /** What is said of a name that cannot be one of its services; undefined: it can. */
   readonly faultOfService?: (service: string) => string | undefined
   /** True: a request waits at the server until there is news. */

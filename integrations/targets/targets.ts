@@ -57,8 +57,9 @@ export function checkTargets(
       const shown = one.address.slice(0, 64)
       const remedy = isLocal(why) ? '; give it another, or set dns.allowLocalTargets' : ''
       fault ||= `${JSON.stringify(shown)} is ${why}${remedy}`
-    } else if (one.port > 65_535) fault ||= `${one.address} has the port ${one.port}`
-    else if (weight === undefined) {
+    } else if (!Number.isInteger(one.port) || one.port < 0 || one.port > 65_535) {
+      fault ||= `${one.address} has the port ${one.port}`
+    } else if (weight === undefined) {
       fault ||= `${one.address} has a ${weightLabel} that is no number from 0 to 65535`
     } else if (weight > 0) targets.push({ address, port: one.port, weight, labels: one.labels })
   }

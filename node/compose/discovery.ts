@@ -1,5 +1,5 @@
 // Composes what finds addresses of members: the resolver of host names, and discovery.
-import { randomInt } from 'node:crypto'
+import { randomInt, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { joinSources } from '#inputs/resolve/address-source.ts'
@@ -10,6 +10,10 @@ import { Discovery } from '#integrations/discovery/discovery.ts'
 import type { KindParts, SourceSettings } from '#integrations/targets/kind.ts'
 import { kindNamed } from '#integrations/discovery/kinds.ts'
 import type { Source } from '#integrations/discovery/query.ts'
+import { FleetTeller } from '#integrations/discovery/fleet-teller.ts'
+import type { SigningKey, TrustedKey } from '#bundle/signature/channel.ts'
+import type { FleetTargets } from '#state/ports/fleet-targets.ts'
+import type { IsSigned, SignText } from '#integrations/targets/fleet-document.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { parseDuration } from '#lib/duration.ts'
@@ -26,16 +30,30 @@ interface FindsAddresses {
   readonly discovery: Discovery
 }
 
+/** How nodes tell each other what their sources find. */
+export interface FleetOfSources {
+  readonly store: FleetTargets
+  /** null: this node tells nothing that others would believe. */
+  readonly key: SigningKey | null
+  readonly trusted: readonly TrustedKey[]
+}
+
+interface SourcesParts {
+  readonly settings: Settings
+  readonly env: NodeJS.ProcessEnv
+  readonly log: Log
+}
+
 export function createAddressSources(
-  settings: Settings,
+  { settings, env, log }: SourcesParts,
   dataDir: string,
-  env: NodeJS.ProcessEnv,
-  log: Log,
+  fleet: FleetOfSources,
 ): FindsAddresses {
   const { dns } = settings
   const file = join(dataDir, 'resolved', 'members.jsonl')
   const discovery = new Discovery({
-    sources: sourcesOf(settings, env),
+    sources: sourcesOf(settings, env, fleet),
+    fleet: tellerOf(settings, fleet, log),
     allowLocal: dns.allowLocalTargets,
     last: createFileLastMembers(file, systemClock, log),
     clock: systemClock,
@@ -46,7 +64,20 @@ export function createAddressSources(
   return { resolver: joinSources(createNodeResolver(settings, dataDir, log), discovery), discovery }
 }
 
-function sourcesOf(settings: Settings, env: NodeJS.ProcessEnv): ReadonlyMap<string, Source> {
+function tellerOf(
+  { discovery }: Settings,
+  { store, key }: FleetOfSources,
+  log: Log,
+): FleetTeller | null {
+  if (!discovery.share || key === null) return null
+  return new FleetTeller({ store, sign: signatureBy(key), clock: systemClock, log })
+}
+
+function sourcesOf(
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  { store, trusted }: FleetOfSources,
+): ReadonlyMap<string, Source> {
   const { resolvers } = settings.dns
   const lookup = createDnsLookup(resolvers)
   const sources = sourceSettings(settings.discovery).map((source): [string, Source] => {
@@ -54,7 +85,8 @@ function sourcesOf(settings: Settings, env: NodeJS.ProcessEnv): ReadonlyMap<stri
     assert(kind !== undefined, 'the types of the settings are in the table of kinds')
     const parts: KindParts = {
       secret: (what) => secretOf(source.name, what, env, (path) => readFileSync(path, 'utf8')),
-      ...{ env, lookup, resolvers },
+      ...{ env, lookup, resolvers, nowMs: systemClock.nowMs },
+      fleet: { read: store.read, isSigned: signedByOne(trusted) },
     }
     return [source.name, { settings: source, kind, ask: kind.create(source, parts) }]
   })
@@ -89,3 +121,27 @@ function milliseconds(text: string): number {
   assert(parsed.ok, 'the settings have durations that were checked')
   return parsed.value
 }
+
+/** For a node that pulls: it tells nothing. */
+export const readsFleet = (
+  { fleetTargets: store }: { readonly fleetTargets: FleetTargets },
+  trusted: readonly TrustedKey[],
+): FleetOfSources => ({ store, key: null, trusted })
+
+/** A signature of it is none of anything else. */
+const domain = 'gslb/discovered/v1\0'
+
+/** @returns the id of the key, a dot, and the signature in base64url */
+const signatureBy =
+  ({ keyId, privateKey }: SigningKey): SignText =>
+  (text) =>
+    `${keyId}.${sign(null, Buffer.from(domain + text), privateKey).toString('base64url')}`
+
+const signedByOne =
+  (trusted: readonly TrustedKey[]): IsSigned =>
+  (text, signature) => {
+    const [keyId, octets = ''] = signature.split('.')
+    const key = trusted.find((one) => one.keyId === keyId)
+    if (key === undefined) return false
+    return verify(null, Buffer.from(domain + text), key.publicKey, Buffer.from(octets, 'base64url'))
+  }

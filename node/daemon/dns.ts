@@ -3,6 +3,7 @@ import { announceNode } from '#node/anycast/node-anycast.ts'
 import { startCookies } from '#node/compose/cookies.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createAddressSources } from '#node/compose/discovery.ts'
+import type { FleetOfSources } from '#node/compose/discovery.ts'
 import {
   notifiedZones,
   notifyKeyOf,
@@ -80,7 +81,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   health?.onChange((changes) => {
     for (const { memberUid } of changes) have.records.memberChanged(memberUid)
   })
-  const { resolver, discovery } = createAddressSources(settings, dataDir.path, env, log)
+  const { resolver, discovery } = createAddressSources(have, dataDir.path, fleetOf(have))
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo, log })
   const queryLog = startQueryLog(settings, log)
@@ -162,6 +163,10 @@ function announceBundles({ settings, log }: Needs, node: DnsNode, notifier: Noti
     notifier.changed()
   })
 }
+
+const fleetOf = ({ shared, key }: Needs): FleetOfSources => ({
+  ...{ store: shared.fleetTargets, key: key.signing, trusted: [key.signing] },
+})
 
 /** Passes the redirects of each bundle to the HTTP listener here and to other servers. */
 function redirectsOf({ redirects, redirectPushes }: Needs): NonNullable<DnsNodeParts['redirects']> {

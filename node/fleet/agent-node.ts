@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
 import { takeOverFrom } from '#node/data/predecessor.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
-import { createAddressSources } from '#node/compose/discovery.ts'
+import { createAddressSources, readsFleet } from '#node/compose/discovery.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
 import type { NodeStart } from '#node/parts/part.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -49,7 +49,11 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const mayBegin = before === null ? undefined : run.gate.opened
   const told = { ...shared.value, ...reportsTo(settings, token.value) }
   const health = createNodeHealth(probing(settings), told, log, env, mayBegin)
-  const { resolver } = createAddressSources(settings, path, env, log)
+  const { resolver } = createAddressSources(
+    given,
+    path,
+    readsFleet(shared.value, keys.value.trusted),
+  )
   const store = new BundleStore(path)
   const node = new DnsNode({
     ...{ threads: noAnswers, createThreads, usedMax: 0 },

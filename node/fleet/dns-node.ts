@@ -21,7 +21,7 @@ import { certifyRedirects, givenBy } from '#node/certificates/given-certificate.
 import { openPulledCertificate, pullCertificate } from '#node/certificates/pulled-certificate.ts'
 import type { PulledCertificate } from '#node/certificates/pulled-certificate.ts'
 import { createZoneKeys } from '#node/signing/zone-keys.ts'
-import { createAddressSources } from '#node/compose/discovery.ts'
+import { createAddressSources, readsFleet } from '#node/compose/discovery.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
 import type { NodeStart } from '#node/parts/part.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -89,7 +89,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   run.stops.last.push(() => redirects?.stop())
   const mayBegin = before === null ? undefined : run.gate.opened
   const health = createNodeHealth(settings, shared.value, log, env, mayBegin)
-  const { resolver } = createAddressSources(settings, dirPath, env, log)
+  const { resolver } = createAddressSources(given, dirPath, readsFleet(shared.value, trusted))
   const geo = createGeo(settings, log)
   const inData = { dataDir: dirPath, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })

@@ -3,7 +3,7 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { parseDuration } from '#lib/duration.ts'
 import { tenantOrOthersPattern } from '#lib/text/patterns.ts'
-import { duration, integer, section } from '#settings/forms/forms.ts'
+import { boolean, duration, integer, section } from '#settings/forms/forms.ts'
 
 interface TypeKeys {
   /** Keys that it must have. */
@@ -20,6 +20,7 @@ export const discoveryTypes: Readonly<Record<string, TypeKeys>> = Object.freeze(
   dns: { needs: [], may: [] },
   consul: { needs: ['url'], may: [] },
   kubernetes: { needs: [], may: ['kubeconfig'] },
+  fleet: { needs: [], may: [] },
 })
 const typeNames = Object.keys(discoveryTypes).join(', ')
 
@@ -60,6 +61,12 @@ export const discovery = section(
           'and passwords belong in GSLB_DISCOVERY_NAME_TOKEN and GSLB_DISCOVERY_NAME_PASSWORD.',
       }),
     ),
+    share: boolean({
+      default: false,
+      description:
+        'Whether this control node tells the nodes of its Redis, signed by its key, what its ' +
+        'sources find. They read it by a source of the same name with the type `fleet`.',
+    }),
     maxRemoved: integer(0, 100, {
       default: 50,
       description:
@@ -85,11 +92,32 @@ const times = {
 } as const
 
 /** @returns a sentence for each fault of what is written there */
-export function faultsOfDiscovery({ sources }: DiscoverySection): string[] {
-  return Object.entries(sources).flatMap(([name, written]) =>
-    faultsOfSource(written).map((fault) => `discovery.sources.${name}${fault}`),
-  )
+export function faultsOfDiscovery({ discovery: written, redis, roles }: Uses): string[] {
+  const { sources, share } = written
+  const isOfFleet = (source: Written): boolean => source['type'] === 'fleet'
+  const named = Object.entries(sources)
+  return [
+    ...named.flatMap(([name, source]) =>
+      faultsOfSource(source).map((fault) => `discovery.sources.${name}${fault}`),
+    ),
+    ...named.flatMap(([name, source]) =>
+      isOfFleet(source) && redis.url === '' ? [`discovery.sources.${name}.type is ${noRedis}`] : [],
+    ),
+    ...(share && redis.url === '' ? [`discovery.share is true, which ${needsRedis}`] : []),
+    ...(share && !roles.includes('control') ? [notControl] : []),
+  ]
 }
+
+interface Uses {
+  readonly discovery: DiscoverySection
+  readonly redis: { readonly url: string }
+  readonly roles: readonly string[]
+}
+
+const needsRedis = 'needs redis.url: nodes share by Redis what they find'
+const noRedis = `fleet, which ${needsRedis}`
+const notControl =
+  'discovery.share is for control nodes, whose keys others know; take it away on this node'
 
 type Written = DiscoverySection['sources'][string]
 

@@ -1,4 +1,4 @@
-// The ports to the members that sources of discovery gave last: for a restart, and of other nodes.
+// The port to the members that sources of discovery gave last, for a restart.
 
 export interface FoundMembers {
   /** What was asked, as a bundle names it. */
@@ -14,12 +14,4 @@ export interface LastMembers {
   readonly of: (name: string) => FoundMembers | undefined
   /** Replaces all that is kept. What cannot be kept is logged. */
   readonly keep: (all: readonly FoundMembers[]) => void
-}
-
-/** Each method rejects when the store cannot be reached; the caller then goes on without it. */
-export interface SharedMembers {
-  /** Tells the other nodes; what is older than theirs is passed over. */
-  readonly publish: (all: readonly FoundMembers[]) => Promise<void>
-  /** The youngest of each name that any node has told of. */
-  readonly read: (names: readonly string[]) => Promise<readonly FoundMembers[]>
 }

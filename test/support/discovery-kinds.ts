@@ -19,7 +19,7 @@ export const sourceSettings: SourceSettings = {
 }
 
 const plainParts: KindParts = {
-  ...{ env: {}, resolvers: [] },
+  ...{ env: {}, resolvers: [], nowMs: () => 0 },
   secret: () => ok(undefined),
   lookup: () => Promise.resolve({ ok: false, fault: 'other' }),
 }

@@ -13,6 +13,7 @@ import { newPem, signerLine } from './write-scene.ts'
 export interface SiteSettings {
   readonly acme?: object
   readonly acmeDns?: object
+  readonly discovery?: object
   readonly alerts?: object
   readonly dns?: object
   readonly api?: object

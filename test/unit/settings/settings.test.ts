@@ -99,7 +99,7 @@ describe('defaults', () => {
           ...{ sshKey: resolve('./data/ssh_key'), knownHosts: resolve('./data/known_hosts') },
         },
         domains: { verifyIntervalMs: 600_000, allowPrivate: false },
-        discovery: { sources: {}, maxRemoved: 50, removeAfterMs: 10_000 },
+        discovery: { sources: {}, share: false, maxRemoved: 50, removeAfterMs: 10_000 },
         anycast: noAnycast,
         alerts: {
           ...{ allowedHosts: [], diskFreeMinPercent: 5, groupWaitMs: 10_000 },

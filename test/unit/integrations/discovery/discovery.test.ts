@@ -41,6 +41,7 @@ function setUp({
 } = {}) {
   const settings: SourceSettings = { ...plainSettings, tenants }
   const warnings: string[] = []
+  const told: (readonly [key: string, targets: number])[] = []
   const time = new FakeTime(1_764_500_000_000)
   const asked: Asked[] = []
   const world = { answer: found(target('192.0.2.1')), isSilent: false }
@@ -52,7 +53,7 @@ function setUp({
     },
   }
   const parts: KindParts = {
-    ...{ env: {}, resolvers: [], secret: () => ok(undefined) },
+    ...{ env: {}, resolvers: [], secret: () => ok(undefined), nowMs: () => 0 },
     lookup: () => Promise.resolve({ ok: false, fault: 'other' }),
   }
   let kept: readonly FoundMembers[] = []
@@ -67,13 +68,17 @@ function setUp({
     sources: new Map([['inventory', { settings, kind, ask: kind.create(settings, parts) }]]),
     allowLocal: false,
     last: store,
+    fleet: {
+      tell: (key, targets) => void told.push([key, targets.length]),
+      forget: () => undefined,
+    },
     ...{ clock: time.clock, after: time.after, random: new Random(1) },
     log: { info: silent, warn: (_, text) => warnings.push(text ?? ''), error: silent },
   })
   const changes: string[] = []
   discovery.onChange((names) => changes.push(...names))
   return {
-    ...{ time, world, asked, discovery, changes, warnings },
+    ...{ time, world, asked, discovery, changes, warnings, told },
     kept: () => kept,
     addresses: (from = 'inventory') =>
       [

@@ -21,7 +21,7 @@ const settings: SourceSettings = {
 }
 
 const parts: KindParts = {
-  ...{ env: {}, resolvers: [] },
+  ...{ env: {}, resolvers: [], nowMs: () => 0 },
   secret: () => ok(undefined),
   lookup: () => Promise.resolve({ ok: false, fault: 'other' }),
 }
@@ -42,11 +42,11 @@ describe('a source that the settings have wrong', () => {
   const rows: readonly (readonly [source: Written, fault: string])[] = [
     [
       {},
-      'discovery.sources.one.type is missing; the types are file, http, dns, consul, kubernetes',
+      'discovery.sources.one.type is missing; the types are file, http, dns, consul, kubernetes, fleet',
     ],
     [
       { type: 'zookeeper' },
-      '"zookeeper", which is not known; the types are file, http, dns, consul, kubernetes',
+      '"zookeeper", which is not known; the types are file, http, dns, consul, kubernetes, fleet',
     ],
     [{ type: 'file' }, 'one.path is missing; type file needs it'],
     [{ type: 'file', path: 'targets.json' }, 'one.path is "targets.json", write an absolute path'],
@@ -65,7 +65,10 @@ describe('a source that the settings have wrong', () => {
     [{ type: 'file', path: '/a', weightLabel: 'a b' }, 'one.weightLabel is no name of a label'],
   ]
   test.each(rows)('%j: %s', (source, fault) => {
-    const faults = faultsOfDiscovery({ sources: { one: source }, maxRemoved: 50, removeAfterMs: 0 })
+    const faults = faultsOfDiscovery({
+      discovery: { sources: { one: source }, share: false, maxRemoved: 50, removeAfterMs: 0 },
+      ...{ redis: { url: '' }, roles: ['control'] },
+    })
     expect(faults.join('\n')).toContain(fault)
     expect(faults.join('\n')).not.toContain('secret')
   })

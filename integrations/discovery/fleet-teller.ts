@@ -1,0 +1,82 @@
+// Tells other nodes what the sources of this one find: each change, and each minute that they still
+// do. Nothing waits for it; what cannot be told is told with the next answer.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Target } from '#integrations/targets/targets.ts'
+import { fleetTargetsLimits } from '#state/ports/fleet-targets.ts'
+import type { FleetTargets } from '#state/ports/fleet-targets.ts'
+import { printTargets, fleetDocumentLimits } from '#integrations/targets/fleet-document.ts'
+import type { SignText } from '#integrations/targets/fleet-document.ts'
+
+export interface FleetTellerParts {
+  readonly store: Pick<FleetTargets, 'publish'>
+  readonly sign: SignText
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly log: Log
+}
+
+export const tellerLimits = {
+  /** Unchanged targets are told again after so long. */
+  againMs: 60_000,
+  /** A source that is asked seldom is believed for so many intervals, and at least for a while. */
+  freshIntervals: 3,
+  freshLeastMs: 600_000,
+  /** Longer than it is believed, so that readers can say since when it is old. */
+  keptMoreMs: 3_600_000,
+} as const
+
+interface KnownTargets {
+  readonly targets: readonly Target[]
+  readonly atMs: number
+}
+
+export class FleetTeller {
+  readonly #parts: FleetTellerParts
+  readonly #told = new Map<string, KnownTargets>()
+  #isAway = false
+
+  constructor(parts: FleetTellerParts) {
+    this.#parts = parts
+  }
+
+  /** @param key what was asked: `SOURCE/SERVICE` */
+  tell(key: string, targets: readonly Target[], intervalMs: number): void {
+    const nowMs = Math.floor(this.#parts.clock.nowMs())
+    const before = this.#told.get(key)
+    const isSame = before?.targets === targets
+    if (isSame && Math.abs(nowMs - before.atMs) < tellerLimits.againMs) return
+    this.#told.set(key, { targets, atMs: nowMs })
+    void this.#publish(key, targets, nowMs, intervalMs)
+  }
+
+  /** Nobody here asks for it any more. */
+  forget(key: string): void {
+    this.#told.delete(key)
+  }
+
+  async #publish(
+    key: string,
+    targets: readonly Target[],
+    atMs: number,
+    intervalMs: number,
+  ): Promise<void> {
+    const { store, sign, log } = this.#parts
+    const { freshIntervals, freshLeastMs, keptMoreMs } = tellerLimits
+    const wantedMs = Math.max(freshLeastMs, freshIntervals * intervalMs)
+    const freshMs = Math.min(wantedMs, fleetDocumentLimits.freshMaxMs)
+    const text = printTargets({ key, atMs, freshMs, targets }, sign)
+    if (text.length > fleetTargetsLimits.textMax) {
+      return log.warn({ source: key, characters: text.length }, 'too many members to be shared')
+    }
+    try {
+      await store.publish(key, text, freshMs + keptMoreMs)
+      if (this.#isAway) log.info({}, 'discovered members are shared again')
+      this.#isAway = false
+    } catch (error) {
+      this.#told.delete(key)
+      const { message: reason } = error as Error
+      if (!this.#isAway) log.warn({ reason }, 'discovered members cannot be shared; tried again')
+      this.#isAway = true
+    }
+  }
+}

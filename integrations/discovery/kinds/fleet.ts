@@ -1,0 +1,40 @@
+// fleet: what a control node found by its source of the same name, read from Redis.
+import { err, ok } from '#lib/result.ts'
+import type { DiscoveryKind } from '#integrations/targets/kind.ts'
+import { readTargets } from '#integrations/targets/fleet-document.ts'
+
+/** The time of what was told is the cursor. */
+export const fleet: DiscoveryKind = {
+  name: 'fleet',
+  needs: [],
+  service: 'any',
+  watches: false,
+  create: ({ name }, { fleet: from, nowMs }) => {
+    let newestMs = 0
+    return async ({ cursor, service }) => {
+      if (from === undefined) return err('this node reads nothing from Redis')
+      const key = `${name}/${service}`
+      let text: string | null
+      try {
+        text = await from.read(key)
+      } catch (error) {
+        return err(`what is shared cannot be read: ${(error as Error).message}`)
+      }
+      if (text === null) return err(nobody(key))
+      const read = readTargets(text, key, from.isSigned)
+      if (!read.ok) return err(`${key}: ${read.error}`)
+      const { atMs, freshMs, targets } = read.value
+      // Somebody who can write there could put back what was signed before.
+      if (atMs < newestMs) return err(`${key}: it is older than what was there before`)
+      newestMs = atMs
+      if (nowMs() - atMs > freshMs) {
+        return err(`no control node has found it since ${new Date(atMs).toISOString()}`)
+      }
+      const mark = `${atMs}`
+      return ok({ targets: mark === cursor ? null : targets, cursor: mark })
+    }
+  },
+}
+
+const nobody = (key: string): string =>
+  `no control node has told of ${key} yet: its settings need that source, and discovery.share`

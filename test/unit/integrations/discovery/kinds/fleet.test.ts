@@ -1,0 +1,68 @@
+// What other nodes found, read as a source: trusted, fresh, and no older than before.
+import { expect, test } from 'vitest'
+import { printTargets } from '#integrations/targets/fleet-document.ts'
+import { asked, askOf, targetLines } from '#test/support/discovery-kinds.ts'
+
+const nowMs = Date.UTC(2026, 10, 30)
+const target = (address: string) => ({
+  ...{ address, port: 80, labels: new Map([['weight', ['3']]]) },
+})
+const told = (address: string, atMs = nowMs, by = 'control'): string =>
+  printTargets({ key: 'one/web', atMs, freshMs: 600_000, targets: [target(address)] }, () => by)
+
+function world() {
+  const state: { text: string | null; clockMs: number; isAway: boolean } = {
+    ...{ text: null, clockMs: nowMs, isAway: false },
+  }
+  const ask = askOf(
+    'fleet',
+    {},
+    {
+      nowMs: () => state.clockMs,
+      fleet: {
+        read: async (key) => {
+          if (state.isAway) throw new Error('Redis is away.')
+          return key === 'one/web' ? state.text : null
+        },
+        isSigned: (_text, signature) => signature === 'control',
+      },
+    },
+  )
+  const lines = async (service = 'web') => targetLines(await ask(asked(service)), 'weight')
+  return { state, ask, lines }
+}
+
+test('targets are those that a trusted node told, and new once they are others', async () => {
+  const { state, ask, lines } = world()
+  state.text = told('192.0.2.1')
+  expect(await lines()).toEqual(['192.0.2.1:80 weight=3'])
+  const first = await ask(asked('web'))
+  const cursor = first.ok ? first.value.cursor : ''
+  expect(await ask(asked('web', cursor))).toEqual({ ok: true, value: { targets: null, cursor } })
+  state.text = told('192.0.2.2', nowMs + 1)
+  expect(targetLines(await ask(asked('web', cursor)))).toEqual(['192.0.2.2:80'])
+})
+
+test.each([
+  ['nobody has told of', null, 'no control node has told of one/web yet'],
+  ['a stranger has signed', told('192.0.2.9', nowMs, 'stranger'), 'signed by no node'],
+  ['was told long ago', told('192.0.2.1', nowMs - 600_001), 'since 2026-11-29T23:49:59.999Z'],
+])('what %s is a fault', async (_what, text, fault) => {
+  const { state, lines } = world()
+  state.text = text
+  expect(await lines()).toEqual([expect.stringContaining(fault)])
+})
+
+test('what was signed before and is put back is a fault', async () => {
+  const { state, lines } = world()
+  state.text = told('192.0.2.2')
+  await lines()
+  state.text = told('192.0.2.1', nowMs - 1)
+  expect(await lines()).toEqual([expect.stringContaining('older than what was there before')])
+})
+
+test('a store that is away is a fault', async () => {
+  const { state, lines } = world()
+  state.isAway = true
+  expect(await lines()).toEqual(['what is shared cannot be read: Redis is away.'])
+})
