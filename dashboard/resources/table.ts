@@ -44,13 +44,8 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
       },
       {
         ...{ path: 'dns/txt-records', name: 'TXT records' },
-        lead: 'TXT records that programs set at run time, for certificates above all.',
+        lead: 'TXT records that programs set at run time, for certificates above all. The API lists other types.',
         empty: 'ACME clients put their challenges here, by RFC 2136 or by the API.',
-      },
-      {
-        ...{ path: 'dns/written-records', name: 'Run-time records' },
-        lead: 'Records of all types that DNS clients have written by UPDATE, and TXT records.',
-        empty: 'Set dns.update.types, so that DHCP servers and others may write here.',
       },
     ],
   },
