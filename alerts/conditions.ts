@@ -15,6 +15,7 @@ import { memberFlapping } from './conditions/member-flapping.ts'
 import { nodeMissing } from './conditions/node-missing.ts'
 import { poolWithoutMembers } from './conditions/pool-without-members.ts'
 import { rolloutRegression } from './conditions/rollout-regression.ts'
+import { zoneTransfer } from './conditions/zone-transfer.ts'
 
 export const conditions: readonly Condition[] = Object.freeze([
   rolloutRegression,
@@ -31,6 +32,7 @@ export const conditions: readonly Condition[] = Object.freeze([
   fleetDrift,
   deliveryStopped,
   discoverySource,
+  zoneTransfer,
   disk,
 ])
 

@@ -114,6 +114,14 @@ export interface DiscoverySourceFacts {
   readonly held: number
 }
 
+export interface ZoneTransferFacts {
+  /** Lower case, final dot. */
+  readonly zone: string
+  readonly state: 'asking' | 'current' | 'failing' | 'held' | 'refused' | 'expired'
+  /** Why it is not as it should be; empty: it is. */
+  readonly error: string
+}
+
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
@@ -145,6 +153,7 @@ export interface AlertFacts {
   readonly redirectTargets: () => readonly RedirectTargetFacts[]
   readonly stoppedDeliveries: () => readonly StoppedDeliveryFacts[]
   readonly discoverySources: () => readonly DiscoverySourceFacts[]
+  readonly zoneTransfers: () => readonly ZoneTransferFacts[]
   readonly disk: () => DiskFacts
   readonly nowMs: () => number
 }

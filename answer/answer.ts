@@ -31,7 +31,7 @@ import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { partOfMember, writeMember } from './records.ts'
-import { answerAny, answerKeys, answerSignal, failUnsigned, findSignal } from './denial.ts'
+import { answerAny, answerKeys, answerSignal, failWhole, findSignal } from './denial.ts'
 import { isChildDs, isKeyType, isOfProof, negative } from './denial.ts'
 import { answerByRule } from './response-policy.ts'
 import { addCsyncSerial, apexOffset, countAnswer, writeRrset, writeTargets } from './rrsets.ts'
@@ -106,7 +106,7 @@ export function answer(
   const limit = replyOffset + Math.min(replyMax, sizeLimit(tx) - tx.reservedBytes)
   tx.recordsEnd = limit - optBytes(tx)
   if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
-  if (tx.isUnsignable) failUnsigned(tx, replyOffset + headLength)
+  if (tx.isUnsignable) failWhole(tx, replyOffset + headLength)
   if (tx.limiter !== null && !tx.hasValidCookie) {
     const verdict = tx.limiter.judge(tx)
     if (verdict === Drop) return 0

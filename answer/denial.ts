@@ -1,6 +1,6 @@
 // Answers of a signed zone beyond its records: its keys, and compact denials by one NSEC record at
 // the queried name. RFC 9824.
-import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import { nodeFlags, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
@@ -27,6 +27,7 @@ const { cannotSign, noSignal, unknownPart } = seam
 export function negative(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
   tx.isAuthoritative = true
   const { qtype } = tx
+  if (tx.view!.absent !== null && isAbsent(tx, bundle, zone, node)) return
   if (tx.isDo || isOfProof(qtype)) {
     if (tx.signer.signs(zone)) return deny(tx, bundle, zone, node)
   }
@@ -246,8 +247,26 @@ function writeOfKeys(
   return true
 }
 
-/** A zone that is to be signed is never answered without its key. */
-export function failUnsigned(tx: Transaction, recordsStart: number): void {
+/**
+ * Fails what the records of a zone from elsewhere would answer, while they are not here. What a
+ * service answers itself is known.
+ */
+function isAbsent(tx: Transaction, bundle: Bundle, zone: number, node: number): boolean {
+  if (tx.view!.absent![zone] === 0) return false
+  const { qtype } = tx
+  const isAddress = qtype === RrType.A || qtype === RrType.AAAA
+  if (isAddress && node >= 0 && serviceOfNode(bundle, node) >= 0) return false
+  tx.isAbsent = true
+  // The whole answer fails.
+  tx.isUnsignable = true
+  return true
+}
+
+/**
+ * A zone that is to be signed is never answered without its key, nor one from elsewhere without its
+ * records.
+ */
+export function failWhole(tx: Transaction, recordsStart: number): void {
   tx.at = recordsStart
   tx.answerCount = 0
   tx.authorityCount = 0
@@ -256,5 +275,6 @@ export function failUnsigned(tx: Transaction, recordsStart: number): void {
   tx.isTruncated = false
   tx.isAuthoritative = false
   tx.rcode = Rcode.ServFail
-  explain(tx, ExtendedError.NotReady, EdeText.NoKey)
+  if (tx.isAbsent) explain(tx, ExtendedError.InvalidData, EdeText.Absent)
+  else explain(tx, ExtendedError.NotReady, EdeText.NoKey)
 }

@@ -34,6 +34,7 @@ export const extendedErrorTexts: readonly Uint8Array[] = [
   'query limit',
   'updates go to a control node',
   'no key to sign this zone with',
+  'the zone has expired or not come yet',
 ].map((text) => Buffer.from(text))
 export const EdeText = {
   None: 0,
@@ -42,6 +43,7 @@ export const EdeText = {
   QueryLimit: 3,
   UpdatesElsewhere: 4,
   NoKey: 5,
+  Absent: 6,
 } as const
 
 /** True when a single OPT record, owned by the root, is all the rest of the message. */

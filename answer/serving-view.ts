@@ -1,5 +1,6 @@
 // Builds the view that a thread answers from: a bundle, its state, and the policies bound to them.
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { absentZones } from '#bundle/load/absent-zones.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { createEnvironment } from '#routing/choose/environment.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
@@ -62,6 +63,8 @@ export interface ServingView {
   readonly networks: SharedArrayBuffer | null
   /** Client networks exempt from rate limits; see rate-limit/limiter.ts. */
   readonly rateLimitExempt: readonly string[]
+  /** See absent-zones.ts. */
+  readonly absent: Uint8Array | null
   /** See response-hits.ts. */
   readonly responseHits: Int32Array
   /** See query-meter.ts. */
@@ -103,6 +106,7 @@ export function createServingView(
     policies: createPolicies(environment, choices),
     networks: tables.networks ?? null,
     rateLimitExempt: environment.settings.rateLimitExempt ?? [],
+    absent: absentZones(bundle),
     responseHits: hitCells(bundle, responseHits),
     serviceQueries: queryCells(bundle, thread, serviceQueries),
     usedNames: marks.names,
@@ -127,7 +131,7 @@ export function createSigningView(
     ...{ generation: number, bundle, commit: new Uint8Array(0), policies: [], networks: null },
     dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
     state: new RoutingState(bundle, routing),
-    ...{ rateLimitExempt: [], responseHits: new Int32Array(0) },
+    ...{ rateLimitExempt: [], absent: null, responseHits: new Int32Array(0) },
     ...{ serviceQueries: new Float64Array(0), usedNames: names, usedMembers: members },
     ...memory.signerOf(bundle, signing ?? null),
   }

@@ -191,6 +191,8 @@ export class Transaction {
   isUnknownName = false
   /** A record should be signed, but its key is not here. */
   isUnsignable = false
+  /** What was asked is not here: see absent-zones.ts. */
+  isAbsent = false
 
   /** Many names share this answer: `group` identifies it. */
   isGrouped = false
@@ -314,6 +316,7 @@ export class Transaction {
     this.isAnyName = false
     this.isUnknownName = false
     this.isUnsignable = false
+    this.isAbsent = false
     this.rcode = 0
     this.isAuthoritative = false
     this.isTruncated = false

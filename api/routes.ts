@@ -31,6 +31,7 @@ import { acmeRoutes } from './routes/acme.ts'
 import { dnssecRoutes } from './routes/dnssec.ts'
 import { domainRoutes } from './routes/domains.ts'
 import { discoveryRoutes } from './routes/discovery.ts'
+import { zoneTransferRoutes } from './routes/zone-transfers.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { dnsRoutes } from './routes/dns.ts'
 import { writtenRecordRoutes } from './routes/written-records.ts'
@@ -101,6 +102,7 @@ const afterPlans: readonly Route[] = [
   ...clusterRoutes,
   ...deliveryRoutes,
   ...discoveryRoutes,
+  ...zoneTransferRoutes,
   getGitopsStatus,
   syncNow,
   getMetrics,

@@ -72,7 +72,10 @@ export const partSpecs: { readonly [K in PartKind]: PartSpec<K> } = Object.freez
     isIdWritten: false,
     isLastTheOwner: true,
     derive: ({ spec }, { name, type }) => {
-      const set = rrsetOf((spec as RecordsSpec).zone, name, type)
+      const { zone, transfer } = spec as RecordsSpec
+      const set = rrsetOf(zone, name, type)
+      // People may write a record set of the same name and type, which goes before it.
+      if (transfer !== undefined) return derivedUid('transferred', set.name, String(set.code))
       return rrsetUid(set.name, set.code)
     },
   },

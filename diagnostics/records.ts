@@ -401,6 +401,15 @@ export const recordDiagnostics = {
     bad: 'records: [{ name: "@", type: CAA, values: [\'0 isue "ca.example.net"\'] }]',
     good: 'records: [{ name: "@", type: CAA, values: [\'0 issue "ca.example.net"\'] }]',
   },
+  'record-gives-way': {
+    severity: 'note',
+    message: '%s has %s records by zone transfer, which are not answered',
+    messageOfOther: '%s is answered by this, and not by the %s records that came by zone transfer',
+    help: 'nothing, if that is meant',
+    cause: 'What is declared here goes before what comes from a primary server.',
+    bad: '# a service for www.example.com., and the primary server has A records of that name',
+    good: '# the same, once the primary server has none',
+  },
   'spf-doubtful': {
     severity: 'note',
     message: 'the SPF record of %s: %s',

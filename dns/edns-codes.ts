@@ -27,6 +27,8 @@ export const ExtendedError = {
   NotAuthoritative: 20,
   /** 4.22: the operation or qtype is not supported. */
   NotSupported: 21,
+  /** 4.25: there are no valid data for the zone; here: it has expired, or not come yet. */
+  InvalidData: 24,
   /** RFC 9824 section 9: nobody may ask for this type. */
   InvalidQueryType: 30,
 } as const

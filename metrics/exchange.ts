@@ -54,6 +54,26 @@ export const exchangeRows: MetricRows = {
     labels: ['result'],
     read: ({ exchange: { notify } }) => byResult({ ...notify }),
   },
+  gslbd_inbound_zones: {
+    help:
+      'Zones that come from other servers (`zones[].from`), by how they stand. Alert on `failing`, ' +
+      '`held`, `refused` and `expired`.',
+    labels: ['state'],
+    read: ({ exchange: { inbound } }) =>
+      Object.entries(inbound.states).map(([state, value]) => ({ value, labels: { state } })),
+  },
+  gslbd_inbound_contact_age_seconds: {
+    help: 'Since a primary server was heard, of the zone that is worst off.',
+    read: ({ exchange: { inbound } }) => inbound.ageSeconds,
+  },
+  gslbd_inbound_transfers_total: {
+    help: 'Transfers of such zones that were taken.',
+    read: ({ exchange: { inbound } }) => inbound.transfers,
+  },
+  gslbd_inbound_failures_total: {
+    help: 'Times that no primary server of such a zone answered as it should.',
+    read: ({ exchange: { inbound } }) => inbound.failures,
+  },
   gslbd_signed_messages_total: {
     help:
       'Messages with a TSIG record (RFC 8945), by what was found of it. `repeated` are updates ' +

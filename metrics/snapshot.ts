@@ -193,6 +193,15 @@ export interface ExchangeSnapshot {
   /** By mnemonic of their response code. */
   readonly updates: Readonly<Record<string, number>>
   readonly notify: Readonly<Record<'sent' | 'acknowledged' | 'failed', number>>
+  /** Zones that come from other servers. */
+  readonly inbound: {
+    /** How many zones are in each state. */
+    readonly states: Readonly<Record<string, number>>
+    /** Since a primary server was heard, of the zone that is worst off. */
+    readonly ageSeconds: number
+    readonly transfers: number
+    readonly failures: number
+  }
   readonly signedMessages: Readonly<Record<SignedResult, number>>
 }
 

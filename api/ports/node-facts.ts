@@ -1,4 +1,5 @@
 // Defines the port to facts about this node that the dashboard shows.
+import type { Result } from '#lib/result.ts'
 
 /** Countries of a sample of the queries of the last hour. */
 export interface ClientRegions {
@@ -45,4 +46,36 @@ export interface DiscoveryView {
   readonly sources: () => readonly ShownSource[]
   /** Lets go what is held of a source. @returns how many members */
   readonly accept: (name: string) => number
+}
+
+export const zoneTransferStates = [
+  ...(['asking', 'current', 'failing'] as const),
+  ...(['held', 'refused', 'expired'] as const),
+] as const
+
+export interface ZoneTransfer {
+  /** Lower case, final dot. */
+  readonly zone: string
+  readonly primaries: readonly { readonly address: string; readonly port: number }[]
+  readonly state: (typeof zoneTransferStates)[number]
+  /** The serial that is here; undefined: none is. */
+  readonly serial: number | undefined
+  /** The serial that is held or refused; undefined: none is. */
+  readonly offered: number | undefined
+  /** Why it is not as it should be; empty: it is. */
+  readonly error: string
+  /** When a primary server was heard last, Unix epoch; 0: never. */
+  readonly contactAtMs: number
+  /** Since the start of the node. */
+  readonly transfers: number
+  readonly failures: number
+}
+
+export interface ZoneTransfers {
+  readonly list: () => readonly ZoneTransfer[]
+  /**
+   * Transfers the whole zone, whatever its serial, and takes it beyond guardrails. Errors: why it
+   * was not taken. @returns the serial that is here now; undefined: there is no such zone
+   */
+  readonly accept: (zone: string, reason: string) => Promise<Result<number, string> | undefined>
 }

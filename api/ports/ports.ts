@@ -34,7 +34,7 @@ import type { DomainChecks } from './domain-checks.ts'
 import type { MemberHealthView } from './member-health.ts'
 import type { AnycastView } from './anycast-view.ts'
 import type { ClusterView } from './cluster-view.ts'
-import type { DiscoveryView, NodeFacts } from './node-facts.ts'
+import type { DiscoveryView, NodeFacts, ZoneTransfers } from './node-facts.ts'
 import type { NodeSettings } from './node-settings.ts'
 import type { UseView } from './object-use.ts'
 import type { OperatorView } from './operator-view.ts'
@@ -131,6 +131,7 @@ export interface ApiPorts {
   readonly cluster: ClusterView
   readonly anycast: AnycastView
   readonly discovery: DiscoveryView
+  readonly zoneTransfers: ZoneTransfers
   /** Target of `/` for people, who come from a login: the reference, or the dashboard. */
   readonly homePath: string
   readonly feed: FeedPort

@@ -111,10 +111,12 @@ export function routingText(routing: RoutingModel, endpoints: EndpointTable): st
     org,
     endpoint: endpoints.rowOf(endpoint),
   }))
-  const { rateLimitExempt = [], zoneDigests = {} } = routing
+  const { rateLimitExempt = [], zoneDigests = {}, absentZones = [] } = routing
   // Left out when empty, so that the text is the same as before these settings existed.
-  const exempt = rateLimitExempt.length === 0 ? {} : { rateLimitExempt }
-  const digests = Object.keys(zoneDigests).length === 0 ? {} : { zoneDigests }
-  const all = { asnRules, ...routingValues(routing), ...exempt, ...digests }
-  return canonicalJson(all as unknown as Json)
+  const lists = {
+    ...(rateLimitExempt.length > 0 && { rateLimitExempt }),
+    ...(Object.keys(zoneDigests).length > 0 && { zoneDigests }),
+    ...(absentZones.length > 0 && { absentZones }),
+  }
+  return canonicalJson({ asnRules, ...routingValues(routing), ...lists } as unknown as Json)
 }

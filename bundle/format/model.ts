@@ -102,6 +102,8 @@ export interface RoutingModel extends RoutingValues {
   readonly rateLimitExempt?: readonly string[]
   /** By name: whether transfers of a zone have its digest. Others: as the node is set. */
   readonly zoneDigests?: Readonly<Record<string, boolean>>
+  /** Zones from elsewhere whose records are not here: lower case, final dot. Left out: none. */
+  readonly absentZones?: readonly string[]
 }
 
 /** The values without settings: the defaults. */

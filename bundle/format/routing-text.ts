@@ -68,6 +68,8 @@ export interface RoutingText extends RoutingValues {
   readonly rateLimitExempt?: readonly string[]
   /** By name of the zone: whether its transfers have a ZONEMD record. Left out: none says. */
   readonly zoneDigests?: Readonly<Record<string, boolean>>
+  /** Zones from elsewhere whose records are not here. Left out: none. */
+  readonly absentZones?: readonly string[]
 }
 
 const isNumber = (value: unknown): boolean => Number.isFinite(value)
@@ -96,6 +98,7 @@ export function parseRoutingText(text: string): RoutingText | undefined {
   if (rules.length > bundleLimits.asnRulesMax) return undefined
   if (!isExemptList(value['rateLimitExempt'])) return undefined
   if (!areDigests(value['zoneDigests'])) return undefined
+  if (!isZoneList(value['absentZones'])) return undefined
   const isWhole = valueNames.every((name) => valueTable[name].isWhole(value[name]))
   return isWhole ? (value as unknown as RoutingText) : undefined
 }
@@ -112,6 +115,15 @@ function areDigests(value: unknown): boolean {
   const all = Object.values(value)
   return all.length <= bundleLimits.zoneDigestsMax && all.every((one) => typeof one === 'boolean')
 }
+
+function isZoneList(value: unknown): boolean {
+  if (value === undefined) return true
+  if (!Array.isArray(value) || value.length > bundleLimits.zonesMax) return false
+  return value.every((text) => isText(text) && (text as string).length <= nameTextMax)
+}
+
+/** Each octet of a name as \\DDD. */
+const nameTextMax = 1_100
 
 /** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255/128` */
 const cidrLengthMax = 49

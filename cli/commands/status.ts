@@ -13,7 +13,7 @@ import { statusScreen } from '#cli/watch/status-screen.ts'
 const usage = `Usage: gslbd status [--url URL] [--watch] [--json]
 
 Shows what a node says of itself over its API: health and its reasons, the commits, the bundle,
-the nodes of the cluster, and the sources of discovery.
+the nodes of the cluster, sources of discovery, and zones that come from other servers.
 GSLB_API_KEY is the key; without it only a node without keys shows all.
 Colours are for terminals, and off where NO_COLOR is set.
 

@@ -12,6 +12,7 @@ export interface StatusReport {
   readonly gitops: unknown
   readonly nodes: unknown
   readonly sources: unknown
+  readonly zoneTransfers: unknown
   /** Sentences about parts that could not be read. */
   readonly faults: readonly string[]
 }
@@ -26,11 +27,12 @@ export async function statusReport(api: NodeApi): Promise<Result<StatusReport, s
   if (textAt(health.value, 'status') === '') {
     return err(`${api.url}/api/v1/health has no status: is it the API of gslbd?`)
   }
-  const [ready, gitops, nodes, sources] = await Promise.all([
+  const [ready, gitops, nodes, sources, zoneTransfers] = await Promise.all([
     api.json('/api/v1/ready', [503]),
     api.json('/api/v1/gitops/status'),
     api.json('/api/v1/cluster/nodes'),
     api.json('/api/v1/discovery/sources'),
+    api.json('/api/v1/zone-transfers'),
   ])
   const faults = new Set<string>()
   const valueOf = (read: Result<unknown, ApiFault>): unknown => {
@@ -45,6 +47,7 @@ export async function statusReport(api: NodeApi): Promise<Result<StatusReport, s
     gitops: valueOf(gitops),
     nodes: valueOf(nodes),
     sources: valueOf(sources),
+    zoneTransfers: valueOf(zoneTransfers),
     faults: [...faults],
   })
 }

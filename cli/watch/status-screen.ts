@@ -19,7 +19,7 @@ const diagnosticsMax = 10
 export function statusScreen(report: StatusReport, nowMs: number, paint: Paint): string {
   const parts = [healthRows(report), gitRows(report), bundleRows(report)].flat()
   const lines = [...columns(parts, paint), ...nodeLines(report, paint)]
-  lines.push(...sourceLines(report, nowMs, paint))
+  lines.push(...sourceLines(report, nowMs, paint), ...zoneLines(report, nowMs, paint))
   for (const fault of report.faults) lines.push(paint('bad', fault))
   return `${lines.join('\n')}\n`
 }
@@ -149,6 +149,30 @@ function sourceLines({ sources }: StatusReport, nowMs: number, paint: Paint): st
       String(numberAt(source, 'members') ?? 0),
       String(numberAt(source, 'held') ?? 0),
       textAt(source, 'error'),
+    ]
+  })
+  return ['', ...columns([heads.map(strong), ...shown], paint)]
+}
+
+const tonesOfZone: Readonly<Record<string, Tone>> = {
+  ...{ failing: 'bad', expired: 'bad', refused: 'bad', held: 'warning' },
+}
+
+/** Zones that come from other servers, and when one of these was heard last. */
+function zoneLines({ zoneTransfers }: StatusReport, nowMs: number, paint: Paint): string[] {
+  const rows = listAt(zoneTransfers)
+  if (rows.length === 0) return []
+  const heads = ['zones from elsewhere', 'state', 'serial', 'heard', 'why']
+  const shown = rows.map((zone): Row => {
+    const state = textAt(zone, 'state')
+    const tone = tonesOfZone[state]
+    const contactAt = numberAt(zone, 'contactAt')
+    return [
+      textAt(zone, 'zone'),
+      { text: state, ...(tone === undefined ? {} : { tone }) },
+      String(numberAt(zone, 'serial') ?? '-'),
+      ageText(contactAt === null ? null : Math.max(0, (nowMs - contactAt) / 1_000)),
+      textAt(zone, 'error'),
     ]
   })
   return ['', ...columns([heads.map(strong), ...shown], paint)]

@@ -6,6 +6,7 @@ import type {
   OnAllDown,
   PoolAsWritten,
   PoolModel,
+  RoutingModel,
   ServiceModel,
   HealthCheckModel,
 } from '#bundle/format/model.ts'
@@ -91,12 +92,16 @@ export function lower(
     pools: memory.pools.take(),
     services: memory.services.take(),
     rrsets: rrsets.map(({ model }) => model),
-    routing: routingModel(tree.settings),
+    routing: withAbsent(routingModel(tree.settings), records.absent),
     responseRules: responses.rules.map(({ model }) => model),
     redirects: redirects.redirects.map(({ model }) => model),
     rollouts: overlays.rollouts.map((planned) => overlayModel(planned, slots)),
     windows: overlays.windows.map((planned) => overlayModel(planned, slots)),
   }
+}
+
+function withAbsent(routing: RoutingModel, absentZones: readonly string[]): RoutingModel {
+  return absentZones.length === 0 ? routing : { ...routing, absentZones }
 }
 
 /** Whether its pools are at positions that did not go. */

@@ -3,6 +3,7 @@ import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
+import { isAliasService } from '#compiler/tree/alias-service.ts'
 import { valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
 import { above, placeOfRrset, zoneOfName } from './record-plan.ts'
@@ -38,12 +39,6 @@ export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Address
 function addressesOfService(tree: Tree, service: Entry<'Service'>): Addresses {
   if (!isAliasService(tree, service)) return { found: 'some' }
   return { alias: valueIn(service, 'spec', 'domain') }
-}
-
-/** Whether a service answers with a CNAME, which must be alone (RFC 1034 section 3.6.2). */
-export function isAliasService({ poolNamed }: Tree, { object, tenant }: Entry<'Service'>): boolean {
-  const pool = object.spec.pool === null ? undefined : poolNamed.get(object.spec.pool)
-  return pool?.tenant === tenant && pool.object.spec.answer === 'cname'
 }
 
 /** Whether a name is in our zones and answered with NXDOMAIN. False where others answer for it. */

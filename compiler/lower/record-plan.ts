@@ -8,14 +8,16 @@ import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
+import { inboundZones, isTransferred, layUnder } from './inbound-records.ts'
+import type { YieldingRrset } from './inbound-records.ts'
 import { domainOwners, hasWholeZone, mayWriteRecord } from './record-access.ts'
 import type { DomainOwners } from './record-access.ts'
 import { enclosingZone } from './zone-plan.ts'
 import type { PlannedZone, ZonePlan } from './zone-plan.ts'
 
 /**
- * Depends only on the files of records, the declared zones, and delegated domains where a zone
- * gives them rights.
+ * Depends only on the files of records, the declared zones, delegated domains where a zone gives
+ * them rights, and on services where records came by transfer.
  */
 export interface RecordPlan {
   /** Sets that their tenant may write, in the order of the files. */
@@ -38,6 +40,10 @@ export interface RecordPlan {
   readonly domains: DomainOwners
   /** Names of name servers with addresses in the settings, and their places there. */
   readonly hosts: ReadonlyMap<string, EntryPlace>
+  /** What came by transfer, and gives way. */
+  readonly yielding: readonly YieldingRrset[]
+  /** Zones from elsewhere whose records are not here. */
+  readonly absent: readonly string[]
   /** False: some files or records could not be read, so an unlisted name may still exist. */
   readonly isWhole: boolean
 }
@@ -77,20 +83,26 @@ export class RrsetsByName {
 export class RecordMemory {
   #entries: readonly Entry<'Records'>[] = []
   #domains: readonly Entry<'DelegatedDomain'>[] = []
+  #services: readonly Entry[] = []
   #zoneAt: ReadonlyMap<string, number> | undefined
   #plan: RecordPlan | undefined
 
   planOf(tree: Tree, zones: ZonePlan): RecordPlan {
     const entries = tree.of.Records
     const domains = zones.zones.some(({ isByDomain }) => isByDomain) ? tree.of.DelegatedDomain : []
+    const hasInbound = zones.zones.some(({ isInbound }) => isInbound === true)
+    const isOfServices = hasInbound || entries.some(isTransferred)
+    const services: readonly Entry[] = isOfServices ? [...tree.of.Service, ...tree.of.Pool] : []
     const isKnown =
       this.#zoneAt === zones.declaredAt &&
       this.#plan?.isWhole === !tree.faulty.records &&
       areSame(this.#entries, entries) &&
-      areSame(this.#domains, domains)
+      areSame(this.#domains, domains) &&
+      areSame(this.#services, services)
     if (isKnown) return this.#plan!
     this.#entries = entries
     this.#domains = domains
+    this.#services = services
     this.#zoneAt = zones.declaredAt
     return (this.#plan = planRecords(tree, zones, domainOwners(domains)))
   }
@@ -107,7 +119,9 @@ function planRecords(
 ): RecordPlan {
   const zones = all.slice(0, zoneAt.size)
   const at = new RrsetsByName()
+  const transferred: PlannedRrset[] = []
   let isWhole = !tree.faulty.records
+  const inbound = inboundZones(tree.of.Records)
   for (const entry of tree.of.Records) {
     const read = readRecords(entry.object.spec)
     isWhole &&= read.isWhole
@@ -119,8 +133,16 @@ function planRecords(
       : planned.filter(({ model: { name } }) =>
           mayWriteRecord(entry.tenant, name, zones[zone]!, domains),
         )
-    for (const rrset of writable) at.add(rrset)
+    const isHeldBack = isTransferred(entry)
+    if (isHeldBack && inbound.get(read.zone!)?.isExpired === true) continue
+    for (const rrset of writable) {
+      if (isHeldBack) transferred.push(rrset)
+      else at.add(rrset)
+    }
   }
+  const hosts = hostsOf(tree.settings, zones)
+  const { laid, yielding } = layUnder(transferred, { at, hosts, tree })
+  for (const rrset of laid) at.add(rrset)
   const aliases: PlannedRrset[] = []
   const addressAliases: PlannedRrset[] = []
   const pointers: PlannedRrset[] = []
@@ -137,9 +159,11 @@ function planRecords(
     const special = isCut ? cuts : type === RrType.DNAME ? dnames : undefined
     if (special !== undefined && !special.has(name)) special.set(name, rrset)
   }
-  const hosts = hostsOf(tree.settings, zones)
+  const absent = zones.flatMap(({ name, isInbound }) =>
+    isInbound === true && inbound.get(name)?.isHere !== true ? [name] : [],
+  )
   const found = { at, cuts, dnames, aliases, addressAliases, pointers, bindings }
-  return { rrsets: at.rrsets, ...found, zones, zoneAt, domains, hosts, isWhole }
+  return { rrsets: at.rrsets, ...found, zones, zoneAt, domains, hosts, yielding, absent, isWhole }
 }
 
 const aliasTypes: readonly number[] = [RrType.CNAME, RrType.DNAME]

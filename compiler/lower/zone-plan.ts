@@ -28,6 +28,8 @@ export interface PlannedZone extends RecordZone {
   readonly hasSignals?: true
   /** Flags of its CSYNC record. */
   readonly csync?: number
+  /** Its records come by zone transfer. */
+  readonly isInbound?: true
 }
 
 export interface ZonePlan {
@@ -165,6 +167,7 @@ function declaredZones(
       nsTtl,
       serialBase,
       ...signedBy(zone),
+      ...(zone.from !== undefined && { isInbound: true as const }),
     }
     zones.push(zoneOf(key, parts, own))
   }
@@ -175,6 +178,7 @@ function declaredZones(
 }
 
 type OfDnssec = 'algorithm' | 'hasSignals' | 'csync'
+type Optional = OfDnssec | 'isInbound'
 
 function signedBy({ dnssec }: Pick<Zone, 'dnssec'>): Pick<PlannedZone, OfDnssec> {
   if (dnssec?.enabled !== true) return {}
@@ -204,7 +208,7 @@ function declaredParts(
   return partsOf(nameservers, at, [zone.soa, given?.soa])
 }
 
-interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied' | OfDnssec> {
+interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied' | Optional> {
   /** Undefined: the TTL of the SOA record. */
   readonly nsTtl: number | undefined
   readonly serialBase?: number

@@ -17,6 +17,16 @@ export function printYaml(value: JsonObject): string {
 }
 
 /**
+ * Prints the file of a new object. Records that came by transfer are lines of JSON: there may be
+ * many, and nobody edits them (docs/adr/0045).
+ */
+export function printObject(value: JsonObject): string {
+  const { kind, spec } = value
+  const isOfTransfer = kind === 'Records' && isFields(spec) && spec['transfer'] !== undefined
+  return isOfTransfer ? jsonLines(value) : printYaml(value)
+}
+
+/**
  * Returns the text that reads as `value`, keeping comments, order, quotes and blank lines of
  * unchanged parts.
  *

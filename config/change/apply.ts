@@ -184,11 +184,22 @@ function applyToPart(draft: Draft, operation: PartOperation): Applied {
   if (operation.verb === 'create') return createPart(draft, operation)
   const found = draft.part(operation.kind, operation.target)
   if (found === undefined) return err(missing(operation))
+  if (isTransferred(found.owner)) return err(fault('forbidden', ofTransfer))
   if (isStale(operation, begunPart(draft, found, operation))) return err(stale(operation))
   if (operation.verb === 'delete') return deletePart(draft, found, operation)
   const respected = respectOverlays(draft, found, operation)
   return respected.ok ? updatePart(draft, respected.value, operation) : respected
 }
+
+function isTransferred({ kind, object }: ConfigEntry): boolean {
+  return (
+    kind === 'Records' && (object as ConfigEntry<'Records'>['object']).spec.transfer !== undefined
+  )
+}
+
+const ofTransfer =
+  'The record came by zone transfer: change it on its primary server. A record set of the same ' +
+  'name and type that is written here goes before it.'
 
 /**
  * Makes a write by hand take its member out of windows, and refuses it where a rollout would undo

@@ -1,8 +1,8 @@
 // Reads an UPDATE message. RFC 2136 section 2.
 import { HeaderOffset } from '#dns/header.ts'
 import { readMessageName } from '#dns/message-name.ts'
+import { wholeRdata } from '#dns/message-rdata.ts'
 import { foldName } from '#dns/name.ts'
-import { RrType } from '#dns/rrtype.ts'
 
 export interface UpdateRecord {
   /** Wire form, in lower case. */
@@ -25,39 +25,6 @@ export interface UpdateMessage {
 
 /** Type, class, TTL and the length of the data. */
 const fixedBytes = 10
-
-/**
- * Types whose rdata may hold compressed names: octets before the names, and how many names. RFC
- * 3597 4.
- */
-const namesOf: Readonly<Record<number, { readonly before: number; readonly names: number }>> = {
-  [RrType.NS]: { before: 0, names: 1 },
-  [RrType.CNAME]: { before: 0, names: 1 },
-  [RrType.SOA]: { before: 0, names: 2 },
-  [RrType.PTR]: { before: 0, names: 1 },
-  [RrType.MX]: { before: 2, names: 1 },
-  [RrType.SRV]: { before: 6, names: 1 },
-}
-
-/** @returns undefined: its names cannot be read */
-function wholeRdata(
-  message: Uint8Array,
-  type: number,
-  start: number,
-  end: number,
-): Uint8Array | undefined {
-  const form = namesOf[type]
-  if (form === undefined || start === end) return message.slice(start, end)
-  let at = start + form.before
-  const parts = [message.subarray(start, at)]
-  for (let i = 0; i < form.names; i++) {
-    const name = at < end ? readMessageName(message, at) : undefined
-    if (name === undefined || name.end > end) return undefined
-    parts.push(name.wire)
-    at = name.end
-  }
-  return Buffer.concat([...parts, message.subarray(at, end)])
-}
 
 /**
  * The additional section is not read.

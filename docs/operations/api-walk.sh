@@ -238,6 +238,9 @@ call 200 GET /bgp
 # Sources of discovery are in the settings of a node; this one has none.
 call 200 GET /discovery/sources
 call 404 POST /discovery/sources/consul/accept
+# Zones that come from other servers; here none does.
+call 200 GET /zone-transfers
+call 404 POST /zone-transfers/example.net./accept '{"reason":"it is meant"}'
 # Changes go out in waves where a file in deliveries/ says so.
 call 200 GET /deliveries
 for decision in pause resume promote abort; do call 404 POST "/deliveries/main/$decision"; done

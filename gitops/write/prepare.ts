@@ -3,7 +3,7 @@ import { isRead } from '#compiler/read/layout.ts'
 import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
-import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
+import { editYaml, printObject } from '#compiler/yaml/edit.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import { lowerBound } from '#lib/sequence/lower-bound.ts'
@@ -132,7 +132,7 @@ function changedFiles(
     const before = accepted.files.get(path)?.read?.text
     let text: string
     try {
-      text = before === undefined ? printYaml(changed.raw) : editYaml(before, changed.raw)
+      text = before === undefined ? printObject(changed.raw) : editYaml(before, changed.raw)
     } catch (thrown) {
       return { paths: new Set([path]), thrown }
     }

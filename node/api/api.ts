@@ -79,6 +79,7 @@ export interface NodeApiParts {
   readonly cluster: ApiPorts['cluster']
   readonly anycast: ApiPorts['anycast']
   readonly discovery: ApiPorts['discovery']
+  readonly zoneTransfers: ApiPorts['zoneTransfers']
   readonly nodeSettings: ApiPorts['nodeSettings']
   /** Bundles for nodes that pull. */
   readonly bundles: ApiPorts['bundles']
@@ -261,6 +262,7 @@ function portsOf(
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     ...{ discovery: parts.discovery, usage, requestCounts: parts.requestCounts },
+    zoneTransfers: parts.zoneTransfers,
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
     responseHits: records.responseHits,
     ...{ homePath: referencePath, certificates: parts.certificates },

@@ -8,6 +8,7 @@ import { keepDelivery } from './delivery.ts'
 import { announceAddresses } from './dns.ts'
 import { renewCertificates } from './certificates.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
+import { followZones } from './inbound.ts'
 import { keepOverlays } from './overlays.ts'
 import { keepTelemetry } from './telemetry.ts'
 import type { Given, PartChain, Outcome } from '#node/parts/part.ts'
@@ -71,6 +72,7 @@ export const following = (chain: PartChain<Answering>) =>
     .with(lookAtLicence)
     .with(followBranch)
     .with(keepOverlays)
+    .with(followZones)
     .with(listenForBackupRequests)
     .with(runJobs)
     .with(announceAddresses)

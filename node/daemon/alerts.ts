@@ -30,6 +30,7 @@ export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
     renewal: () => renewalOf(settings.acme, have.certificates?.vault ?? null),
     redirectTargets: () => have.redirectPushes.status(),
     discoverySources: () => have.discovery.sources(),
+    zoneTransfers: () => later.inbound?.status() ?? [],
     dataDirFault: () => dataDir.fault(),
     drifted: () => later.drifted?.() ?? [],
     // No condition of an alert reads the plan.

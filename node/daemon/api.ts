@@ -222,6 +222,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     geo: () => have.geo.status(),
     ...{ node, nodeName: settings.state.nodeName, gitops, health, resolver: have.resolver },
     ...{ updates: have.updates, notifier: have.notifier, shared: shared.status },
+    inbound: () => have.later.inbound?.status() ?? [],
     redirects: () => ({
       listener: have.redirects?.counts() ?? null,
       targets: have.redirectPushes.status(),
@@ -273,6 +274,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     clientRegions: () => have.clientRegions?.counts() ?? null,
     ...{ domains, cluster: have.cluster, anycast: { status: () => anycastOf(have.later) } },
     ...{ nodeSettings: settingsViewOf(have), discovery: have.discovery },
+    zoneTransfers: zoneTransfersOf(have.later),
     rum: createNodeRum(rum, () => node.bundle()),
     ...{ env, onRate: permit, onAgents: gitops.permitAgents, health },
   }
@@ -280,6 +282,11 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
 
 /** The announcement is the last part to start, and the first to stop. */
 const anycastOf = ({ anycast }: Later): NodeAnycastStatus | null => anycast?.status() ?? null
+
+const zoneTransfersOf = (later: Later): NodeApiParts['zoneTransfers'] => ({
+  list: () => later.inbound?.status() ?? [],
+  accept: async (zone, reason) => await later.inbound?.accept(zone, reason),
+})
 
 function settingsViewOf(have: Needs): NodeApiParts['nodeSettings'] {
   return createSettingsView(

@@ -104,6 +104,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
         )
         return mayStore ? updates.carryOut(message, keyName) : Rcode.ServFail
       },
+      onNotice: (message, client) => have.later.inbound?.notice(message, client) ?? Rcode.ServFail,
     },
     ...{ store, health, resolver },
     trusted: [key.signing],

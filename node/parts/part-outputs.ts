@@ -4,6 +4,7 @@ import type { NodeAlerts } from '#node/compose/alerts.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
 import type { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
+import type { InboundZones } from '#node/inbound/inbound-zones.ts'
 import type { NodeCertificates } from '#node/certificates/node-certificates.ts'
 import type { NodeKeyVault } from '#node/signing/key-vault.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
@@ -100,6 +101,11 @@ export interface HasRedirects {
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly redirectPushes: RedirectPushes
+}
+
+export interface HasInbound {
+  /** Zones from other servers. */
+  readonly inbound: InboundZones
 }
 
 export interface HasCookies {
@@ -233,5 +239,6 @@ export type Later = Partial<
     HasBundles &
     HasLicence &
     HasAnycast &
+    HasInbound &
     HasAcme
 >

@@ -55,6 +55,7 @@ export interface AlertFactsParts {
   readonly renewal: NodeAlertFacts['renewal']
   readonly redirectTargets: NodeAlertFacts['redirectTargets']
   readonly discoverySources: NodeAlertFacts['discoverySources']
+  readonly zoneTransfers: NodeAlertFacts['zoneTransfers']
   readonly dataDirFault: () => string | null
   /** Nodes of the fleet, each with what is wrong with it. */
   readonly drifted: () => readonly DriftedNode[]
@@ -107,6 +108,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     redirectTargets: parts.redirectTargets,
     stoppedDeliveries: () => stoppedIn(parts.deliveries()),
     discoverySources: parts.discoverySources,
+    zoneTransfers: parts.zoneTransfers,
     disk: () => ({
       fault: diskFault(parts),
       freePercent: percentOf(freeRatioOf(parts.settings.dataDir)),

@@ -44,6 +44,37 @@ export const RecordSet = Type.Object(
 )
 export type RecordSet = Static<typeof RecordSet>
 
+const seconds = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
+
+const Transfer = Type.Object(
+  {
+    soa: Type.Optional(
+      Type.Object(
+        { serial: seconds, refresh: seconds, retry: seconds, expire: seconds },
+        {
+          additionalProperties: false,
+          description:
+            'Serial and timers of the zone on its primary server. One file of the zone has them.',
+        },
+      ),
+    ),
+    expired: Type.Optional(
+      Type.Boolean({
+        description:
+          'No primary server has answered for as long as the zone may be used. Its records are ' +
+          'not answered: where nothing else is there, the answer is SERVFAIL.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'These records came by zone transfer (`zones[].from` of gslb.yaml), and nodes write them. ' +
+      'They give way to services and other records of the same name. Without it: people do.',
+  },
+)
+export type Transfer = Static<typeof Transfer>
+
 export const RecordsSpec = Type.Object(
   {
     zone: Type.String({
@@ -61,6 +92,7 @@ export const RecordsSpec = Type.Object(
       maxItems: recordsPerFileMax,
       description: 'Each name and type once, over all files.',
     }),
+    transfer: Type.Optional(Transfer),
   },
   {
     additionalProperties: false,

@@ -179,6 +179,37 @@ export const Dnssec = Type.Object(
 )
 export type Dnssec = Static<typeof Dnssec>
 
+/** Primary servers of a zone; each is asked when the one before does not answer. */
+export const primariesMax = 8
+
+const From = Type.Object(
+  {
+    primaries: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      minItems: 1,
+      maxItems: primariesMax,
+      description:
+        'Addresses of its primary servers, with a port where it is not 53: `192.0.2.53`, ' +
+        '`192.0.2.53:5353`, `[2001:db8::53]:5353`. They are asked in this order.',
+    }),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description:
+          'Name of the TSIG key that transfers are signed with; the API keeps its secret. ' +
+          'Without it: they are not signed.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Other servers that the zone comes from (RFC 5936, RFC 1995). Control nodes ask them, and ' +
+      'write what they get as commits: `kind: Records` with `transfer`.',
+  },
+)
+export type From = Static<typeof From>
+
 export const Zone = Type.Object(
   {
     name: Type.String({ minLength: 1, description: 'Apex of the zone, with its trailing dot.' }),
@@ -219,6 +250,7 @@ export const Zone = Type.Object(
           '`dns.axfr.zonemd` of the node says.',
       }),
     ),
+    from: Type.Optional(From),
   },
   { additionalProperties: false, description: 'A zone that this server is authoritative for.' },
 )

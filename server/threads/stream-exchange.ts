@@ -27,6 +27,8 @@ export interface StreamExchangeParts {
   readonly transfers: TransferSettings
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number }
   readonly askToUpdate: (id: number, message: Uint8Array, keyName: Uint8Array) => void
+  /** Passes a NOTIFY message on; its outcome comes like that of an update. */
+  readonly askToNotice: (id: number, message: Uint8Array, client: Uint8Array) => void
   readonly log: Log
 }
 
@@ -68,7 +70,9 @@ export class StreamExchange {
       nowSeconds: () => Math.floor(clock.nowMs() / 1_000),
       transfers: this.#transfers,
       source: () => this.#sources.current(),
-      update: (message, key) => this.#update(message, key),
+      update: (message, key) => this.#asked((id) => this.#parts.askToUpdate(id, message, key.name)),
+      notice: (message, client) =>
+        this.#asked((id) => this.#parts.askToNotice(id, message, client)),
     })
   }
 
@@ -125,7 +129,7 @@ export class StreamExchange {
     if (!isSent) tx.counters.sendErrors(1)
   }
 
-  #update(message: Uint8Array, key: ExchangeKey): Promise<Rcode> {
+  #asked(ask: (id: number) => void): Promise<Rcode> {
     if (this.#updates.size >= updatesMax) return Promise.resolve(Rcode.ServFail)
     const id = ++this.#updateId
     return new Promise((resolve) => {
@@ -134,7 +138,7 @@ export class StreamExchange {
         clearTimeout(patience)
         resolve(rcode)
       })
-      this.#parts.askToUpdate(id, message, key.name)
+      ask(id)
     })
   }
 

@@ -114,5 +114,12 @@ export type FromStream =
       /** Wire form, lower case. */
       readonly keyName: Uint8Array
     }
+  | {
+      readonly kind: 'notice'
+      readonly id: number
+      /** Without its signature. */
+      readonly message: Uint8Array
+      readonly client: Uint8Array
+    }
 
-export type StreamUpdate = Extract<FromStream, { readonly kind: 'update' }>
+export type StreamUpdate = Extract<FromStream, { readonly kind: 'update' | 'notice' }>

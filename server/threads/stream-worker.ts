@@ -73,6 +73,7 @@ const exchange = new StreamExchange({
   transfers: start.transfers,
   ...{ clock: systemClock, log },
   askToUpdate: (id, message, keyName) => post({ kind: 'update', id, message, keyName }),
+  askToNotice: (id, message, client) => post({ kind: 'notice', id, message, client }),
 })
 
 const adoption = new Adoption({

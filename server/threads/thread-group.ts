@@ -31,8 +31,8 @@ import { StreamPlaces } from './stream-places.ts'
 import type { HandedStream } from './stream-places.ts'
 import { StreamStats } from './stream-stats.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
-import { Rcode } from '#dns/rcode.ts'
 import { AheadSigner } from '#server/ahead/ahead-signer.ts'
+import { outcomeOf } from './stream-outcome.ts'
 import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#system/worker/table-collector.ts'
 import type { Generation } from '#answer/serving-view.ts'
@@ -334,7 +334,7 @@ export class ThreadGroup implements DnsThreads {
       this.#streamStats.take(message)
     } else if (message.kind === 'secure') {
       this.#streamPlaces.heard(message.listening)
-    } else if (message.kind === 'update') {
+    } else if (message.kind === 'update' || message.kind === 'notice') {
       void this.#update(stream, message)
     } else if (message.kind === 'log') {
       this.#parts.log[message.level]?.(message.fields, message.message)
@@ -342,10 +342,9 @@ export class ThreadGroup implements DnsThreads {
   }
 
   /** @param stream the asking thread: its successor uses the same ids for other updates */
-  async #update(stream: Worker, { id, message, keyName }: StreamUpdate): Promise<void> {
-    const update = this.#parts.onUpdate
-    const rcode = update === undefined ? Rcode.Refused : await update(message, keyName)
-    const answer: ToStream = { kind: 'updated', id, rcode }
+  async #update(stream: Worker, asked: StreamUpdate): Promise<void> {
+    const outcome = await outcomeOf(asked, this.#parts)
+    const answer: ToStream = { kind: 'updated', id: asked.id, rcode: outcome }
     stream.postMessage(answer)
   }
 

@@ -44,6 +44,7 @@ export const healthyFacts: AlertFacts = {
   commits: () => new Map(),
   redirectTargets: () => [],
   discoverySources: () => [],
+  zoneTransfers: () => [],
   disk: () => ({ fault: '', freePercent: 50 }),
   nowMs: () => 0,
 }

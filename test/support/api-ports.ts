@@ -135,6 +135,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     ...{ requestCounts: new RequestCounts(), requestTimes: { ended: () => undefined } },
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     ...{ nodeSettings: { list: () => [] }, discovery: { sources: () => [], accept: () => 0 } },
+    zoneTransfers: { list: () => [], accept: async () => undefined },
     ...{ anycast: { status: () => null }, certificates: { view: () => null } },
     ...{ ...noAcmeDns(stores.clock), log: silentLog },
     cluster: { nodes: async () => [], restart: async () => ok(null) },

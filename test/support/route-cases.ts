@@ -221,6 +221,12 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     ...{ needs: 'settings:write', ofPlatform: true, statuses: [404] },
     make: async (): Promise<Params> => ({ name: 'other' }),
   },
+  getZoneTransfers: { needs: 'cluster:status', ofPlatform: true },
+  postZoneTransfersByZoneAccept: {
+    ...{ needs: 'settings:write', ofPlatform: true, statuses: [404] },
+    body: () => ({ reason: 'it is meant' }),
+    make: async (): Promise<Params> => ({ zone: 'example.net.' }),
+  },
   getAuthConfig: anyone,
   postAuthSetup: { ...anyone, body: account, statuses: [404] },
   postAuthLogin: {

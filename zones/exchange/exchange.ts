@@ -49,6 +49,8 @@ export interface ExchangeParts {
   readonly source: () => ZoneSource | undefined
   /** @param message without its signature. @returns when the update is durable and in force */
   readonly update: (message: Uint8Array, key: ExchangeKey) => Promise<Rcode>
+  /** @param client its address @returns when the NOTIFY message has its outcome */
+  readonly notice: (message: Uint8Array, client: Uint8Array) => Promise<Rcode>
 }
 
 /** Counts since the start. */
@@ -142,7 +144,11 @@ export class Exchange {
   ): number | LongReply {
     const opcode = opcodeOf(message)
     if (opcode === Opcode.Update && signature !== null && tx.takesUpdates) {
-      return this.#update(tx, message, signature)
+      return this.#later(tx, message, () => this.#outcome(message, signature))
+    }
+    if (opcode === Opcode.Notify && tx.takesUpdates) {
+      const client = clientOf(tx)
+      return this.#later(tx, message, () => this.#parts.notice(message, client))
     }
     // Octets reserved for the signature of the reply.
     const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
@@ -175,7 +181,7 @@ export class Exchange {
     const running = this.#parts.transfers.start(this.#parts.source(), {
       ...{ message, qtype, questionEnd, opt, qclass, key, zone },
       isTcp: tx.transport === Transport.Tcp,
-      client: tx.source.slice(tx.sourceAt, tx.sourceAt + tx.sourceBytes),
+      client: clientOf(tx),
     })
     if (typeof running === 'number') {
       // Like any other query, it gets an OPT record.
@@ -191,7 +197,8 @@ export class Exchange {
     }
   }
 
-  #update(tx: Transaction, message: Uint8Array, signature: Signature): LongReply {
+  /** Answers when it is known what came of the message. */
+  #later(tx: Transaction, message: Uint8Array, outcome: () => Promise<Rcode>): LongReply {
     const { counters, transport } = tx
     counters.query(transport, CookieKind.None)
     let isDone = false
@@ -199,7 +206,7 @@ export class Exchange {
       next: (into) => {
         if (isDone) return 0
         isDone = true
-        return this.#outcome(message, signature).then((rcode) => {
+        return outcome().then((rcode) => {
           counters.reply(rcode, 0)
           return writeHead(message, rcode, into)
         })
@@ -260,6 +267,10 @@ const signedUpdateOf = ({ key, record: { mac, timeSeconds } }: Signature): Signe
   mac,
   timeSeconds,
 })
+
+function clientOf({ source, sourceAt, sourceBytes }: Transaction): Uint8Array {
+  return source.slice(sourceAt, sourceAt + sourceBytes)
+}
 
 function opcodeOf(message: Uint8Array): number {
   return (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
@@ -373,7 +384,8 @@ function writeHead(message: Uint8Array, rcode: number, into: Uint8Array): number
 function endOfQuestion(message: Uint8Array): number {
   const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
   const isOne = message[HeaderOffset.QdCount] === 0 && message[HeaderOffset.QdCount + 1] === 1
-  if (opcode !== Opcode.Query || !isOne) return HeaderOffset.End
+  const isAsking = opcode === Opcode.Query || opcode === Opcode.Notify
+  if (!isAsking || !isOne) return HeaderOffset.End
   const name = readMessageName(message, HeaderOffset.End)
   // A pointer is invalid here: no name stands before the question.
   const isWhole = name !== undefined && name.end - HeaderOffset.End === name.wire.length

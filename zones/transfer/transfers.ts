@@ -2,6 +2,7 @@
 import { nodeFlags } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
+import { absentZones } from '#bundle/load/absent-zones.ts'
 import { isMappedIpv4 } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { foldName, formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
@@ -214,6 +215,8 @@ export class Transfers {
     if (isRefused || qclass !== QClass.In) return Rcode.Refused
     if (source === undefined) return Rcode.ServFail
     if (found === undefined) return Rcode.NotAuth
+    // A secondary goes on with what it has, until it expires there, too.
+    if (request.zone >= 0 && absentZones(source.bundle)?.[request.zone] === 1) return Rcode.ServFail
     // The records alone, without keys and signatures: a secondary would answer what is bogus.
     if (request.zone >= 0 && isSigned(source.bundle, request.zone)) return Rcode.Refused
     if (key === null) return Rcode.NoError

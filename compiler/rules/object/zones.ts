@@ -5,8 +5,9 @@ import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import { reportFault } from '#diagnostics/finding.ts'
 import type { Report } from '#diagnostics/finding.ts'
+import { parseAddressPort } from '#dns/address-port.ts'
 import { earlier } from '#lib/sequence/earlier.ts'
-import type { Nameserver, Soa } from '#schemas/objects/zone.ts'
+import type { From, Nameserver, Soa } from '#schemas/objects/zone.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 /** Checks the names of zones and their records, and that each zone is declared once. */
@@ -24,6 +25,7 @@ export const zoneNames: ObjectRule<'Settings'> = ({ spec }, report) => {
     }
     checkServers(zone.nameservers ?? [], [...path, 'nameservers'], report)
     checkSoa(zone.soa, [...path, 'soa'], report)
+    checkFrom(zone.from, [...path, 'from'], report)
   }
 }
 
@@ -35,6 +37,24 @@ function checkServers(servers: readonly Nameserver[], path: YamlPath, report: Re
       reportFault(checkAddress(text).fault, valueAt(...path, i, 'addresses', j), report)
     }
   }
+}
+
+const dnsPort = 53
+
+function checkFrom(from: From | undefined, path: YamlPath, report: Report): void {
+  const firstOf = new Map<string, Place>()
+  for (const [i, text] of (from?.primaries ?? []).entries()) {
+    const place = valueAt(...path, 'primaries', i)
+    const primary = parseAddressPort(text, dnsPort)
+    if (primary === undefined) report('primary-invalid', place, { args: [text] })
+    else {
+      const key = `${primary.address} ${primary.port}`
+      const other = earlier(firstOf, key, place)
+      if (other !== undefined) report('primary-duplicate', place, { args: [text], other })
+    }
+  }
+  if (from?.key === undefined) return
+  reportFault(checkHostName(from.key).fault, valueAt(...path, 'key'), report)
 }
 
 function checkOnce(

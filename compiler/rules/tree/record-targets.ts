@@ -1,4 +1,5 @@
 // Checks the targets of records: they exist, and aliases form no loop.
+import { isTransferred } from '#compiler/lower/inbound-records.ts'
 import {
   addressesOf,
   aliasAt,
@@ -18,6 +19,8 @@ import type { TreeRule } from './tree-rule.ts'
 export const recordTargets: TreeRule = ({ tree, records: plan }, report) => {
   if (plan === undefined) return
   for (const rrset of plan.pointers) {
+    // A primary server answers them so, too: the zone is none the worse for coming here.
+    if (isTransferred(rrset.entry)) continue
     for (const [i, rdata] of rrset.model.rdata.entries()) {
       const target = hostIn(rrset.model.type, rdata)
       // RFC 7505 and RFC 2782: the root means that there is no such server.

@@ -1,9 +1,10 @@
 // Checks the places of records: their zone, their neighbours, and the cut above them.
 import { bundleLimits } from '#bundle/format/limits.ts'
+import { isTransferred } from '#compiler/lower/inbound-records.ts'
 import { domainOfName, hasWholeZone } from '#compiler/lower/record-access.ts'
-import { isAliasService } from '#compiler/lower/record-lookup.ts'
 import { above, isApexAlias, placeOfRrset, zoneOfName } from '#compiler/lower/record-plan.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
+import { isAliasService } from '#compiler/tree/alias-service.ts'
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { aliasCode, readRecords, recordPlace } from '#compiler/values/record-sets.ts'
@@ -202,6 +203,7 @@ function checkServers(
     const server = formatName(foldName(rdata))
     glueNames.add(server)
     if (!isInside(server, cut.model.name) || hasAddress(plan, server) || !plan.isWhole) continue
+    if (isTransferred(cut.entry)) continue
     const args = [server, cut.model.name]
     report('cut-glue-missing', placeOfRrset(cut, 'values', cut.from[i]!), { args })
   }

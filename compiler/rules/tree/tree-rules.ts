@@ -3,6 +3,7 @@
 import type { TreeRule } from './tree-rule.ts'
 import { bundleLimitsKept } from './bundle-limits.ts'
 import { healthChecksAllowed } from './health-check-allowed.ts'
+import { leftTransfers, yieldingRecords } from './inbound-zones.ts'
 import { nameHolders } from './name-holders.ts'
 import { overlayEffects, thinWindows } from './overlay-effects.ts'
 import { overlayTargets } from './overlay-targets.ts'
@@ -29,6 +30,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   ...[nameserverGlue, defaultsPresent, servicesOutsideZones, soaFailover],
   ...[responseRulesUnique, responseRuleLoops, responseRuleEffects, redirectLoops],
   ...[recordZones, recordsUnique, recordsAndServices, zoneCuts],
+  ...[yieldingRecords, leftTransfers],
   ...[recordTargets, aliasChains, aliasTargets, bindingTargets],
   bundleLimitsKept,
 ])

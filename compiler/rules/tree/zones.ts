@@ -53,7 +53,12 @@ function checkGlue({ zones }: ZonePlan, subject: RuleSubject, report: TreeReport
       if (server.addresses.length > 0) {
         hosts.set(server.name, at)
         servedAt.add([...zone.nameserversAt, i].join('/'))
-      } else if (!missing.has(server.name) && !hasAddresses(server.name, records)) {
+      } else if (
+        // They may come with the zone.
+        zone.isInbound !== true &&
+        !missing.has(server.name) &&
+        !hasAddresses(server.name, records)
+      ) {
         missing.add(server.name)
         report('nameserver-glue-missing', at, { args: [server.name, zone.name] })
       }

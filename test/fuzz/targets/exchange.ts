@@ -90,6 +90,7 @@ export class ExchangeUnderTest {
       nowSeconds: () => exchangeSeconds,
       transfers: new Transfers({ enabled: true, requireTsig: false, allow: [], catalog }, () => 0),
       source: () => sources.current(),
+      notice: () => Promise.resolve(0),
       update: (message, key) => updates.carryOut(message, key.name),
     })
   }

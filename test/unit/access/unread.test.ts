@@ -55,6 +55,7 @@ const withoutConfig = [
   ...['getAcmeDnsKeys', 'deleteAcmeDnsKeysById'],
   ...['getDeliveries', 'postDeliveriesByChannelPause', 'postDeliveriesByChannelResume'],
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
+  ...['getZoneTransfers', 'postZoneTransfersByZoneAccept'],
   ...['getDiscoverySources', 'postDiscoverySourcesByNameAccept'],
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],

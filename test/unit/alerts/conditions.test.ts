@@ -179,6 +179,22 @@ const rows: readonly Row[] = [
       'warning  source consul: 3 members of consul are not found, and held',
     ],
   ],
+  [
+    'zone-transfer',
+    {
+      zoneTransfers: () => [
+        { zone: 'a.example.', state: 'failing', error: '192.0.2.53 port 53 is away' },
+        { zone: 'b.example.', state: 'held', error: 'It removes 9 of 10 names.' },
+        { zone: 'c.example.', state: 'current', error: '' },
+        { zone: 'd.example.', state: 'expired', error: '192.0.2.53 port 53 is away' },
+      ],
+    },
+    [
+      'error  zone a.example.: a.example. cannot be kept up to date from its primary servers',
+      'error  zone b.example.: b.example. comes with more changes than guardrails permit, and is held',
+      'error  zone d.example.: d.example. has expired: its records are not answered any more',
+    ],
+  ],
   ['delivery-stopped', {}, []],
   [
     'delivery-stopped',

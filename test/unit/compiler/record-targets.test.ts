@@ -241,6 +241,8 @@ test('20,000 zones and as many DNAMEs are not looked at in pairs', () => {
     cuts: none,
     domains: new Map(),
     dnames,
+    yielding: [],
+    absent: [],
     aliases: [],
     addressAliases: [],
     pointers: [],

@@ -105,6 +105,7 @@ const running = {
     transferHistory: { changes: 5, bytes: 6_000 },
     updates: { NOERROR: 4, '4000': 1, '4001': 1 },
     notify: { sent: 8, acknowledged: 6, failed: 1 },
+    inbound: { states: { current: 2, held: 1 }, ageSeconds: 5, transfers: 3, failures: 4 },
     signedMessages: {
       valid: 9,
       repeated: 1,

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { exchangeSnapshot } from '#node/status/exchange-snapshot.ts'
 import { Rcode } from '#dns/rcode.ts'
+import type { FollowStatus } from '#zones/inbound/zone-follower.ts'
 
 const updates = {
   counts: new Map([
@@ -11,7 +12,12 @@ const updates = {
 }
 const notifier = { counts: { sent: 8, acknowledged: 6, failed: 1 } }
 
-test('has the counts of all four', () => {
+const zone = (state: FollowStatus['state'], contactAtMs: number): FollowStatus => ({
+  ...{ zone: 'example.com.', primaries: [], state, contactAtMs, error: '' },
+  ...{ serial: 1, offered: undefined, transfers: 1, failures: 2 },
+})
+
+test('has the counts of all', () => {
   const exchangeStats = {
     messages: {
       ...{
@@ -30,13 +36,20 @@ test('has the counts of all four', () => {
     },
     history: { changes: 5, bytes: 6_000 },
   }
-  expect(exchangeSnapshot({ node: { exchangeStats }, updates, notifier })).toEqual({
+  const inbound = () => [zone('current', 9_000), zone('held', 4_000), zone('failing', 0)]
+  const clock = { nowMs: () => 10_000 }
+  const parts = { node: { exchangeStats }, updates, notifier, inbound, clock }
+  expect(exchangeSnapshot(parts)).toEqual({
     transfers: { started: 7, incremental: 4, current: 5, refused: 6, ended: 3 },
     transfersWhole: { unknown: 2, old: 1, large: 0 },
     transfersRunning: 1,
     transferHistory: { changes: 5, bytes: 6_000 },
     updates: { NOERROR: 4, NOTZONE: 2 },
     notify: { sent: 8, acknowledged: 6, failed: 1 },
+    inbound: {
+      states: { asking: 0, current: 1, failing: 1, held: 1, refused: 0, expired: 0 },
+      ...{ ageSeconds: 6, transfers: 3, failures: 6 },
+    },
     signedMessages: {
       valid: 9,
       repeated: 8,
@@ -51,7 +64,10 @@ test('has the counts of all four', () => {
 
 test('shows 0 before the thread that counts has said anything', () => {
   const none = { counts: new Map<number, number>() }
-  const shown = exchangeSnapshot({ node: { exchangeStats: undefined }, updates: none, notifier })
+  const clock = { nowMs: () => 10_000 }
+  const shown = exchangeSnapshot({
+    ...{ node: { exchangeStats: undefined }, updates: none, notifier, clock },
+  })
   expect(shown).toMatchObject({ updates: {}, transfersRunning: 0 })
   expect(Object.values(shown.transfers)).toEqual([0, 0, 0, 0, 0])
   expect(Object.values(shown.signedMessages)).toEqual([0, 0, 0, 0, 0, 0, 0])

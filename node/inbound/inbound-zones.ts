@@ -1,0 +1,251 @@
+// Keeps one follower for each zone that gslb.yaml takes from other servers, and passes NOTIFY to
+// them.
+import { checkName } from '#compiler/values/names.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigView } from '#config/view.ts'
+import { parseAddressPort } from '#dns/address-port.ts'
+import type { AddressPort } from '#dns/address-port.ts'
+import { formatAddress, isMappedIpv4 } from '#dns/address.ts'
+import { Flag1, HeaderOffset } from '#dns/header.ts'
+import { readMessageName } from '#dns/message-name.ts'
+import { foldName, formatName, parseName } from '#dns/name.ts'
+import { Rcode } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { After } from '#lib/timer.ts'
+import { areTooMany } from '#judge/guard/removal.ts'
+import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
+import type { Zone } from '#schemas/objects/zone.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import type { ZoneContacts } from '#state/file/zone-contacts.ts'
+import { askPrimary } from '#zones/inbound/ask-primary.ts'
+import { inboundLimits } from '#zones/inbound/limits.ts'
+import { ZoneFollower } from '#zones/inbound/zone-follower.ts'
+import type { FollowStatus, StoredZone } from '#zones/inbound/zone-follower.ts'
+import { expiryOf, filesOf, headOf } from './record-files.ts'
+import type { FilesPlan, InboundFiles } from './record-files.ts'
+import { writeZone } from './take-zone.ts'
+import type { Write } from './take-zone.ts'
+
+export interface InboundZonesParts {
+  readonly config: ConfigView
+  readonly write: Write
+  /** @param name wire form, lower case */
+  readonly findKey: (name: Uint8Array) => TsigKey | undefined
+  readonly contacts: ZoneContacts
+  readonly clock: Clock
+  readonly after: After
+  readonly random: Pick<Random, 'next'>
+  readonly log: Log
+}
+
+interface Followed {
+  /** What of gslb.yaml it was made by. */
+  readonly made: string
+  readonly primaries: readonly AddressPort[]
+  readonly follower: ZoneFollower
+}
+
+/** Pause while the configuration is not read: nothing announces that it is. */
+const unreadyMs = 500
+
+export class InboundZones {
+  readonly #parts: InboundZonesParts
+  readonly #followed = new Map<string, Followed>()
+  readonly #stop = new AbortController()
+  readonly #ending = new Set<Promise<void>>()
+  #leave: () => void = () => undefined
+  #callOff: () => void = () => undefined
+  /** Transfers under way, and what waits for one of them to end. */
+  #running = 0
+  readonly #waiting: (() => void)[] = []
+
+  constructor(parts: InboundZonesParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#leave = this.#parts.config.onChange(() => this.#look())
+    this.#look()
+  }
+
+  async stop(): Promise<void> {
+    this.#leave()
+    this.#callOff()
+    this.#stop.abort()
+    for (const { follower } of this.#followed.values()) this.#end(follower)
+    await Promise.all(this.#ending)
+    this.#parts.contacts.flush(new Set(this.#followed.keys()))
+  }
+
+  status(): readonly FollowStatus[] {
+    return Array.from(this.#followed.values(), ({ follower }) => follower.status())
+  }
+
+  /** Errors: why it is not taken. @returns the serial that is here now; undefined: no such zone */
+  async accept(zone: string, reason: string): Promise<Result<number, string> | undefined> {
+    return await this.#followed.get(zone)?.follower.accept({ reason })
+  }
+
+  /**
+   * Takes a NOTIFY message, which asks for a look and no more, so that its signature does not
+   * matter: it must come from a primary server of the zone. RFC 1996 section 3.10.
+   */
+  notice(message: Uint8Array, client: Uint8Array): Rcode {
+    const name = readMessageName(message, HeaderOffset.End)
+    if (name === undefined || name.end + 4 > message.length) return Rcode.FormErr
+    const isQuestion = (message[HeaderOffset.Flags1]! & Flag1.Qr) === 0
+    const type = (message[name.end]! << 8) | message[name.end + 1]!
+    if (!isQuestion || type !== RrType.SOA) return Rcode.FormErr
+    const followed = this.#followed.get(formatName(foldName(name.wire)))
+    if (followed === undefined) return Rcode.NotAuth
+    const isMapped = client.length === 16 && isMappedIpv4(client)
+    const address = formatAddress(isMapped ? client.subarray(12) : client)
+    if (!followed.primaries.some((one) => one.address === address)) return Rcode.Refused
+    followed.follower.notice()
+    return Rcode.NoError
+  }
+
+  #look(): void {
+    const { config, after } = this.#parts
+    this.#callOff()
+    if (this.#stop.signal.aborted) return
+    if (!config.isReady()) {
+      this.#callOff = after(unreadyMs, () => this.#look())
+      return
+    }
+    const [settings] = config.snapshot().list('Settings')
+    const wanted = new Map<string, Zone>()
+    for (const zone of settings?.object.spec.zones ?? []) {
+      const { key } = checkName(zone.name, false)
+      if (key !== undefined && zone.from !== undefined) wanted.set(key, zone)
+    }
+    for (const [name, { made, follower }] of this.#followed) {
+      const zone = wanted.get(name)
+      if (zone !== undefined && JSON.stringify(zone.from) === made) {
+        follower.storedChanged()
+        continue
+      }
+      this.#end(follower)
+      this.#followed.delete(name)
+    }
+    for (const [name, zone] of wanted) {
+      if (!this.#followed.has(name)) this.#follow(name, zone)
+    }
+  }
+
+  #end(follower: ZoneFollower): void {
+    const ending: Promise<void> = follower.stop().finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+  }
+
+  #follow(name: string, { from }: Zone): void {
+    const wire = parseName(name)
+    if (!wire.ok || from === undefined) return
+    const primaries = from.primaries.flatMap((text) => parseAddressPort(text, dnsPort) ?? [])
+    const { clock, after, random, log, contacts } = this.#parts
+    const follower = new ZoneFollower({
+      ...{ name, zone: foldName(wire.value), primaries, clock, after, random, log },
+      key: () => this.#keyOf(from.key),
+      ask: (primary, question) =>
+        this.#inTurn(() =>
+          askPrimary(primary, question, {
+            nowSeconds: () => Math.floor(clock.nowMs() / 1_000),
+            stop: this.#stop.signal,
+          }),
+        ),
+      stored: () => storedOf(this.#filesOf(name)),
+      take: async (came, accepted) => {
+        const plan = filesOf(this.#filesOf(name), came)
+        if (!plan.ok) return plan
+        const held = accepted === undefined ? this.#tooMuch(plan.value) : undefined
+        if (held !== undefined) return err({ is: 'held', reason: held })
+        const subject = `${name} by zone transfer: serial ${came.soa.serial}`
+        return await this.#write(plan.value.operations, subject, accepted?.reason)
+      },
+      markExpired: async (isExpired) => {
+        const operations = expiryOf(this.#filesOf(name), isExpired)
+        const subject = isExpired
+          ? `${name} has expired: no primary server answers`
+          : `${name} has not expired: a primary server answers again`
+        return await this.#write(operations, subject, isExpired ? subject : undefined)
+      },
+      contactAtMs: contacts.of(name),
+      onContact: (atMs) => contacts.heard(name, atMs),
+    })
+    this.#followed.set(name, { made: JSON.stringify(from), primaries, follower })
+    follower.start()
+  }
+
+  #write(operations: Parameters<typeof writeZone>[1], subject: string, override?: string) {
+    const nowMs = this.#parts.clock.nowMs()
+    return writeZone(this.#parts.write, operations, { subject, override, nowMs })
+  }
+
+  /** The guardrails count names of all zones: here, those of this zone alone. */
+  #tooMuch({ lost, names }: FilesPlan): string | undefined {
+    const [settings] = this.#parts.config.snapshot().list('Settings')
+    const { removedNames = removedNamesDefault } = settings?.object.spec.guardrails ?? {}
+    if (!areTooMany(lost.length, names, removedNames)) return undefined
+    const shown = `${lost.slice(0, namesShown).join(', ')}${lost.length > namesShown ? ', …' : ''}`
+    return (
+      `it removes ${lost.length} of the ${names} names of the zone (${shown}), and ` +
+      `guardrails.removedNames permits ${removedNames} %`
+    )
+  }
+
+  #keyOf(name: string | undefined): Result<TsigKey | undefined, string> {
+    if (name === undefined) return ok(undefined)
+    const wire = parseName(name.endsWith('.') ? name : `${name}.`)
+    const key = wire.ok ? this.#parts.findKey(foldName(wire.value)) : undefined
+    if (key !== undefined) return ok(key)
+    return err(`there is no TSIG key ${name} here: make it by POST /api/v1/dns/tsig-keys`)
+  }
+
+  #filesOf(name: string): InboundFiles {
+    const snapshot = this.#parts.config.snapshot()
+    const zones = snapshot.list('Settings')[0]?.object.spec.zones ?? []
+    const zone = zones.find((one) => checkName(one.name, false).key === name)
+    const wire = parseName(name)
+    return {
+      ...{ name, zone: wire.ok ? foldName(wire.value) : new Uint8Array(1) },
+      tenant: zone?.tenants?.[0] ?? defaultTenant,
+      isSigned: zone?.dnssec?.enabled === true,
+      entries: snapshot.list('Records').filter((entry) => isOf(entry, name)),
+    }
+  }
+
+  /** Runs so many at once, and the rest one after the other. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= inboundLimits.runningMax) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve)
+      })
+    } else this.#running++
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running--
+      else next()
+    }
+  }
+}
+
+const dnsPort = 53
+const namesShown = 5
+
+function isOf({ object: { spec } }: ConfigEntry<'Records'>, zone: string): boolean {
+  return spec.transfer !== undefined && checkName(spec.zone, false).key === zone
+}
+
+function storedOf({ entries }: InboundFiles): StoredZone | undefined {
+  const transfer = headOf(entries)?.object.spec.transfer
+  if (transfer?.soa === undefined) return undefined
+  return { soa: transfer.soa, isExpired: transfer.expired === true }
+}

@@ -1,0 +1,139 @@
+// Prints records of a zone transfer as record sets of files, and leaves out what a zone of ours makes
+// itself or cannot have.
+import { enclosingNames } from '#dns/enclosing-names.ts'
+import { foldName, formatName } from '#dns/name.ts'
+import { printName } from '#dns/rdata-text/name-text.ts'
+import { canonicalRdata, parseRdata, rdataTypeNamed, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
+import { recordTtlDefault } from '#schemas/objects/records.ts'
+import type { RecordSet } from '#schemas/objects/records.ts'
+
+/** The records of one name and type. */
+export interface InboundSet {
+  /** Wire form, lower case. */
+  readonly owner: Uint8Array
+  readonly type: number
+  /** The lowest of its records. RFC 2181 section 5.2. */
+  ttl: number
+  readonly rdata: Uint8Array[]
+}
+
+/** The key of a set: its name and type as files have them. */
+export type SetKey = string
+
+export const keyOf = (owner: Uint8Array, type: number, zone: Uint8Array): SetKey =>
+  `${printName(owner, zone)} ${rdataTypeOf(type).name}`
+
+/**
+ * Types that are left out. By their numbers: SIG 24, KEY 25, NXT 30, RRSIG 46, NSEC 47, DNSKEY 48,
+ * NSEC3 50, NSEC3PARAM 51, CDS 59, CDNSKEY 60, ZONEMD 63; BIND keeps in 65534 how far it has signed.
+ */
+const signingTypes: ReadonlySet<number> = new Set([
+  ...[24, 25, 30, RrType.RRSIG, RrType.NSEC, RrType.DNSKEY, 50, 51],
+  ...[RrType.CDS, RrType.CDNSKEY, RrType.ZONEMD, 65_534],
+])
+
+/** Whether a record is of the zone's own servers, SOA or signatures, which gslb.yaml declares. */
+export function isMadeHere({ owner, type }: ZoneRecord, zone: Uint8Array): boolean {
+  if (type === RrType.SOA || signingTypes.has(type)) return true
+  return type === RrType.NS && owner.length === zone.length
+}
+
+export interface GroupedZone {
+  readonly sets: ReadonlyMap<SetKey, InboundSet>
+  /** Whether the primary server signs it. */
+  readonly isSigned: boolean
+  /** Records that a delegation or a DNAME hides. */
+  readonly hidden: number
+}
+
+export function groupedZone(records: Iterable<ZoneRecord>, zone: Uint8Array): GroupedZone {
+  const sets = new Map<SetKey, InboundSet>()
+  let isSigned = false
+  for (const record of records) {
+    isSigned ||= record.type === RrType.DNSKEY
+    if (!isMadeHere(record, zone)) addTo(sets, record, zone)
+  }
+  return { sets, isSigned, hidden: dropHidden(sets, zone) }
+}
+
+export function addTo(
+  sets: Map<SetKey, InboundSet>,
+  { owner, type, ttl, rdata }: ZoneRecord,
+  zone: Uint8Array,
+): void {
+  const key = keyOf(owner, type, zone)
+  const set = sets.get(key)
+  if (set === undefined) {
+    sets.set(key, { owner: foldName(owner), type, ttl, rdata: [rdata] })
+    return
+  }
+  set.ttl = Math.min(set.ttl, ttl)
+  if (indexIn(set, rdata) < 0) set.rdata.push(rdata)
+}
+
+/** @returns the position of equal data in a set, or -1 */
+export function indexIn({ type, rdata }: InboundSet, wanted: Uint8Array): number {
+  const form = rdataTypeOf(type)
+  const canonical = canonicalRdata(form, wanted)
+  return rdata.findIndex((one) => Buffer.compare(canonicalRdata(form, one), canonical) === 0)
+}
+
+/** Below a cut only glue belongs to the zone (RFC 1034 section 4.2.1), below a DNAME nothing. */
+function dropHidden(sets: Map<SetKey, InboundSet>, zone: Uint8Array): number {
+  const [cuts, dnames, servers] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  for (const { owner, type, rdata } of sets.values()) {
+    if (type === RrType.NS) {
+      cuts.add(formatName(owner))
+      for (const server of rdata) servers.add(formatName(foldName(server)))
+    } else if (type === RrType.DNAME) dnames.add(formatName(owner))
+  }
+  if (cuts.size + dnames.size === 0) return 0
+  const top = formatName(zone)
+  let hidden = 0
+  for (const [key, { owner, type }] of sets) {
+    const name = formatName(owner)
+    const above = name === top ? [] : [...enclosingNames(name)].filter((one) => isIn(one, top))
+    const isGlue = (type === RrType.A || type === RrType.AAAA) && servers.has(name)
+    const isOfCut = type === RrType.NS || type === RrType.DS
+    const isBelow = above.some((one) => cuts.has(one))
+    const isHidden =
+      above.some((one) => dnames.has(one)) ||
+      (isBelow && !isGlue) ||
+      (cuts.has(name) && !isOfCut && !isGlue)
+    if (!isHidden) continue
+    sets.delete(key)
+    hidden++
+  }
+  return hidden
+}
+
+const isIn = (name: string, top: string): boolean =>
+  top === '.' || name === top || name.endsWith(`.${top}`)
+
+export function printedSet({ owner, type, ttl, rdata }: InboundSet, zone: Uint8Array): RecordSet {
+  const { name: typeName, print } = rdataTypeOf(type)
+  const values = rdata.map((one) => print(one, zone)).sort(byCodeUnits)
+  const name = printName(owner, zone)
+  if (ttl === recordTtlDefault) return { name, type: typeName, values }
+  return { name, type: typeName, ttl, values }
+}
+
+/** @param owner of the set; undefined: a value cannot be read, so a person has changed it */
+export function readSet(
+  { type, ttl, values }: RecordSet,
+  owner: Uint8Array,
+  zone: Uint8Array,
+): InboundSet | undefined {
+  const form = rdataTypeNamed(type)
+  if (form === undefined) return undefined
+  const rdata: Uint8Array[] = []
+  for (const value of values) {
+    const read = parseRdata(form, value, zone)
+    if (!read.ok) return undefined
+    rdata.push(read.value)
+  }
+  return { owner, type: form.code, ttl: ttl ?? recordTtlDefault, rdata }
+}

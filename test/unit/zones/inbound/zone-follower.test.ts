@@ -1,0 +1,234 @@
+// When a zone from elsewhere is asked for, what comes of it, and when it expires, by a clock that is
+// moved by hand.
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { PrimaryQuestion } from '#zones/inbound/ask-primary.ts'
+import { ZoneFollower } from '#zones/inbound/zone-follower.ts'
+import type { Acceptance, Came, StoredZone, TakeFault } from '#zones/inbound/zone-follower.ts'
+import { isNewer } from '#zones/inbound/transfer-reader.ts'
+import type { Transferred } from '#zones/inbound/transfer-reader.ts'
+import { RecordList } from '#dns/zone-file/record-list.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { silentLog } from '#test/support/ephemeral-adapters.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
+
+const timers = { refresh: 3_600, retry: 600, expire: 86_400 }
+const first = { address: '192.0.2.53', port: 53 }
+const second = { address: '198.51.100.53', port: 5_353 }
+
+class World {
+  readonly time = new FakeTime(1_800_000_000_000)
+  readonly asked: { readonly port: number; readonly question: PrimaryQuestion }[] = []
+  readonly marks: boolean[] = []
+  readonly taken: (Acceptance | undefined)[] = []
+  /** Serial of a server by its port; undefined: it is away. */
+  readonly serials = new Map<number, number | undefined>([[53, 1]])
+  stored: StoredZone | undefined
+  fault: TakeFault | undefined
+  contactAtMs = 0
+  follower: ZoneFollower
+
+  constructor(contactAtMs = 0, stored?: StoredZone) {
+    this.stored = stored
+    this.follower = this.#make(contactAtMs)
+  }
+
+  #make(contactAtMs: number): ZoneFollower {
+    const { clock, after } = this.time
+    return new ZoneFollower({
+      ...{ name: 'example.com.', zone: wireName('example.com.'), clock, after, log: silentLog },
+      primaries: [first, second],
+      random: { next: () => 0 },
+      key: () => ok(undefined),
+      ask: async ({ port }, question) => this.#answer(port, question),
+      stored: () => this.stored,
+      take: async (came, accepted) => this.#take(came, accepted),
+      markExpired: async (isExpired) => {
+        this.marks.push(isExpired)
+        this.stored = { ...this.stored!, isExpired }
+        return ok(null)
+      },
+      contactAtMs,
+      onContact: (atMs) => (this.contactAtMs = atMs),
+    })
+  }
+
+  #answer(port: number, question: PrimaryQuestion): Result<Transferred, string> {
+    this.asked.push({ port, question })
+    const serial = this.serials.get(port)
+    if (serial === undefined) return err('refuses the connection')
+    const soa = { serial, ...timers }
+    const { serial: known, wants, refused } = question
+    const isThere = known !== undefined && !isNewer(serial, known)
+    if (wants !== 'force' && (isThere || serial === refused)) return ok({ is: 'current', soa })
+    if (wants === 'changes' && known !== undefined) return ok({ is: 'changes', soa, changes: [] })
+    return ok({ is: 'whole', soa, records: new RecordList() })
+  }
+
+  #take({ is, soa }: Came, accepted: Acceptance | undefined): Result<null, TakeFault> {
+    const isMisfit = this.fault?.is === 'misfit' && is === 'whole'
+    if (this.fault !== undefined && accepted === undefined && !isMisfit) return err(this.fault)
+    this.taken.push(accepted)
+    this.stored = { soa, isExpired: false }
+    return ok(null)
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.time.pass(ms)
+    for (let i = 0; i < 5; i++) await setImmediate()
+  }
+
+  async started(): Promise<void> {
+    this.follower.start()
+    await this.pass(0)
+  }
+}
+
+test('it is asked for at once, and again by the timers of its SOA record', async () => {
+  const world = new World()
+  await world.started()
+  expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1, transfers: 1 })
+  await world.pass(3_599_000)
+  expect(world.asked).toHaveLength(1)
+  world.serials.set(53, 2)
+  await world.pass(1_000)
+  expect(world.asked.at(-1)).toMatchObject({ port: 53, question: { serial: 1, wants: 'changes' } })
+  expect(world.follower.status()).toMatchObject({ serial: 2, transfers: 2 })
+})
+
+test('NOTIFY asks at once, and many of them ask once', async () => {
+  const world = new World()
+  await world.started()
+  world.serials.set(53, 2)
+  for (let i = 0; i < 50; i++) world.follower.notice()
+  await world.pass(250)
+  expect(world.asked).toHaveLength(2)
+  expect(world.follower.status()).toMatchObject({ serial: 2 })
+})
+
+test('the next server is asked where one is away, or has an older zone', async () => {
+  const world = new World(0, { soa: { serial: 5, ...timers }, isExpired: false })
+  world.serials.set(53, undefined).set(5_353, 6)
+  await world.started()
+  expect(world.asked.map(({ port }) => port)).toEqual([53, 5_353])
+  expect(world.follower.status()).toMatchObject({ state: 'current', serial: 6 })
+  world.serials.set(53, 4).set(5_353, 7)
+  await world.pass(3_600_000)
+  expect(world.follower.status()).toMatchObject({ state: 'current', serial: 7 })
+})
+
+test('a serial that goes back is not taken but by a person', async () => {
+  const world = new World(0, { soa: { serial: 5, ...timers }, isExpired: false })
+  world.serials.set(53, 4)
+  await world.started()
+  expect(world.follower.status()).toMatchObject({ state: 'failing', serial: 5 })
+  expect(world.follower.status().error).toContain('has the serial 4, which is before 5 here')
+  expect(await world.follower.accept({ reason: 'it was installed anew' })).toEqual(ok(4))
+  expect(world.follower.status()).toMatchObject({ state: 'current', serial: 4, error: '' })
+})
+
+test('it expires after the time of its SOA record, and comes back by itself', async () => {
+  const world = new World()
+  await world.started()
+  world.serials.set(53, undefined)
+  await world.pass(3_600_000)
+  expect(world.follower.status()).toMatchObject({ state: 'failing', failures: 1 })
+  for (let i = 0; i < 140 && world.marks.length === 0; i++) await world.pass(600_000)
+  // A day after the last contact, and no later than a second beyond it.
+  const sinceMs = world.time.clock.nowMs() - world.contactAtMs
+  expect(sinceMs).toBeGreaterThanOrEqual(86_400_000)
+  expect(sinceMs).toBeLessThanOrEqual(86_400_000 + 600_000)
+  expect(world.marks).toEqual([true])
+  expect(world.follower.status().state).toBe('expired')
+  world.serials.set(53, 1)
+  await world.pass(600_000)
+  expect(world.marks).toEqual([true, false])
+  expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1 })
+})
+
+test('a restart does not put off that it expires, and a clock that jumps expires nothing', async () => {
+  const stored = { soa: { serial: 1, ...timers }, isExpired: false }
+  const world = new World(1_800_000_000_000 - 86_000_000, stored)
+  world.serials.set(53, undefined)
+  world.time.jump(40 * 86_400_000)
+  await world.started()
+  expect(world.marks).toEqual([])
+  for (let i = 0; i < 3; i++) await world.pass(300_000)
+  expect(world.marks).toEqual([true])
+})
+
+test('a zone that another node has brought up to date is heard of', async () => {
+  const world = new World(0, { soa: { serial: 1, ...timers }, isExpired: false })
+  world.serials.set(53, undefined)
+  await world.started()
+  await world.pass(80_000_000)
+  world.stored = { soa: { serial: 2, ...timers }, isExpired: false }
+  world.follower.storedChanged()
+  for (let i = 0; i < 20; i++) await world.pass(600_000)
+  expect(world.marks).toEqual([])
+})
+
+describe('what came cannot be taken', () => {
+  const rows: readonly [TakeFault['is'], string][] = [
+    ['held', 'held'],
+    ['refused', 'refused'],
+  ]
+  test.each(rows)('%s: it is not transferred again until it changes', async (is, state) => {
+    const world = new World()
+    world.fault = { is, reason: 'it removes too much' }
+    await world.started()
+    expect(world.follower.status()).toMatchObject({
+      state,
+      offered: 1,
+      error: 'it removes too much',
+    })
+    await world.pass(3_600_000)
+    expect(world.asked.at(-1)!.question.refused).toBe(1)
+    expect(world.follower.status()).toMatchObject({ state, offered: 1 })
+    expect(await world.follower.accept({ reason: 'it is meant' })).toEqual(ok(1))
+    expect(world.taken).toEqual([{ reason: 'it is meant' }])
+  })
+
+  test('later: it is written when that can be done', async () => {
+    const world = new World()
+    world.fault = { is: 'later', reason: 'Git does not answer' }
+    await world.started()
+    expect(world.follower.status()).toMatchObject({
+      state: 'failing',
+      error: 'Git does not answer',
+    })
+    world.fault = undefined
+    await world.pass(5_000)
+    expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1 })
+  })
+
+  test('misfit: the whole zone is asked for', async () => {
+    const world = new World(0, { soa: { serial: 1, ...timers }, isExpired: false })
+    world.serials.set(53, 2)
+    world.fault = { is: 'misfit', reason: 'www A is not as it was there' }
+    await world.started()
+    expect(world.asked.map(({ question }) => question.wants)).toEqual(['changes', 'whole'])
+    expect(world.follower.status()).toMatchObject({ state: 'current', serial: 2 })
+  })
+})
+
+test('a zone that never came is asked for ever less often', async () => {
+  const world = new World()
+  world.serials.set(53, undefined)
+  await world.started()
+  await world.pass(2_000)
+  await world.pass(4_000)
+  expect(world.follower.status()).toMatchObject({
+    state: 'failing',
+    failures: 3,
+    serial: undefined,
+  })
+  expect(world.follower.status().error).toBe(
+    '192.0.2.53 port 53 refuses the connection; 198.51.100.53 port 5353 refuses the connection',
+  )
+  await world.follower.stop()
+  const { waiting } = world.time
+  expect(waiting).toBe(0)
+})

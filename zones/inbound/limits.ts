@@ -1,0 +1,36 @@
+// Limits on zones that come from servers of others: their size, their time, and how often they are
+// asked.
+
+export const inboundLimits = Object.freeze({
+  /** Records of one zone; what is more is refused. */
+  recordsMax: 1_000_000,
+  /** Octets of all messages of one transfer. */
+  bytesMax: 256 * 1024 * 1024,
+  /** Records of the changes that are taken as such; with more the zone is asked for whole. */
+  changedRecordsMax: 20_000,
+  connectMs: 5_000,
+  /** From message to message. */
+  idleMs: 20_000,
+  /** A transfer as a whole. */
+  durationMaxMs: 10 * 60_000,
+  /** Transfers at once; others wait. */
+  runningMax: 4,
+})
+
+/** Bounds of the timers of SOA records, which others write. RFC 1912 section 2.2. */
+export const inboundTimers = Object.freeze({
+  refreshMinMs: 10_000,
+  refreshMaxMs: 86_400_000,
+  retryMinMs: 5_000,
+  retryMaxMs: 86_400_000,
+  expireMinMs: 60_000,
+  expireMaxMs: 42 * 86_400_000,
+  /** Pause after a failure while no SOA record is known: the first, and the longest. */
+  firstRetry: Object.freeze({ firstMs: 2_000, mostMs: 120_000 }),
+  /** Part by which pauses are shortened at random, so that nodes do not ask together. */
+  jitter: 0.1,
+  /** Pause between two looks that NOTIFY asks for. */
+  noticeMs: 250,
+  /** Pause before what came in is written again, where the repository was busy or away. */
+  rewriteMs: 5_000,
+})

@@ -1,0 +1,345 @@
+// Follows one zone on its primary servers: when they are asked, what comes of it, and when it
+// expires. RFC 1034 section 4.3.5, RFC 1996.
+import { assert } from '#lib/assert.ts'
+import { backoffMs } from '#lib/backoff.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { After } from '#lib/timer.ts'
+import type { AddressPort } from '#dns/address-port.ts'
+import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import type { PrimaryQuestion } from './ask-primary.ts'
+import { inboundTimers } from './limits.ts'
+import { isNewer } from './transfer-reader.ts'
+import type { InboundSoa, Transferred } from './transfer-reader.ts'
+
+/** What is stored of a zone. */
+export interface StoredZone {
+  readonly soa: InboundSoa
+  readonly isExpired: boolean
+}
+
+export interface TakeFault {
+  /**
+   * `held`: a guardrail says that it is too much. `refused`: it cannot be used. `misfit`: changes are
+   * not for what is here. `later`: it could not be written now.
+   */
+  readonly is: 'held' | 'refused' | 'misfit' | 'later'
+  /** A sentence for people. */
+  readonly reason: string
+}
+
+/** A person says that a zone is taken whatever the guardrails say. */
+export interface Acceptance {
+  readonly reason: string
+}
+
+export type Came = Exclude<Transferred, { readonly is: 'current' }>
+
+export interface FollowerParts {
+  readonly name: string
+  /** Wire form, lower case. */
+  readonly zone: Uint8Array
+  readonly primaries: readonly AddressPort[]
+  /** Errors: half a sentence. */
+  readonly key: () => Result<TsigKey | undefined, string>
+  /** Errors: a sentence without its subject. */
+  readonly ask: (
+    primary: AddressPort,
+    question: PrimaryQuestion,
+  ) => Promise<Result<Transferred, string>>
+  /** undefined: nothing has ever come. */
+  readonly stored: () => StoredZone | undefined
+  readonly take: (came: Came, accepted?: Acceptance) => Promise<Result<null, TakeFault>>
+  readonly markExpired: (isExpired: boolean) => Promise<Result<null, TakeFault>>
+  /** When a primary server was heard last, Unix epoch; 0: unknown. */
+  readonly contactAtMs: number
+  readonly onContact: (atMs: number) => void
+  readonly clock: Clock
+  readonly after: After
+  readonly random: Pick<Random, 'next'>
+  readonly log: Log
+}
+
+export const followStates = ['asking', 'current', 'failing', 'held', 'refused', 'expired'] as const
+export type FollowState = (typeof followStates)[number]
+
+export interface FollowStatus {
+  readonly zone: string
+  readonly primaries: readonly AddressPort[]
+  readonly state: FollowState
+  /** The serial that is here; undefined: none is. */
+  readonly serial: number | undefined
+  /** The serial that is held or refused; undefined: none is. */
+  readonly offered: number | undefined
+  /** Why it is not as it should be; empty: it is. */
+  readonly error: string
+  /** When a primary server was heard last, Unix epoch; 0: never. */
+  readonly contactAtMs: number
+  readonly transfers: number
+  readonly failures: number
+}
+
+export class ZoneFollower {
+  readonly #parts: FollowerParts
+  #state: FollowState = 'asking'
+  #error = ''
+  #offered: number | undefined
+  #contactAtMs: number
+  /** The same by the monotonic clock: from here on a clock that jumps expires nothing. */
+  #contactMs: number
+  #failures = 0
+  #counts = { transfers: 0, failures: 0 }
+  #callOff: () => void = () => undefined
+  #running: Promise<void> | undefined
+  #isAskedAgain = false
+  #lookedMs = -Infinity
+  #seenSerial: number | undefined
+  #isStopped = false
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts
+    const { clock, contactAtMs } = parts
+    this.#contactAtMs = contactAtMs
+    const agoMs = contactAtMs === 0 ? 0 : Math.max(0, clock.nowMs() - contactAtMs)
+    this.#contactMs = clock.monotonicMs() - agoMs
+    this.#seenSerial = parts.stored()?.soa.serial
+  }
+
+  start(): void {
+    this.#arm(0)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#callOff()
+    await this.#running
+  }
+
+  /** A primary server says that the zone has changed. RFC 1996 section 3. */
+  notice(): void {
+    if (this.#running !== undefined) {
+      this.#isAskedAgain = true
+      return
+    }
+    const agoMs = this.#parts.clock.monotonicMs() - this.#lookedMs
+    this.#arm(Math.max(0, inboundTimers.noticeMs - agoMs))
+  }
+
+  /** The stored zone may have changed: another node may have written it. */
+  storedChanged(): void {
+    const stored = this.#parts.stored()
+    const isOfOthers = this.#running === undefined && stored?.soa.serial !== this.#seenSerial
+    this.#seenSerial = stored?.soa.serial
+    if (isOfOthers) this.#contactMs = this.#parts.clock.monotonicMs()
+    // What could not be used may be usable now; it is asked for when it is time.
+    if (this.#running === undefined) this.#offered = undefined
+    const isExpiredInVain = stored?.isExpired === true && !this.#isTooLongAgo(stored)
+    if (isExpiredInVain && this.#state !== 'failing') this.notice()
+  }
+
+  /** Transfers the whole zone now, whatever its serial, and takes it beyond guardrails. */
+  async accept(acceptance: Acceptance): Promise<Result<number, string>> {
+    await this.#running
+    await this.#run(acceptance)
+    const isTaken = this.#state === 'current' && this.#error === ''
+    return isTaken ? ok(this.#parts.stored()?.soa.serial ?? 0) : err(this.#error)
+  }
+
+  status(): FollowStatus {
+    const { name, primaries } = this.#parts
+    return {
+      ...{ zone: name, primaries, state: this.#state, error: this.#error },
+      serial: this.#parts.stored()?.soa.serial,
+      offered: this.#offered,
+      contactAtMs: this.#contactAtMs,
+      ...this.#counts,
+    }
+  }
+
+  #arm(delayMs: number): void {
+    this.#callOff()
+    if (this.#isStopped) return
+    this.#callOff = this.#parts.after(delayMs, () => void this.#run())
+  }
+
+  async #run(acceptance?: Acceptance): Promise<void> {
+    if (this.#running !== undefined) return this.#running
+    if (this.#isStopped) return
+    this.#callOff()
+    this.#lookedMs = this.#parts.clock.monotonicMs()
+    const run = this.#look(acceptance)
+      .catch((error: unknown) => {
+        this.#parts.log.error({ err: error, zone: this.#parts.name }, 'a zone transfer failed')
+        return inboundTimers.firstRetry.mostMs
+      })
+      .then((pauseMs) => {
+        this.#running = undefined
+        this.#seenSerial = this.#parts.stored()?.soa.serial
+        this.#arm(this.#isAskedAgain ? inboundTimers.noticeMs : pauseMs)
+        this.#isAskedAgain = false
+      })
+    this.#running = run
+    await run
+  }
+
+  /** @returns the pause until the next look */
+  async #look(acceptance: Acceptance | undefined): Promise<number> {
+    const key = this.#parts.key()
+    if (!key.ok) return await this.#failed(key.error)
+    const faults: string[] = []
+    for (const primary of this.#parts.primaries) {
+      const wants = acceptance === undefined ? 'changes' : 'force'
+      const pauseMs = await this.#askOne(primary, { key: key.value, wants, acceptance }, faults)
+      if (pauseMs !== undefined) return pauseMs
+      if (this.#isStopped) return 0
+    }
+    return await this.#failed(faults.join('; '))
+  }
+
+  /** @returns undefined: the next one is to be asked */
+  async #askOne(
+    primary: AddressPort,
+    how: Pick<PrimaryQuestion, 'key' | 'wants'> & { readonly acceptance: Acceptance | undefined },
+    faults: string[],
+  ): Promise<number | undefined> {
+    const { ask, zone, stored } = this.#parts
+    const serial = stored()?.soa.serial
+    const { key, wants, acceptance } = how
+    const asked = { zone, key, serial, wants, refused: this.#offered }
+    const got = await ask(primary, asked)
+    const where = `${primary.address} port ${primary.port}`
+    if (!got.ok) {
+      faults.push(`${where} ${got.error}`)
+      return undefined
+    }
+    const { soa } = got.value
+    if (got.value.is === 'current') return await this.#heardCurrent(soa, where, faults)
+    const taken = await this.#parts.take(got.value, acceptance)
+    if (!taken.ok && taken.error.is === 'misfit' && wants === 'changes') {
+      return await this.#askOne(primary, { ...how, wants: 'whole' }, faults)
+    }
+    this.#heard()
+    return taken.ok ? this.#taken(soa, got.value, where) : this.#notTaken(soa, taken.error)
+  }
+
+  async #heardCurrent(
+    soa: InboundSoa,
+    where: string,
+    faults: string[],
+  ): Promise<number | undefined> {
+    const stored = this.#parts.stored()
+    const isOffered = this.#offered !== undefined && soa.serial === this.#offered
+    if (stored !== undefined && isNewer(stored.soa.serial, soa.serial)) {
+      faults.push(
+        `${where} has the serial ${soa.serial}, which is before ${stored.soa.serial} here: ` +
+          'raise it there, or transfer the zone in spite of it ' +
+          `(POST /api/v1/zone-transfers/${this.#parts.name}/accept)`,
+      )
+      return undefined
+    }
+    this.#heard()
+    if (stored?.isExpired === true && !isOffered) {
+      const unmarked = await this.#parts.markExpired(false)
+      if (!unmarked.ok) return this.#notTaken(soa, unmarked.error)
+    }
+    if (isOffered) return this.#pauseMs(stored?.soa ?? soa, 'refresh')
+    this.#be('current', '')
+    return this.#pauseMs(soa, 'refresh')
+  }
+
+  #heard(): void {
+    const { clock, onContact } = this.#parts
+    this.#failures = 0
+    this.#contactMs = clock.monotonicMs()
+    this.#contactAtMs = clock.nowMs()
+    onContact(this.#contactAtMs)
+  }
+
+  #taken(soa: InboundSoa, came: Came, where: string): number {
+    this.#counts.transfers++
+    this.#offered = undefined
+    const { name, log } = this.#parts
+    const size = came.is === 'whole' ? came.records.length : came.changes.length
+    log.info({ zone: name, serial: soa.serial, from: where, [came.is]: size }, 'a zone came in')
+    this.#be('current', '')
+    return this.#pauseMs(soa, 'refresh')
+  }
+
+  #notTaken(soa: InboundSoa, { is, reason }: TakeFault): number {
+    if (is === 'later') {
+      this.#be('failing', reason)
+      return inboundTimers.rewriteMs
+    }
+    this.#offered = soa.serial
+    this.#be(is === 'held' ? 'held' : 'refused', reason)
+    return this.#pauseMs(soa, 'refresh')
+  }
+
+  async #failed(reason: string): Promise<number> {
+    const stored = this.#parts.stored()
+    this.#failures++
+    this.#counts.failures++
+    if (stored === undefined) {
+      this.#be('failing', reason)
+      return this.#shortened(backoffMs(inboundTimers.firstRetry, this.#failures))
+    }
+    const retryMs = this.#pauseMs(stored.soa, 'retry')
+    if (!this.#isTooLongAgo(stored)) {
+      this.#be(stored.isExpired ? 'expired' : 'failing', reason)
+      return Math.min(retryMs, Math.max(1_000, this.#leftMs(stored)))
+    }
+    if (!stored.isExpired) {
+      const marked = await this.#parts.markExpired(true)
+      if (!marked.ok) {
+        this.#be('failing', `${reason}; that it has expired is not written: ${marked.error.reason}`)
+        return inboundTimers.rewriteMs
+      }
+    }
+    this.#be('expired', reason)
+    return retryMs
+  }
+
+  #leftMs({ soa }: StoredZone): number {
+    const { expireMinMs, expireMaxMs } = inboundTimers
+    const expireMs = Math.min(expireMaxMs, Math.max(expireMinMs, soa.expire * 1_000))
+    return this.#contactMs + expireMs - this.#parts.clock.monotonicMs()
+  }
+
+  #isTooLongAgo(stored: StoredZone): boolean {
+    return this.#leftMs(stored) <= 0
+  }
+
+  #pauseMs(soa: InboundSoa, which: 'refresh' | 'retry'): number {
+    const { refreshMinMs, refreshMaxMs, retryMinMs, retryMaxMs } = inboundTimers
+    const [min, max] = which === 'refresh' ? [refreshMinMs, refreshMaxMs] : [retryMinMs, retryMaxMs]
+    return this.#shortened(Math.min(max, Math.max(min, soa[which] * 1_000)))
+  }
+
+  #shortened(pauseMs: number): number {
+    const part = inboundTimers.jitter * (this.#parts.random.next() / 2 ** 32)
+    return Math.round(pauseMs * (1 - part))
+  }
+
+  /** The log says each change of state once. */
+  #be(state: FollowState, error: string): void {
+    assert(state !== 'asking', 'a zone that was looked at has a state')
+    const isNews = state !== this.#state
+    this.#state = state
+    this.#error = error
+    if (!isNews) return
+    const { name, log } = this.#parts
+    if (state === 'current') log.info({ zone: name }, 'the zone is as its primary server has it')
+    else if (state === 'expired') log.error({ zone: name, reason: error }, 'the zone has expired')
+    else log.warn({ zone: name, reason: error }, saysOf[state])
+  }
+}
+
+const saysOf = {
+  asking: '',
+  failing: 'the zone cannot be kept up to date from its primary servers',
+  held: 'what came of the zone is held: it changes more than guardrails permit',
+  refused: 'what came of the zone cannot be used; what is here stays',
+} as const
