@@ -49,7 +49,7 @@ export function readMessage(
     if (opcode === Opcode.Update && !tx.takesUpdates) {
       explain(tx, ExtendedError.NotSupported, EdeText.UpdatesElsewhere)
     }
-    // Who knows the primary servers of zones is not here.
+    // A responder does not know the primary servers of zones.
     if (opcode === Opcode.Notify && tx.takesUpdates) tx.isForHandler = true
     // Only in a QUERY are the octets after the header a question.
     tx.qtype = 0

@@ -56,8 +56,8 @@ export const exchangeRows: MetricRows = {
   },
   gslbd_inbound_zones: {
     help:
-      'Zones that come from other servers (`zones[].from`), by how they stand. Alert on `failing`, ' +
-      '`held`, `refused` and `expired`.',
+      'Zones that come from other servers (`zones[].from`), by how they stand. Alert on ' +
+      '`failing`, `held`, `refused` and `expired`.',
     labels: ['state'],
     read: ({ exchange: { inbound } }) =>
       Object.entries(inbound.states).map(([state, value]) => ({ value, labels: { state } })),

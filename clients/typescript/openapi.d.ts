@@ -1033,7 +1033,7 @@ export interface paths {
     post: {
       params: Record<string, never>
       query: Record<string, never>
-      body: { "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "settings": { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean; "scope"?: "tenant" | "platform" }
+      body: { "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "settings": { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean; "scope"?: "tenant" | "platform" }
       answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
   }
@@ -1058,7 +1058,7 @@ export interface paths {
     post: {
       params: Record<string, never>
       query: Record<string, never>
-      body: { "seconds": number; "condition"?: "rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "disk"; "subject"?: string; "reason"?: string; "scope"?: "tenant" | "platform" }
+      body: { "seconds": number; "condition"?: "rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "disk"; "subject"?: string; "reason"?: string; "scope"?: "tenant" | "platform" }
       answer: { "id": string; "tenantId": string | null; "condition": string | null; "subject": string | null; "reason": string; "createdAt": number; "until": number }
     }
   }
@@ -1083,7 +1083,7 @@ export interface paths {
     put: {
       params: { id: string }
       query: Record<string, never>
-      body: { "name"?: string; "settings"?: { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean }
+      body: { "name"?: string; "settings"?: { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean }
       answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
     /** Delete a channel and what waits for it */
@@ -1268,6 +1268,24 @@ export interface paths {
       query: Record<string, never>
       body: undefined
       answer: { "name": string; "removed": number }
+    }
+  }
+  '/api/v1/zone-transfers': {
+    /** Zones that come from other servers, as this node sees them */
+    get: {
+      params: Record<string, never>
+      query: Record<string, never>
+      body: undefined
+      answer: ({ "zone": string; "primaries": (string)[]; "state": "asking" | "current" | "failing" | "held" | "refused" | "expired"; "serial": number | null; "offered": number | null; "error": string; "contactAt": number | null; "transfers": number; "failures": number })[]
+    }
+  }
+  '/api/v1/zone-transfers/{zone}/accept': {
+    /** Transfer a zone whole, and take it whatever its serial and the guardrails say */
+    post: {
+      params: { zone: string }
+      query: Record<string, never>
+      body: { "reason": string }
+      answer: { "zone": string; "serial": number }
     }
   }
   '/api/v1/gitops/status': {

@@ -12,7 +12,7 @@ export interface YieldingRrset {
   readonly to: EntryPlace
 }
 
-export interface InboundZone {
+interface InboundZone {
   /** Its serial is known, and it has not expired. */
   readonly isHere: boolean
   readonly isExpired: boolean

@@ -10,7 +10,7 @@ import type { TsigKey } from './tsig-key.ts'
 import type { TsigRecord } from './tsig-record.ts'
 
 /** Messages without a signature between two that have one. RFC 8945 section 5.3.1. */
-const unsignedMax = 99
+export const unsignedMax = 99
 
 /** Six octets of the server's time. RFC 8945 section 5.2.3. */
 const timeBytes = 6

@@ -262,9 +262,8 @@ function portsOf(
     ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     ...{ discovery: parts.discovery, usage, requestCounts: parts.requestCounts },
-    zoneTransfers: parts.zoneTransfers,
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
-    responseHits: records.responseHits,
+    ...{ responseHits: records.responseHits, zoneTransfers: parts.zoneTransfers },
     ...{ homePath: referencePath, certificates: parts.certificates },
     ...{ countCall: records.countCall, requestTimes: parts.requestTimes },
     ...createNodeFeed({

@@ -222,12 +222,11 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     geo: () => have.geo.status(),
     ...{ node, nodeName: settings.state.nodeName, gitops, health, resolver: have.resolver },
     ...{ updates: have.updates, notifier: have.notifier, shared: shared.status },
-    inbound: () => have.later.inbound?.status() ?? [],
+    ...{ inbound: () => have.later.inbound?.status() ?? [], load },
     redirects: () => ({
       listener: have.redirects?.counts() ?? null,
       targets: have.redirectPushes.status(),
     }),
-    load,
     canKeep: () => have.dataDir.fault() === null,
     ...{ isBackedUp: records.isBackedUp, backupAgeSeconds: records.backupAgeSeconds },
     dataDirectory: () => dataDirectoryOf(have),
@@ -274,8 +273,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     clientRegions: () => have.clientRegions?.counts() ?? null,
     ...{ domains, cluster: have.cluster, anycast: { status: () => anycastOf(have.later) } },
     ...{ nodeSettings: settingsViewOf(have), discovery: have.discovery },
-    zoneTransfers: zoneTransfersOf(have.later),
-    rum: createNodeRum(rum, () => node.bundle()),
+    ...{ zoneTransfers: zoneTransfersOf(have.later), rum: createNodeRum(rum, () => node.bundle()) },
     ...{ env, onRate: permit, onAgents: gitops.permitAgents, health },
   }
 }

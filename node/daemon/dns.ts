@@ -111,9 +111,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
     dynamic: dynamicDns,
     journal,
     ...{ redirects: redirectsOf(have), signing },
-    geo: geoFeed,
-    clock,
-    log,
+    ...{ geo: geoFeed, clock, log },
     onRegression: (event) => have.regressions.saw(event),
   })
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))

@@ -12,6 +12,7 @@ import { foldName, formatName, parseName } from '#dns/name.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
@@ -32,7 +33,7 @@ import type { FilesPlan, InboundFiles } from './record-files.ts'
 import { writeZone } from './take-zone.ts'
 import type { Write } from './take-zone.ts'
 
-export interface InboundZonesParts {
+interface InboundZonesParts {
   readonly config: ConfigView
   readonly write: Write
   /** @param name wire form, lower case */
@@ -147,6 +148,7 @@ export class InboundZones {
   #follow(name: string, { from }: Zone): void {
     const wire = parseName(name)
     if (!wire.ok || from === undefined) return
+    assert(!this.#followed.has(name), 'a zone is followed once')
     const primaries = from.primaries.flatMap((text) => parseAddressPort(text, dnsPort) ?? [])
     const { clock, after, random, log, contacts } = this.#parts
     const follower = new ZoneFollower({
@@ -192,7 +194,8 @@ export class InboundZones {
     const [settings] = this.#parts.config.snapshot().list('Settings')
     const { removedNames = removedNamesDefault } = settings?.object.spec.guardrails ?? {}
     if (!areTooMany(lost.length, names, removedNames)) return undefined
-    const shown = `${lost.slice(0, namesShown).join(', ')}${lost.length > namesShown ? ', …' : ''}`
+    const more = lost.length > namesShown ? ', …' : ''
+    const shown = `${lost.slice(0, namesShown).join(', ')}${more}`
     return (
       `it removes ${lost.length} of the ${names} names of the zone (${shown}), and ` +
       `guardrails.removedNames permits ${removedNames} %`
@@ -230,6 +233,7 @@ export class InboundZones {
     try {
       return await work()
     } finally {
+      assert(this.#running > 0, 'a transfer that ends was under way')
       const next = this.#waiting.shift()
       if (next === undefined) this.#running--
       else next()

@@ -1,5 +1,5 @@
-// Prints records of a zone transfer as record sets of files, and leaves out what a zone of ours makes
-// itself or cannot have.
+// Prints records of a zone transfer as record sets of files, and leaves out what a zone of ours
+// makes itself or cannot have.
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { foldName, formatName } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
@@ -27,8 +27,8 @@ export const keyOf = (owner: Uint8Array, type: number, zone: Uint8Array): SetKey
   `${printName(owner, zone)} ${rdataTypeOf(type).name}`
 
 /**
- * Types that are left out. By their numbers: SIG 24, KEY 25, NXT 30, RRSIG 46, NSEC 47, DNSKEY 48,
- * NSEC3 50, NSEC3PARAM 51, CDS 59, CDNSKEY 60, ZONEMD 63; BIND keeps in 65534 how far it has signed.
+ * Types that are left out. By their numbers: SIG 24, KEY 25, NXT 30, NSEC3 50, NSEC3PARAM 51; BIND
+ * keeps in 65534 how far it has signed.
  */
 const signingTypes: ReadonlySet<number> = new Set([
   ...[24, 25, 30, RrType.RRSIG, RrType.NSEC, RrType.DNSKEY, 50, 51],
@@ -41,7 +41,7 @@ export function isMadeHere({ owner, type }: ZoneRecord, zone: Uint8Array): boole
   return type === RrType.NS && owner.length === zone.length
 }
 
-export interface GroupedZone {
+interface GroupedZone {
   readonly sets: ReadonlyMap<SetKey, InboundSet>
   /** Whether the primary server signs it. */
   readonly isSigned: boolean

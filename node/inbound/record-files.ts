@@ -16,7 +16,7 @@ import type { Result } from '#lib/result.ts'
 import type { RecordSet, Transfer } from '#schemas/objects/records.ts'
 import type { InboundSoa, Transferred, ZoneChange } from '#zones/inbound/transfer-reader.ts'
 
-/** Of one file: less than a file may have, so that a change rewrites little. */
+/** Limits of one file: less than a file may have, so that a change rewrites little. */
 const fileLimits = { sets: 5_000, characters: 800_000 } as const
 
 export interface InboundFiles {
@@ -117,6 +117,7 @@ function operationsFor(
   const lists = kept.map(({ records }) => filled(records, coming))
   const made: RecordSet[][] = []
   while (coming.length > 0) made.push(filled([], coming))
+  assert(placed.size <= wanted.size, 'a set has one home')
   const head = headOf(files.entries)
   if (head === undefined && made.length === 0) made.push([])
   const changed = kept.flatMap(({ entry }, i): Operation[] => {
@@ -134,8 +135,7 @@ function operationsFor(
   const created = made.map((records, i): Operation => {
     const transfer: Transfer = head === undefined && i === 0 ? { soa } : {}
     const spec = { zone: files.name, transfer, records } as unknown as JsonObject
-    const name = names.next().value
-    assert(name !== undefined, 'there is always another name')
+    const name: string = names.next().value
     return { verb: 'create', kind: 'Records', tenant: files.tenant, name, spec }
   })
   return [...changed, ...created]
@@ -186,7 +186,7 @@ const updated = (
   patch: patch as unknown as JsonObject,
 })
 
-function* freeNames({ name, entries }: InboundFiles): Generator<string> {
+function* freeNames({ name, entries }: InboundFiles): Generator<string, never> {
   const taken = new Set(entries.map((entry) => entry.name))
   const stem = `${name === '.' ? 'root' : name.slice(0, -1)}-transferred`
   for (let n = 1; ; n++) {

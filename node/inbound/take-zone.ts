@@ -1,5 +1,5 @@
-// Writes a zone that came by transfer as one commit, and says in words of the zone why it could not.
-import type { JsonObject } from '#compiler/yaml/text.ts'
+// Writes a zone that came by transfer as one commit, and says in words of the zone why that could
+// not be.
 import type { CommitResult, NeedsPlan, Operation, WriteFailure } from '#config/operation.ts'
 import type { WriteDiagnostic, WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
@@ -64,5 +64,5 @@ function recordsIn(operation: Operation): readonly RecordSet[] {
       : operation.verb === 'update'
         ? operation.patch
         : {}
-  return ((fields as JsonObject)['records'] ?? []) as unknown as readonly RecordSet[]
+  return (fields['records'] ?? []) as unknown as readonly RecordSet[]
 }

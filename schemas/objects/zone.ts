@@ -180,7 +180,7 @@ export const Dnssec = Type.Object(
 export type Dnssec = Static<typeof Dnssec>
 
 /** Primary servers of a zone; each is asked when the one before does not answer. */
-export const primariesMax = 8
+const primariesMax = 8
 
 const From = Type.Object(
   {

@@ -1,11 +1,11 @@
-// When primary servers of zones from elsewhere were heard last, in one file of the data directory, so
-// that a restart does not put off that a zone expires.
+// When primary servers of zones from elsewhere were heard last, in one file of the data directory:
+// a restart does not put off that a zone expires.
 import { readFileSync, statSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 
-export const zoneContactLimits = Object.freeze({
+const zoneContactLimits = Object.freeze({
   /** A larger file is not read: 10,000 zones take a tenth. */
   bytesMax: 8 * 1024 * 1024,
   /** A time that is off by this much changes nothing that matters. */

@@ -79,11 +79,12 @@ beforeAll(async () => {
   await daemon.hasDatabase()
   await waitUntil('the first commit', async () => (await daemon.health()) === 'ok')
   const makeKey = async (name: string): Promise<SecondaryKey> => {
-    const made = await callApi<SecondaryKey>(daemon, 'POST', '/dns/tsig-keys', {
-      ...{ bearer, body: { name } },
+    // The database may still be brought up to date.
+    return await waitUntil(`the key ${name}`, async () => {
+      const request = { bearer, body: { name } }
+      const made = await callApi<SecondaryKey>(daemon, 'POST', '/dns/tsig-keys', request)
+      return made.status === 201 ? made.body : undefined
     })
-    expect(made.status).toBe(201)
-    return made.body
   }
   const key = await makeKey('transfer.example.')
   await makeKey('other.example.')

@@ -1,5 +1,5 @@
-// Zone transfers as they come in, whole and by changes: cut into messages anywhere, signed or not, and
-// hostile ones.
+// Zone transfers as they come in, whole and by changes: cut into messages anywhere, signed or not,
+// and hostile ones.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

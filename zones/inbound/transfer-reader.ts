@@ -43,7 +43,7 @@ export interface TransferQuestion {
   readonly serial: number | undefined
 }
 
-type Limits = Pick<typeof inboundLimits, 'recordsMax' | 'bytesMax' | 'changedRecordsMax'>
+type Limits = Readonly<Record<'recordsMax' | 'bytesMax' | 'changedRecordsMax', number>>
 
 const Stage = { Begin: 0, Second: 1, Whole: 2, Deleting: 3, Adding: 4, Done: 5 } as const
 type Stage = (typeof Stage)[keyof typeof Stage]

@@ -23,8 +23,8 @@ export interface StoredZone {
 
 export interface TakeFault {
   /**
-   * `held`: a guardrail says that it is too much. `refused`: it cannot be used. `misfit`: changes are
-   * not for what is here. `later`: it could not be written now.
+   * `held`: a guardrail says that it is too much. `refused`: it cannot be used. `misfit`: changes
+   * are not for what is here. `later`: it could not be written now.
    */
   readonly is: 'held' | 'refused' | 'misfit' | 'later'
   /** A sentence for people. */
@@ -38,7 +38,7 @@ export interface Acceptance {
 
 export type Came = Exclude<Transferred, { readonly is: 'current' }>
 
-export interface FollowerParts {
+interface FollowerParts {
   readonly name: string
   /** Wire form, lower case. */
   readonly zone: Uint8Array
@@ -64,7 +64,7 @@ export interface FollowerParts {
 }
 
 export const followStates = ['asking', 'current', 'failing', 'held', 'refused', 'expired'] as const
-export type FollowState = (typeof followStates)[number]
+type FollowState = (typeof followStates)[number]
 
 export interface FollowStatus {
   readonly zone: string

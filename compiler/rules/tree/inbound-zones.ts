@@ -1,5 +1,5 @@
-// Checks zones that come from other servers: what gives way to what is declared here, and records of
-// a transfer without a zone that is transferred.
+// Checks zones that come from other servers: what gives way to what is declared here, and records
+// of a transfer without a zone that is transferred.
 import { placeOfRrset } from '#compiler/lower/record-plan.ts'
 import { isTransferred } from '#compiler/lower/inbound-records.ts'
 import { keyIn } from '#compiler/tree/tree.ts'

@@ -1,5 +1,5 @@
-// Runs BIND, Knot DNS, NSD and PowerDNS as primary servers of one zone, which send it and NOTIFY with
-// a TSIG key.
+// Runs BIND, Knot DNS, NSD and PowerDNS as primary servers of one zone, which send it and NOTIFY
+// with a TSIG key.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { saidBy } from '#test/support/said-by.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import type { SecondaryKey } from './secondary.ts'
 
-export interface PrimaryParts {
+interface PrimaryParts {
   /** With the final dot. */
   readonly zone: string
   /** Lines of its file after the SOA and NS records. */
@@ -27,7 +27,7 @@ interface Program {
   readonly args: (file: string) => readonly string[]
   readonly file: string
   readonly config: (directory: string, parts: PrimaryParts) => string
-  /** `update`: by RFC 2136. `HUP`: it reads its file anew at this signal. `control`: by a command. */
+  /** `update`: by RFC 2136. `HUP`: at this signal it reads its file. `control`: by a command. */
   readonly changes: 'update' | 'HUP' | 'control'
 }
 

@@ -191,7 +191,8 @@ const rows: readonly Row[] = [
     },
     [
       'error  zone a.example.: a.example. cannot be kept up to date from its primary servers',
-      'error  zone b.example.: b.example. comes with more changes than guardrails permit, and is held',
+      'error  zone b.example.: b.example. comes with more changes than guardrails permit, and is ' +
+        'held',
       'error  zone d.example.: d.example. has expired: its records are not answered any more',
     ],
   ],

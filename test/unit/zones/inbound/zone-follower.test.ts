@@ -1,5 +1,5 @@
-// When a zone from elsewhere is asked for, what comes of it, and when it expires, by a clock that is
-// moved by hand.
+// When a zone from elsewhere is asked for, what comes of it, and when it expires, by a clock that
+// is moved by hand.
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { err, ok } from '#lib/result.ts'
@@ -148,7 +148,7 @@ test('it expires after the time of its SOA record, and comes back by itself', as
   expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1 })
 })
 
-test('a restart does not put off that it expires, and a clock that jumps expires nothing', async () => {
+test('a restart does not put off its end, and a clock that jumps expires nothing', async () => {
   const stored = { soa: { serial: 1, ...timers }, isExpired: false }
   const world = new World(1_800_000_000_000 - 86_000_000, stored)
   world.serials.set(53, undefined)
