@@ -73,6 +73,8 @@ class HttpsSession implements Conversation {
     // Node ends a session that floods it, and says so by an error.
     session.on('error', () => undefined)
     session.on('frameError', () => undefined)
+    // Node leaves the session of a client that says no more open, since we accept half-closed ones.
+    socket.on('end', () => this.finish())
   }
 
   /** No request is open. */

@@ -13,6 +13,7 @@ import { createTcpServer } from '#server/stream/tcp.ts'
 import type { TcpServer } from '#server/stream/tcp.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import { fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { HttpsReplies, HttpsRequests, opening } from '#bench/load/https-frames.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { proxyHeader } from '#test/support/proxy-writer.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -145,6 +146,37 @@ test.each([
   expect(refused.body.length).toBeGreaterThan(10)
   if (status === 405) expect(refused.headers).toMatchObject({ allow: 'GET, POST' })
   expect(await asked(client, get())).toMatchObject({ status: 200 })
+})
+
+test.each(['end', 'destroy'] as const)(
+  'the connection of a client that leaves without a word (%s) is closed at once',
+  async (leave) => {
+    const { server, port } = await start({ idleTimeoutMs: 60_000, writeTimeoutMs: 60_000 })
+    const options = { ALPNProtocols: ['h2'], rejectUnauthorized: false }
+    const socket = connectTls({ host: '127.0.0.1', port, ...options })
+    socket.on('error', () => undefined)
+    await once(socket, 'secureConnect')
+    const requests = new HttpsRequests('GET', '/dns-query', message)
+    socket.write(Buffer.concat([opening(), requests.next()]))
+    socket.resume()
+    await waitUntil('it is answered', () => server.stats.replies === 1)
+    socket[leave]()
+    await waitUntil('it is closed', () => server.stats.open === 0)
+  },
+)
+
+test('requests of a client that has ended its half are answered', async () => {
+  const { server, port } = await start()
+  const options = { ALPNProtocols: ['h2'], rejectUnauthorized: false, allowHalfOpen: true }
+  const socket = connectTls({ host: '127.0.0.1', port, ...options })
+  await once(socket, 'secureConnect')
+  const replies = new HttpsReplies(() => undefined)
+  socket.on('data', (chunk: Buffer) => replies.take(chunk))
+  const requests = new HttpsRequests('GET', '/dns-query', message)
+  const twice = [requests.next(), requests.next()]
+  socket.end(Buffer.concat([opening(), ...twice]))
+  await waitUntil('it is closed', () => server.stats.open === 0)
+  expect([server.stats.replies, replies.ended]).toEqual([2, 2])
 })
 
 test('another protocol, none, garbage and silence end, and are counted', async () => {
