@@ -127,11 +127,27 @@ test('curl resolves a name through it', async () => {
   expect(stderr).toMatch(/(Trying|DOH A:|DoH A:) ?\d+\.\d+\.\d+\.\d+/i)
 })
 
-test('curl is refused what is no DNS, and HTTP/1.1', async () => {
-  expect((await curl('--http2', url())).head).toMatch(/^HTTP\/2 400/)
-  expect((await curl('--http2', `https://127.0.0.1:${port}/`)).head).toMatch(/^HTTP\/2 404/)
-  expect((await curl('--http2', '-X', 'PUT', url())).head).toMatch(/^HTTP\/2 405/)
-  expect((await curl('--http2', '-d', 'x', url())).head).toMatch(/^HTTP\/2 415/)
+const dnsType = ['-H', 'content-type: application/dns-message']
+test.each<[what: string, status: number, says: RegExp, path: string, options: readonly string[]]>([
+  ['no query', 400, /^no DNS query/, '/dns-query', []],
+  ['padded base64', 400, /^no DNS query/, '/dns-query?dns=AAAA====', []],
+  ['an empty body', 400, /^no DNS query/, '/dns-query', [...dnsType, '-d', '']],
+  ['a body that is none', 400, /^no DNS query/, '/dns-query', [...dnsType, '-d', 'x']],
+  ['another path', 404, /^nothing is here/, '/', []],
+  ['PUT', 405, /^only GET and POST/, '/dns-query', ['-X', 'PUT']],
+  ['HEAD', 405, /^$/, '/dns-query', ['-I']],
+  ['a body of a form', 415, /^the body must be application/, '/dns-query', ['-d', 'x']],
+  ['a long body', 413, /at most 65535/, '/dns-query', [...dnsType, '-d', 'x'.repeat(70_000)]],
+])('curl is told why %s is refused: %d', async (_what, status, says, path, options) => {
+  const { head, body } = await curl('--http2', ...options, `https://127.0.0.1:${port}${path}`)
+  expect(head).toMatch(new RegExp(`^HTTP/2 ${status} `))
+  expect(head).toMatch(/content-type: text\/plain; charset=utf-8/)
+  expect(head).toMatch(/cache-control: no-store/)
+  expect(/allow: GET, POST/.test(head)).toBe(status === 405)
+  expect(body.toString().trimEnd()).toMatch(says)
+})
+
+test('curl gets no connection by HTTP/1.1', async () => {
   await expect(curl('--http1.1', url())).rejects.toThrow()
 })
 
