@@ -109,7 +109,7 @@ function bareApp(ports: ServerPorts): FastifyInstance {
     return payload
   })
   app.addHook('onResponse', async (request, reply) => {
-    // Only what a change was asked for is in the audit log.
+    // The audit log has only requests that ask for a change.
     if (request.url !== '/records') return
     ports.requestTimes.ended(endedRequestOf(request, reply, '/records'))
     const entry = auditEntryOf(request, reply, ports.clock.nowMs())
@@ -120,7 +120,7 @@ function bareApp(ports: ServerPorts): FastifyInstance {
   return app
 }
 
-/** external-dns says the status and no more: the reason is in the log here. */
+/** external-dns logs the status alone, so the reason is logged here. */
 function note({ log }: ServerPorts, request: FastifyRequest, { status, body }: Reply): void {
   if (status < 400) return
   const { error: reason } = body as { readonly error: string }
@@ -157,7 +157,7 @@ function negotiated({ config }: ServerPorts, tenant: string): Reply {
   const exclude = dotless(others)
   const body = { filters, include: filters, ...(exclude.length === 0 ? {} : { exclude }) }
   const reply = answer(Buffer.from(JSON.stringify(body)))
-  // Versions before 0.14.0 compare it.
+  // Versions before 0.14.0 compare the version.
   return { ...reply, headers: { ...reply.headers, vary: 'Content-Type' } }
 }
 

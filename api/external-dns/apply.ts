@@ -1,4 +1,4 @@
-// Carries out what external-dns wants changed: all of it in one commit, or nothing.
+// Applies the changes of an external-dns request in one commit, or none of them.
 import type { Caller } from '#access/caller.ts'
 import { isInDomains } from '#config/record-rights.ts'
 import type { Operation } from '#config/operation.ts'
@@ -45,7 +45,7 @@ export async function applyChanges(context: Context, changes: WireChanges): Prom
     if (refusal !== undefined) return refusal
     const done = await writeAll(withSubject(context, wanted), operations, { hasMany: true })
     if (done.ok) return noContent(done.value.headers)
-    // Others have written meanwhile what this was worked out from.
+    // Objects on which the changes were computed have changed meanwhile.
     const isRaced = ports.config.snapshot() !== snapshot && raced.has(done.error.status)
     if (!isRaced) return done.error
     if (tries >= externalDnsLimits.triesMax) {

@@ -40,13 +40,13 @@ export function subjectOf({ name, labels }: Endpoint, text: string): string {
 
 export interface Asked {
   readonly endpoint: Endpoint
-  /** Whether it is to be there. */
+  /** Whether the record should be there. */
   readonly isThere: boolean
   readonly isNew: boolean
 }
 
 /**
- * @param next what is to be there in its place; undefined: nothing
+ * @param next its replacement; undefined: none
  *
  * @returns undefined: the sender may have it
  */
@@ -137,7 +137,7 @@ function peoples(endpoint: Endpoint): Reply {
 
 const shownMax = 5
 
-/** What was read before others wrote is not what is removed now. */
+/** Refuses a removal of targets that have changed since they were read. */
 function staleRefusal(endpoint: Endpoint, { targets }: Endpoint): Reply {
   const more = targets.length > shownMax ? ' and others' : ''
   const list = targets.slice(0, shownMax).map((one) => one.slice(0, 100))

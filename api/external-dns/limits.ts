@@ -18,7 +18,7 @@ export const externalDnsLimits = {
   recordsPerChunk: 500,
   /** Changes that wait for one under way. */
   waitingMax: 16,
-  /** How often a change is worked out anew because others have written meanwhile. */
+  /** How often a change is computed anew because objects changed meanwhile. */
   triesMax: 4,
   /** The TTL of records for which external-dns names none. */
   ttlSecondsDefault: 300,

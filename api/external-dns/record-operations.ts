@@ -27,13 +27,13 @@ interface Target {
   readonly held: Held
 }
 
-/** A record set as it is to be; without texts it is to go. */
+/** The wanted state of a record set; without texts it is deleted. */
 interface NewSet {
   readonly type: string
   readonly name: string
   /** In plain form. */
   readonly texts: readonly string[]
-  /** 0: as it is. */
+  /** 0: stays as it is. */
   readonly ttlSeconds: number
 }
 
@@ -163,7 +163,7 @@ const removal = ({ tenant }: Target, { found }: HeldSet): Operation => ({
   ...{ verb: 'delete', kind: 'RecordSet', ...on(tenant, found) },
 })
 
-/** Compared with what this was worked out from. */
+/** Compared with the objects on which it was computed. */
 const on = (tenant: string, { part }: HeldSet['found']) => ({
   target: { uid: part.uid, tenant },
   ifMatch: etagOf(part),

@@ -1,5 +1,5 @@
-// Decides which of the found members are answered: those that vanish wait a little, and too many
-// that vanish at once are held.
+// Decides which of the found members are answered: members that vanish go after a while, and are
+// held if too many vanish at once.
 
 export interface MembershipRules {
   /** Share of the members that may vanish at once, 0 to 1. All of them never do by themselves. */
@@ -11,23 +11,23 @@ export interface MembershipRules {
 }
 
 export interface Held {
-  /** Members that are not found any more, and are answered all the same. */
+  /** Vanished members that are still answered. */
   readonly missing: number
-  /** Members that are answered. */
+  /** Answered members. */
   readonly members: number
-  /** When it began, Unix epoch. */
+  /** When the hold began, Unix epoch. */
   readonly sinceMs: number
 }
 
 interface Member {
   weight: number
-  /** When it was first missing, Unix epoch; 0: it is there. */
+  /** When the member was first missing, Unix epoch; 0: it is there. */
   missingSinceMs: number
-  /** True: it is missing, and does not go by itself. */
+  /** True: the member is missing, and does not go by itself. */
   isHeld: boolean
 }
 
-/** More members than before count for `maxRemoved` when they were there for so many intervals. */
+/** New members count for `maxRemoved` after this many intervals. */
 const settlingIntervals = 2
 
 export class Membership {
@@ -35,13 +35,13 @@ export class Membership {
   readonly #members = new Map<string, Member>()
   #found: ReadonlyMap<string, number> = new Map()
   #held: Held | null = null
-  /** How many there were when members were held first; 0: none are. */
+  /** Number of members when the hold began; 0: none are held. */
   #heldOf = 0
-  /** How many there were until when, the largest first, over `removeAfterMs`. */
+  /** Numbers of members with their last times, largest first, over `removeAfterMs`. */
   readonly #sizes: { readonly size: number; readonly untilMs: number }[] = []
-  /** How many there were for long enough. */
+  /** Number of members that were there for long enough. */
   #settled: number
-  /** More than that, and since when. */
+  /** A larger number, and since when. */
   #growth: { readonly size: number; readonly sinceMs: number } | undefined
 
   /** @param known weights by address, from before a restart */
@@ -64,12 +64,12 @@ export class Membership {
     return new Map([...this.#members].map(([address, { weight }]) => [address, weight]))
   }
 
-  /** Whether the source found this member when it was asked last. */
+  /** Whether the last answer of the source had this member. */
   isThere(address: string): boolean {
     return this.#members.get(address)?.missingSinceMs === 0
   }
 
-  /** Takes what was found; without `found`, removes those whose time has come. */
+  /** Takes what the source found; without `found`, only removes members whose time has come. */
   take(nowMs: number, found?: ReadonlyMap<string, number>): void {
     if (found !== undefined) {
       this.#found = found
@@ -130,7 +130,7 @@ export class Membership {
       for (const member of this.#members.values()) member.isHeld = false
       if (this.#heldOf > 0) this.#settled = Math.min(found.size, this.#heldOf)
     } else if (gone.length > came) {
-      // Members in whose place others came are no loss, and go.
+      // Replaced members are no loss, and go.
       for (const member of gone) member.isHeld = true
       this.#heldOf = Math.max(before, this.#heldOf)
       this.#letGoOldest()
@@ -140,9 +140,9 @@ export class Membership {
   }
 
   /**
-   * How many there were before an answer, against which it is compared: the most in a while, so
-   * that several small losses are one large one, but not those that came a moment ago, as a wrong
-   * answer may have many.
+   * The number of members with which an answer is compared: the most in a while, so that several
+   * small losses count as a large one, but without those that came a moment ago, as a wrong answer
+   * may have many.
    */
   #sizeBefore(nowMs: number): number {
     const sizes = this.#sizes

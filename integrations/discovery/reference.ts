@@ -1,4 +1,4 @@
-// What one member of a pool asks a source, and the addresses that it has by it.
+// The question of one pool member to a source, and the addresses that it gets.
 import type { DiscoveredFrom } from '#bundle/discovered/from.ts'
 import { discoveredLimits, partsForTenant } from '#bundle/discovered/from.ts'
 import type { HostnameStatus } from '#inputs/resolve/address-source.ts'
@@ -22,17 +22,17 @@ export interface ReferenceStatus {
   /** Kind of the source; empty: this node's settings do not have it. */
   readonly kind: string
   readonly members: readonly { readonly address: string; readonly weight: number }[]
-  /** When they were found, Unix epoch; 0: never. */
+  /** When the addresses were found, Unix epoch; 0: never. */
   readonly foundAtMs: number
-  /** Why they are as they were, or fewer than there could be; empty: all is well. */
+  /** Why the addresses are old or incomplete; empty: all is well. */
   readonly error: string
-  /** null: none are. */
+  /** null: no members are held. */
   readonly held: Held | null
   /** Members for which there is no place. */
   readonly unused: number
   /** Targets of the source that cannot be members. */
   readonly leftOut: number
-  /** Why the first of those cannot; empty: their weight is 0. */
+  /** Why the first of them cannot; empty: their weight is 0. */
   readonly fault: string
 }
 
@@ -63,7 +63,7 @@ export class Reference {
   #leftOut = 0
   #targetFault = ''
   #callOff: (() => void) | undefined
-  /** undefined: nobody is asked. */
+  /** undefined: no source is asked. */
   query: Query | undefined
 
   constructor(parts: ReferenceParts) {
@@ -116,18 +116,18 @@ export class Reference {
     return { name, members: [...membership.members], atMs: this.#atMs }
   }
 
-  /** Says that nobody can be asked. */
+  /** Notes why no source can be asked. */
   fail(why: string): void {
     this.#tellFault(why)
   }
 
-  /** Takes what the source has said last. */
+  /** Takes the last answer of the source. */
   take({ checked, error, foundAtMs }: Query): void {
     if (checked === null || error !== '') this.#tellFault(error)
     else this.#takeTargets(checked, foundAtMs)
   }
 
-  /** Takes what the source has said before this was asked for, though it may fail by now. */
+  /** Takes an answer from before this question was asked, though the source may fail by now. */
   takeLast({ checked, error, foundAtMs }: Query): void {
     if (checked !== null) this.#takeTargets(checked, foundAtMs)
     if (error !== '') this.#tellFault(error)
@@ -148,7 +148,7 @@ export class Reference {
     const weights = new Map<string, number>()
     for (const target of checked.targets) {
       if (!hasLabels(target, wanted)) continue
-      // Several on one machine are one member, with the weight of all.
+      // Several on one machine become one member with the weight of all.
       const sum = (weights.get(target.address) ?? 0) + target.weight
       weights.set(target.address, Math.min(sum, discoveryLimits.weightMax))
     }
@@ -200,8 +200,7 @@ export class Reference {
   }
 
   /**
-   * Members keep their slots, but those that the source does not find give theirs up to those that
-   * it finds.
+   * Members keep their slots; vanished members give theirs up to found ones.
    */
   #fill(): void {
     const { membership, slots } = this.#parts

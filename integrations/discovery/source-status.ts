@@ -1,4 +1,4 @@
-// Says how a source stands, by what it was asked last and what members have of it.
+// Tells the status of a source, from its last answers and the members that depend on it.
 import type { Query, Source } from './query.ts'
 import type { Reference } from './reference.ts'
 
@@ -9,9 +9,9 @@ export interface SourceStatus {
   readonly type: string
   readonly tenants: readonly string[]
   readonly state: State
-  /** When the members that are worst off were found, Unix epoch; 0: never. */
+  /** When the oldest answered members were found, Unix epoch; 0: never. */
   readonly foundAtMs: number
-  /** Why it is not as it should be; empty: it is. */
+  /** What is wrong; empty: nothing. */
   readonly error: string
   readonly members: number
   readonly held: number
@@ -26,12 +26,12 @@ export function sourceStatus(
   references: readonly Reference[],
 ): SourceStatus {
   const { name, type, tenants } = settings
-  // What a tenant may not use says nothing of the source.
+  // A tenant that may not use the source tells nothing about it.
   const own = references.filter(({ isRefused }) => !isRefused)
   const known = own.map((one) => one.describe())
   const holds = known.flatMap(({ held }) => held ?? [])
   const held = holds.reduce((sum, { missing }) => sum + missing, 0)
-  // A pool that asks for what there cannot be is no fault of the source.
+  // An impossible question of a pool is no fault of the source.
   const fault = queries.map(({ error }) => error).find((error) => error !== '')
   const isAsking = queries.some(({ hasTried }) => !hasTried)
   let state: State = 'ok'

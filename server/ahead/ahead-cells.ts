@@ -1,11 +1,11 @@
 // What the thread that signs ahead says of itself, in cells that the main thread reads.
 
 export const AheadCell = {
-  /** The generation that it reads; none before. */
+  /** The only generation that the thread still reads. */
   Adopted: 0,
   /** Signatures that were made since the start of the process. */
   Made: 1,
-  /** How many had no place in the table, at the last look. */
+  /** Signatures without a place in the table, at the last look. */
   LeftOut: 2,
   Cells: 3,
 } as const

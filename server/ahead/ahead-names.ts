@@ -1,5 +1,5 @@
-// Writes what may be answered under the names of a bundle, one rrset after the other, as the answer
-// path does: so the digests under which signatures are kept are the same.
+// Writes all answers under the names of a bundle, rrset by rrset, as the answer path does, so that
+// signatures are kept under the same digests.
 import { findRrset, nodeFlags, nodeNameBytes, rrsetCount } from '#bundle/format/bundle.ts'
 import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -23,20 +23,20 @@ const questionBytes = 4
 export class AheadNames {
   readonly #tx: Transaction
   readonly #bundle: Bundle
-  /** What was looked at last: records, then denials; of which node. */
+  /** The current phase, records (0) or denials (1), and the node in it. */
   phase = 0
   node = 0
 
-  /** @param tx which answers from the bundle, into memory for the largest message */
+  /** @param tx answers from the bundle, into memory for the largest message */
   constructor(tx: Transaction, bundle: Bundle) {
     this.#tx = tx
     this.#bundle = bundle
   }
 
   /**
-   * Signs an rrset in each step: records, and each member of a service alone; then denials.
+   * Signs one rrset in each step: records, and each member of a service alone; then denials.
    *
-   * @param from where it begins
+   * @param from the phase and node to begin with
    */
   *sign(from: Pick<AheadNames, 'phase' | 'node'>): Generator<void> {
     const { nodes } = this.#bundle.counts
@@ -50,7 +50,7 @@ export class AheadNames {
     }
   }
 
-  /** Whether answers have its name. What a wildcard stands for has other names. */
+  /** Whether answers have the name of the node. Answers from a wildcard have other names. */
   #isSigned(node: number): boolean {
     const flags = this.#flags(node)
     if ((flags & NodeFlag.Below) !== 0 && (flags & NodeFlag.Apex) === 0) return false
@@ -99,13 +99,13 @@ export class AheadNames {
     if (serviceOfNode(this.#bundle, node) < 0) return
     const policy = nodeRow[row + NodeCell.Algorithm]! - firstPolicyCode
     const cells = policy * PolicyCell.Words
-    // Several are drawn: sets without end.
+    // Several members are drawn, which makes too many different sets.
     if (policy >= 0 && policyRow[cells + PolicyCell.AnswerCount]! > 1) return
     yield* this.#signPool(node, nodeRow[row + NodeCell.Pool]! - 1)
     if (policy >= 0) yield* this.#signPool(node, policyRow[cells + PolicyCell.FallbackPool]! - 1)
   }
 
-  /** Each of its members, whether it is up or down now. */
+  /** Signs each member of a pool, whether it is up or down now. */
   *#signPool(node: number, pool: number): Generator<void> {
     if (pool < 0) return
     const [tx, bundle] = [this.#tx, this.#bundle]
@@ -116,7 +116,7 @@ export class AheadNames {
     const end = first6 + poolCount6[pool]!
     for (let member = poolMemberStart[pool]!; member < end; member++) {
       const flags = memberFlags[member]!
-      // The address of a host name may be another one tomorrow.
+      // The address of a host name may change.
       if ((flags & MemberFlag.Enabled) === 0 || (flags & MemberFlag.Resolved) !== 0) continue
       this.#begin(node)
       const start = tx.at
@@ -127,7 +127,7 @@ export class AheadNames {
     }
   }
 
-  /** That a name has no other types: the same record for each of them. */
+  /** Signs that a name has no other types, which is one record for all of them. */
   *#signDenial(node: number): Generator<void> {
     const flags = this.#flags(node)
     // An alias stands for every type. At a cut all that is denied is DS.

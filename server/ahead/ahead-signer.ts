@@ -1,22 +1,22 @@
-// Hands each generation that is signed to the thread that signs ahead, which it starts with the
-// first one, and again when it has ended.
+// Hands each signed generation to the thread that signs ahead. The first one starts the thread; it
+// is started again when it has ended.
 import { Worker } from 'node:worker_threads'
 import type { Log } from '#lib/log.ts'
 import { RestartPause } from '#system/worker/restart-pause.ts'
 import { AheadCell } from './ahead-cells.ts'
 import type { AheadGeneration } from './ahead-walk.ts'
 
-/** Bundles and signatures lie in shared memory: this is for keys. */
+/** Enough for keys: bundles and signatures lie in shared memory. */
 const heapMbMax = 256
-/** Signing leaves much garbage that is dead at once. */
+/** Signing leaves much short-lived garbage. */
 const youngHeapMbMax = 4
-/** At a start the threads that answer have the cores. */
+/** At a start the cores belong to the threads that answer. */
 const startMs = 500
 
 export interface AheadStatus {
   /** Signatures that were made since the start of the process. */
   readonly made: number
-  /** How many had no place in the table. */
+  /** Signatures that had no place in the table. */
   readonly leftOut: number
 }
 
@@ -42,7 +42,7 @@ export class AheadSigner {
     else if (signing !== null) this.#startIn(startMs)
   }
 
-  /** Whether nothing of a generation before this one is read. */
+  /** Whether the thread no longer reads any generation before this one. */
   hasAdopted(number: number): boolean {
     if (this.#worker === undefined) return true
     return Atomics.load(this.#cells, AheadCell.Adopted) >= number

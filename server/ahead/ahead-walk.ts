@@ -1,5 +1,5 @@
-// Signs before anybody asks: for each bundle and set of keys it looks once for all signatures that
-// answers may need, and makes those that are not there; later it renews what ends soon.
+// Signs before anybody asks: looks once, for each bundle and set of keys, for all signatures that
+// answers may need, and makes the missing ones; later renews signatures that end soon.
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Counters } from '#answer/counters/counters.ts'
@@ -11,24 +11,26 @@ import { SigningMemory } from '#answer/signing/signing-memory.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
 import { AheadNames } from './ahead-names.ts'
 
-/** What is signed, and with which keys. */
+/** The data to sign, and the keys to sign with. */
 export type AheadGeneration = Pick<
   Generation,
   'number' | 'bundle' | 'digest' | 'dynamic' | 'routing' | 'signing'
 >
 
 export const aheadLimits = Object.freeze({
-  /** Signatures that a pass looks for: the table has no place for more. */
+  /** Signatures that one pass looks for: the table has no place for more. */
   perPass: signatureLimits.ofZoneMax,
-  /** From one pass to the next; what a period ends for has an hour to be renewed. */
+  /** From one pass to the next. Signatures whose period ends are renewed within an hour. */
   passSeconds: 600,
-  /** Half of a core at most while something is left: where cores are counted by a quota, a lower
-   * priority alone would take time from answers. */
+  /**
+   * A pass takes at most half of a core: where a quota counts cores, a lower priority alone would
+   * take time from answers.
+   */
   workMs: 10,
   restMs: 10,
   /**
-   * After a pass it pauses for so many times as long: a look takes 2 µs, and where commits come
-   * each second, looks at hundreds of thousands of rrsets take a twentieth of a core.
+   * After a pass the thread pauses this many times as long. One look takes 2 µs; where commits come
+   * each second, passes over hundreds of thousands of rrsets then take a twentieth of a core.
    */
   pauseTimes: 19,
   pauseMsMax: 30_000,
@@ -52,17 +54,17 @@ export class AheadWalk {
   #madeBefore = 0
   #generation: AheadGeneration | undefined
   #names: AheadNames | undefined
-  /** undefined: it is over. */
+  /** undefined: the last pass is over. */
   #pass: Iterator<void> | undefined
-  /** Another bundle came during the pass: it says nothing about what is not needed any more. */
+  /** A bundle came during the pass, which then cannot tell which signatures are obsolete. */
   #isMixed = false
   /** Something has changed since the pass began. */
   #isWanted = false
-  /** Signatures that the pass may still look for, and time that it took. */
+  /** Signatures that the pass may still look for, and the time that it took. */
   #left = 0
   #workedMs = 0
   #notBeforeMs = -Infinity
-  /** When it began; seconds since 1970. */
+  /** When the pass began; seconds since 1970. */
   #begunSeconds = 0
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
@@ -74,17 +76,17 @@ export class AheadWalk {
     this.#tx.transport = Transport.Tcp
   }
 
-  /** Signatures that were made, also in tables of before. */
+  /** Signatures made since the start, including those in earlier tables. */
   get made(): number {
     return this.#madeBefore + (this.#table?.made ?? 0)
   }
 
-  /** How many of this pass had no place: each is made when it is asked for. */
+  /** Signatures of this pass without a place: each is made when a query asks for it. */
   get leftOut(): number {
     return this.#table?.leftOut ?? 0
   }
 
-  /** From now on nothing of the generation before is read. */
+  /** Goes over to a generation; the one before is no longer read. */
   take(generation: AheadGeneration): void {
     const before = this.#generation
     this.#generation = generation
@@ -100,7 +102,7 @@ export class AheadWalk {
       before.signing?.signatures === generation.signing?.signatures
     this.#isWanted ||= !isSame
     if (this.#pass === undefined) return
-    // Its names are about the same: what is missed is found by the pass that follows.
+    // The names are about the same; the next pass finds what this one misses.
     this.#isMixed = true
     this.#isWanted = true
     this.#pass = this.#names?.sign(from)

@@ -23,7 +23,7 @@ main.on('message', (generation: AheadGeneration) => {
 
 function turn(): void {
   const afterMs = walk.turn()
-  // It goes on where the thread before this one has ended.
+  // The new thread goes on where the one before it ended.
   Atomics.add(cells, AheadCell.Made, walk.made - counted)
   counted = walk.made
   Atomics.store(cells, AheadCell.LeftOut, walk.leftOut)

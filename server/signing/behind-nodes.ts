@@ -1,24 +1,25 @@
-// Knows which nodes answer by keys of before, and for how long: rolls wait for them, for a time.
+// Tells which nodes still answer by earlier keys, and for how long. Rolls wait for them, up to a
+// limit.
 
 export interface KeyNode {
   readonly name: string
-  /** Revision of the keys that it says it has; see `KeySet`. */
+  /** Revision of the keys that the node reports; see `KeySet`. */
   readonly revision: number
-  /** Its word may be so old. */
+  /** The report may be this old. */
   readonly lateMs: number
 }
 
 export interface BehindNode {
   readonly name: string
   readonly behindMs: number
-  /** False: it is behind for too long, and rolls go on without it. */
+  /** False: the node is behind for too long, and rolls go on without it. */
   readonly isWaitedFor: boolean
 }
 
 export interface BehindNodesParts {
-  /** Nodes that live and count, and answer by keys that they are sent. */
+  /** Live nodes that answer by keys they are sent. */
   readonly nodes: () => readonly KeyNode[]
-  /** What the keys are of that nodes are to have. */
+  /** Revision of the keys that nodes should have. */
   readonly revision: () => number
   readonly monotonicMs: () => number
 }
@@ -28,14 +29,14 @@ type Lag = BehindNode & Pick<KeyNode, 'lateMs'>
 const freshMs = 1_000
 /** A roll can be a day late; a node that takes no keys for a day needs a person. */
 export const waitedForMs = 86_400_000
-/** Beyond, each second one but the first is left out: nodes are behind for a little less. */
+/** Beyond this, every second one but the first is dropped, which makes nodes seem less behind. */
 const revisionsMax = 256
-/** Keys come within seconds; said to people after so long. */
+/** Keys arrive within seconds; after this long people are told. */
 const saidMs = 600_000
 
 export class BehindNodes {
   readonly #parts: BehindNodesParts
-  /** Rising; the first one that a node lacks says since when it is behind. */
+  /** Ascending. The first revision that a node lacks tells since when it is behind. */
   #revisions: { readonly revision: number; readonly atMs: number }[] = []
 
   #known: readonly Lag[] = []
@@ -45,7 +46,11 @@ export class BehindNodes {
     this.#parts = parts
   }
 
-  /** @param beyondMs who is behind for longer, and is waited for; names in their order */
+  /**
+   * Names nodes that rolls wait for.
+   *
+   * @param beyondMs nodes that are behind for less are left out
+   */
   waitedFor(beyondMs: number): readonly string[] {
     const lags = this.#lags()
     return lags
@@ -54,12 +59,12 @@ export class BehindNodes {
       .map(({ name }) => name)
   }
 
-  /** What people should know of. */
+  /** Nodes that people should know of. */
   notable(): readonly BehindNode[] {
     return this.#lags().filter(({ behindMs }) => behindMs >= saidMs)
   }
 
-  /** Each zone of a look asks: they are listed once for all. */
+  /** Lists the nodes once for all zones of a look, each of which asks. */
   #lags(): readonly Lag[] {
     const nowMs = this.#parts.monotonicMs()
     if (nowMs - this.#atMs < freshMs) return this.#known
@@ -84,7 +89,7 @@ export class BehindNodes {
       this.#revisions.push({ revision: now, atMs: nowMs })
     }
     const least = Math.min(...nodes.map(({ revision }) => revision))
-    // The last one stays, to be compared with.
+    // The last one stays for the comparison.
     this.#revisions = this.#revisions.filter(
       (one, i) => one.revision > least || i === this.#revisions.length - 1,
     )

@@ -3,10 +3,10 @@ import { foreignRecord } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 
 /**
- * A key of an algorithm by which nothing is signed here is left out: RFC 4035 section 2.2.
+ * Keys of an algorithm that signs nothing here are left out: RFC 4035 section 2.2.
  *
- * @param listed rdata of DNSKEY: all that there are to be
- * @returns the same array where nothing is to change
+ * @param listed rdata of all DNSKEY records that should be there
+ * @returns the same array if nothing changes
  */
 export function withListed(
   records: readonly KeyRecord[],

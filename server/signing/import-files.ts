@@ -1,4 +1,4 @@
-// Takes keys that another server signs with into the folder of a node: files of BIND, and of Knot.
+// Takes keys of another server, in files of BIND or Knot, into the folder of a node.
 import { readFileSync } from 'node:fs'
 import { readBindKey, readPemKey } from '#dns/dnssec/key-files.ts'
 import type { BindKey } from '#dns/dnssec/key-files.ts'
@@ -9,15 +9,15 @@ import type { Result } from '#lib/result.ts'
 import { storeKey } from './key-store.ts'
 
 export interface ImportGiven {
-  /** The zone of PEM files, in wire form; null: it was not said. */
+  /** The zone of PEM files, in wire form; null: not given. */
   readonly zone: Uint8Array | null
   /** Text with the DNSKEY records of the zone. */
   readonly dnskeys: string
-  /** When keys are taken as used from, where their files do not say. */
+  /** Time from which keys count as used, if their files have none. */
   readonly nowMs: number
 }
 
-/** Errors: a sentence that names the file. Nothing is stored then. */
+/** Errors: a sentence that names the file; then nothing is stored. */
 export function readForeignKeys(
   paths: readonly string[],
   given: ImportGiven,
@@ -56,7 +56,7 @@ function readPem(path: string, { zone, dnskeys, nowMs }: ImportGiven): Result<Bi
   return err(`no DNSKEY record of ${formatName(zone)} has this key: it is not in use there`)
 }
 
-/** Tools cut the key in parts, each in its own way. */
+/** Each tool splits the key in its own way. */
 const oneSpaced = (text: string): string => text.replace(/[\s()]+/g, '')
 
 /** @returns paths of the public halves */

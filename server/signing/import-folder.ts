@@ -16,16 +16,16 @@ interface ImportParts {
 }
 
 /**
- * The files stay as they are: what was taken once is known the next time. Keys that do not sign all
- * of their zone now are not taken: the zone would be signed no more by them.
+ * The files stay as they are; imported keys are recognised the next time. Keys that do not sign all
+ * of their zone now are not imported, as they would stop signing it.
  *
- * @returns false: the database took nothing; later it may
+ * @returns false: the database took nothing, but may later
  */
 export async function importKeyFolder(parts: ImportParts): Promise<boolean> {
   const { directory, secretKey, vault, nowMs, log } = parts
   const { found, faults } = readStoredRecords(directory, secretKey, nowMs)
   for (const fault of faults.values()) log.warn({}, `${fault}; it is not taken into the database`)
-  // At once: the vault brings into force together what waits for each other.
+  // All at once: the vault puts changes that wait into force together.
   const changes = [...found].map(([zone, records]) =>
     vault.change(zone, (before) => ok(before.length > 0 || !signsAll(records) ? before : records)),
   )

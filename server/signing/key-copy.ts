@@ -1,5 +1,5 @@
-// The copy of all keys in the data directory, encrypted, so that a node signs without the database
-// or the control node that it has them from.
+// The encrypted copy of all keys in the data directory: with it a node signs without the database
+// or the control node that they came from.
 import { existsSync, readFileSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
@@ -14,19 +14,19 @@ import type { KeySet } from './key-set.ts'
 export const keyCopyFile = 'zone-keys.copy'
 
 export interface KeyCopy {
-  /** undefined: there is none that can be read. */
+  /** undefined: there is no readable copy. */
   readonly read: () => KeySet | undefined
-  /** Whether there is one, also if it cannot be read. */
+  /** Whether there is a copy, even an unreadable one. */
   readonly isThere: () => boolean
-  /** What cannot be written is said in the log. */
+  /** Failures are logged. */
   readonly write: (set: KeySet) => void
 }
 
-/** Sealed, three octets are four letters. */
+/** Sealing turns three octets into four letters. */
 const fileBytesMax = keySetLimits.bytesMax * 1.5
 
 /**
- * @param key null: what it would be made of is not set
+ * @param key null: the secret that it comes from is not set
  * @returns null: there is no copy. Errors: a sentence without its full stop
  */
 export function readKeyCopy(path: string, key: Uint8Array | null): Result<KeySet | null, string> {
@@ -48,7 +48,7 @@ export function createKeyCopy(path: string, key: Uint8Array, log: Log): KeyCopy 
     isThere: () => existsSync(path),
     write: (set) => {
       try {
-        // A key that is lost by mistake would be lost for ever.
+        // A key that is dropped by mistake could not be restored.
         if (isAnyLost(last, set) && existsSync(path)) {
           writeDurably(`${path}.before`, readFileSync(path), 0o600)
         }
@@ -62,7 +62,7 @@ export function createKeyCopy(path: string, key: Uint8Array, log: Log): KeyCopy 
   }
 }
 
-/** @param before undefined: what is there cannot be read */
+/** @param before undefined: the copy that is there cannot be read */
 function isAnyLost(before: KeySet | undefined, after: KeySet): boolean {
   const kept = new Set(after.records.map(identity))
   return before?.records.every((record) => kept.has(identity(record))) !== true

@@ -1,5 +1,5 @@
-// Rolls the keys of signed zones on a control node: looks at each now and then, makes keys that are
-// wanted, and stores what has happened.
+// Rolls the keys of signed zones on a control node: looks at each zone now and then, makes the keys
+// it needs, and stores what has happened.
 import { createHash } from 'node:crypto'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { keyRecordJson, recordOfKey } from '#dns/dnssec/key-record.ts'
@@ -24,7 +24,7 @@ import { isSaid } from './key-vault.ts'
 import type { KeyVault } from './key-vault.ts'
 import type { KeptView, StoredLooks } from './stored-looks.ts'
 
-/** A zone that is to be signed. */
+/** A zone that should be signed. */
 export interface KeptZone {
   /** Lower case, with the final dot. */
   readonly name: string
@@ -38,7 +38,7 @@ export interface KeptZone {
 export interface KeyKeeperParts {
   readonly vault: Pick<KeyVault, 'keys' | 'change'>
   readonly zones: () => readonly KeptZone[]
-  /** Asks the servers of the parent; null: not all could say. */
+  /** Asks the servers of the parent; null: not all of them answered. */
   readonly parentOf: (zone: string) => Promise<ParentView | null>
   readonly looks: StoredLooks
   /** Nodes that lack keys for longer than so many ms, and are waited for; left out: none is. */
@@ -56,12 +56,12 @@ interface ZoneState {
   view: KeptView
 }
 
-/** While a step waits for the parent, and otherwise. */
+/** Pauses between looks: while a step waits for the parent, and otherwise. */
 const askedAgainMs = { waiting: 600_000, calm: 3_600_000 } as const
-/** A look takes a part of many zones; the others have their turn in the next one. */
+/** One look takes this many zones; the next look takes the others. */
 const askedMax = 64
 const askedAtOnce = 8
-/** A new key leads to a step, and that one to another. */
+/** One step may lead to the next. */
 const roundsMax = 4
 const tagTriesMax = 16
 
@@ -96,7 +96,7 @@ export class KeyKeeper {
     for (const name of this.#states.keys()) if (!names.has(name)) this.#states.delete(name)
     const due = new Set(kept.filter((zone) => this.#isDue(zone)).slice(0, askedMax))
     await this.#askParents([...due])
-    // At once: the vault brings into force together what waits for each other.
+    // All at once: the vault puts changes that wait into force together.
     await Promise.all(kept.map((zone) => this.#keep(zone, this.#stateOf(zone.name), due.has(zone))))
     looks.write(
       [...this.#states].map(([zone, { looked, text }]) => ({ zone, looked, text })),
@@ -111,7 +111,7 @@ export class KeyKeeper {
     return Math.abs(this.#parts.clock.nowMs() - askedMs) >= periodMs
   }
 
-  /** Several at once: parents that do not answer would make a look longer than a clock's jump. */
+  /** Several at once: silent parents would make a look as long as a jump of the clock. */
   async #askParents(zones: readonly KeptZone[]): Promise<void> {
     const waiting = [...zones]
     const ask = async (): Promise<void> => {
@@ -129,7 +129,7 @@ export class KeyKeeper {
   }
 
   /**
-   * A person's roll.
+   * Begins a roll that a person asks for.
    *
    * @param zone lower case, with the final dot
    * Errors: a sentence that says what to do.
@@ -153,7 +153,8 @@ export class KeyKeeper {
   }
 
   /**
-   * A person says that the parent has the DS of a key. Where it can be asked, that counts alone.
+   * Notes a person's word that the parent has the DS of a key. Where the parent can be asked, its
+   * answer counts alone.
    *
    * @param zone lower case, with the final dot
    * Errors: a sentence that says what to do.
@@ -244,18 +245,18 @@ export class KeyKeeper {
   #made(zone: string, { role, algorithm }: WantedKey, known: readonly KeyRecord[]): KeyRecord {
     const flags = role === 'zsk' ? 256 : entryFlags
     const createdMs = this.#parts.clock.nowMs()
-    // The compiler knows the algorithms that there are.
+    // The compiler has checked the algorithm.
     const kind = signingAlgorithm(algorithm)!
     const make = (): KeyRecord =>
       recordOfKey(zone, zoneKey(kind.generate(), flags)!, role, { createdMs })
     let key = make()
-    // Validators would try both of two keys with one tag.
+    // Validators would have to try both of two keys with one tag.
     for (let i = 0; i < tagTriesMax && known.some(({ tag }) => tag === key.tag); i++) key = make()
     return key
   }
 }
 
-/** Said where a step waits for what nodes answer. */
+/** Adds the nodes that a step waits for. */
 function withNodes(waiting: Rolled['waiting'], nodes: readonly string[]): Rolled['waiting'] {
   const first = waiting.find((one) => one.for === 'time')
   if (first === undefined || nodes.length === 0) return waiting
@@ -273,7 +274,7 @@ function saysOtherwise(tag: number, { onAll, onAny }: ParentView): string {
   )
 }
 
-/** Tells keys that another node has changed. */
+/** Digest by which changes of other nodes are noticed. */
 const textOf = (records: readonly KeyRecord[]): string =>
   createHash('sha256')
     .update(JSON.stringify(records.map(keyRecordJson)))

@@ -1,4 +1,4 @@
-// All keys of an installation as text: what an envelope holds, and what the copy of a node has.
+// All keys of an installation as text, in an envelope and in the copy of a node.
 import { readKeyRecord, keyRecordJson } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { err, ok } from '#lib/result.ts'
@@ -6,20 +6,20 @@ import type { Result } from '#lib/result.ts'
 import { fieldsOf, isFields, parseJson } from '#lib/text/json.ts'
 
 export interface KeySet {
-  /** See `ZoneKeysState`: a higher one is newer. */
+  /** See `ZoneKeysState`: higher is newer. */
   readonly revision: number
   readonly records: readonly KeyRecord[]
 }
 
 export const keySetLimits = {
-  /** Some 30,000 keys. */
+  /** About 30,000 keys. */
   bytesMax: 32 * 1024 * 1024,
   recordsMax: 40_000,
 } as const
 
 const version = 1
 
-/** It has the private halves: never where anybody can read it. */
+/** Has the private halves, so it is never stored or sent in the clear. */
 export function printKeySet({ revision, records }: KeySet): string {
   const keys = records.map((record) => ({ ...keyRecordJson(record), secret: printed(record) }))
   return JSON.stringify({ version, revision, keys })
@@ -28,7 +28,7 @@ export function printKeySet({ revision, records }: KeySet): string {
 const printed = ({ secret }: KeyRecord): string | null =>
   secret === null ? null : Buffer.from(secret).toString('base64')
 
-/** Errors: a sentence without its full stop, and without anything of a key. */
+/** Errors: a sentence without its full stop that reveals nothing of a key. */
 export function readKeySet(text: string): Result<KeySet, string> {
   if (text.length > keySetLimits.bytesMax) return err(`it has ${text.length} octets`)
   const { version: found, revision, keys } = fieldsOf(parseJson(text))

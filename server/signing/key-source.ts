@@ -1,8 +1,8 @@
-// What hands out the keys of zones: the database of a control node, or what such a node has sent.
+// The port to the keys of zones: from the database of a control node, or sent by such a node.
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 
 export interface KeySource {
-  /** Where the keys are, as a sentence says it: "the database". */
+  /** Where the keys are, for sentences: "the database". */
   readonly place: string
   /** By zone: lower case, with the final dot. */
   readonly keys: () => ReadonlyMap<string, readonly KeyRecord[]>
@@ -10,15 +10,15 @@ export interface KeySource {
   readonly faults: () => ReadonlyMap<string, string>
   /** @param handler called when there are other keys or faults */
   readonly onChange: (handler: () => void) => void
-  /** null: others make keys. */
+  /** null: keys are made elsewhere. */
   readonly makeFirst: MakeFirst | null
 }
 
 /**
- * Makes the first keys of a zone later, if there are none by then.
+ * Makes the first keys of a zone later, if it still has none by then.
  *
- * @param make called with what they are to be, when they are to be made
- * @returns why there are none to be made, as far as it is known: a sentence; null: they come
+ * @param make called at that time with the kind of keys to make
+ * @returns a sentence why none are made, as far as is known; null: they will be made
  */
 export type MakeFirst = (
   zone: string,
@@ -26,14 +26,14 @@ export type MakeFirst = (
 ) => string | null
 
 export interface FirstKeys {
-  /** A KSK and a ZSK, in the place of one key for all. */
+  /** A KSK and a ZSK instead of one key for both. */
   readonly isSplit: boolean
 }
 
-/** Why a zone has no first keys that are made here. */
+/** Why no first keys are made here for a zone. */
 export interface NoFirstKeys {
   /** A sentence. */
   readonly reason: string
-  /** It is worth asking again as soon as the keys are missed. */
+  /** Asking again as soon as the keys are missed may succeed. */
   readonly isSoonOver: boolean
 }

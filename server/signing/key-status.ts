@@ -45,7 +45,7 @@ const steps: Readonly<Record<Step, string>> = {
   'stop-signing': 'signs no more',
 }
 
-/** A sentence for a step that waits: when, or what a person is to do. */
+/** A sentence for a step that waits: until when, or what a person has to do. */
 export function waitingLine(zone: string, one: Waiting): string {
   switch (one.for) {
     case 'time':

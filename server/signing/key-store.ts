@@ -1,4 +1,4 @@
-// The key files of a node: in the form of BIND, the private halves sealed where the node has a key
+// The key files of a node in the form of BIND. The private halves are sealed if the node has a key
 // for secrets.
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,11 +20,11 @@ export const keyFolder = 'dnssec'
 export interface StoredKeys {
   /** By name, in lower case with the trailing dot. */
   readonly found: ReadonlyMap<string, KeyOfZone>
-  /** Why there is none: a sentence. */
+  /** A sentence why there is none. */
   readonly faults: ReadonlyMap<string, string>
 }
 
-/** One zone has a few files; what is beyond is not looked at. */
+/** A zone has a few files; files beyond this many are ignored. */
 const filesMax = 100_000
 
 /**
@@ -46,7 +46,7 @@ export function readStoredKeys(directory: string, secretKey: Uint8Array | null):
       found.set(formatName(foldName(read.value.zone)), read.value)
     }
   }
-  // What is doubtful signs nothing.
+  // Doubtful keys sign nothing.
   for (const name of faults.keys()) found.delete(name)
   return { found, faults }
 }
@@ -58,8 +58,8 @@ export interface StoredRecords {
 }
 
 /**
- * All keys of each zone, as BIND and `gslbd dnssec import` leave them: what has happened to them is
- * in the files, too. What is to come there is left out: the policy of the zone decides that.
+ * Reads all keys of each zone, as BIND and `gslbd dnssec import` leave them, with their past times.
+ * Future times in the files are ignored: the policy of the zone decides about the future.
  *
  * @throws the error of a directory that is there and cannot be read
  */
@@ -84,7 +84,7 @@ export function readStoredRecords(
   return { found, faults }
 }
 
-/** What opens the keys in a data directory; null: it is not set. */
+/** The secrets that open keys in a data directory; null: not set. */
 export interface KeySecrets {
   /** Opens files. */
   readonly secretKey: Uint8Array | null
@@ -120,7 +120,7 @@ export function readAllKeys(
   return ok({ found, faults })
 }
 
-/** @returns paths of private halves that others can read, and that are not sealed */
+/** @returns paths of unsealed private halves that other users can read */
 export function exposedKeys(directory: string): readonly string[] {
   const paths = keyFilesIn(directory).map((name) =>
     join(directory, name.replace(/key$/, 'private')),
@@ -136,7 +136,7 @@ function keyFilesIn(directory: string): string[] {
     const all = readdirSync(directory).filter((name) => /^K.+\+\d{3}\+\d{5}\.key$/.test(name))
     return all.sort().slice(0, filesMax)
   } catch (error) {
-    // There is no such directory before there is a key.
+    // The directory appears with the first key.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
@@ -174,7 +174,7 @@ export function storeKey(
   const { stem, record, secret } = bindKeyFiles(key, times)
   const path = join(directory, stem)
   const kept = secretKey === null ? secret : `${seal(secretKey, secret)}\n`
-  // The private half first: without it the other one is no key.
+  // The private half first: the public one alone is no key.
   writeDurably(`${path}.private`, kept, 0o600)
   writeDurably(`${path}.key`, record, 0o644)
   return `${path}.key`

@@ -1,4 +1,4 @@
-// Keys as the database has them: the private halves sealed under GSLB_SECRET_KEY.
+// Keys in the form of the database, with private halves sealed under GSLB_SECRET_KEY.
 import { keyRecordJson, readKeyRecord } from '#dns/dnssec/key-record.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { err, ok } from '#lib/result.ts'
@@ -13,7 +13,7 @@ export function sealedKey(record: KeyRecord, secretKey: Uint8Array): StoredZoneK
   return { ...json, times: { ...times }, secretCiphertext }
 }
 
-/** Errors: a sentence that says which zone it is, and what to do. */
+/** Errors: a sentence that names the zone, and says what to do. */
 export function openedKeys(
   { zone, keys }: ZoneKeySet,
   secretKey: Uint8Array,

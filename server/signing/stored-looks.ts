@@ -1,5 +1,5 @@
-// Stores what a control node knows of its clock, and what its zones wait for, in a file of the data
-// directory, so that a restart forgets neither.
+// Stores the time of the last look, and what zones wait for, in a file of the data directory, so
+// that both survive a restart.
 import { readFileSync } from 'node:fs'
 import type { Looked, ParentView, Rolled } from '#dns/dnssec/rollover.ts'
 import type { ServedTtls } from '#dns/dnssec/served-ttls.ts'
@@ -15,7 +15,7 @@ export interface KeptView {
   readonly zone: string
   readonly waiting: Rolled['waiting']
   readonly nextMs: number | null
-  /** When the parent was asked last; null: it was not, or nobody answered. */
+  /** The last answers of the parent; null: it was not asked, or did not answer. */
   readonly parent: ParentView | null
 }
 
@@ -36,7 +36,7 @@ const writeMs = 300_000
 const fileBytesMax = 16 * 1024 * 1024
 const version = 1
 
-/** What cannot be read is as nothing: the keeper waits then. */
+/** An unreadable file counts as missing: the keeper waits then. */
 export function createStoredLooks(path: string, log: Log): StoredLooks {
   const known = new Map(readLooks(path).map((one) => [one.zone, one]))
   let told = ''
@@ -91,7 +91,7 @@ function readLooks(path: string): ZoneLook[] {
 
 const ttlsOf = ({ keyTtlMs, longestTtlMs }: ServedTtls) => [keyTtlMs, longestTtlMs]
 
-/** A file of before has none. */
+/** Files of earlier releases have none. */
 function readTtls(ttls: unknown): readonly ServedTtls[] {
   return (Array.isArray(ttls) ? (ttls as unknown[]) : []).flatMap((one) => {
     const { keyTtlMs, longestTtlMs, lastMs } = fieldsOf(one)
@@ -100,7 +100,7 @@ function readTtls(ttls: unknown): readonly ServedTtls[] {
   })
 }
 
-/** What the node that keeps the file has said last, for people. */
+/** The last report of the node that writes the file, for people. */
 export function readKeptViews(path: string): readonly KeptView[] {
   return listIn(path, 'views').filter((one): one is KeptView => {
     const { zone, waiting } = fieldsOf(one)

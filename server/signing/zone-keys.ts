@@ -1,5 +1,4 @@
-// Hands the threads the keys of the zones that are to be signed, and the time; says which are
-// missing.
+// Hands threads the keys of signed zones, and the time; reports missing keys.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { signableRrsets, signedZones } from '#bundle/load/zone-signing.ts'
 import type { SignedZone } from '#bundle/load/zone-signing.ts'
@@ -24,15 +23,15 @@ import type { StoredKeys } from './key-store.ts'
 import { SignalTable } from './signal-table.ts'
 
 export interface ZoneKeysParts {
-  /** Files of BIND: for zones of which the source has no keys. */
+  /** Files of BIND, for zones without keys in the source. */
   readonly directory: string
-  /** Left out: there are the files alone. */
+  /** Left out: files are the only source. */
   readonly source?: KeySource | null
-  /** What GSLB_SECRET_KEY says; null: not set. */
+  /** Value of GSLB_SECRET_KEY; null: not set. */
   readonly secretKey: Uint8Array | null
-  /** False: other nodes answer the same zones, and one key is given to all. */
+  /** False: other nodes answer the same zones, which all need the same key. */
   readonly mayGenerate: boolean
-  /** Why no key may be used or made here: a sentence. Default: null, none. */
+  /** A sentence why no key may be used or made here; null, the default: keys may be. */
   readonly fault?: string | null
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
@@ -42,7 +41,7 @@ const digests = Object.values(DigestType)
 const noZones: ReadonlySet<string> = new Set()
 
 const tickMs = 1_000
-/** Between two looks for keys that are not there. */
+/** Between two looks for missing keys. */
 const lookTicks = 10
 
 export class ZoneKeys {
@@ -52,7 +51,7 @@ export class ZoneKeys {
   readonly #exposed = new Set<string>()
   #signedAtStart: ReadonlySet<string> | undefined
   #missing: readonly string[] = []
-  /** Files, while a zone has no key: not each publication is to read them all. */
+  /** Files that were read while a zone had no key, so that not each publication reads them all. */
   #stored: StoredKeys | undefined
   #handed: HandedSigning | null = null
   #signatures: SharedArrayBuffer | undefined
@@ -69,12 +68,12 @@ export class ZoneKeys {
     })
   }
 
-  /** @param handler called when other keys are there; it asks for them again */
+  /** @param handler called when keys have changed; asks for them again */
   onChange(handler: () => void): void {
     this.#onChange = handler
   }
 
-  /** Zones that the first bundle since the start signs. */
+  /** Signed zones of the first bundle since the start. */
   signedAtStart(): ReadonlySet<string> {
     return this.#signedAtStart ?? noZones
   }
@@ -141,7 +140,7 @@ export class ZoneKeys {
     }, tickMs).unref()
   }
 
-  /** @returns whether the keys are others than before */
+  /** @returns whether the keys have changed */
   #take(): boolean {
     const { log } = this.#parts
     const known = new Map(this.#used.map((one) => [one.zone, one]))
@@ -198,7 +197,7 @@ export class ZoneKeys {
     return this.#made(zone)
   }
 
-  /** A folder that cannot be read may have every key: none is made. */
+  /** An unreadable folder may have any key, so none is made. */
   #read(): StoredKeys {
     const { directory, secretKey } = this.#parts
     try {
@@ -260,10 +259,10 @@ export class ZoneKeys {
   }
 }
 
-/** A zone, and the keys that it is answered with. */
+/** A zone, and the keys that sign it. */
 interface UsedZone {
   readonly zone: string
-  /** What the keys were made of: while it is the same, so are they. */
+  /** Source of the keys; while it is the same, so are they. */
   readonly from: readonly KeyRecord[] | KeyOfZone
   readonly keys: readonly HandedKey[]
 }
@@ -271,7 +270,7 @@ interface UsedZone {
 interface MissingKeys {
   /** A sentence. */
   readonly fault: string
-  /** It comes by itself. */
+  /** The keys will come by themselves. */
   readonly isAwaited: boolean
 }
 
@@ -295,7 +294,7 @@ function canSign(keys: readonly HandedKey[]): boolean {
   return has(KeyUse.SignsRecords) && has(KeyUse.SignsKeys)
 }
 
-/** Keys that sign all of a zone from now on, at once: nothing of it is cached with signatures. */
+/** Keys that sign all of a zone at once, as no part of it is cached with signatures yet. */
 function firstRecords(
   zone: string,
   algorithm: SigningAlgorithm,

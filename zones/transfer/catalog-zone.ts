@@ -1,4 +1,4 @@
-// The catalog zone: which zones there are, for secondary servers that take them all. RFC 9432.
+// The catalog zone lists all zones for secondary servers that take them all. RFC 9432.
 import { createHash } from 'node:crypto'
 import { RrType } from '#dns/rrtype.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -8,9 +8,9 @@ import type { ZoneRecord } from './zone-records.ts'
 import { zoneKeyOf, zoneName, zoneNames } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
 
-/** RFC 9432 section 4.1 asks for a name that nobody has, for servers of whom nobody asks. */
+/** RFC 9432 section 4.1 asks for an NS record with a name that cannot exist. */
 const invalid = Buffer.from('\x07invalid\0', 'latin1')
-/** Nobody caches a catalog. */
+/** Resolvers do not cache a catalog. */
 const ttlSeconds = 0
 const timers = { refreshSeconds: 3_600, retrySeconds: 600, expireSeconds: 0x7fff_fffe }
 /** RFC 9432 section 4.2.1. */

@@ -1,5 +1,4 @@
-// Finds the names whose records may differ between two moments, without making their records: it
-// compares columns.
+// Finds names whose records may differ between two moments: compares columns instead of records.
 import { nodeFlags, nodeNameBytes, rrsetCount, zoneOfNode } from '#bundle/format/bundle.ts'
 import { findRrset, memberOctets, serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -21,7 +20,7 @@ export class ChangedNames {
   readonly #max: number
   readonly #left: { names: number }
   readonly names = new Set<string>()
-  /** There are more than are compared. */
+  /** More names have changed than are compared. */
   isOver = false
 
   /** @param left how many all zones together may have yet */
@@ -78,7 +77,7 @@ class Found {
     this.#left = { names: namesMax }
   }
 
-  /** null: nobody asks for this zone. */
+  /** null: no secondary asks for this zone. */
   namesOf(zone: string): ChangedNames | null {
     if (!this.#zones.has(zone)) return null
     const known = this.byZone.get(zone) ?? new ChangedNames(this.#perZone, this.#left)
@@ -101,9 +100,9 @@ function compareTexts(
   is?.markAll(isBelow)
 }
 
-/** What hides, or shows again, written records of names below. */
+/** Flags that hide or show written records of names below. */
 const hidingFlags = NodeFlag.Cut | NodeFlag.Dname | NodeFlag.Apex
-/** The same of those of the name itself. */
+/** Flags that hide or show those of the name itself. */
 const shapingFlags = hidingFlags | NodeFlag.HasCname | NodeFlag.Alias
 
 /** One of two bundles, and the names in it that are marked as changed. */

@@ -1,4 +1,4 @@
-// The records of a transfer that shows what has changed since a version. RFC 1995 section 4.
+// The records of a transfer of changes since a version. RFC 1995 section 4.
 import { sameOctets } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { GivenVersion } from './given-versions.ts'
@@ -9,10 +9,10 @@ import type { ZoneChange } from './zone-changes.ts'
 import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 
 export interface ChangedParts {
-  /** Which the client has. */
+  /** SOA of the version that the client has. */
   readonly from: GivenVersion
   readonly soa: ZoneRecord
-  /** In order; they lead from one to the other. */
+  /** In order, from the client's version to the current one. */
   readonly changes: readonly ZoneChange[]
   /** Makes the ZONEMD record of the zone as it is now; undefined: zones are sent without. */
   readonly digest: (() => Generator<null, ZoneRecord | undefined>) | undefined
@@ -52,7 +52,7 @@ export function bytesOfChanges(changes: readonly ZoneChange[]): number {
   return changes.reduce((sum, { removed, added }) => sum + removed.length + added.length, 0)
 }
 
-/** What came and went again, or went and came again, is in neither. */
+/** Records that came and went again, or went and came again, are in neither. */
 function* condensed(changes: readonly ZoneChange[]): Generator<null, Difference> {
   const [only] = changes
   if (only !== undefined && changes.length === 1) {

@@ -1,4 +1,4 @@
-// Remembers which versions of zones a secondary was given by this thread.
+// Remembers which versions of zones this thread gave to secondaries.
 import { isMappedIpv4 } from '#dns/address.ts'
 import { givenLimits } from './limits.ts'
 import type { GivenLimits } from './limits.ts'
@@ -12,7 +12,7 @@ export interface GivenVersion {
   readonly soa: ZoneRecord
   /** Records of ZONEMD that somebody wrote were left out for one that is made. */
   readonly isDigested: boolean
-  /** The ZONEMD record that went with it. */
+  /** The ZONEMD record of this version. */
   readonly digest: ZoneRecord | undefined
   /** Octets of the messages, when the client got all of the zone. */
   readonly wholeBytes: number
@@ -35,7 +35,7 @@ const keptBytes = 256
 
 export class GivenVersions {
   readonly #limits: GivenLimits
-  /** By client and zone; the one that was asked for last is the last. Newest versions last. */
+  /** By client and zone, the most recently asked last; newest versions last. */
   readonly #versions = new Map<string, readonly KeptVersion[]>()
   #bytes = 0
 

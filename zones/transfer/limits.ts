@@ -1,7 +1,7 @@
 // Limits on transfers: how many, how long one may take, and what is kept in memory for them.
 
 export interface TransferLimits {
-  /** Transfers at once. One more is refused, and the secondary tries again. */
+  /** Transfers at once. Further ones are refused, and the secondary tries again. */
   readonly runningMax: number
   /** Per client: an IPv4 address, or an IPv6 /64. */
   readonly perClientMax: number
@@ -16,7 +16,7 @@ export interface TransferLimits {
    * while it runs; a zone with more is sent whole.
    */
   readonly condensedBytesMax: number
-  /** The same of all that run. */
+  /** The same for all running transfers together. */
   readonly condensedAtOnceBytesMax: number
 }
 
@@ -44,7 +44,7 @@ export interface HistoryLimits {
   readonly ageMaxMs: number
   /** Names whose records are made and compared at one change; a zone with more is sent whole. */
   readonly namesMax: number
-  /** The same of one zone. */
+  /** The same for one zone. */
   readonly namesOfZoneMax: number
 }
 
@@ -56,7 +56,7 @@ export const historyLimits: HistoryLimits = Object.freeze({
   namesOfZoneMax: 5_000,
 })
 
-/** What is remembered of who was given which zone; beyond it, what was given longest ago goes. */
+/** Bounds on remembered versions of secondaries; the oldest go first. */
 export interface GivenLimits {
   readonly clientsTimesZones: number
   readonly versionsOfEach: number

@@ -1,5 +1,4 @@
-// Records as octets, as the history of transfers keeps them: an object for each would take ten
-// times the memory.
+// Packs records into octets for the history of transfers; objects would take ten times the memory.
 import type { ZoneRecord } from './zone-records.ts'
 
 /** Type, TTL, and the length of the data. */

@@ -1,4 +1,4 @@
-// Finds what BIND does not take as a secondary server: it refuses the whole zone for it.
+// Finds record sets for which BIND, as a secondary server, refuses the whole zone.
 import { rrsetCount, serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
@@ -10,7 +10,7 @@ import { nameOf, serviceRecords } from './zone-records.ts'
 /** Defaults of its `max-records-per-type` and `max-types-per-name`, since 9.18.28. */
 const recordsMax = 100
 const typesMax = 100
-/** How many are named; the others are counted. */
+/** This many are named; others are only counted. */
 const namedMax = 5
 
 export interface RefusedSets {
@@ -51,7 +51,7 @@ function maybeTooMany(bundle: Bundle, node: number): boolean {
   for (let rrset = start; rrset < start + count; rrset++) {
     if (rrsetRow[rrset * RrsetCell.Words + RrsetCell.Count]! > recordsMax) return true
   }
-  // A service has two types more.
+  // A service has two more types.
   return count + 2 > typesMax
 }
 

@@ -1,5 +1,5 @@
-// What zones have changed since secondaries had them from this thread, so that these get the
-// changes alone. RFC 1995 section 5.
+// Keeps changes of zones since secondaries got them from this thread, so that they get the changes
+// alone. RFC 1995 section 5.
 import { memberChange } from './catalog-zone.ts'
 import { historyLimits } from './limits.ts'
 import type { HistoryLimits } from './limits.ts'

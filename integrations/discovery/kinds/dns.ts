@@ -77,7 +77,7 @@ async function targetsOfSrv(
   }
   return ok(
     sorted.flatMap(({ name, port, priority, weight }) => {
-      // RFC 2782: a weight of 0 is the least there is, and not none.
+      // RFC 2782: a weight of 0 is the least, and still takes part.
       const labels: Labels = new Map([
         ['weight', [String(Math.max(1, weight))]],
         ['priority', [String(priority)]],

@@ -14,7 +14,7 @@ export const file: DiscoveryKind = {
   watches: false,
   isCheap: true,
   create: ({ path }) => {
-    // What is wrong with a file is known as long as it stays.
+    // The fault stays as long as the file does.
     let wrong = { mark: '', why: '' }
     return async ({ cursor }) => {
       let text: string
