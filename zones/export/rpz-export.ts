@@ -42,8 +42,8 @@ function unsigned(rules: readonly ResponseRuleModel[]): string {
   const names = rules.slice(0, namesShown).map(({ trigger }) => trigger)
   const more = rules.length > namesShown ? ` and ${rules.length - namesShown} more` : ''
   return (
-    `${names.join(', ')}${more}: "signed: true" has no place in a policy zone; what reads the file ` +
-    'answers without signatures'
+    `${names.join(', ')}${more}: "signed: true" has no place in a policy zone; what reads the ` +
+    'file answers without signatures'
   )
 }
 
