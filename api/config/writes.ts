@@ -92,13 +92,21 @@ function outcomeHeaders(
   }
 }
 
-/** Makes operations of any kind. Errors: the response. */
+/** Says which part of a request a file comes from; empty: of none that is known. */
+export type NameOfFile = (file: string) => string
+
+/**
+ * Makes operations of any kind. Errors: the response.
+ *
+ * @param nameOf stands before what is wrong, in a request of many objects
+ */
 export async function writeAll(
   context: Context,
   operations: readonly Operation[],
   more: Pick<WriteRequest, 'reverts' | 'hasMany'>,
+  nameOf?: NameOfFile,
 ): Promise<Result<Pick<Written, 'headers'> & { readonly revision: string }, Reply>> {
-  const done = await submit(context, operations, more)
+  const done = await submit(context, operations, more, 400, nameOf)
   if (!done.ok) return done
   return ok({ revision: done.value.revision, headers: outcomeHeaders(done.value, context.caller) })
 }
@@ -110,6 +118,7 @@ async function submit(
   operations: readonly Operation[],
   more: Pick<WriteRequest, 'reverts' | 'hasMany'> = {},
   invalid: InvalidStatus = 400,
+  nameOf?: NameOfFile,
 ): Promise<Result<WriteSuccess, Reply>> {
   const { caller, requestId, isDryRun, ports } = context
   const actor = commitActor(caller)
@@ -131,7 +140,7 @@ async function submit(
     const fields = { requestId, ...whoFields(caller), code, reason: message }
     ports.log.error(fields, writeFailed)
   }
-  return err(refusalOf(done.error, caller, requestId, invalid))
+  return err(refusalOf(done.error, caller, requestId, invalid, nameOf))
 }
 
 const writeFailed = 'a change over the API was not carried out'
@@ -219,15 +228,20 @@ export function refusalOf(
   caller: Viewer,
   requestId: string,
   invalid: InvalidStatus = 400,
+  nameOf: NameOfFile = () => '',
 ): Reply {
   const { code, message, diagnostics } = failure
   const status = statusOf[code]
+  const sentenceAt = (one: WriteDiagnostic): string => {
+    const name = one.other === undefined ? nameOf(one.file) : ''
+    return `${name === '' ? '' : `${name}: `}${sentenceOf(one)}`
+  }
   if (code === 'invalid' && diagnostics.length > 0) {
-    const sentences = diagnosticsFor(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
+    const sentences = diagnosticsFor(diagnostics, caller).slice(0, sentencesMax).map(sentenceAt)
     return refused(invalid, sentences.length > 0 ? sentences.join(' ') : message)
   }
   const conflict = diagnostics.find((one) => code === 'conflict' && isTaken(one.code))
-  if (conflict !== undefined) return refused(status, sentenceOf({ ...conflict, help: '' }))
+  if (conflict !== undefined) return refused(status, sentenceAt({ ...conflict, help: '' }))
   if (code === 'head-invalid') {
     const said = caller.isSystemAdmin ? message : heldForOthers
     return refused(status, said, { diagnostics: visible(diagnostics, caller) })

@@ -4,6 +4,7 @@ import { isInDomains } from '#config/record-rights.ts'
 import type { Operation } from '#config/operation.ts'
 import { unownedNamesRefusal, unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { writeAll } from '#api/config/writes.ts'
+import type { NameOfFile } from '#api/config/writes.ts'
 import type { Ports } from '#api/ports/ports.ts'
 import { later, noContent } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
@@ -43,7 +44,12 @@ export async function applyChanges(context: Context, changes: WireChanges): Prom
     if (operations.length === 0) return noContent()
     const refusal = await rightsRefusal(context, held, wanted)
     if (refusal !== undefined) return refusal
-    const done = await writeAll(withSubject(context, wanted), operations, { hasMany: true })
+    const done = await writeAll(
+      withSubject(context, wanted),
+      operations,
+      { hasMany: true },
+      nameIn(wanted),
+    )
     if (done.ok) return noContent(done.value.headers)
     // Objects on which the changes were computed have changed meanwhile.
     const isRaced = ports.config.snapshot() !== snapshot && raced.has(done.error.status)
@@ -53,6 +59,21 @@ export async function applyChanges(context: Context, changes: WireChanges): Prom
     }
   }
 }
+
+/** Names the endpoints that a file is written for: files are called by their names. */
+function nameIn(wanted: WantedByKey): NameOfFile {
+  return (file) => {
+    const [, base = ''] = /([^/]+)\.yaml$/.exec(file) ?? []
+    const all = [...wanted.values()].map(({ endpoint }) => endpoint)
+    const own = all.filter(({ name }) => name.slice(0, -1) === base)
+    const kinds = own.map(({ type, set }) => `${type}${set === '' ? '' : ` of the set "${set}"`}`)
+    if (kinds.length === 0) return ''
+    const shown = kinds.slice(0, kindsShownMax).join(', ')
+    return `${base} (${shown}${kinds.length > kindsShownMax ? ', …' : ''})`
+  }
+}
+
+const kindsShownMax = 5
 
 const raced: ReadonlySet<number> = new Set([404, 409, 412])
 

@@ -345,3 +345,18 @@ test('changes that come at once are carried out one after the other', async () =
   expect(done.map(({ status }) => status)).toEqual([204, 204, 204, 204])
   expect(Object.keys(site.files())).toHaveLength(8)
 })
+
+test('what does not compile is said with the name of its endpoint', async () => {
+  const cluster = site.model({ owner: 'cluster-a' })
+  const missing = {
+    dnsName: 'post.acme.example',
+    recordType: 'MX',
+    targets: ['10 none.acme.example'],
+  }
+  const done = await cluster.sync([a('www.acme.example', '192.0.2.1'), missing])
+  expect(done.status).toBe(400)
+  expect(done.error).toMatch(
+    /^post\.acme\.example \(MX\): .*none\.acme\.example\. has no addresses/,
+  )
+  expect(Object.keys(site.files())).toEqual([])
+})
