@@ -13,6 +13,7 @@ import type { After } from '#lib/timer.ts'
 import type { FoundMembers, LastMembers } from '#state/ports/last-members.ts'
 import { allTenants } from '#integrations/targets/kind.ts'
 import { discoveryLimits } from '#integrations/targets/limits.ts'
+import { fairShare } from './fair-share.ts'
 import { Membership } from './membership.ts'
 import { Query } from './query.ts'
 import type { Source } from './query.ts'
@@ -37,12 +38,18 @@ export interface DiscoveryParts {
   readonly log: Log
 }
 
+const tooManyQueries =
+  `this node asks ${discoveryLimits.queriesMax} services, which the tenants share, and no more: ` +
+  'name fewer in pools'
+
 const unconfigured = { maxRemoved: 1, removeAfterMs: 0, intervalMs: 0 }
 
 export class Discovery implements FoundAddressesOf {
   readonly #parts: DiscoveryParts
   #references = new Map<string, Reference>()
   readonly #queries = new Map<string, Query>()
+  /** Keys of the questions that this node asks. */
+  #shared: ReadonlySet<string> = new Set()
   readonly #failures: Record<string, number> = {}
   readonly #handlers: ((names: readonly string[]) => void)[] = []
   readonly #changed = new Set<string>()
@@ -67,10 +74,10 @@ export class Discovery implements FoundAddressesOf {
     const before = this.#references
     this.#references = new Map()
     for (const [name, reference] of before) if (!wanted.has(name)) this.#drop(name, reference)
+    this.#shared = this.#sharedBy(wanted)
     // What ends makes room for what comes.
-    const used = new Set([...wanted].map((name) => this.#askOf(name)?.key))
     for (const [key, query] of this.#queries) {
-      if (used.has(key)) continue
+      if (this.#shared.has(key)) continue
       query.stop()
       this.#queries.delete(key)
       this.#parts.fleet?.forget(key)
@@ -79,6 +86,7 @@ export class Discovery implements FoundAddressesOf {
       const reference = before.get(name) ?? this.#newReference(name)
       this.#dropped.delete(name)
       this.#references.set(name, reference)
+      if (!this.#shared.has(this.#askOf(name)?.key ?? '')) reference.query = undefined
       if (reference.query === undefined) this.#join(name, reference)
     }
     this.#wake()
@@ -180,18 +188,42 @@ export class Discovery implements FoundAddressesOf {
       reference.fail(fault)
       return
     }
+    if (!this.#shared.has(key)) {
+      reference.fail(tooManyQueries)
+      return
+    }
     let query = this.#queries.get(key)
     if (query === undefined) {
-      if (this.#queries.size >= discoveryLimits.queriesMax) {
-        reference.fail(`this node asks ${discoveryLimits.queriesMax} services already, and no more`)
-        return
-      }
       query = this.#newQuery(source, service, key)
       this.#queries.set(key, query)
       query.start()
     }
     reference.query = query
     reference.takeLast(query)
+  }
+
+  /** The questions that are asked; those that are asked already go before. */
+  #sharedBy(wanted: ReadonlySet<string>): ReadonlySet<string> {
+    const known = new Map<string, string[]>()
+    const fresh = new Map<string, string[]>()
+    for (const name of wanted) {
+      const ask = this.#askOf(name)
+      const source = this.#parts.sources.get(
+        parseDiscovered(partsForTenant(name).text)?.source ?? '',
+      )
+      if (ask === undefined || source === undefined) continue
+      if (faultOfService(source, ask.service) !== undefined) continue
+      const { tenant } = partsForTenant(name)
+      const lists = this.#queries.has(ask.key) ? known : fresh
+      const list = lists.get(tenant)
+      if (list === undefined) lists.set(tenant, [ask.key])
+      else list.push(ask.key)
+    }
+    const all = new Map<string, readonly string[]>()
+    for (const tenant of new Set([...known.keys(), ...fresh.keys()])) {
+      all.set(tenant, [...(known.get(tenant) ?? []), ...(fresh.get(tenant) ?? [])])
+    }
+    return fairShare(all, discoveryLimits.queriesMax)
   }
 
   #newQuery(source: Source, service: string, key: string): Query {

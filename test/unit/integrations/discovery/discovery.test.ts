@@ -336,6 +336,32 @@ test('queries that end make room for others, also for what found none before', a
   expect(discovery.list().every(({ error }) => error === '')).toBe(true)
 })
 
+test('a tenant with more questions than there may be leaves the others theirs', async () => {
+  const { discovery, walk } = setUp({ service: 'required' })
+  const mine = (count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `from:acme:inventory/a${i}`)
+  const foundOf = (tenant: string): number =>
+    discovery.list().filter((one) => one.tenant === tenant && one.error === '').length
+  discovery.want(services(300))
+  await walk(1_000)
+  expect(foundOf('default')).toBe(256)
+  discovery.want([...services(300), ...mine(3)])
+  await walk(1_000)
+  expect([foundOf('default'), foundOf('acme')]).toEqual([253, 3])
+  const left = discovery.list().filter(({ error }) => error !== '')
+  expect(left.map(({ error }) => error)).toContain(
+    'this node asks 256 services, which the tenants share, and no more: name fewer in pools',
+  )
+  // The three that had members before keep them.
+  expect(left.filter(({ members }) => members.length > 0)).toHaveLength(3)
+  discovery.want([...services(300), ...mine(200)])
+  await walk(1_000)
+  expect([foundOf('default'), foundOf('acme')]).toEqual([128, 128])
+  discovery.want([...services(200), ...mine(3)])
+  await walk(1_000)
+  expect([foundOf('default'), foundOf('acme')]).toEqual([200, 3])
+})
+
 test('what is asked in another way while a source is away has its last members', async () => {
   const { discovery, world, addresses, walk } = setUp()
   world.answer = found(target('192.0.2.1', { region: 'eu' }))
