@@ -37,7 +37,7 @@ describe('this repository', () => {
     expect(below('', '.md').flatMap((path) => hiddenSubjects(path, read(path)))).toEqual([])
   })
 
-  test('docs/compatibility.md says of each program version, date and tests, which are there', () => {
+  test('docs/compatibility.md has versions, dates and tests of programs, which are there', () => {
     const text = read('docs/compatibility.md')
     const run = tableRows(text, 'program')
     expect(run.length).toBeGreaterThan(30)
