@@ -49,7 +49,7 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
       },
       {
         ...{ path: 'dns/txt-records', name: 'TXT records' },
-        lead: 'TXT records that programs set at run time, for certificates above all. The API lists other types.',
+        lead: 'TXT records that programs set at run time; the API lists other types, too.',
         empty: 'ACME clients put their challenges here, by RFC 2136 or by the API.',
       },
     ],
