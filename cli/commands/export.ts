@@ -1,12 +1,15 @@
 // `gslbd export`: writes a zone of a configuration, or its response rules, as a zone file.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
-import { loadBundle } from '#bundle/load/load.ts'
+import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
+import { writtenSnapshot } from '#zones/dynamic/written-records.ts'
 import { exportRpz } from '#zones/export/rpz-export.ts'
 import { exportZone } from '#zones/export/zone-export.ts'
 import type { ZoneExport } from '#zones/export/zone-export.ts'
 import { nameOfZone } from '#routing/print/bundle-json.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
+import { readWrittenRecords } from '#cli/files/written-records-file.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { commandLine, Exit, UsageError } from '#system/process/command.ts'
@@ -33,6 +36,7 @@ response policy zone for resolvers.
 
   --config PATH       the configuration directory (default: .)
   --bundle FILE       a compiled bundle instead
+  --written FILE      with the records written at run time, as GET /dns/written-records lists them
   --serial N          serial of the SOA record (default: serialBase and 1); nodes count the commits
   --for READER        the server that reads the zone; without it, what all of them read:
                       ${readerNames}
@@ -54,6 +58,7 @@ export const exportCommand: Command = {
       config: { type: 'string' },
       bundle: { type: 'string' },
       serial: { type: 'string' },
+      written: { type: 'string' },
       for: { type: 'string' },
       origin: { type: 'string' },
       source: { type: 'string' },
@@ -65,6 +70,7 @@ export const exportCommand: Command = {
     if (isZone && (values.origin ?? values.source) !== undefined) {
       throw new UsageError('--origin and --source are for rpz')
     }
+    if (!isZone && values.written !== undefined) throw new UsageError('--written is for a zone')
     const reader = readerNamed(values.for)
     const serial = serialOf(values.serial)
     const fail = (exit: Exit, sentence: string) => {
@@ -81,9 +87,11 @@ export const exportCommand: Command = {
         ? await compiled(values.config ?? '.', policy, io)
         : opened(values.bundle)
     if (!source.ok) return fail(source.error.exit, source.error.message)
+    const written = writtenFor(source.value.bundle, values.written)
+    if (!written.ok) return fail(Exit.Usage, written.error)
     const exported =
       what.is === 'zone'
-        ? zoneOf(source.value.bundle, what.name, serial)
+        ? zoneOf(source.value.bundle, { name: what.name, serial, written: written.value })
         : rpzOf(source.value.rules, serial ?? 1, values)
     if (!exported.ok) return fail(Exit.ErrorsFound, exported.error)
     for (const remark of exported.value.remarks) io.out(`; ${remark}\n`)
@@ -120,17 +128,28 @@ function serialOf(text: string | undefined): number | undefined {
   return Number(text)
 }
 
-function zoneOf(
-  bundle: Bundle,
-  name: string,
-  serial: number | undefined,
-): Result<ZoneExport, string> {
-  const exported = exportZone(bundle, name, serial)
+interface ZoneAsked {
+  readonly name: string
+  readonly serial: number | undefined
+  readonly written: Bundle | undefined
+}
+
+function zoneOf(bundle: Bundle, { name, serial, written }: ZoneAsked): Result<ZoneExport, string> {
+  const exported = exportZone(bundle, name, serial, written)
   if (exported !== undefined) return ok(exported)
   const names = Array.from(bundle.zoneNode, (_, zone) => nameOfZone(bundle, zone))
   const near = suggest(name, names)
   const hint = near === undefined ? '' : `; did you mean "${near}"?`
   return err(`there is no zone ${name}${hint}`)
+}
+
+/** @returns undefined: there are none in zones of the bundle. Errors: a sentence */
+function writtenFor(bundle: Bundle, path: string | undefined): Result<Bundle | undefined, string> {
+  if (path === undefined) return ok(undefined)
+  const records = readWrittenRecords(path)
+  if (!records.ok) return records
+  const { handed } = encodeWritten(writtenSnapshot(1, records.value).records, bundle)
+  return ok(handed === null ? undefined : adoptBundle(handed.bytes, handed.digest))
 }
 
 interface RpzOptions {

@@ -18,6 +18,8 @@ import { nameOfNode, nameOfZone } from '#routing/print/bundle-json.ts'
 import { formatName, foldName, parseName } from '#dns/name.ts'
 import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { findWritten } from '#answer/dynamic.ts'
+import { hiddenBy } from '#zones/dynamic/hidden-names.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { assert } from '#lib/assert.ts'
 import { membersOf } from '#routing/state/candidates.ts'
@@ -30,11 +32,15 @@ export interface ZoneExport {
   readonly remarks: readonly string[]
 }
 
-/** @returns undefined when the bundle has no such zone */
+/**
+ * @param written of the zones of `bundle`: records that were written at run time
+ * @returns undefined when the bundle has no such zone
+ */
 export function exportZone(
   bundle: Bundle,
   name: string,
   serial: number | undefined,
+  written?: Bundle,
 ): ZoneExport | undefined {
   const zones = Array.from(bundle.zoneNode, (_, zone) => zone)
   const zone = zones.find((one) => nameOfZone(bundle, one) === name)
@@ -49,11 +55,14 @@ export function exportZone(
       if (node === apex && rrset.type === RrType.DS) continue
       // The DNSKEY rrset is a placeholder: nodes have the keys.
       if (node === apex && rrset.type === RrType.DNSKEY) continue
+      // Texts written at run time come with those of the name.
+      if (rrset.type === RrType.TXT && hasTexts(bundle, node, written)) continue
       const rdata = rrset.type === RrType.SOA ? withSerial(rrset.rdata, serial) : rrset.rdata
       records.push(...recordsOf(owner, { ...rrset, rdata }))
     }
   }
   records.push(...delegationsOf(bundle, zone))
+  if (written !== undefined) records.push(...writtenIn(bundle, written, name))
   const remarks: string[] = []
   for (let service = 0; service < bundle.counts.services; service++) {
     if (zoneOfNode(bundle, bundle.serviceNode[service]!) !== zone) continue
@@ -62,6 +71,23 @@ export function exportZone(
     remarks.push(balanced.remark)
   }
   return { origin: wire(name), records, remarks: remarks.sort() }
+}
+
+function hasTexts(bundle: Bundle, node: number, written: Bundle | undefined): boolean {
+  return written !== undefined && findWritten(written, bundle, node, RrType.TXT) >= 0
+}
+
+/** The second bundle numbers zones in its own way; the SOA record of each says nothing. */
+function writtenIn(bundle: Bundle, written: Bundle, zone: string): ZoneRecord[] {
+  const records: ZoneRecord[] = []
+  for (let node = 0; node < written.counts.nodes; node++) {
+    if (nameOfZone(written, zoneOfNode(written, node)) !== zone) continue
+    const owner = nameOfNode(written, node)
+    if (hiddenBy(bundle, wire(owner)) !== undefined) continue
+    const rrsets = rrsetsOfNode(written, node).filter(({ type }) => type !== RrType.SOA)
+    records.push(...rrsets.flatMap((rrset) => recordsOf(owner, rrset)))
+  }
+  return records
 }
 
 /** A bundle leaves the serial open: it is set when a node activates it. */
