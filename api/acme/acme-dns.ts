@@ -5,16 +5,16 @@ import type { StoreCall } from '#state/ports/store-result.ts'
 
 export interface AcmeDnsRegistration {
   readonly username: string
-  /** Said once. */
+  /** Shown once, when the key is made. */
   readonly password: string
-  /** The name whose TXT values it sets. */
+  /** The name whose TXT values the key sets. */
   readonly fulldomain: string
   readonly subdomain: string
   readonly allowfrom: readonly string[]
 }
 
 export interface AcmeDnsUpdate {
-  /** Headers of the request; undefined: it has none. */
+  /** Headers of the request; undefined: not sent. */
   readonly username: string | undefined
   readonly password: string | undefined
   readonly subdomain: string
@@ -27,14 +27,14 @@ export interface AcmeDnsUpdate {
 export interface AcmeDnsKey {
   readonly username: string
   readonly tenantId: string
-  /** The name whose TXT values it sets, with the final dot. */
+  /** The name whose TXT values the key sets, with the final dot. */
   readonly name: string
   readonly allowFrom: readonly string[]
   readonly createdAtMs: number
 }
 
 export interface AcmeDnsFault {
-  /** `off`: the settings have no endpoint. `forbidden`: the credentials, or the address. */
+  /** `off`: the settings have no endpoint. `forbidden`: wrong credentials or address. */
   readonly code:
     'off' | 'forbidden' | 'bad_subdomain' | 'bad_txt' | 'malformed_allowfrom' | 'full' | 'away'
   readonly message: string
@@ -51,6 +51,6 @@ export interface AcmeDns {
   readonly update: (update: AcmeDnsUpdate) => Promise<Result<null, AcmeDnsFault>>
   /** Also while the endpoint is off. */
   readonly list: (scope: TenantScope) => StoreCall<readonly AcmeDnsKey[]>
-  /** With what it has set. @returns false: there is none */
+  /** Deletes a key and its values. @returns false: there is no such key */
   readonly delete: (scope: TenantScope, username: string) => StoreCall<boolean>
 }

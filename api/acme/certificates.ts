@@ -1,9 +1,9 @@
-// The port to the certificate that an ACME server gives: what there is, and how the next one does.
+// The port to the certificate of an ACME server, and to the state of the next order.
 export interface CertificateView {
   readonly directory: string
-  /** What the settings ask for. */
+  /** Names in the settings. */
   readonly names: readonly string[]
-  /** null: there is none yet. */
+  /** null: there is no certificate yet. */
   readonly certificate: {
     readonly names: readonly string[]
     readonly notBeforeMs: number
@@ -13,28 +13,28 @@ export interface CertificateView {
     readonly suggested: {
       readonly startMs: number
       readonly endMs: number
-      /** Address of a page; null: it names none. */
+      /** Address of a page with the reason; null: none. */
       readonly why: string | null
     } | null
   } | null
-  /** A node of the cluster is getting one. */
+  /** True: a node of the cluster is ordering a certificate. */
   readonly isOrdering: boolean
-  /** Why the last try failed; null: it did not. */
+  /** Why the last order failed; null: it did not. */
   readonly failure: {
     readonly code: string
     readonly message: string
-    /** In a row. */
+    /** Failures in a row. */
     readonly count: number
     readonly atMs: number
     readonly nextMs: number
   } | null
   /** How far the clock of this node is ahead (+) of that of the ACME server; null: not known. */
   readonly clockOffsetMs: number | null
-  /** Why what is stored cannot be used, a sentence; null: it can. */
+  /** A sentence why the stored certificate cannot be used; null: it can. */
   readonly fault: string | null
 }
 
 export interface Certificates {
-  /** null: the settings ask for none. */
+  /** null: the settings ask for no certificate. */
   readonly view: () => CertificateView | null
 }

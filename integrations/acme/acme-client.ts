@@ -1,5 +1,4 @@
-// The files of acme-client that are used, with their types. Its entry, which alone has types, would
-// bring node-forge along.
+// The used files of acme-client, with types. Its entry has types, but would load node-forge.
 import type { Client, CryptoInterface } from 'acme-client'
 // @ts-expect-error: a file without types
 import axios from 'acme-client/src/axios.js'
@@ -8,7 +7,7 @@ import client from 'acme-client/src/client.js'
 // @ts-expect-error: a file without types
 import crypto from 'acme-client/src/crypto/index.js'
 
-/** What the client asks for; its headers are the same for all of its requests. */
+/** A request of the client; all of its requests have the same headers. */
 export interface AcmeRequest {
   readonly url?: string
   readonly method?: string

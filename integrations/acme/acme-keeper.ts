@@ -1,5 +1,5 @@
-// Keeps the certificate of an ACME server fresh: one control node of the cluster at a time orders,
-// renews at two thirds of the certificate's time, and pauses after failures as the CA wants it.
+// Keeps the certificate of an ACME server fresh: one control node at a time orders, renews at two
+// thirds of the certificate's time, and pauses after failures as the CA wants.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -42,7 +42,7 @@ export interface AcmeKeeperParts {
   readonly canProve: () => boolean
   /** This node's name; no two control nodes have the same. */
   readonly node: string
-  /** Unique for this process. */
+  /** Unique to this process. */
   readonly instance: string
   readonly clock: Clock
   readonly after: After
@@ -51,13 +51,13 @@ export interface AcmeKeeperParts {
 }
 
 export const keeperLimits = {
-  /** An order that another node has begun, and of which nothing was heard for so long, is over. */
+  /** An order of another node counts as over after this long without a sign of it. */
   abandonedMs: 600_000,
-  /** How often one that goes on says so. */
+  /** How often a running order gives a sign. */
   beatMs: 60_000,
-  /** How long a stop waits for an order to be called off. */
+  /** How long a stop waits until an order has been called off. */
   stopMs: 3_000,
-  /** From where a clock is said to be wrong. */
+  /** From this difference on, the clock is reported as wrong. */
   clockOffsetMs: 300_000,
 } as const
 
@@ -67,9 +67,9 @@ export class AcmeKeeper {
   readonly #ending = new AbortController()
   readonly #renewals: RenewalAsker
   #running: Promise<void> | undefined
-  /** A certificate that the database has not taken yet: it counts against the limits of the CA. */
+  /** A certificate that is not stored yet; it counts against the limits of the CA. */
   #unstored: OrderedCertificate | undefined
-  /** Since when nothing was heard of an order of another node. */
+  /** Time of the last sign of another node's order. */
   #seen: { readonly version: number; readonly atMs: number } | undefined
   #clockOffsetMs: number | null = null
   #saysReplaced = false
@@ -90,7 +90,7 @@ export class AcmeKeeper {
     return this.#clockOffsetMs
   }
 
-  /** Takes what others did, and begins an order where it is time; does not wait for its end. */
+  /** Reads what others did, and begins an order if it is time; does not wait for its end. */
   async look(): Promise<void> {
     const { vault, wish, log } = this.#parts
     if (this.#running !== undefined || this.#ending.signal.aborted) return
@@ -126,11 +126,11 @@ export class AcmeKeeper {
     await this.#renewals.idle()
   }
 
-  /** @returns false: another node is at it, or the database cannot be written */
+  /** @returns false: another node orders, or the database cannot be written */
   async #claim(): Promise<boolean> {
     const { vault, wish } = this.#parts
     const claimed = await vault.change((state) => {
-      // The node that was first may have one by now.
+      // Another node may have got a certificate by now.
       if (whyNow(state, wish, vault.nowMs()) === null) return err('it is not time any more')
       if (!this.#mayTake(state)) return err('another node is at it')
       return ok({ ...state, holder: this.#holder, account: this.#accountIn(state) })
@@ -138,7 +138,7 @@ export class AcmeKeeper {
     return claimed.ok
   }
 
-  /** A process of this node before this one has ended: it holds nothing any more. */
+  /** Whether no other node orders; an order of an earlier process of this node is over. */
   #mayTake({ holder }: AcmeState): boolean {
     const { vault, node, clock } = this.#parts
     if (holder === null || holder.startsWith(`${node} `)) return true
@@ -150,7 +150,7 @@ export class AcmeKeeper {
     return nowMs - this.#seen.atMs >= keeperLimits.abandonedMs
   }
 
-  /** An order may take longer than the patience of the other nodes. */
+  /** Gives signs of a running order, which may take longer than other nodes wait. */
   #beat(): () => void {
     const { vault, after } = this.#parts
     let callOff = (): void => undefined
@@ -208,7 +208,7 @@ export class AcmeKeeper {
     else await this.#failed(result.error)
   }
 
-  /** Errors: another node has taken it over, and what it does stays. */
+  /** Errors: another node has taken the order over; its result stays. */
   #released(state: AcmeState): Result<AcmeState, string> {
     if (state.holder !== this.#holder) return err('another node is at it')
     return ok({ ...state, holder: null, challenges: [] })
@@ -280,7 +280,7 @@ export class AcmeKeeper {
   }
 }
 
-/** The certificate that an order is to follow, for CAs that know of renewals. */
+/** The certificate that an order renews, for CAs that know of renewals. */
 function replacedBy(
   wish: AcmeWish,
   certificate: AcmeState['certificate'],

@@ -1,11 +1,11 @@
-// What is known of the certificate that an ACME server gives, as one document: the account, the
-// certificate, who is getting another one, and why the last try failed.
+// The state of the certificate of an ACME server as one document: the account, the certificate, the
+// process that orders the next one, and why the last order failed.
 import { fieldsOf, isFields, parseJson } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** Another account is made where the directory is another one. */
+/** Each directory needs an account of its own. */
 export interface AcmeAccount {
   readonly directory: string
   /** PEM. A secret. */
@@ -25,7 +25,7 @@ export interface IssuedCertificate {
   readonly notAfterMs: number
   /** By the clock of the database, Unix epoch. */
   readonly issuedAtMs: number
-  /** When it is to be followed by another one, by the same clock. */
+  /** When it should be renewed, by the same clock. */
   readonly renewAtMs: number
 }
 
@@ -37,13 +37,13 @@ export interface AcmeFailure {
   /** Failures in a row, from 1. */
   readonly count: number
   readonly atMs: number
-  /** No earlier try than this. */
+  /** No order is tried before. */
   readonly nextMs: number
 }
 
-/** Nothing is asked for until it is over. */
+/** Nothing is ordered until the pause is over. */
 export interface AcmePause {
-  /** What is not asked for, a digest: other settings are tried at once. */
+  /** A digest of the names that are not ordered: other settings are tried at once. */
   readonly wish: string
   readonly directory: string
   /** `limited`: by the CA. `replaced`: others were asked for in their place. */
@@ -56,21 +56,21 @@ export interface AcmePause {
 
 /** When the CA wants the certificate to be renewed. RFC 9773. */
 export interface AcmeRenewal {
-  /** The certificate that it is about, a digest. */
+  /** Digest of the certificate. */
   readonly mark: string
   /** A moment in the window, drawn once; null: the CA says none. */
   readonly atMs: number | null
   readonly window: {
     readonly startMs: number
     readonly endMs: number
-    /** Address of a page that says why; null: none is named. */
+    /** Address of a page with the reason; null: none. */
     readonly why: string | null
   } | null
-  /** It is not asked again before. */
+  /** The CA is not asked again before. */
   readonly nextMs: number
 }
 
-/** What an HTTP request of the CA is answered with. RFC 8555 section 8.3. */
+/** The answer to an HTTP request of the CA. RFC 8555 section 8.3. */
 export interface HttpChallenge {
   /** Lower case. */
   readonly host: string
@@ -81,9 +81,9 @@ export interface HttpChallenge {
 export interface AcmeState {
   readonly account: AcmeAccount | null
   readonly certificate: IssuedCertificate | null
-  /** The process that is getting another certificate; null: none is. */
+  /** The process that orders; null: none does. */
   readonly holder: string | null
-  /** The last one; null: none since the certificate came. */
+  /** The last failure; null: none since the certificate came. */
   readonly failure: AcmeFailure | null
   /** The newest first. */
   readonly pauses: readonly AcmePause[]
@@ -100,7 +100,7 @@ export const emptyState: AcmeState = {
 }
 
 export const acmeStateLimits = {
-  /** Characters of the document. Sealed, three octets are four letters. */
+  /** Characters of the document. Sealing turns three octets into four letters. */
   textMax: 420_000,
   chainMax: 200_000,
   keyMax: 8_192,
@@ -113,10 +113,10 @@ export const acmeStateLimits = {
 
 const version = 1
 
-/** It has private keys: never where anybody can read it. */
+/** Has private keys, so it is never stored or sent in the clear. */
 export const printState = (state: AcmeState): string => JSON.stringify({ version, ...state })
 
-/** Errors: a sentence without its full stop, and without anything of a key. */
+/** Errors: a sentence without its full stop that reveals nothing of a key. */
 export function readState(text: string): Result<AcmeState, string> {
   if (text.length > acmeStateLimits.textMax) return err(`it has ${text.length} characters`)
   const fields = fieldsOf(parseJson(text))

@@ -10,7 +10,7 @@ import type { SuggestedWindow } from './renewal-window.ts'
 
 export interface RenewalQuestion {
   readonly directory: string
-  /** PEM of the certificate that is asked about. */
+  /** PEM of the certificate in question. */
   readonly chain: string
   /** PEM of the authorities of the CA itself; undefined: those of Node. */
   readonly ca: string | undefined
@@ -21,7 +21,7 @@ export interface RenewalQuestion {
 export interface RenewalAnswer {
   /** By the clock that asks; null: the CA says none. */
   readonly window: SuggestedWindow | null
-  /** Until when it wants to be left alone; null: it does not say. */
+  /** Time before which the CA wants no further question; null: it does not say. */
   readonly retryAfterMs: number | null
 }
 

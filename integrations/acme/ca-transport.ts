@@ -43,12 +43,12 @@ export class CaTransport {
     this.#parts = parts
   }
 
-  /** Requests of the client that `work` makes go this way. */
+  /** Runs `work`, whose client sends its requests this way. */
   run<T>(work: () => Promise<T>): Promise<T> {
     return here.run(this, work)
   }
 
-  /** The last fault that a CA said, or that kept it from answering. */
+  /** The last fault: named by the CA, or the reason why it did not answer. */
   get problem(): CaProblem | null {
     return this.#problem
   }
@@ -132,7 +132,7 @@ export class CaTransport {
 
   #fail(code: string, message: string, retryAfterMs: number | null): Error {
     this.#problem = { code, message: shown(message), retryAfterMs }
-    // Without its request, so that the client does not try again by itself.
+    // The error has no request, so that the client does not try again by itself.
     return new Error(message)
   }
 
@@ -168,7 +168,7 @@ function said(data: unknown): string | undefined {
   return typeof detail === 'string' ? detail : undefined
 }
 
-/** What comes from a CA goes into logs, pages and alerts. */
+/** Cleans texts of a CA, which go into logs, pages and alerts. */
 const shown = (text: string): string =>
   text
     .replaceAll(/[^ -~]+/g, ' ')

@@ -1,5 +1,5 @@
-// The copy of the certificate in the data directory, sealed, so that a node serves with it without
-// the database or the control node that it has it from.
+// The sealed copy of the certificate in the data directory: with it a node serves without the
+// database or the control node that it came from.
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -11,9 +11,9 @@ import type { AcmeState } from './acme-state.ts'
 export const certificateCopyFile = 'certificates.copy'
 
 export interface CertificateCopy {
-  /** undefined: there is none that can be read. */
+  /** undefined: there is no readable copy. */
   readonly read: () => AcmeState | undefined
-  /** What cannot be written is said in the log. */
+  /** Failures are logged. */
   readonly write: (state: AcmeState) => void
 }
 

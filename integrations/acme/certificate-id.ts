@@ -1,4 +1,4 @@
-// What a CA calls a certificate when it is asked about its renewal. RFC 9773 section 4.1.
+// Makes the name of a certificate in a question about its renewal. RFC 9773 section 4.1.
 import { AuthorityKeyIdentifierExtension, X509Certificate } from '@peculiar/x509'
 
 /** @param chain PEM, the certificate first. null: it has none, or cannot be read */

@@ -1,5 +1,5 @@
-// The certificate of an ACME server on a control node: what the database has, in memory, and a
-// sealed copy on the disk. Each change is a compare-and-swap: only one node gets a new one.
+// The certificate of an ACME server on a control node: a view of the database in memory, and a
+// sealed copy on the disk. Each change is a compare-and-swap, so that one node alone orders.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -38,7 +38,7 @@ export class CertificateVault {
   #version = -1
   #fault: string | null = null
   #isAway = false
-  /** What is in use is newer than what the database has. */
+  /** True: the certificate in use is newer than that of the database. */
   #isAhead = false
   /** How far the clock of the database is ahead (+) of that of this node. */
   #databaseAheadMs = 0
@@ -57,12 +57,12 @@ export class CertificateVault {
     return this.#state
   }
 
-  /** Rises with each change that any node makes; -1: not known yet. */
+  /** Rises with each change of any node; -1: not known yet. */
   get version(): number {
     return this.#version
   }
 
-  /** Why what the database has cannot be used, a sentence; null: it can. */
+  /** A sentence why the stored state cannot be used; null: it can. */
   get fault(): string | null {
     return this.#fault
   }
@@ -135,7 +135,7 @@ export class CertificateVault {
     this.#databaseAheadMs = Math.round(loaded.value.nowMs - clock.nowMs())
     const { version, sealed } = loaded.value.stored ?? { version: 0, sealed: null }
     if (version === this.#version && this.#fault === null) return null
-    // A new database: what is in use is put there with the next change.
+    // A new database gets the certificate in use with the next change.
     if (sealed === null) {
       this.#version = 0
       this.#fault = null
@@ -154,7 +154,7 @@ export class CertificateVault {
     return null
   }
 
-  /** An older dump of the database takes no certificate away that is valid. */
+  /** A restored older database does not take a valid certificate away. */
   #kept(state: AcmeState): AcmeState {
     const { clock, log } = this.#parts
     const own = this.#state.certificate

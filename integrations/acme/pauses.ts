@@ -1,5 +1,5 @@
-// How long nothing is asked for: after a failure, and for names in whose place others were asked
-// for. Pure; all control nodes keep them, each by its own clock.
+// Pauses in which nothing is ordered: after a failure, and for names that were replaced by others.
+// Pure; all control nodes keep them, each by its own clock.
 import { hash } from 'node:crypto'
 import { backoffMs } from '#lib/backoff.ts'
 import type { AcmePause } from './acme-state.ts'
@@ -14,11 +14,11 @@ export interface AcmeWish {
 export const pauseLimits = {
   /** Let's Encrypt takes five wrong proofs of a name in an hour. */
   failures: { firstMs: 120_000, mostMs: 6 * 3_600_000 },
-  /** Where a CA that limits rates does not say until when. */
+  /** For a CA that limits rates without a time. */
   limited: { firstMs: 3_600_000, mostMs: 24 * 3_600_000 },
   /** Longer than a change of the settings of all control nodes takes. */
   replaced: { firstMs: 1_800_000, mostMs: 24 * 3_600_000 },
-  /** What a CA says beyond it counts as this. */
+  /** Longer pauses of a CA count as this. */
   retryAfterMaxMs: 7 * 86_400_000,
   /** Limited rates may be those of the account: for so long no other names are asked for. */
   limitedOthersMs: 3_600_000,
@@ -32,7 +32,7 @@ export const pauseLimits = {
 export const wishMark = ({ directory, names }: AcmeWish): string =>
   hash('sha256', JSON.stringify([directory, names.toSorted()]))
 
-/** A clock that was ahead, and was put right, holds nothing back. */
+/** Pauses noted by a clock that was ahead do not hold. */
 const isLasting = ({ atMs, nextMs }: AcmePause, nowMs: number): boolean =>
   nowMs < nextMs && nowMs >= atMs - pauseLimits.skewMs
 

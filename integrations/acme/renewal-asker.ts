@@ -1,5 +1,5 @@
-// Keeps what the CA says of the renewal of the certificate: one control node at a time asks, as
-// often as the CA wants it.
+// Keeps the answer of the CA about the renewal of the certificate: one control node at a time asks,
+// as often as the CA wants.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
@@ -31,18 +31,18 @@ export class RenewalAsker {
     this.#parts = parts
   }
 
-  /** Begins to ask where it is time, and does not wait for the answer. */
+  /** Asks if it is time, without waiting for the answer. */
   look(signal: AbortSignal): void {
     if (this.#asking !== undefined || this.#due(this.#parts.vault.state) === null) return
     this.#asking = this.#ask(signal).finally(() => (this.#asking = undefined))
   }
 
-  /** Resolves when nothing is asked. */
+  /** Resolves when no question is under way. */
   async idle(): Promise<void> {
     await this.#asking
   }
 
-  /** The certificate that is to be asked about; null: none is. */
+  /** The certificate to ask about; null: none. */
   #due({ certificate, renewal, holder }: AcmeState): IssuedCertificate | null {
     const { vault, wish } = this.#parts
     if (certificate === null || holder !== null || !isFor(certificate, wish)) return null

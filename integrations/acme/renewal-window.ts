@@ -12,19 +12,19 @@ export interface SuggestedWindow {
   readonly why: string | null
 }
 
-/** RFC 9773 section 4.3: what a CA says beyond them counts as these. */
+/** RFC 9773 section 4.3: times of a CA are clamped to these bounds. */
 export const renewalAskLimits = {
   leastMs: 60_000,
   mostMs: 86_400_000,
-  /** Where it says nothing. */
+  /** For an answer without a time. */
   usualMs: 6 * 3_600_000,
-  /** After a failure that says nothing. */
+  /** After a failure without a time. */
   failedMs: 3_600_000,
-  /** So long another node does not ask, when one does. */
+  /** While one node asks, others wait this long. */
   claimMs: 600_000,
 } as const
 
-/** Tells certificates apart. */
+/** Digest by which certificates are told apart. */
 export const chainMark = ({ chain }: Pick<IssuedCertificate, 'chain'>): string =>
   hash('sha256', chain)
 

@@ -1,5 +1,5 @@
-// When a certificate is asked for: when the CA says, else at two thirds of its time, and no earlier
-// than the pause after a failure is over. Pure; by the clock of the database, against which a
+// Decides when a certificate is ordered: when the CA says, else at two thirds of its time, and not
+// before the pause after a failure is over. Pure; by the clock of the database, against which a
 // certificate may be skewed.
 import type { AcmeState, IssuedCertificate } from './acme-state.ts'
 import { renewalOf } from './renewal-window.ts'
@@ -9,7 +9,7 @@ import type { AcmeWish } from './pauses.ts'
 export const renewalLimits = {
   /** A node that begins earlier leaves the others of the cluster, and of the CA, their time. */
   spreadShare: 1 / 20,
-  /** So much of its time is left when it is renewed whatever the pace says. */
+  /** With less than this part of its time left, it is renewed whatever the pace is. */
   lastShare: 1 / 6,
   /** No certificate is renewed earlier than this part of its time after it came, for that. */
   leastShare: 1 / 10,
@@ -19,13 +19,13 @@ export const renewalLimits = {
 
 type Known = Pick<AcmeState, 'certificate' | 'renewal'>
 
-/** @returns why one is to be asked for now, a few words; null: not now */
+/** @returns in a few words why to order now; null: not now */
 export function whyNow(state: AcmeState, wish: AcmeWish, nowMs: number): string | null {
   const why = whyAtAll(state, wish, nowMs)
   return why === null || isPausing(state.pauses, wish, nowMs) ? null : why
 }
 
-/** The same whatever pause there is. */
+/** The same, without regard to pauses. */
 export function whyAtAll(
   { certificate, renewal }: Known,
   wish: AcmeWish,
@@ -38,7 +38,7 @@ export function whyAtAll(
   return nowMs >= wantedMs ? 'the CA says that it is time' : 'two thirds of its time are over'
 }
 
-/** One with more names serves as well, until it is renewed. */
+/** A certificate with more names serves as well, until it is renewed. */
 export function isFor(certificate: AcmeWish, { directory, names }: AcmeWish): boolean {
   const has = new Set(certificate.names)
   return certificate.directory === directory && names.every((name) => has.has(name))
@@ -48,7 +48,7 @@ export function isFor(certificate: AcmeWish, { directory, names }: AcmeWish): bo
 export const isOlder = (one: IssuedCertificate, than: IssuedCertificate): boolean =>
   one.notBeforeMs < than.notBeforeMs && one.issuedAtMs < than.issuedAtMs
 
-/** @returns that control nodes have different settings, a sentence without its full stop */
+/** @returns a sentence, without its full stop, that settings of control nodes differ */
 export function replacedFault(
   { certificate, pauses }: Pick<AcmeState, 'certificate' | 'pauses'>,
   wish: AcmeWish,

@@ -39,11 +39,11 @@ const ttlSeconds = 1
 const writer = 'acme-dns:'
 
 const valueLimits = {
-  /** No proof takes so long. */
+  /** Older values are removed: no proof takes this long. */
   keptMs: 86_400_000,
   /** How often older values are looked for. */
   sweepMs: 600_000,
-  /** Values that are taken away at once. */
+  /** Values that are removed in one look. */
   sweepMax: 200,
 } as const
 
@@ -89,7 +89,7 @@ export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
       const found = sees(parts, scope) ? await store.find(username) : ok(null)
       if (!found.ok) return found
       if (found.value === null) return ok(false)
-      // Its values first: a name that nobody has the key of would keep them for a day.
+      // Values first: without its key, the name would keep them for a day.
       const removed = await removeValues(parts, nameOf(found.value))
       return removed.ok ? await store.delete(username) : removed
     },
@@ -114,7 +114,7 @@ async function register(
   return code === 'too-many-accounts' ? err({ code: 'full', message }) : away(message)
 }
 
-/** The newest values stay: one of a name, and one of its wildcard. */
+/** Keeps the newest two values: one for a name, and one for its wildcard. */
 async function setValue(
   { settings, dynamicDns, clock }: AcmeDnsParts,
   name: string,
@@ -123,11 +123,11 @@ async function setValue(
   const nowMs = Math.floor(clock.nowMs())
   const octets = Buffer.concat([Buffer.of(txt.length), Buffer.from(txt, 'latin1')])
   const rdata = octets.toString('base64')
-  // An id begins with its time.
+  // Ids begin with their time.
   const texts = dynamicDns.texts.recordsAt(name).filter(({ type }) => type === writtenTypes.TXT)
   const all = texts.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   if (all.at(-1)?.rdata === rdata) return ok(null)
-  // Room is made first: the tenant may have as many records as it may have.
+  // Old values go first: the tenant may be at its limit of records.
   const others = all.filter((one) => one.rdata !== rdata)
   const kept = new Set(others.slice(1 - acmeDnsLimits.valuesPerNameMax))
   for (const one of all) {
@@ -143,7 +143,7 @@ async function setValue(
   return code === 'too-many-records' ? err({ code: 'full', message }) : away(message)
 }
 
-/** A tenant sees the keys where they are its own. */
+/** Whether the keys, which one tenant owns, are in the scope. */
 const sees = ({ settings }: AcmeDnsParts, scope: TenantScope): boolean =>
   scope === 'every-tenant' || scope.tenantId === settings.tenant
 

@@ -32,7 +32,7 @@ export function createAcmeKeeper(
     authorities: () =>
       caFile === undefined ? ok(undefined) : read(caFile, 'acme.caFile', caFileBytesMax),
     externalAccount: () => externalAccountOf(eab),
-    // The client and what it needs are loaded with the first order.
+    // The first order loads the client and its libraries.
     order: async (order) => {
       const { orderCertificate } = await import('#integrations/acme/order-certificate.ts')
       return await orderCertificate(order)
@@ -46,7 +46,7 @@ export function createAcmeKeeper(
   })
 }
 
-/** Errors: a sentence without anything of the key. */
+/** Errors: a sentence that reveals nothing of the key. */
 export function externalAccountOf({
   kid,
   hmacKey,

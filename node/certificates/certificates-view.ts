@@ -10,7 +10,10 @@ import type { Settings } from '#settings/settings.ts'
 
 type Vault = Pick<CertificateVault, 'state' | 'fault' | 'nowMs'>
 
-/** @param vault null: the settings ask for none @param keeper undefined: it has not started yet */
+/**
+ * @param vault null: the settings ask for no certificate
+ * @param keeper undefined: not started yet
+ */
 export function createCertificatesView(
   { acme }: Pick<Settings, 'acme'>,
   vault: Vault | null,
@@ -36,7 +39,7 @@ export function createCertificatesView(
   }
 }
 
-/** @param vault null: the settings ask for none */
+/** @param vault null: the settings ask for no certificate */
 export function renewalOf(acme: Settings['acme'], vault: Vault | null): RenewalFacts | null {
   if (vault === null) return null
   const { certificate, failure } = vault.state

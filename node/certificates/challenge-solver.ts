@@ -1,5 +1,5 @@
-// Proves names to an ACME server by TXT records of this installation, without an update between:
-// they are written as those of the API are, and waited for until all nodes answer them.
+// Proves names to an ACME server by TXT records of this installation: writes them as the API does,
+// without DNS updates, and waits until all nodes answer them.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import type { NodeInventory } from '#fleet/node-inventory.ts'
@@ -20,7 +20,7 @@ export interface ChallengeSolverParts {
   readonly dynamicDns: Pick<DynamicDns, 'createRecord' | 'deleteRecord' | 'listRecords'>
   readonly bundle: () => Bundle | undefined
   readonly inventory: Pick<NodeInventory, 'all' | 'refresh'>
-  /** Digest of the TXT records that nodes of the role dns are given; null: there are none. */
+  /** Digest of the TXT records that nodes of the role dns get; null: there are no records. */
   readonly textsDigest: () => string | null
   /** After all nodes have a record. */
   readonly propagationMs: number
@@ -33,7 +33,7 @@ export interface ChallengeSolverParts {
 }
 
 export interface HttpChallenges {
-  /** Resolves when they are stored, and answered here. Errors: a sentence. */
+  /** Resolves when the challenges are stored, and answered here. Errors: a sentence. */
   readonly publish: (challenges: readonly HttpChallenge[]) => Promise<Result<null, string>>
   /** Until the listeners of all nodes answer them. */
   readonly spreadMs: number
@@ -42,7 +42,7 @@ export interface HttpChallenges {
 export const solverLimits = {
   /** Changes are published together; by then those of this order are. */
   publishedMs: 1_500,
-  /** A node says what it has with each request for bundles, at least every half minute. */
+  /** A node reports its records with each request for bundles, at least every half minute. */
   patienceMs: 90_000,
   everyMs: 500,
   ttlSeconds: 60,
@@ -54,7 +54,7 @@ const writtenBy = 'acme'
 export function createChallengeSolver(parts: ChallengeSolverParts): ChallengeSolver {
   const { dynamicDns, bundle, http, log } = parts
   const written: string[] = []
-  /** How many of them could not be taken away. */
+  /** Records that could not be removed. */
   let left = 0
   return {
     typeFor: (name, isWildcard) => {
@@ -105,7 +105,7 @@ async function publishByHttp(
   return published
 }
 
-/** @returns why a TXT record there would not be answered, a sentence */
+/** @returns a sentence why a TXT record there would not be answered */
 function faultAt(text: string, bundle: Bundle | undefined): string | undefined {
   const name = parseName(text)
   if (!name.ok) return `${text} is no name`
@@ -145,7 +145,7 @@ async function writeProof(
   return err(`the TXT record of ${name} cannot be stored: ${stored.error.message}`)
 }
 
-/** One order goes on at a time: what is there is of one that was killed. */
+/** Removes records of a killed order: only one order runs at a time. */
 async function removeLeft({ dynamicDns }: ChallengeSolverParts): Promise<void> {
   const records = await dynamicDns.listRecords('every-tenant')
   if (!records.ok) return
@@ -155,7 +155,7 @@ async function removeLeft({ dynamicDns }: ChallengeSolverParts): Promise<void> {
   }
 }
 
-/** A node that stays behind is said, and waited for no longer: a certificate may end meanwhile. */
+/** Names a node that stays behind, and goes on: the certificate may end meanwhile. */
 async function waitForNodes(parts: ChallengeSolverParts, signal: AbortSignal): Promise<void> {
   const { clock, wait, log, inventory, textsDigest } = parts
   const { publishedMs, patienceMs, everyMs } = solverLimits
@@ -175,7 +175,7 @@ async function waitForNodes(parts: ChallengeSolverParts, signal: AbortSignal): P
   }
 }
 
-/** Nodes of older versions do not say which records they have. */
+/** Nodes of older versions do not report their records. */
 function nodesBehind(
   inventory: Pick<NodeInventory, 'all'>,
   newest: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// What a control node gives to a node that asks for the certificate: an envelope for it alone, and
-// a new certificate to one node after the other.
+// Gives the certificate to nodes that ask a control node: in an envelope for each, and a new
+// certificate to one node after the other.
 import { hash } from 'node:crypto'
 import type { Bundles } from '#api/ports/bundles.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
@@ -24,9 +24,9 @@ interface GivingParts {
 }
 
 export const rollOutLimits = {
-  /** From the first node to the last one; this node itself is before them. */
+  /** From the first node to the last; this node itself precedes them. */
   spreadMs: 600_000,
-  /** After its turn a node asks again every ten seconds, and says what it has every half minute. */
+  /** After its turn a node asks every 10 s, and reports its certificate every 30 s. */
   patienceMs: 300_000,
   /** At most this part of the certificate's time. */
   share: 1 / 100,
@@ -61,8 +61,8 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
 }
 
 /**
- * When a node gets a new certificate in the place of another one: a mistake in it shows at the
- * first nodes. A clock that went back holds nothing up.
+ * When a node gets a new certificate instead of its old one. Mistakes show at the first nodes.
+ * A clock that went back delays nothing.
  */
 export function turnAtMs(
   { issuedAtMs, notBeforeMs, notAfterMs }: IssuedCertificate,
@@ -77,7 +77,7 @@ export function turnAtMs(
   return issuedAtMs + (draw / 0xffff_ffff) * spread
 }
 
-/** Names of counted nodes that have another certificate than the newest, long after their turn. */
+/** Names of counted nodes without the newest certificate, long after their turn. */
 export function behindOf(
   vault: GivingParts['vault'],
   inventory: Pick<NodeInventory, 'all'>,

@@ -1,9 +1,9 @@
-// Gives the certificate of an ACME server to what listens with it.
+// Gives the certificate of an ACME server to the listeners that use it.
 import type { AcmeState } from '#integrations/acme/acme-state.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
 
-/** Calls its listeners when there is another certificate, and not at each try to get one. */
+/** Calls its listeners when the certificate changes, and not at each try to get one. */
 export function givenBy(source: {
   readonly state: AcmeState
   readonly onChange: (handler: () => void) => void
@@ -26,7 +26,7 @@ export function givenBy(source: {
   }
 }
 
-/** Redirects over https are answered with it from the next connection on. */
+/** Redirects over https use it from the next connection on. */
 export function certifyRedirects(
   redirects: Pick<RedirectServer, 'certify'> | null,
   given: GivenCertificate | null,

@@ -31,15 +31,15 @@ interface NodeCertificatesParts {
 
 export interface NodeCertificates {
   readonly vault: CertificateVault
-  /** For what listens with it. */
+  /** For the listeners that use it. */
   readonly given: GivenCertificate
-  /** Listens to what other nodes write. */
+  /** Listens to writes of other nodes. */
   readonly follow: () => void
   readonly stop: () => Promise<void>
 }
 
 /**
- * What the copy has is in force when it returns. null: the settings ask for none. Errors: a
+ * The copy is in force when this returns. null: the settings ask for no certificate. Errors: a
  * sentence for the operator.
  */
 export function startCertificates(

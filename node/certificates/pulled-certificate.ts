@@ -1,4 +1,4 @@
-// The certificate on a node of the role dns alone: what a control node has sent, and its copy.
+// The certificate on a node of the role dns: sent by a control node, and kept in a copy.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { emptyState, readState } from '#integrations/acme/acme-state.ts'
@@ -17,12 +17,12 @@ import { copyKeyOf } from '#node/signing/pull-keys.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
 
-/** What tells certificates apart, as a number that an envelope has room for; 0: there is none. */
+/** Number of a certificate that fits into an envelope; 0: there is none. */
 export function revisionOf({ certificate }: Pick<AcmeState, 'certificate'>): number {
   return certificate === null ? 0 : numberOf(certificate.chain)
 }
 
-/** The same of all that a node is sent: challenges are sent with the certificate. */
+/** Number of all that a node is sent: the certificate and challenges. */
 export function sentRevisionOf(state: Pick<AcmeState, 'certificate' | 'challenges'>): number {
   const { challenges, certificate } = state
   if (challenges.length === 0) return revisionOf(state)
@@ -54,7 +54,7 @@ export class PulledCertificate {
     return this.#state
   }
 
-  /** The revision of all that was sent last. */
+  /** The revision that was sent last. */
   get sentRevision(): number {
     return this.#sentRevision
   }
@@ -92,10 +92,10 @@ export class PulledCertificate {
 
 const older = 'its certificate is older than the one in use, which is valid'
 
-/** Without a token nobody gives one. */
+/** Control nodes give no certificate without a token. */
 const noCopy: CertificateCopy = { read: () => undefined, write: () => undefined }
 
-/** What the copy has is in force when it returns. null: the settings use none. */
+/** The copy is in force when this returns. null: the settings use no certificate. */
 export function openPulledCertificate(
   { dns, redirect }: Pick<Settings, 'dns' | 'redirect'>,
   dataDir: string,
