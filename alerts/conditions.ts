@@ -16,6 +16,7 @@ import { nodeMissing } from './conditions/node-missing.ts'
 import { poolWithoutMembers } from './conditions/pool-without-members.ts'
 import { rolloutRegression } from './conditions/rollout-regression.ts'
 import { zoneTransfer } from './conditions/zone-transfer.ts'
+import { zonePush } from './conditions/zone-push.ts'
 
 export const conditions: readonly Condition[] = Object.freeze([
   rolloutRegression,
@@ -33,6 +34,7 @@ export const conditions: readonly Condition[] = Object.freeze([
   deliveryStopped,
   discoverySource,
   zoneTransfer,
+  zonePush,
   disk,
 ])
 

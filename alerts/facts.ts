@@ -122,6 +122,17 @@ export interface ZoneTransferFacts {
   readonly error: string
 }
 
+export interface ZonePushFacts {
+  readonly name: string
+  readonly zone: string
+  /** A sentence; empty: the last push went well. */
+  readonly fault: string
+  /** What is more than the limit; null: nothing is. */
+  readonly held: { readonly deletes: number; readonly limit: number } | null
+  /** Records that somebody took away at the target, and sets of others that are in the way. */
+  readonly drift: number
+}
+
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
@@ -154,6 +165,7 @@ export interface AlertFacts {
   readonly stoppedDeliveries: () => readonly StoppedDeliveryFacts[]
   readonly discoverySources: () => readonly DiscoverySourceFacts[]
   readonly zoneTransfers: () => readonly ZoneTransferFacts[]
+  readonly zonePushes: () => readonly ZonePushFacts[]
   readonly disk: () => DiskFacts
   readonly nowMs: () => number
 }

@@ -35,6 +35,7 @@ import { zoneTransferRoutes } from './routes/zone-transfers.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { dnsRoutes } from './routes/dns.ts'
 import { writtenRecordRoutes } from './routes/written-records.ts'
+import { zonePushRoutes } from './routes/zone-pushes.ts'
 import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
@@ -103,6 +104,7 @@ const afterPlans: readonly Route[] = [
   ...deliveryRoutes,
   ...discoveryRoutes,
   ...zoneTransferRoutes,
+  ...zonePushRoutes,
   getGitopsStatus,
   syncNow,
   getMetrics,

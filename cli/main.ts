@@ -87,6 +87,7 @@ export const commandGroups: readonly CommandGroup[] = Object.freeze([
     commands: {
       keygen: async () => (await import('./commands/keygen.ts')).keygen,
       acme: async () => (await import('./commands/acme.ts')).acme,
+      push: async () => (await import('./commands/push.ts')).push,
       trust: async () => (await import('./commands/trust.ts')).trust,
       license: async () => (await import('./commands/license.ts')).license,
     },

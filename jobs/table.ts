@@ -46,6 +46,8 @@ export interface JobContext {
   readonly announceCommit: () => void
   /** Stores activations and held commits of this node. */
   readonly recordCommits: () => Promise<void>
+  /** Starts pushes of zones that are due. */
+  readonly pushZones: () => Promise<void>
   /** Reconciles the servers with redirects that are due. */
   readonly reconcileRedirects: () => void
   /** Reports findings; on the leading node opens, ends and sends alerts. */
@@ -134,6 +136,12 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // Each server has an interval of its own, of a second at least.
     periodMs: 1_000,
     run: (context) => context.reconcileRedirects(),
+  },
+  {
+    name: 'push-zones',
+    // Each target has an interval of its own; commits are pushed within this one.
+    periodMs: 5_000,
+    run: (context) => context.pushZones(),
   },
   {
     name: 'look-at-alerts',

@@ -1,7 +1,8 @@
-// Metrics of the redirect listener, and of the servers that get redirects as well.
+// Metrics of the redirect listener, and of the servers of others that get redirects and zones.
 import type { MetricRows } from './samples.ts'
+import type { ZonePushSnapshot } from './snapshot.ts'
 
-/** Rows of the metrics table. */
+/** Rows of the metrics table about redirects. */
 export const redirectRows: MetricRows = {
   gslbd_redirect_requests_total: {
     help:
@@ -54,3 +55,46 @@ export const redirectRows: MetricRows = {
       targets.map(({ target, drift }) => ({ value: drift, labels: { target } })),
   },
 }
+
+const kinds = ['same', 'pending', 'missing', 'foreign', 'conflict', 'skipped'] as const
+
+/** Rows of the metrics table about zones that are pushed to other servers. */
+export const zonePushRows: MetricRows = {
+  gslbd_zone_push_up: {
+    help: 'Whether the last push of a zone, or look at its target, went well. Alert on 0.',
+    labels: ['target'],
+    read: ({ zonePushes }) =>
+      zonePushes.flatMap(({ target, isUp }) =>
+        isUp === null ? [] : [{ value: isUp ? 1 : 0, labels: { target } }],
+      ),
+  },
+  gslbd_zone_push_records: {
+    help:
+      'Records at the last look at a target: `same` are as they are wanted, `pending` still to ' +
+      'be written or deleted, `missing` were taken away there, `foreign` are of others; sets of ' +
+      'others that are in the way: `conflict`; that the target cannot have: `skipped`. Drift is ' +
+      '`missing`, `foreign` and `conflict`.',
+    labels: ['target', 'kind'],
+    read: ({ zonePushes }) =>
+      zonePushes.flatMap((push) =>
+        kinds.map((kind) => ({
+          value: countOf(push, kind),
+          labels: { target: push.target, kind },
+        })),
+      ),
+  },
+  gslbd_zone_push_held: {
+    help: 'Whether a push is held, since it would delete more than its limit. Alert on 1.',
+    labels: ['target'],
+    read: ({ zonePushes }) =>
+      zonePushes.map(({ target, isHeld }) => ({ value: isHeld ? 1 : 0, labels: { target } })),
+  },
+  gslbd_zone_push_written_total: {
+    help: 'Records that were written to a target and deleted there, by all nodes.',
+    labels: ['target'],
+    read: ({ zonePushes }) =>
+      zonePushes.map(({ target, written }) => ({ value: written, labels: { target } })),
+  },
+}
+
+const countOf = (push: ZonePushSnapshot, kind: (typeof kinds)[number]): number => push.records[kind]

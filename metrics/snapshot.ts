@@ -35,6 +35,8 @@ export interface MetricsSnapshot {
   /** Hits of response rules, by source. */
   readonly responseRules: ReadonlyMap<string, number>
   readonly redirects: RedirectSnapshot
+  /** Zones that are pushed to other servers. */
+  readonly zonePushes: readonly ZonePushSnapshot[]
   /** null: this node tells of none. */
   readonly alerts: AlertSnapshot | null
   readonly scripts: { readonly benched: number; readonly killed: number }
@@ -82,6 +84,17 @@ export interface SpanSnapshot {
   readonly dropped: number
   readonly refused: number
   readonly waiting: number
+}
+
+export interface ZonePushSnapshot {
+  readonly target: string
+  /** null: nobody has looked yet. */
+  readonly isUp: boolean | null
+  readonly isHeld: boolean
+  readonly written: number
+  readonly records: Readonly<
+    Record<'same' | 'pending' | 'missing' | 'foreign' | 'conflict' | 'skipped', number>
+  >
 }
 
 export interface JournalSnapshot {

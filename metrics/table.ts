@@ -9,7 +9,7 @@ import { fleetRows } from './fleet.ts'
 import { bounded, metricsOf } from './samples.ts'
 import type { Metric, MetricRow, MetricRows, Reading, Sample } from './samples.ts'
 import { queryLogRows } from './query-log.ts'
-import { redirectRows } from './redirects.ts'
+import { redirectRows, zonePushRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
 import { timeRows, writeRows } from './times.ts'
 import { siteRows } from './site.ts'
@@ -324,6 +324,7 @@ export const metricRows: readonly Metric[] = Object.freeze(
     exchangeRows,
     queryLogRows,
     redirectRows,
+    zonePushRows,
     alertRows,
     healthRows,
     resolveRows,

@@ -34,6 +34,7 @@ import { oidc } from '#settings/sections/oidc.ts'
 import { queryLog } from '#settings/sections/query-log.ts'
 import { redirect } from '#settings/sections/redirect.ts'
 import { telemetry } from '#settings/sections/telemetry.ts'
+import { zonePush } from '#settings/pushes/zone-push.ts'
 
 const statusPage = section(
   'A page at `/status/` that says to everybody whether chosen names are well. ' +
@@ -240,6 +241,7 @@ export const SettingsFile = settled(
     queryLog,
     redirect,
     telemetry,
+    zonePush,
     health: section('Health probes.', {
       enabled: boolean({
         default: false,

@@ -20,6 +20,7 @@ import { missingFiles, missingForTls } from '#settings/sections/dns.ts'
 import { faultsOfDiscovery } from '#settings/sections/discovery.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
 import { faultsOfTelemetry } from '#settings/sections/telemetry.ts'
+import { faultsOfZonePush } from '#settings/pushes/zone-push.ts'
 import { problemsOf } from './value.ts'
 
 /**
@@ -86,6 +87,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
     ...faultsOfAcme(settings),
     ...faultsOfAnycast(settings.anycast),
     ...faultsOfDiscovery(settings),
+    ...faultsOfZonePush(settings.zonePush),
     ...faultsOfQueryLog(settings.queryLog),
     ...faultsOfExternalDns(settings.externalDns, settings.api.enabled),
     ...faultsOfTelemetry(settings.telemetry),

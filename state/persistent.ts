@@ -23,6 +23,7 @@ import type { TenantKeys } from './ports/tenant-keys.ts'
 import type { Usage } from './ports/usage.ts'
 import type { Users } from './ports/users.ts'
 import type { ZoneKeyStore } from './ports/zone-keys.ts'
+import type { ZonePushStore } from './ports/zone-pushes.ts'
 import { createSqlAcmeDns } from './sql/tls/acme-dns.ts'
 import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
@@ -49,6 +50,7 @@ import { createSqlTenantKeys } from './sql/tenant-keys.ts'
 import { createSqlUsage } from './sql/usage.ts'
 import { createSqlUsers } from './sql/users.ts'
 import { createSqlZoneKeys } from './sql/dnssec/zone-keys.ts'
+import { createSqlZonePushes } from './sql/pushes/zone-pushes.ts'
 
 export interface PersistentOptions {
   /** `database.url`; empty: the embedded database. A secret. */
@@ -89,6 +91,7 @@ export interface PersistentState {
   readonly zoneKeys: ZoneKeyStore
   readonly certificates: CertificateStore
   readonly acmeDns: AcmeDnsStore
+  readonly zonePushes: ZonePushStore
   /** The database itself, for backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -143,6 +146,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     zoneKeys: createSqlZoneKeys(sql),
     certificates: createSqlCertificates(sql),
     acmeDns: createSqlAcmeDns(sql),
+    zonePushes: createSqlZonePushes(sql),
     sql,
     status: sql.status,
     close: sql.close,

@@ -61,6 +61,7 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   'state/sql/alerts': ['unit/state/sql.test.ts', 'contract/state'],
   'state/sql/database': ['unit/state/sql.test.ts', 'unit/state/database-machine.test.ts'],
   'state/sql/dnssec': ['contract/state/zone-keys.test.ts'],
+  'state/sql/pushes': ['contract/state/zone-pushes.test.ts'],
   'state/sql/tls': ['contract/state/certificates.test.ts'],
   'state/sql/migrations': ['unit/state/sql.test.ts', 'unit/state/stores-page.test.ts'],
   'why/query-log': ['unit/why/replay.test.ts', 'unit/why/recorded-hour.test.ts'],

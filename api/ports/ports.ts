@@ -36,6 +36,7 @@ import type { AnycastView } from './anycast-view.ts'
 import type { ClusterView } from './cluster-view.ts'
 import type { DiscoveryView, NodeFacts, ZoneTransfers } from './node-facts.ts'
 import type { NodeSettings } from './node-settings.ts'
+import type { ZonePushView } from '#api/pushes/zone-pushes.ts'
 import type { UseView } from './object-use.ts'
 import type { OperatorView } from './operator-view.ts'
 import type { OverlayView } from './overlay-view.ts'
@@ -132,6 +133,7 @@ export interface ApiPorts {
   readonly anycast: AnycastView
   readonly discovery: DiscoveryView
   readonly zoneTransfers: ZoneTransfers
+  readonly zonePushes: ZonePushView
   /** Target of `/` for people, who come from a login: the reference, or the dashboard. */
   readonly homePath: string
   readonly feed: FeedPort

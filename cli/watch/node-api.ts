@@ -32,7 +32,11 @@ export interface NodeApi {
   readonly url: string
   readonly text: (path: string) => Promise<Result<string, ApiFault>>
   /** Statuses in `taken` count as responses, such as 503 of /api/v1/ready. */
-  readonly json: (path: string, taken?: readonly number[]) => Promise<Result<unknown, ApiFault>>
+  readonly json: (
+    path: string,
+    taken?: readonly number[],
+    patienceMs?: number,
+  ) => Promise<Result<unknown, ApiFault>>
   /** Without a body, or with JSON. */
   readonly post: (path: string, sent?: PostedJson) => Promise<Result<unknown, ApiFault>>
 }
@@ -79,16 +83,16 @@ export function openNodeApi(
   const url = base.href.replace(/(\/api\/v1)?\/*$/, '')
   const headers: Record<string, string> =
     key === undefined ? {} : { authorization: `Bearer ${key}` }
-  const text = (path: string, taken: readonly number[] = []) =>
-    read(url, path, { request: { headers }, taken, keyUse })
+  const text = (path: string, taken: readonly number[] = [], waitMs?: number) =>
+    read(url, path, { request: { headers }, taken, waitMs, keyUse })
   const parsed = (path: string, found: Result<string, ApiFault>): Result<unknown, ApiFault> => {
     if (!found.ok) return found
     const value = parseJson(found.value)
     if (value !== undefined) return ok(value)
     return err({ status: 200, message: `${url}${path} gives no JSON: is it the API of gslbd?` })
   }
-  const json = async (path: string, taken?: readonly number[]) =>
-    parsed(path, await text(path, taken))
+  const json = async (path: string, taken?: readonly number[], waitMs?: number) =>
+    parsed(path, await text(path, taken, waitMs))
   const post = async (path: string, sent?: PostedJson) => {
     const request =
       sent === undefined

@@ -1033,7 +1033,7 @@ export interface paths {
     post: {
       params: Record<string, never>
       query: Record<string, never>
-      body: { "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "settings": { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean; "scope"?: "tenant" | "platform" }
+      body: { "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "settings": { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "zone-push" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean; "scope"?: "tenant" | "platform" }
       answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
   }
@@ -1058,7 +1058,7 @@ export interface paths {
     post: {
       params: Record<string, never>
       query: Record<string, never>
-      body: { "seconds": number; "condition"?: "rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "disk"; "subject"?: string; "reason"?: string; "scope"?: "tenant" | "platform" }
+      body: { "seconds": number; "condition"?: "rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "zone-push" | "disk"; "subject"?: string; "reason"?: string; "scope"?: "tenant" | "platform" }
       answer: { "id": string; "tenantId": string | null; "condition": string | null; "subject": string | null; "reason": string; "createdAt": number; "until": number }
     }
   }
@@ -1083,7 +1083,7 @@ export interface paths {
     put: {
       params: { id: string }
       query: Record<string, never>
-      body: { "name"?: string; "settings"?: { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean }
+      body: { "name"?: string; "settings"?: { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "zone-push" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean }
       answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
     /** Delete a channel and what waits for it */
@@ -1286,6 +1286,33 @@ export interface paths {
       query: Record<string, never>
       body: { "reason": string }
       answer: { "zone": string; "serial": number }
+    }
+  }
+  '/api/v1/zone-pushes': {
+    /** The zones that are pushed to other servers, and how each stands */
+    get: {
+      params: Record<string, never>
+      query: Record<string, never>
+      body: undefined
+      answer: ({ "name": string; "type": string; "zone": string; "state": "waiting" | "synced" | "pending" | "held" | "conflict" | "failing"; "node": string | null; "lookedAt": number | null; "writtenAt": number | null; "error": string; "plan": string; "adds": number; "deletes": number; "deletesMax": number; "same": number; "missing": number; "foreign": number; "conflicts": number; "skipped": number; "written": number; "notes": (string)[] })[]
+    }
+  }
+  '/api/v1/zone-pushes/{name}/plan': {
+    /** What a push would write now */
+    get: {
+      params: { name: string }
+      query: Record<string, never>
+      body: undefined
+      answer: { "digest": string; "adds": number; "deletes": number; "deletesMax": number; "changes": ({ "name": string; "type": string; "ttl": number; "adds": (string)[]; "deletes": (string)[] })[]; "foreign": ({ "name": string; "type": string; "values": (string)[] })[]; "conflicts": ({ "name": string; "type": string; "why": string })[]; "skipped": ({ "name": string; "type": string; "why": string })[]; "counts": { "changes": number; "foreign": number; "conflicts": number; "skipped": number; "same": number; "adoptable": number } }
+    }
+  }
+  '/api/v1/zone-pushes/{name}/apply': {
+    /** Have a zone pushed */
+    post: {
+      params: { name: string }
+      query: Record<string, never>
+      body: { "plan"?: string; "adopt"?: boolean }
+      answer: { "name": string }
     }
   }
   '/api/v1/gitops/status': {

@@ -235,6 +235,10 @@ call 200 GET /cluster/nodes
 # A node without Redis reaches no other one.
 call 501 POST /cluster/nodes/another/restart
 call 200 GET /bgp
+# Zones that are pushed to others are in the settings of a node; this one pushes none.
+call 200 GET /zone-pushes
+call 404 GET /zone-pushes/aws/plan
+call 404 POST /zone-pushes/aws/apply '{"adopt": true}'
 # Sources of discovery are in the settings of a node; this one has none.
 call 200 GET /discovery/sources
 call 404 POST /discovery/sources/consul/accept

@@ -1,4 +1,4 @@
-// Asks an HTTP API of another server for JSON, in bounded time and memory.
+// Asks an HTTP API of another server for JSON, or for any text, in bounded time and memory.
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
@@ -14,6 +14,8 @@ export interface JsonRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** The type of a body that is a text; left out: it is JSON. */
+  readonly bodyType?: string
   readonly signal: AbortSignal
   readonly tls?: Pick<
     ConnectionOptions,
@@ -89,11 +91,16 @@ export async function askJson(
   return ok({ status, json: parsed.value, etag })
 }
 
+const jsonType = 'application/json'
+
 async function exchange(
-  { url, method, headers, body, tls, bytesMax = httpLimits.bodyBytesMax }: JsonRequest,
+  { bytesMax = httpLimits.bodyBytesMax, bodyType = jsonType, ...asked }: JsonRequest,
   signal: AbortSignal,
 ): Promise<AnyAnswer> {
-  const content = body === undefined ? undefined : JSON.stringify(body)
+  const { url, method, headers, body, tls } = asked
+  const isText = typeof body === 'string' && bodyType !== jsonType
+  // Without a body there is no text of it.
+  const content: string | undefined = isText ? body : JSON.stringify(body)
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const sent = send(url, {
@@ -105,7 +112,7 @@ async function exchange(
       accept: 'application/json',
       ...(content === undefined
         ? {}
-        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+        : { 'content-type': bodyType, 'content-length': Buffer.byteLength(content) }),
       ...headers,
     },
   })

@@ -32,7 +32,21 @@ export function secretOf(
   env: NodeJS.ProcessEnv,
   readFile: (path: string) => string,
 ): Result<string | undefined, string> {
-  const name = secretVariable(source, what)
+  return secretIn(secretVariable(source, what), env, readFile)
+}
+
+/**
+ * The secret in a variable, or in the file that the variable with `_FILE` behind its name names.
+ *
+ * @param readFile throws
+ *
+ * @returns undefined: neither variable is set. Errors: a sentence without the secret.
+ */
+export function secretIn(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  readFile: (path: string) => string,
+): Result<string | undefined, string> {
   const path = env[`${name}_FILE`] ?? ''
   let value = env[name]
   try {

@@ -80,6 +80,7 @@ export interface NodeApiParts {
   readonly anycast: ApiPorts['anycast']
   readonly discovery: ApiPorts['discovery']
   readonly zoneTransfers: ApiPorts['zoneTransfers']
+  readonly zonePushes: ApiPorts['zonePushes']
   readonly nodeSettings: ApiPorts['nodeSettings']
   /** Bundles for nodes that pull. */
   readonly bundles: ApiPorts['bundles']
@@ -259,7 +260,7 @@ function portsOf(
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
     },
     ...{ past: parts.past, zoneKeys: parts.zoneKeys, acmeDns: parts.acmeDns },
-    ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
+    ...{ planner: parts.planner, plansUnderWay: new OnePerTenant(), zonePushes: parts.zonePushes },
     ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
     ...{ discovery: parts.discovery, usage, requestCounts: parts.requestCounts },
     objectUse: { read: objectUses.read, gaps: parts.useGaps },

@@ -31,6 +31,7 @@ import type {
   HasGit,
 } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
+import { pushZones } from '#node/zone-push/push-part.ts'
 import { listenForBackupRequests, lookAtDatabase } from './state.ts'
 import { parentDsPathOf, readParentDs, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
@@ -64,6 +65,7 @@ export const following = (chain: PartChain<Answering>) =>
     .with(keepAlerts)
     .with(joinCluster)
     .with(createDomains)
+    .with(pushZones)
     .with(keepDelivery)
     .with(createApi)
     .with(giveBundles)

@@ -3,6 +3,7 @@
 import { createNodeAlerts } from '#node/compose/alerts.ts'
 import { createDeliveriesView } from '#node/status/delivery-view.ts'
 import { renewalOf } from '#node/certificates/certificates-view.ts'
+import { pushFacts } from '#node/zone-push/zone-push-view.ts'
 import { createAlertFacts } from '#node/status/alert-facts.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -29,6 +30,7 @@ export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
     renewal: () => renewalOf(settings.acme, have.certificates?.vault ?? null),
     redirectTargets: () => have.redirectPushes.status(),
+    zonePushes: () => pushFacts(later.zonePushes ?? null),
     discoverySources: () => have.discovery.sources(),
     zoneTransfers: () => later.inbound?.status() ?? [],
     dataDirFault: () => dataDir.fault(),

@@ -53,6 +53,7 @@ import {
   listingZonesOf,
   signedZonesOf,
 } from '#node/signing/zone-keys-admin.ts'
+import { createZonePushView, pushSnapshots } from '#node/zone-push/zone-push-view.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
   HasAlerts,
@@ -77,13 +78,14 @@ import type {
   HasRegressions,
   HasShared,
   HasTelemetry,
+  HasZonePushes,
   Later,
 } from '#node/parts/part-outputs.ts'
 
 type OfStores = HasRecords & HasDynamicDns & HasJournals & HasKeyVault & HasCertificates
 type OfState = HasDataDir & HasKey & HasShared & OfStores
 type OfAnswers = HasNode & HasRegressions & HasRedirects & HasTelemetry & HasGit & HasCommitNews
-type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery
+type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery & HasZonePushes
 type Needs = Given & OfState & OfAnswers & OfFleet
 
 /** Created before it listens: its own stop takes back what fails from here on. */
@@ -227,11 +229,11 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
       listener: have.redirects?.counts() ?? null,
       targets: have.redirectPushes.status(),
     }),
+    zonePushes: () => pushSnapshots(have.zonePushes),
     canKeep: () => have.dataDir.fault() === null,
     ...{ isBackedUp: records.isBackedUp, backupAgeSeconds: records.backupAgeSeconds },
     dataDirectory: () => dataDirectoryOf(have),
-    journal: () => have.journal?.status() ?? null,
-    database: records.database,
+    ...{ journal: () => have.journal?.status() ?? null, database: records.database },
     repository: () => have.repacker.status(),
     ...{ given: () => givenBy(bundlesIn(have.later)), fleet: () => fleetIn(have) },
     alerts: () => alerts.keeper.status(),
@@ -269,7 +271,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
       baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
     },
     simulator: simulatorOf(have, memberHealth),
-    past: pastOf(have),
+    ...{ past: pastOf(have), zonePushes: pushesOf(have) },
     clientRegions: () => have.clientRegions?.counts() ?? null,
     ...{ domains, cluster: have.cluster, anycast: { status: () => anycastOf(have.later) } },
     ...{ nodeSettings: settingsViewOf(have), discovery: have.discovery },
@@ -277,6 +279,9 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     ...{ env, onRate: permit, onAgents: gitops.permitAgents, health },
   }
 }
+
+const pushesOf = ({ zonePushes }: Needs): NodeApiParts['zonePushes'] =>
+  createZonePushView(zonePushes, systemClock)
 
 /** The announcement is the last part to start, and the first to stop. */
 const anycastOf = ({ anycast }: Later): NodeAnycastStatus | null => anycast?.status() ?? null

@@ -25,12 +25,13 @@ import type {
   HasNode,
   HasRecords,
   HasRedirects,
+  HasZonePushes,
 } from '#node/parts/part-outputs.ts'
 import type { Log } from '#lib/log.ts'
 import type { NodeStatus } from '#server/node/node-status.ts'
 
 type OfState = HasDataDir & HasRecords & HasDynamicDns & HasJournals & HasKeyVault
-type OfAnswers = HasNode & HasRedirects & HasGit & HasCommitNews & HasDomains
+type OfAnswers = HasNode & HasRedirects & HasGit & HasCommitNews & HasDomains & HasZonePushes
 type OfFleet = HasCluster & HasDelivery & HasAlerts & HasApi & HasLicence & HasAcme
 type Needs = Given & OfState & OfAnswers & OfFleet
 
@@ -83,6 +84,7 @@ function contextOf(have: Needs): JobContext {
     lookAtFleet: have.lookAtFleet,
     copyJournals: () => have.journals.look(),
     announceCommit: () => have.commitNews?.tick(),
+    pushZones: async () => have.zonePushes?.look(),
     reconcileRedirects: () => have.redirectPushes.tick(),
   }
 }

@@ -272,6 +272,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     clock: systemClock,
     feedClients: () => 0,
     queryLog: () => pulled.queryLog?.counts() ?? null,
+    zonePushes: () => [],
     updates: { counts: new Map<number, number>() },
     notifier: pulled.exchange?.notifier ?? noNotices,
   }

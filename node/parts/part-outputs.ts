@@ -16,6 +16,7 @@ import type { NodeTelemetry } from '#node/telemetry/node-telemetry.ts'
 import type { NodeRecords } from '#node/stores/records.ts'
 import type { Regressions } from '#node/overlays/regressions.ts'
 import type { RedirectPushes } from '#node/compose/redirect-targets.ts'
+import type { ZonePushes } from '#node/zone-push/zone-pushes.ts'
 import type { NodeDelivery } from '#node/compose/delivery-files.ts'
 import type { JournalKeeper } from '#node/past/journal-keeper.ts'
 import type { DataDir } from '#node/data/data-dir.ts'
@@ -106,6 +107,11 @@ export interface HasRedirects {
 export interface HasInbound {
   /** Zones from other servers. */
   readonly inbound: InboundZones
+}
+
+export interface HasZonePushes {
+  /** null: no zone is pushed by the settings. */
+  readonly zonePushes: ZonePushes | null
 }
 
 export interface HasCookies {
@@ -238,6 +244,7 @@ export type Later = Partial<
     Pick<HasApi, 'api' | 'operatorView' | 'busyRatio'> &
     HasBundles &
     HasLicence &
+    HasZonePushes &
     HasAnycast &
     HasInbound &
     HasAcme

@@ -56,6 +56,7 @@ export interface AlertFactsParts {
   readonly redirectTargets: NodeAlertFacts['redirectTargets']
   readonly discoverySources: NodeAlertFacts['discoverySources']
   readonly zoneTransfers: NodeAlertFacts['zoneTransfers']
+  readonly zonePushes: NodeAlertFacts['zonePushes']
   readonly dataDirFault: () => string | null
   /** Nodes of the fleet, each with what is wrong with it. */
   readonly drifted: () => readonly DriftedNode[]
@@ -109,6 +110,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     stoppedDeliveries: () => stoppedIn(parts.deliveries()),
     discoverySources: parts.discoverySources,
     zoneTransfers: parts.zoneTransfers,
+    zonePushes: parts.zonePushes,
     disk: () => ({
       fault: diskFault(parts),
       freePercent: percentOf(freeRatioOf(parts.settings.dataDir)),

@@ -35,6 +35,7 @@ export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly resolver: Pick<AddressSource, 'counts'>
   readonly shared: () => EphemeralStatus
   readonly redirects: () => MetricsSnapshot['redirects']
+  readonly zonePushes: () => MetricsSnapshot['zonePushes']
   readonly geo: () => readonly GeoFileStatus[]
   readonly load: ThreadLoad
   readonly nodeName: string
@@ -190,6 +191,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
     isRedisUp: redis.kind === 'redis' ? redis.state === 'up' : null,
     responseRules: node.responseHits.bySource(),
     redirects: parts.redirects(),
+    zonePushes: parts.zonePushes(),
     scripts: node.scriptStatus(),
     signedAhead: node.aheadStatus(),
     overlays: overlaySnapshot(parts),

@@ -49,6 +49,7 @@ const persistentPorts = [
   'zoneKeys',
   'certificates',
   'acmeDns',
+  'zonePushes',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

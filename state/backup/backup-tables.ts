@@ -92,5 +92,7 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
     ...{ username: true, password_hash: true, subdomain: true, allow_from: true },
     created_at_ms: true,
   }),
+  row('zone_pushes', { target: true, revision: true, state: true }),
+  row('zone_push_records', { target: true, record: true }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

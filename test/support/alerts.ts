@@ -45,6 +45,7 @@ export const healthyFacts: AlertFacts = {
   redirectTargets: () => [],
   discoverySources: () => [],
   zoneTransfers: () => [],
+  zonePushes: () => [],
   disk: () => ({ fault: '', freePercent: 50 }),
   nowMs: () => 0,
 }

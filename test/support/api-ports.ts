@@ -136,7 +136,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     ...{ nodeSettings: { list: () => [] }, discovery: { sources: () => [], accept: () => 0 } },
     ...{ anycast: { status: () => null }, certificates: { view: () => null } },
-    ...{ ...noAcmeDns(stores.clock), log: silentLog },
+    ...{ ...noAcmeDns(stores.clock), log: silentLog, zonePushes: noPushes },
     cluster: { nodes: async () => [], restart: async () => ok(null) },
     feed: feedOf(brought),
     feedTokens: new FeedTokens(
@@ -147,6 +147,10 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     ...stores,
     ...brought,
   }
+}
+
+const noPushes: ServerPorts['zonePushes'] = {
+  ...{ list: () => [], plan: async () => null, ask: async () => null },
 }
 
 const noBundles: ServerPorts['bundles'] = {

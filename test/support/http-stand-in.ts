@@ -3,12 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { parseJson } from '#lib/text/json.ts'
 
 export interface AskedOf {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Parsed where it is JSON, else its text. */
   readonly body: unknown
 }
 
@@ -32,7 +34,7 @@ export async function startStandIn(answer: (asked: AskedOf) => Given | 'hang'): 
       const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://x')
       const one: AskedOf = {
         ...{ method: request.method ?? '', path, query, headers: request.headers },
-        body: content === '' ? undefined : (JSON.parse(content) as unknown),
+        body: content === '' ? undefined : (parseJson(content) ?? content),
       }
       asked.push(one)
       const given = answer(one)

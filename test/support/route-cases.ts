@@ -227,6 +227,15 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     body: () => ({ reason: 'it is meant' }),
     make: async (): Promise<Params> => ({ zone: 'example.net.' }),
   },
+  getZonePushes: { needs: 'settings:read', ofPlatform: true },
+  getZonePushesByNamePlan: {
+    ...{ needs: 'settings:read', ofPlatform: true, statuses: [404] },
+    make: async (): Promise<Params> => ({ name: 'other' }),
+  },
+  postZonePushesByNameApply: {
+    ...{ needs: 'settings:write', ofPlatform: true, body: () => ({}), statuses: [404] },
+    make: async (): Promise<Params> => ({ name: 'other' }),
+  },
   getAuthConfig: anyone,
   postAuthSetup: { ...anyone, body: account, statuses: [404] },
   postAuthLogin: {

@@ -87,8 +87,28 @@ export function* nodeRecords(
   yield* serviceRecords(content.bundle, node)
 }
 
-/** The addresses of all enabled members of a service's pool; none of other nodes. */
-export function serviceRecords(bundle: Bundle, node: number): ZoneRecord[] {
+/**
+ * The addresses of all enabled members of a service's pool; none of other nodes.
+ *
+ * @param isLeftOut asked of each enabled member; where all would be, none is
+ */
+export function serviceRecords(
+  bundle: Bundle,
+  node: number,
+  isLeftOut?: (member: number) => boolean,
+): ZoneRecord[] {
+  if (isLeftOut !== undefined) {
+    const some = recordsOfMembers(bundle, node, isLeftOut)
+    if (some.length > 0) return some
+  }
+  return recordsOfMembers(bundle, node, () => false)
+}
+
+function recordsOfMembers(
+  bundle: Bundle,
+  node: number,
+  isLeftOut: (member: number) => boolean,
+): ZoneRecord[] {
   const pool = serviceOfNode(bundle, node) < 0 ? -1 : cellOf(bundle, node, NodeCell.Pool) - 1
   if (pool < 0) return []
   const owner = nameOf(bundle, node)
@@ -101,6 +121,7 @@ export function serviceRecords(bundle: Bundle, node: number): ZoneRecord[] {
     const flags = bundle.memberFlags[member]!
     // What a host name resolves to is this node's alone, and changes without a serial.
     if ((flags & MemberFlag.Enabled) === 0 || (flags & MemberFlag.Resolved) !== 0) continue
+    if (isLeftOut(member)) continue
     if ((flags & MemberFlag.Alias) !== 0) {
       // RFC 2181 section 10.1: a name has one CNAME.
       return [{ owner, type: RrType.CNAME, ttlSeconds, rdata: aliasTarget(bundle, member) }]

@@ -17,6 +17,7 @@ import { auditUsers } from '#state/sql/migrations/0014-audit-users.ts'
 import { zoneKeys } from '#state/sql/migrations/0015-zone-keys.ts'
 import { certificates } from '#state/sql/migrations/0016-certificates.ts'
 import { writtenRecords } from '#state/sql/migrations/0017-written-records.ts'
+import { zonePushes } from '#state/sql/migrations/0018-zone-pushes.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   zoneKeys,
   certificates,
   writtenRecords,
+  zonePushes,
 ])
 
 /** The schema that this program writes. */

@@ -323,6 +323,17 @@ export interface JournalPartsTable {
   readonly octets: Uint8Array
 }
 
+export interface ZonePushesTable {
+  readonly target: string
+  readonly revision: number
+  readonly state: string
+}
+
+export interface ZonePushRecordsTable {
+  readonly target: string
+  readonly record: string
+}
+
 export interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
@@ -356,6 +367,8 @@ export interface Tables {
   readonly zone_key_revision: ZoneKeyRevisionTable
   readonly acme_state: AcmeStateTable
   readonly acme_dns_accounts: AcmeDnsAccountsTable
+  readonly zone_pushes: ZonePushesTable
+  readonly zone_push_records: ZonePushRecordsTable
   readonly deliveries: DeliveriesTable
   readonly commit_activations: CommitActivationsTable
   readonly held_commits: HeldCommitsTable

@@ -57,6 +57,7 @@ const withoutConfig = [
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['getZoneTransfers', 'postZoneTransfersByZoneAccept'],
   ...['getDiscoverySources', 'postDiscoverySourcesByNameAccept'],
+  ...['getZonePushes', 'getZonePushesByNamePlan', 'postZonePushesByNameApply'],
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
   ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth', 'getClientRegions'],

@@ -196,6 +196,22 @@ const rows: readonly Row[] = [
       'error  zone d.example.: d.example. has expired: its records are not answered any more',
     ],
   ],
+  [
+    'zone-push',
+    {
+      zonePushes: () => [
+        { name: 'aws', zone: 'a.example.', fault: '403; look', held: null, drift: 0 },
+        { name: 'lab', zone: 'b.example.', fault: '', held: { deletes: 30, limit: 10 }, drift: 2 },
+        { name: 'edge', zone: 'c.example.', fault: '', held: null, drift: 3 },
+        { name: 'well', zone: 'd.example.', fault: '', held: null, drift: 0 },
+      ],
+    },
+    [
+      'warning  zone push aws: a.example. is not pushed to aws',
+      'warning  zone push lab: the push of b.example. to lab is held',
+      'warning  zone push edge: 3 records of c.example. at edge are not as they should be',
+    ],
+  ],
   ['delivery-stopped', {}, []],
   [
     'delivery-stopped',

@@ -29,6 +29,7 @@ function create(
       flushUse: async () => undefined,
       lookAtDatabase: async () => undefined,
       lookAtCertificates: async () => undefined,
+      pushZones: async () => undefined,
       lookAtAlerts: async () => undefined,
       lookAtDynamicDns: async () => undefined,
       lookAtZoneKeys: async () => undefined,
@@ -201,6 +202,7 @@ describe('the table', () => {
       lookAtDynamicDns: async () => void calls.push('dynamic DNS'),
       lookAtZoneKeys: async () => void calls.push('zone keys'),
       lookAtCertificates: async () => void calls.push('certificates'),
+      pushZones: async () => void calls.push('zone pushes'),
       lookAtAlerts: async () => void calls.push('alerts'),
       flushResponseHits: async () => void calls.push('hits'),
       backUp: async () => void calls.push('backup'),
@@ -228,6 +230,7 @@ describe('the table', () => {
       'trim',
       'usage',
       'zone keys',
+      'zone pushes',
     ])
   })
 

@@ -133,6 +133,12 @@ const running = {
     listener: { open: 2, accepted: 5, refused: 1, logDropped: 0, byStatus: { '301': 4, '404': 1 } },
     targets: [{ target: 'caddy', isUp: true, rules: 7, drift: 3 }],
   },
+  zonePushes: [
+    {
+      ...{ target: 'aws', isUp: true, isHeld: true, written: 9 },
+      records: { same: 40, pending: 3, missing: 1, foreign: 2, conflict: 0, skipped: 5 },
+    },
+  ],
   alerts: {
     ...{ opened: 4, resolved: 3, findings: 2 },
     delivered: new Map([['webhook', { sent: 6, failed: 1 }]]),
@@ -194,7 +200,7 @@ const idle: MetricsSnapshot = {
     swapSecondsTotal: 0,
     swapSecondsLast: null,
   },
-  ...{ alerts: null, anycast: null, journal: null, apiWrites: null, spans: null },
+  ...{ alerts: null, anycast: null, journal: null, apiWrites: null, spans: null, zonePushes: [] },
   gitops: {
     sync: 'starting',
     head: null,

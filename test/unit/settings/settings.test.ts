@@ -39,10 +39,10 @@ const noTransfers = {
 }
 const bundleKeys = resolve('./data/bundle_keys')
 const noSources = { urls: [], channel: 'main', pollMs: 5_000, keys: bundleKeys }
-
+const noPush = { zonePush: { targets: {} } }
 const defaultStores = {
   acme: expect.objectContaining({ names: [], agreeToTerms: false }) as object,
-  acmeDns: { domain: '', registerFrom: [], tenant: 'default', maxKeys: 1_000 },
+  ...{ acmeDns: { domain: '', registerFrom: [], tenant: 'default', maxKeys: 1_000 }, ...noPush },
   database: { url: '', cacheTTLMs: 30_000, ...poolDefaults },
   redis: {
     ...{ url: '', master: '', sentinelPassword: '', cluster: false, ca: undefined, serverName: '' },

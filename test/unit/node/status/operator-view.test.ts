@@ -118,6 +118,7 @@ const keptBy = (disk: Disk) => ({
   certificateBehind: () => [],
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
+  zonePushes: () => [],
   alerts: () => null,
   anycast: () => disk.anycast ?? null,
   certificates: () => [],

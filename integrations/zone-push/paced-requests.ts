@@ -1,0 +1,91 @@
+// Requests to an API with a limit of requests per second: spaced, and sent again where the server
+// says that they come too fast. One for all targets that share the limit.
+import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { askAny, httpLimits } from '#integrations/http/json-client.ts'
+import type { JsonRequest } from '#integrations/http/json-client.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { throttleLimits } from './limits.ts'
+
+export interface TextAnswer {
+  readonly status: number
+  /** By name in lower case. */
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+export interface Waits {
+  /** Rejects when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}
+
+export const realWaits = (clock: Pick<Clock, 'monotonicMs'>): Waits => ({
+  wait: async (ms, signal) => await sleep(ms, undefined, { signal }),
+  clock,
+})
+
+export class PacedRequests {
+  readonly #pauseMs: number
+  readonly #waits: Waits
+  #nextMs = 0
+
+  constructor(pauseMs: number, waits: Waits) {
+    this.#pauseMs = pauseMs
+    this.#waits = waits
+  }
+
+  /**
+   * @param make called for each try: signatures have a time
+   * @param isThrottled whether an answer says that requests come too fast
+   *
+   * Errors: a sentence.
+   */
+  async ask(
+    make: () => JsonRequest,
+    isThrottled: (answer: TextAnswer) => boolean,
+  ): Promise<Result<TextAnswer, string>> {
+    const { tries, firstMs } = throttleLimits
+    for (let tried = 1; ; tried++) {
+      const request = make()
+      const { signal } = request
+      if (!(await this.#turn(signal))) return err(tookTooLong(request))
+      const asked = await askAny(make(), httpLimits.timeoutMs)
+      if (!asked.ok) return asked
+      const { response, text } = asked.value
+      const answer = { status: response.statusCode ?? 0, headers: response.headers, text }
+      if (!isThrottled(answer) || tried === tries) return ok(answer)
+      const pauseMs = retryAfterMs(answer) ?? firstMs * 2 ** (tried - 1)
+      if (pauseMs > throttleLimits.mostMs) return ok(answer)
+      // All that share the limit wait.
+      this.#nextMs = Math.max(this.#nextMs, this.#waits.clock.monotonicMs() + pauseMs)
+    }
+  }
+
+  /** @returns false: there is no time left */
+  async #turn(signal: AbortSignal): Promise<boolean> {
+    const nowMs = this.#waits.clock.monotonicMs()
+    const atMs = Math.max(nowMs, this.#nextMs)
+    this.#nextMs = atMs + this.#pauseMs
+    try {
+      if (atMs > nowMs) await this.#waits.wait(atMs - nowMs, signal)
+      return !signal.aborted
+    } catch {
+      return false
+    }
+  }
+}
+
+const tookTooLong = ({ url }: JsonRequest): string =>
+  `${new URL(url).host} took too long, all requests together`
+
+/** Seconds, or a date, which counts from the server's own clock. RFC 9110 section 10.2.3. */
+function retryAfterMs({ headers }: TextAnswer): number | undefined {
+  const text = headers['retry-after']
+  if (text === undefined) return undefined
+  if (/^\d{1,6}$/.test(text)) return Number(text) * 1_000
+  const left = Date.parse(text) - Date.parse(headers.date ?? '')
+  return Number.isNaN(left) ? undefined : Math.max(0, left)
+}

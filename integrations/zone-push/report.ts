@@ -1,0 +1,48 @@
+// Says how a round ended, in a bounded form that is stored and shown.
+import type { Noted, PushPlan } from './plan.ts'
+import type { PushReport } from './push-state.ts'
+import type { SendResult } from './send-all.ts'
+
+export interface RoundEnd {
+  readonly plan: PushPlan
+  readonly sent: SendResult
+  readonly held: PushReport['held']
+  readonly atMs: number
+  readonly fault: string
+}
+
+export const reportLimits = {
+  notesMax: 20,
+  noteCharactersMax: 300,
+  faultCharactersMax: 600,
+} as const
+
+const nothing: PushReport = Object.freeze({
+  ...{ atMs: 0, fault: '', held: null, plan: '', adds: 0, deletes: 0, same: 0, missing: 0 },
+  ...{ foreign: 0, conflicts: 0, skipped: 0, writtenAtMs: 0, written: 0, notes: [] },
+})
+
+/** @param before of the round before; null: there was none */
+export function reportOf(before: PushReport | null, end?: RoundEnd): PushReport {
+  const { written, writtenAtMs } = before ?? nothing
+  if (end === undefined) return before ?? nothing
+  const { plan, sent, held, atMs, fault } = end
+  const left = sent.undone ?? plan.changes
+  const adds = left.reduce((sum, one) => sum + one.adds.length, 0)
+  return {
+    ...{ atMs, held, fault: fault.slice(0, reportLimits.faultCharactersMax) },
+    plan: left.length === plan.changes.length && left.length > 0 ? plan.digest : '',
+    adds,
+    deletes: left.reduce((sum, { deletes }) => sum + deletes.length, 0),
+    same: plan.same + plan.adds - adds,
+    missing: plan.missing,
+    foreign: plan.foreign.reduce((sum, { values }) => sum + values.length, 0),
+    ...{ conflicts: plan.conflicts.length, skipped: plan.skipped.length },
+    writtenAtMs: sent.written > 0 ? atMs : writtenAtMs,
+    written: written + sent.written,
+    notes: [...plan.conflicts, ...plan.skipped].slice(0, reportLimits.notesMax).map(noteOf),
+  }
+}
+
+const noteOf = ({ owner, type, why }: Noted): string =>
+  `${owner} ${type}: ${why}`.slice(0, reportLimits.noteCharactersMax)
