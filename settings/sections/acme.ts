@@ -11,7 +11,7 @@ const names = Type.Optional(
     'x-expected': 'a list of names, such as ["ns1.example.com", "*.gslb.example.com"]',
     description:
       'Names of the certificate. Each in a zone that is answered here is proven by a TXT record ' +
-      'at `_acme-challenge` below it. Empty: no certificate is asked for.',
+      'at `_acme-challenge` below it. 100 at most. Empty: no certificate is asked for.',
   }),
 )
 

@@ -46,6 +46,11 @@ test.each([
     'are both there',
   ],
   ['half of the files of the API', 'api: { tls: { certFile: a } }', 'api.tls.keyFile is missing'],
+  [
+    'more names than a certificate may have',
+    `acme: { names: [${Array.from({ length: 101 }, (_, i) => `n${i}.example.com`).join()}] }`,
+    'acme.names has more than 100 entries',
+  ],
   ['a name of one label', 'acme: { names: [localhost] }', 'acme.names'],
   ['a wildcard in the middle', 'acme: { names: ["a.*.example.com"] }', 'acme.names'],
   ['a directory over plain HTTP', 'acme: { directory: "http://ca.test/" }', 'acme.directory'],
