@@ -38,7 +38,7 @@ const shownElsewhere = new Set([
   ...['client-regions', 'health/members'],
   ...['health', 'ready', 'auth/me', 'auth/config', 'auth/oidc/authorize', 'auth/oidc/callback'],
   ...['ws', 'ws/token', 'openapi.json', 'docs', 'rum.js', 'rum/config', 'rum/networks'],
-  ...['acme/certificates', 'acme-dns/keys', 'dns/written-records'],
+  ...['acme/certificates', 'acme-dns/keys', 'dns/written-records', 'zone-transfers'],
 ])
 
 /** Screens that this caller may see. A path of a later API gets an entry by itself. */

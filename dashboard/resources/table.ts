@@ -38,11 +38,6 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
         empty: 'No zone is signed: set dnssec of a zone.',
       },
       {
-        ...{ path: 'zone-transfers', name: 'From elsewhere' },
-        lead: 'Zones that come from other servers, and how they stand.',
-        empty: 'No zone comes from another server: set `from` of a zone.',
-      },
-      {
         ...{ path: 'rpz/rules', name: 'Response rules' },
         lead: 'Answers that go before everything else: a firewall for DNS.',
         empty: 'Block or rewrite names or clients here.',

@@ -315,3 +315,35 @@ describe('records', () => {
     expect(world.git('rev-parse', 'main')).toBe(before)
   })
 })
+
+test('what came by zone transfer is not changed here, and something may lie over it', async () => {
+  const soa = { serial: 1, refresh: 3_600, retry: 600, expire: 86_400 }
+  const set = { name: 'www', type: 'A', values: ['192.0.2.80'] }
+  const spec = { zone: 'acme.example.', transfer: { soa }, records: [set] }
+  const written = await world.ports.configWriter.write({
+    ...{ requestId: 'transfer', actor: { name: 'gslbd', address: 'node@gslbd' } },
+    operations: [{ verb: 'create', kind: 'Records', tenant: 'acme', name: 'acme-in', spec }],
+  })
+  expect(written.ok).toBe(true)
+  const path = 'main:tenants/acme/records/acme-in.yaml'
+  // Lines of JSON: nobody edits them, and there may be many.
+  expect(world.git('show', path)).toContain('\n{"name":"www","type":"A","values":["192.0.2.80"]}')
+  const [came] = (await call(acme, 'GET', '/records?name=www.acme.example.')).list
+  const { id } = came as { readonly id: string }
+  const body = { values: ['192.0.2.1'] }
+  for (const [verb, sent] of [
+    ['PATCH', body],
+    ['DELETE', undefined],
+  ] as const) {
+    const refused = await call(acme, verb, `/records/${id}`, sent)
+    expect([verb, refused.body, refused.status]).toEqual([verb, expect.anything(), 403])
+    expect(JSON.stringify(refused.body)).toContain('change it on its primary server')
+  }
+  const over = { ...set, zone: 'acme.example.', values: ['198.51.100.1'] }
+  const own = await made(over)
+  expect(own.status).toBe(201)
+  expect(own.body['id']).not.toBe(id)
+  expect((await call(acme, 'GET', '/records?name=www.acme.example.')).list).toHaveLength(2)
+  expect((await call(acme, 'DELETE', `/records/${String(own.body['id'])}`)).status).toBe(204)
+  expect((await call(acme, 'GET', `/records/${id}`)).status).toBe(200)
+})

@@ -69,13 +69,30 @@ const discovery: ServerPorts['discovery'] = {
   ],
 }
 
+const zoneTransfers: ServerPorts['zoneTransfers'] = {
+  accept: async () => undefined,
+  list: () => [
+    {
+      ...{ zone: 'example.net.', primaries: [{ address: '192.0.2.53', port: 53 }], state: 'held' },
+      ...{
+        serial: 7,
+        offered: 8,
+        error: 'it removes 9 of the 10 names',
+        transfers: 1,
+        failures: 0,
+      },
+      contactAtMs: Date.now() - 630_000,
+    },
+  ],
+}
+
 const closers: (() => Promise<unknown>)[] = []
 afterAll(async () => {
   for (const close of closers) await close()
 })
 
 async function listening(brought: Partial<ServerPorts>): Promise<string> {
-  const app = createApp(portsOf({ view, cluster, discovery, ...brought }), [])
+  const app = createApp(portsOf({ view, cluster, discovery, zoneTransfers, ...brought }), [])
   await app.listen({ host: '127.0.0.1', port: 0 })
   closers.push(() => app.close())
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -99,6 +116,7 @@ describe('gslbd status', () => {
       'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 1 up, 1 down, 4 not probed 0.1.0',
       'consul held 10 min 3 2 2 of 3 members are not found any more',
       'list unused - 0 0',
+      'example.net. held 7 10 min it removes 9 of the 10 names',
     ]) {
       expect(lines.map((one) => one.trimEnd())).toContain(line.trimEnd())
     }

@@ -1,0 +1,110 @@
+// Zones that come by transfer: what is laid over them, and what is answered while they are not
+// here.
+import { describe, expect, test } from 'vitest'
+import { createCompiler } from '#compiler/compile.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { Transfers } from '#zones/transfer/transfers.ts'
+import { ZoneSource } from '#zones/transfer/zone-source.ts'
+import { Rcode } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { answers, asking } from '#test/support/answer-bundle.ts'
+import { bundleOf } from '#test/support/bundle-models.ts'
+import { query } from '#test/support/dns/message.ts'
+import { sourceFile } from './fixture.ts'
+import { compile, records, service, top, zone, zonesOf } from './record-files.ts'
+
+const from = ', from: { primaries: [192.0.2.53] }'
+const settings = zonesOf(`${zone('example.com.', from)}, ${zone('example.org.')}`)
+const soa = 'soa: { serial: 7, refresh: 3600, retry: 600, expire: 604800 }'
+const sets = [
+  '{ name: www, type: A, values: [192.0.2.80] }',
+  '{ name: www, type: TXT, values: [\'"some text"\'] }',
+  '{ name: mail, type: A, values: [192.0.2.25] }',
+  '{ name: "@", type: MX, values: [10 gone.example.com.] }',
+]
+const transferred = (mark: string): SourceFile =>
+  sourceFile(
+    'tenants/default/records/transferred.yaml',
+    `${top('Records', 'transferred')}spec:\n  zone: example.com.\n  transfer: { ${mark} }\n` +
+      `  records:\n${sets.map((set) => `    - ${set}\n`).join('')}`,
+  )
+
+function modelOf(...files: readonly SourceFile[]) {
+  const result = compile(settings, ...files)
+  if (!result.ok) throw new Error(result.diagnostics.map(messageOf).join('\n'))
+  return result.model
+}
+function asked(...files: readonly SourceFile[]) {
+  const bundle = bundleOf(modelOf(...files))
+  return asking(bundle, createRoutingState(bundle, 1))
+}
+
+test('a service and records of people go before what comes in; the rest is answered', () => {
+  const own = records(['{ name: mail, type: A, values: [198.51.100.25] }'])
+  const model = modelOf(transferred(soa), own, service('www', 'www.example.com.'))
+  expect(model.rrsets.map(({ name, type }) => `${name} ${type}`).sort()).toEqual([
+    'example.com. 15',
+    'mail.example.com. 1',
+    'www.example.com. 16',
+  ])
+  expect(model.routing.absentZones).toBeUndefined()
+  const ask = asked(transferred(soa), own)
+  expect(answers(ask('mail.example.com. A'))).toEqual(['1 198.51.100.25'])
+  expect(answers(ask('www.example.com. A'))).toEqual(['1 192.0.2.80'])
+})
+
+test('a service that comes and goes is laid over what came in, with the same compiler', () => {
+  const compiler = createCompiler()
+  const www = service('www', 'www.example.com.')
+  const hasWww = (...files: readonly SourceFile[]): boolean => {
+    const result = compiler.compile([settings, transferred(soa), ...files], { commit: '' })
+    if (!result.ok) throw new Error(result.diagnostics.map(messageOf).join('\n'))
+    return result.model.rrsets.some(({ name, type }) => name.startsWith('www') && type === 1)
+  }
+  expect([hasWww(), hasWww(www), hasWww()]).toEqual([true, false, true])
+})
+
+describe.each([
+  ['has expired', [transferred(`${soa}, expired: true`)]],
+  ['never came', []],
+])('a zone that %s', (_, files) => {
+  const own = records(['{ name: own, type: A, values: [198.51.100.1] }'])
+  const all = [...files, own, service('app', 'app.example.com.')]
+  const ask = asked(...all)
+
+  test.each([
+    'www.example.com. A',
+    'nothing.example.com. A',
+    'example.com. MX',
+    'own.example.com. TXT',
+  ])('%s is SERVFAIL, and says why', (question) => {
+    const answer = ask(question, { opt: {} })
+    expect([answer.rcode, answer.answer, answer.authority]).toEqual([Rcode.ServFail, [], []])
+    const [option] = answer.opt?.options.filter(({ code }) => code === 15) ?? []
+    expect(Buffer.from(option!.data).readUInt16BE()).toBe(24)
+  })
+
+  test('what is declared here goes on, and so do other zones', () => {
+    expect(answers(ask('own.example.com. A'))).toEqual(['1 198.51.100.1'])
+    expect(ask('example.com. SOA').answer).toHaveLength(1)
+    // Its service is known to have no members.
+    expect(ask('app.example.com. A').rcode).toBe(Rcode.NoError)
+    expect(ask('nothing.example.org. A').rcode).toBe(Rcode.NXDomain)
+  })
+
+  test('no secondary server gets it', () => {
+    const bundle = bundleOf(modelOf(...all))
+    const transfers = new Transfers({ enabled: true, requireTsig: false, allow: [] }, () => 0)
+    const start = (name: string, row: number) =>
+      transfers.start(new ZoneSource(bundle, undefined, 1), {
+        ...{ message: query(`${name} AXFR`), qtype: RrType.AXFR, qclass: 1, zone: row, key: null },
+        ...{ questionEnd: 12 + name.length + 5, opt: new Uint8Array(0), isTcp: true },
+        client: Uint8Array.of(127, 0, 0, 1),
+      })
+    const started = ['example.com.', 'example.org.'].map((name, row) => start(name, row))
+    expect(started[0]).toBe(Rcode.ServFail)
+    expect(typeof started[1]).toBe('object')
+  })
+})
