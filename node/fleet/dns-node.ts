@@ -301,6 +301,7 @@ function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog)
     ...redirectTargets(settings.redirect),
     ...(settings.dns.domain === '' ? [] : ['dns.domain']),
     ...(settings.gitops.url === '' ? [] : ['gitops.url']),
+    ...(settings.telemetry.otlp.url === '' ? [] : ['telemetry.otlp.url']),
   ]
   if (unused.length > 0) log.warn({ settings: unused }, 'a node of the role dns does not do this')
   const isOpen = settings.bundle.urls.some(

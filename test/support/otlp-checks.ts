@@ -17,6 +17,7 @@ const spanId: Check = (value) => /^(?!0+$)[0-9a-f]{16}$/.test(String(value))
 const int64: Check = (value) => typeof value === 'string' && /^-?[0-9]{1,19}$/.test(value)
 const nanoseconds: Check = (value) => typeof value === 'string' && /^[0-9]{19}$/.test(value)
 const float: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const count: Check = (value) => Number.isInteger(value) && Number(value) >= 0
 /** Names of enumerations are not permitted. */
 const oneOf =
   (most: number): Check =>
@@ -38,6 +39,14 @@ const link: Message = {
   spanId: { form: spanId, isNeeded: true },
   traceState: { form: text },
   attributes: { form: [keyValue] },
+  droppedAttributesCount: { form: count },
+  flags: { form: count },
+}
+const event: Message = {
+  timeUnixNano: { form: nanoseconds, isNeeded: true },
+  name: { form: named, isNeeded: true },
+  attributes: { form: [keyValue] },
+  droppedAttributesCount: { form: count },
 }
 const span: Message = {
   traceId: { form: traceId, isNeeded: true },
@@ -48,7 +57,12 @@ const span: Message = {
   startTimeUnixNano: { form: nanoseconds, isNeeded: true },
   endTimeUnixNano: { form: nanoseconds, isNeeded: true },
   attributes: { form: [keyValue] },
+  droppedAttributesCount: { form: count },
+  events: { form: [event] },
+  droppedEventsCount: { form: count },
   links: { form: [link] },
+  droppedLinksCount: { form: count },
+  flags: { form: count },
   status: { form: { message: { form: text }, code: { form: oneOf(2) } } },
 }
 const exportTraces: Message = {
@@ -56,7 +70,9 @@ const exportTraces: Message = {
     isNeeded: true,
     form: [
       {
-        resource: { form: { attributes: { form: [keyValue] } } },
+        resource: {
+          form: { attributes: { form: [keyValue] }, droppedAttributesCount: { form: count } },
+        },
         schemaUrl: { form: text },
         scopeSpans: {
           isNeeded: true,
