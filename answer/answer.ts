@@ -351,17 +351,18 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): boolean {
     return false
   }
   const zone = zoneAnswering(bundle, node, qtype)
-  const { dynamic } = tx.view!
+  const { dynamic, typed } = tx.view!
   // A text of the second tree comes with those of the first.
   const isText = qtype === RrType.TXT && dynamic !== undefined
+  const beside = isText ? dynamic : typed
   const rrset =
     isText && findWritten(dynamic, bundle, node, qtype) >= 0 ? -1 : findRrset(bundle, node, qtype)
   if (isKeyType(qtype) && (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) {
     if (!answerKeys(tx, bundle, zone)) negative(tx, bundle, zone, node)
   } else if (rrset >= 0) {
     answerRrset(tx, bundle, node, rrset, zone)
-  } else if (dynamic !== undefined) {
-    return answerBeside(tx, bundle, node, zone, dynamic)
+  } else if (beside !== undefined) {
+    return answerBeside(tx, bundle, node, zone, beside)
   } else if (qtype === RrType.ANY) {
     answerAny(tx, bundle, zone)
   } else if (!isChildDs(tx, bundle, node, zone)) {

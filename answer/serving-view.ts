@@ -1,4 +1,6 @@
 // Builds the view that a thread answers from: a bundle, its state, and the policies bound to them.
+import { RrsetCell } from '#bundle/format/rrsets.ts'
+import { RrType } from '#dns/rrtype.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { absentZones } from '#bundle/load/absent-zones.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
@@ -52,10 +54,12 @@ export interface ServingView {
   /** Commit in hexadecimal digits; empty: built from a directory. */
   readonly commit: Uint8Array
   /**
-   * TXT records written at run time in zones of `bundle`, merged with static ones of the same
-   * names.
+   * Records written at run time in zones of `bundle`; those of TXT are merged with static ones of
+   * the same names.
    */
   readonly dynamic: Bundle | undefined
+  /** The same, where it has types besides TXT: names of `bundle` without a type are looked up. */
+  readonly typed: Bundle | undefined
   readonly state: RoutingState
   /** By row of the bundle's `policyRow`. */
   readonly policies: readonly Policy[]
@@ -101,7 +105,7 @@ export function createServingView(
     generation: number,
     bundle,
     commit: Buffer.from(bundle.manifest.commit),
-    dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
+    ...writtenOf(dynamic),
     state: new RoutingState(bundle, routing),
     policies: createPolicies(environment, choices),
     networks: tables.networks ?? null,
@@ -113,6 +117,18 @@ export function createServingView(
     usedMembers: marks.members,
     ...signing.signerOf(bundle, generation.signing ?? null),
   }
+}
+
+function writtenOf(handed: Generation['dynamic']): Pick<ServingView, 'dynamic' | 'typed'> {
+  if (!handed) return { dynamic: undefined, typed: undefined }
+  const dynamic = adoptBundle(handed.bytes, handed.digest)
+  const { rrsetRow } = dynamic
+  for (let at = RrsetCell.Type; at < rrsetRow.length; at += RrsetCell.Words) {
+    const type = rrsetRow[at]
+    // Each apex has a SOA record, which says nothing.
+    if (type !== RrType.TXT && type !== RrType.SOA) return { dynamic, typed: dynamic }
+  }
+  return { dynamic, typed: undefined }
 }
 
 /** The view of a thread that answers nobody and signs ahead: nothing in it chooses, or counts. */
@@ -129,7 +145,7 @@ export function createSigningView(
   const { names, members } = useMarks(bundle)
   return {
     ...{ generation: number, bundle, commit: new Uint8Array(0), policies: [], networks: null },
-    dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
+    ...writtenOf(dynamic),
     state: new RoutingState(bundle, routing),
     ...{ rateLimitExempt: [], absent: null, responseHits: new Int32Array(0) },
     ...{ serviceQueries: new Float64Array(0), usedNames: names, usedMembers: members },
