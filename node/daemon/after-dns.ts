@@ -31,7 +31,7 @@ import type {
   HasGit,
 } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
-import { pushZones } from '#node/zone-push/push-part.ts'
+import { pushZones } from './redirects.ts'
 import { listenForBackupRequests, lookAtDatabase } from './state.ts'
 import { parentDsPathOf, readParentDs, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'

@@ -1,11 +1,20 @@
-// Parts: the redirect listener, and the push of redirects to other servers.
+// Parts: the redirect listener, and the pushes of redirects and of zones to other servers.
+import { randomUUID } from 'node:crypto'
+import { ZonePushes } from '#node/zone-push/zone-pushes.ts'
 import { RedirectPushes } from '#node/compose/redirect-targets.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { certifyRedirects } from '#node/certificates/given-certificate.ts'
 import { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasCertificates, HasRedirects } from '#node/parts/part-outputs.ts'
+import type {
+  HasDynamicDns,
+  HasNode,
+  HasRecords,
+  HasZonePushes,
+  HasCertificates,
+  HasRedirects,
+} from '#node/parts/part-outputs.ts'
 
 type Needs = Given & HasRedirects & HasCertificates
 
@@ -35,4 +44,20 @@ export const openRedirects = async (have: Needs): Promise<Outcome> => {
   const { port, httpsPort } = started.value
   log.info({ port, httpsPort }, 'redirects are answered')
   return ok({ gives: {} })
+}
+
+type PushesNeed = Given & HasRecords & HasDynamicDns & HasNode
+
+/** A job runs their looks. */
+export const pushZones = (have: PushesNeed): Outcome<HasZonePushes> => {
+  const { settings, records, dynamicDns, node, health, env, log } = have
+  if (Object.keys(settings.zonePush.targets).length === 0)
+    return ok({ gives: { zonePushes: null } })
+  const zonePushes = new ZonePushes({
+    ...{ settings: settings.zonePush, store: records.state.persistent.zonePushes },
+    ...{ bundle: () => node.bundle(), written: dynamicDns.texts, env, log },
+    verdictOf: (uid, address) => health?.verdictOf(uid, address),
+    ...{ node: settings.state.nodeName, instance: randomUUID(), clock: systemClock },
+  })
+  return ok({ gives: { zonePushes }, stop: () => zonePushes.stop() })
 }
