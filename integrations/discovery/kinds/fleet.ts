@@ -24,6 +24,8 @@ export const fleet: DiscoveryKind = {
       const read = readTargets(text, key, from.isSigned)
       if (!read.ok) return err(`${key}: ${read.error}`)
       const { atMs, freshMs, targets } = read.value
+      // What came later would be older than it, for as long as the clock was ahead.
+      if (atMs > nowMs() + skewMs) return err(`${key}: the clock of who told it is ahead`)
       // Somebody who can write there could put back what was signed before.
       if (atMs < newestMs) return err(`${key}: it is older than what was there before`)
       newestMs = atMs
@@ -35,6 +37,8 @@ export const fleet: DiscoveryKind = {
     }
   },
 }
+
+const skewMs = 300_000
 
 const nobody = (key: string): string =>
   `no control node has told of ${key} yet: its settings need that source, and discovery.share`

@@ -46,6 +46,7 @@ test('targets are those that a trusted node told, and new once they are others',
 test.each([
   ['nobody has told of', null, 'no control node has told of one/web yet'],
   ['a stranger has signed', told('192.0.2.9', nowMs, 'stranger'), 'signed by no node'],
+  ['was told by a clock that is ahead', told('192.0.2.1', nowMs + 300_001), 'clock of who told it'],
   ['was told long ago', told('192.0.2.1', nowMs - 600_001), 'since 2026-11-29T23:49:59.999Z'],
 ])('what %s is a fault', async (_what, text, fault) => {
   const { state, lines } = world()
@@ -65,4 +66,12 @@ test('a store that is away is a fault', async () => {
   const { state, lines } = world()
   state.isAway = true
   expect(await lines()).toEqual(['what is shared cannot be read: Redis is away.'])
+})
+
+test('once the clock of a control node is put right, what it tells counts at once', async () => {
+  const { state, lines } = world()
+  state.text = told('192.0.2.1', nowMs + 86_400_000)
+  await lines()
+  state.text = told('192.0.2.2')
+  expect(await lines()).toEqual(['192.0.2.2:80 weight=3'])
 })
