@@ -8,7 +8,6 @@ export async function outcomeOf(
   { onUpdate, onNotice }: Pick<ThreadGroupParts, 'onUpdate' | 'onNotice'>,
 ): Promise<Rcode> {
   const { message } = asked
-  const outcome =
-    asked.kind === 'update' ? onUpdate?.(message, asked.keyName) : onNotice?.(message, asked.client)
-  return (await outcome) ?? Rcode.Refused
+  if (asked.kind === 'update') return (await onUpdate?.(message, asked.keyName)) ?? Rcode.Refused
+  return onNotice?.(message, asked.client) ?? Rcode.NotImp
 }

@@ -52,7 +52,7 @@ export interface ThreadGroupParts {
    * @param keyName in wire form and lower case
    */
   readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<Rcode>
-  /** Takes a NOTIFY message. Left out: they are refused. */
+  /** Takes a NOTIFY message. Left out: NOTIMP is the answer. */
   readonly onNotice?: (message: Uint8Array, client: Uint8Array) => Rcode
   readonly log: Log
   /** Called when a thread died of a bug of ours; it is being restarted. */
