@@ -14,6 +14,7 @@ export interface SiteSettings {
   readonly acme?: object
   readonly acmeDns?: object
   readonly discovery?: object
+  readonly zonePush?: object
   readonly alerts?: object
   readonly dns?: object
   readonly api?: object
