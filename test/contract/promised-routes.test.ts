@@ -35,6 +35,8 @@ GET /dns/written-records
 DELETE /dns/written-records/{id}
 GET /discovery/sources
 POST /discovery/sources/{name}/accept
+GET /zone-transfers
+POST /zone-transfers/{zone}/accept
 `
 
 interface Schema {
