@@ -114,6 +114,7 @@ const apply = route('POST /api/v1/zone-pushes/{name}/apply', {
       plan: Type.Optional(
         Type.String({
           pattern: '^[0-9a-f]{16}$',
+          examples: ['0123456789abcdef'],
           description: 'Digest of a plan that may delete more than the limit',
         }),
       ),

@@ -1,7 +1,8 @@
 // Finds the line of a value in the text of a JSON file, for messages: JSON.parse reports no line.
 
-/** All tokens but strings, whose end is found without a growing stack. */
-const token = /[{}[\],:]|[^\s"{}[\],:]+|\s+/y
+/** Tokens of one character. */
+const marks = '{}[],:'
+const spaces = ' \n\r\t'
 
 /**
  * @param text valid JSON
@@ -45,9 +46,17 @@ function endOfString(text: string, at: number): number {
   return text.length
 }
 
+/** Steps over characters: a regular expression keeps a stack that may not suffice for 20 MB. */
 function endOfOther(text: string, at: number): number {
-  token.lastIndex = at
-  return token.test(text) ? token.lastIndex : text.length
+  const first = text[at]!
+  if (marks.includes(first)) return at + 1
+  const isSpace = spaces.includes(first)
+  let end = at + 1
+  for (; end < text.length; end++) {
+    const char = text[end]!
+    if (char === '"' || marks.includes(char) || spaces.includes(char) !== isSpace) break
+  }
+  return end
 }
 
 function isSame(path: readonly string[], keys: readonly string[]): boolean {

@@ -128,7 +128,7 @@ describe.each([
 })
 
 const batchSize = 50
-const lastIds = [0xffff, 0xfffe]
+const lastIds = [0xffff, 0xfffe, 0xfffd]
 
 /** The id tells which reply belongs to which message. */
 function numbered(bytes: Buffer, id: number): Buffer {
@@ -138,7 +138,8 @@ function numbered(bytes: Buffer, id: number): Buffer {
 
 /**
  * Sends the batch, and behind it a query for each way to an answer: their replies say that all
- * others have come. A transfer is refused over UDP, by who answers signed messages, in turn.
+ * others have come. A transfer is refused over UDP, by who answers signed messages, in turn, and a
+ * NOTIFY message is answered by the main thread.
  */
 async function exchangeBatch(
   socket: Socket,
@@ -156,6 +157,7 @@ async function exchangeBatch(
   for (const bytes of batch) socket.send(bytes)
   socket.send(query('www.example.org. A', { id: lastIds[0]! }))
   socket.send(query('example.org. AXFR', { id: lastIds[1]! }))
+  socket.send(query('example.org. SOA', { id: lastIds[2]!, opcode: 4 }))
   try {
     await promise
   } finally {

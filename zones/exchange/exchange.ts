@@ -146,12 +146,9 @@ export class Exchange {
     if (opcode === Opcode.Update && signature !== null && tx.takesUpdates) {
       return this.#later(tx, message, () => this.#outcome(message, signature))
     }
-    if (opcode === Opcode.Notify && tx.takesUpdates) {
-      const client = clientOf(tx)
-      return this.#later(tx, message, () => this.#parts.notice(message, client))
-    }
     // Octets reserved for the signature of the reply.
     const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
+    if (opcode === Opcode.Notify && tx.takesUpdates) return this.#notice(tx, message, into, reserved)
     if (opcode === Opcode.Query) {
       const reply = this.#transfer(tx, message, into, signature?.key ?? null, reserved)
       if (reply !== undefined) return reply
@@ -194,6 +191,26 @@ export class Exchange {
     return {
       next: (octets) => writeNext(running, octets, Math.min(room, octets.length - reserved)),
       end: running.end,
+    }
+  }
+
+  /** Like any other reply, that to a NOTIFY message has an OPT record and a cookie. */
+  #notice(tx: Transaction, message: Uint8Array, into: Uint8Array, reserved: number): LongReply {
+    const client = clientOf(tx)
+    const length = answerQuery(tx, message, into, reserved)
+    const reply = into.slice(0, length)
+    let isDone = false
+    return {
+      next: (octets) => {
+        if (isDone) return 0
+        isDone = true
+        return this.#parts.notice(message, client).then((rcode) => {
+          octets.set(reply)
+          octets[HeaderOffset.Flags2] = (reply[HeaderOffset.Flags2]! & ~Flag2.RcodeMask) | rcode
+          return length
+        })
+      },
+      end: () => undefined,
     }
   }
 

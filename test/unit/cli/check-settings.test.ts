@@ -116,6 +116,8 @@ test('check-settings refuses a directory for each setting that names a file', as
     for (const name of path.slice(0, -1)) section = (section[name] ??= {}) as typeof asked
     section[path.at(-1)!] = '.'
   }
+  // A key of a customer is nothing without its name.
+  Object.assign((asked['acme'] as { eab: object }).eab, { kid: 'K1' })
   const { file, exit, err } = await check(JSON.stringify(asked))
   expect(exit).toBe(Exit.ErrorsFound)
   const lines = err.split('\n').filter((line) => line.includes('is a directory'))

@@ -97,7 +97,11 @@ test('a key is followed by another one, from the first look to the last', async 
   expect(keeper.views()[0]?.waiting).toEqual([])
 
   const begun = await keeper.begin(zone, { role: null, isEmergency: false })
-  expect(begun).toMatchObject({ ok: true, value: { waiting: [{ for: 'time', step: 'sign' }, {}] } })
+  const [steps, older] = [{ for: 'time' }, { for: 'key' }]
+  expect(begun).toMatchObject({
+    ok: true,
+    value: { waiting: [{ ...steps, step: 'sign' }, { ...steps, step: 'give-ds' }, older] },
+  })
   expect(world.uses()).toEqual([15, 5])
   expect(await keeper.begin(zone, { role: 'csk', isEmergency: false })).toMatchObject({ ok: false })
   await world.walk(keeper, 3 * hour)
