@@ -140,6 +140,25 @@ describe('authentication', () => {
     expect(entries.map((entry) => entry.actor)).toEqual([actor])
     await app.close()
   })
+
+  test.each(['/records', '/records?x=1', '/records#x', '/%72ecords'])(
+    'a request to %s is audited, timed and counted once',
+    async (url) => {
+      const seen: string[] = []
+      const app = createExternalDnsApp(
+        {
+          ...site.world.ports,
+          audit: { ...site.world.ports.audit, write: ({ status }) => seen.push(`${status}`) },
+          requestTimes: { ended: ({ route }) => seen.push(route) },
+          countCall: (tenant) => seen.push(tenant),
+        },
+        'acme',
+      )
+      expect((await call('POST', url, post, '{}', app)).status).toBe(204)
+      expect(seen).toEqual(['/records', '204', 'acme'])
+      await app.close()
+    },
+  )
 })
 
 describe('versions', () => {
