@@ -314,9 +314,19 @@ function refuseOtherMethods(app: FastifyInstance, access: AccessParts): void {
 /** @returns undefined: the path is not known, or is one of an id that is too long */
 function pathOf({ url, method }: FastifyRequest): KnownPath | undefined {
   if (!methods.some((one) => one === method)) return undefined
-  const path = decodeURI(url.split('?', 1)[0]!)
+  const path = decodedPath(url)
+  if (path === undefined) return undefined
   const known = knownPaths.find(({ pattern }) => pattern.test(path))
   return known?.taken.has(method) === true ? undefined : known
+}
+
+/** Up to where the router reads. @returns undefined: it is malformed */
+function decodedPath(url: string): string | undefined {
+  try {
+    return decodeURI(url.split(/[?#]/, 1)[0]!)
+  } catch {
+    return undefined
+  }
 }
 
 function refuseOtherPaths(app: FastifyInstance, access: AccessParts): void {

@@ -223,6 +223,18 @@ describe('a refusal is {"error": …}', () => {
     expect((await fetch(`${origin}/api/v1/health`)).status).toBe(200)
   })
 
+  test.each([
+    ['/api/v1/nope#%zz', 404],
+    ['/api/v1/nope#%', 404],
+    ['/api/v1/health#%zz', 405],
+    ['/api/v1/nope?x=%zz#%zz', 404],
+  ])('for a PUT of %s, what is behind # is not read', async (target, status) => {
+    const [origin, lines] = await start()
+    const head = `PUT ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
+    expect(await sendRaw(origin, head)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(lines.filter(([level]) => level === 'error')).toEqual([])
+  })
+
   test('for a failure of ours, whose cause is in the log only', async () => {
     const broken = (): never => {
       throw new Error('the cause with its details')
