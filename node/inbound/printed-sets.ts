@@ -3,22 +3,15 @@
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { foldName, formatName } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
-import { canonicalRdata, parseRdata, rdataTypeNamed, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { parseRdata, rdataTypeNamed, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
 import { recordTtlDefault } from '#schemas/objects/records.ts'
 import type { RecordSet } from '#schemas/objects/records.ts'
-
-/** The records of one name and type. */
-export interface InboundSet {
-  /** Wire form, lower case. */
-  readonly owner: Uint8Array
-  readonly type: number
-  /** The lowest of its records. RFC 2181 section 5.2. */
-  ttl: number
-  readonly rdata: Uint8Array[]
-}
+import { InboundSet } from './inbound-set.ts'
 
 /** The key of a set: its name and type as files have them. */
 export type SetKey = string
@@ -49,36 +42,33 @@ interface GroupedZone {
   readonly hidden: number
 }
 
-export function groupedZone(records: Iterable<ZoneRecord>, zone: Uint8Array): GroupedZone {
+/** Errors: what the zone has that cannot be had here; nothing is read after it. */
+export function groupedZone(
+  records: Iterable<ZoneRecord>,
+  zone: Uint8Array,
+): Result<GroupedZone, string> {
   const sets = new Map<SetKey, InboundSet>()
   let isSigned = false
   for (const record of records) {
     isSigned ||= record.type === RrType.DNSKEY
-    if (!isMadeHere(record, zone)) addTo(sets, record, zone)
+    const fault = isMadeHere(record, zone) ? undefined : addTo(sets, record, zone)
+    if (fault !== undefined) return err(fault)
   }
-  return { sets, isSigned, hidden: dropHidden(sets, zone) }
+  return ok({ sets, isSigned, hidden: dropHidden(sets, zone) })
 }
 
+/** @returns undefined; or which set cannot be had, and why */
 export function addTo(
   sets: Map<SetKey, InboundSet>,
   { owner, type, ttl, rdata }: ZoneRecord,
   zone: Uint8Array,
-): void {
+): string | undefined {
   const key = keyOf(owner, type, zone)
-  const set = sets.get(key)
-  if (set === undefined) {
-    sets.set(key, { owner: foldName(owner), type, ttl, rdata: [rdata] })
-    return
-  }
+  let set = sets.get(key)
+  if (set === undefined) sets.set(key, (set = new InboundSet(foldName(owner), type, ttl)))
   set.ttl = Math.min(set.ttl, ttl)
-  if (indexIn(set, rdata) < 0) set.rdata.push(rdata)
-}
-
-/** @returns the position of equal data in a set, or -1 */
-export function indexIn({ type, rdata }: InboundSet, wanted: Uint8Array): number {
-  const form = rdataTypeOf(type)
-  const canonical = canonicalRdata(form, wanted)
-  return rdata.findIndex((one) => Buffer.compare(canonicalRdata(form, one), canonical) === 0)
+  const fault = set.add(rdata)
+  return fault === undefined ? undefined : `${key}: ${fault}`
 }
 
 /** Below a cut only glue belongs to the zone (RFC 1034 section 4.2.1), below a DNAME nothing. */
@@ -129,11 +119,10 @@ export function readSet(
 ): InboundSet | undefined {
   const form = rdataTypeNamed(type)
   if (form === undefined) return undefined
-  const rdata: Uint8Array[] = []
+  const set = new InboundSet(owner, form.code, ttl ?? recordTtlDefault)
   for (const value of values) {
     const read = parseRdata(form, value, zone)
-    if (!read.ok) return undefined
-    rdata.push(read.value)
+    if (!read.ok || set.add(read.value) !== undefined) return undefined
   }
-  return { owner, type: form.code, ttl: ttl ?? recordTtlDefault, rdata }
+  return set
 }

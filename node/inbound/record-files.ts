@@ -1,7 +1,7 @@
 // Works out the operations that make the files of a zone's records be what a transfer brought.
-import { addTo, groupedZone, indexIn, isMadeHere } from './printed-sets.ts'
-import { keyOf, printedSet, readSet } from './printed-sets.ts'
-import type { InboundSet, SetKey } from './printed-sets.ts'
+import type { InboundSet } from './inbound-set.ts'
+import { addTo, groupedZone, isMadeHere, keyOf, printedSet, readSet } from './printed-sets.ts'
+import type { SetKey } from './printed-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
@@ -48,7 +48,9 @@ export function filesOf(
   came: Exclude<Transferred, { readonly is: 'current' }>,
 ): Result<FilesPlan, FilesFault> {
   if (came.is === 'changes') return changedFiles(files, came.changes, came.soa)
-  const { sets, isSigned } = groupedZone(came.records, files.zone)
+  const grouped = groupedZone(came.records, files.zone)
+  if (!grouped.ok) return err({ is: 'refused', reason: grouped.error })
+  const { sets, isSigned } = grouped.value
   if (isSigned && !files.isSigned) return err({ is: 'refused', reason: signedThere })
   return ok(planFor(files, printedBy(sets, files), came.soa))
 }
@@ -228,12 +230,12 @@ function changedFiles(
     if (isAdded) {
       // All records of a set have one TTL: a change of it comes as removing and adding each.
       if (set?.rdata.length === 0) set.ttl = record.ttl
-      addTo(now, record, zone)
+      const fault = addTo(now, record, zone)
+      // Later changes may remove as many: the whole zone says how it is in the end.
+      if (fault !== undefined) return err(misfit(fault))
       continue
     }
-    const at = set === undefined ? -1 : indexIn(set, record.rdata)
-    if (set === undefined || at < 0) return err(misfit(`${key} is not as it was there`))
-    set.rdata.splice(at, 1)
+    if (set?.remove(record.rdata) !== true) return err(misfit(`${key} is not as it was there`))
   }
   return ok(planFor(files, wantedAfter(before, now, files), soa))
 }
