@@ -365,6 +365,16 @@ export const recordDiagnostics = {
     bad: 'zone: example.com.\nrecords: [{ name: www, type: HTTPS, values: [1 cdn.example.net] }]',
     good: 'zone: example.com.\nrecords: [{ name: www, type: HTTPS, values: [1 cdn.example.net.] }]',
   },
+  'inbound-need-missing': {
+    severity: 'warning',
+    message: 'the %s records of %s need %s, which %s',
+    help: 'correct it, unless the primary server of the zone brings what is missing',
+    cause: 'The zone comes by zone transfer: what a record needs may come later, go, or expire.',
+    bad:
+      '# its zone has `from`, and the primary server has no mail.example.com.\n' +
+      'records: [{ name: "@", type: MX, values: [10 mail] }]',
+    good: '# the same, once the primary server has addresses of mail.example.com.',
+  },
   'alias-loop': {
     severity: 'error',
     message: 'aliases lead in a circle: %s',

@@ -268,6 +268,11 @@ export function zoneOfName({ zoneAt }: RecordPlan, name: string): number | undef
   return enclosingZone(name, zoneAt)
 }
 
+/** Whether a name is in a zone from elsewhere, whose records come and go without a commit of people. */
+export function isNameInbound(plan: RecordPlan, name: string): boolean {
+  return plan.zones[zoneOfName(plan, name) ?? -1]?.isInbound === true
+}
+
 /** The highest cut or DNAME above a name in its own zone, which hides the rest. */
 export function above(
   plan: RecordPlan,

@@ -7,7 +7,7 @@ import {
   isNowhere,
   targetOfAlias,
 } from '#compiler/lower/record-lookup.ts'
-import { placeOfRrset, undoubled } from '#compiler/lower/record-plan.ts'
+import { isNameInbound, placeOfRrset, undoubled } from '#compiler/lower/record-plan.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { aliasCode, hostIn, isAddressName } from '#compiler/values/record-sets.ts'
@@ -29,14 +29,25 @@ export const recordTargets: TreeRule = ({ tree, records: plan }, report) => {
       if ('found' in addresses && addresses.found !== 'none') continue
       const at = placeOfRrset(rrset, 'values', rrset.from[i]!)
       const args = [target, rrset.typeName]
+      const needs = [rrset.typeName, rrset.model.name, target]
       if ('alias' in addresses) {
-        report('record-target-alias', at, { args, other: addresses.alias })
+        if (isAliasInbound(tree, plan, target)) {
+          report('inbound-need-missing', at, { args: [...needs, 'is an alias'] })
+        } else report('record-target-alias', at, { args, other: addresses.alias })
+      } else if (isNameInbound(plan, target)) {
+        report('inbound-need-missing', at, { args: [...needs, 'has no addresses'] })
       } else if (!isAddressName(target, plan.zones[rrset.model.zone]!.name)) {
         const suggestion = undoubled(plan, target)
         report('record-target-missing', at, { args, suggestion })
       }
     }
   }
+}
+
+/** Whether a transfer has made a name an alias, so that another one may end it. */
+function isAliasInbound(tree: Tree, plan: RecordPlan, name: string): boolean {
+  const alias = aliasAt(tree, plan, name)
+  return alias !== undefined && isTransferred(alias.entry)
 }
 
 /** Notes aliases that point to missing names of our zones. */

@@ -2,7 +2,13 @@
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { isTransferred } from '#compiler/lower/inbound-records.ts'
 import { domainOfName, hasWholeZone } from '#compiler/lower/record-access.ts'
-import { above, isApexAlias, placeOfRrset, zoneOfName } from '#compiler/lower/record-plan.ts'
+import {
+  above,
+  isApexAlias,
+  isNameInbound,
+  placeOfRrset,
+  zoneOfName,
+} from '#compiler/lower/record-plan.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import { isAliasService } from '#compiler/tree/alias-service.ts'
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
@@ -204,8 +210,11 @@ function checkServers(
     glueNames.add(server)
     if (!isInside(server, cut.model.name) || hasAddress(plan, server) || !plan.isWhole) continue
     if (isTransferred(cut.entry)) continue
-    const args = [server, cut.model.name]
-    report('cut-glue-missing', placeOfRrset(cut, 'values', cut.from[i]!), { args })
+    const at = placeOfRrset(cut, 'values', cut.from[i]!)
+    if (isNameInbound(plan, server)) {
+      const args = [cut.typeName, cut.model.name, server, 'has no addresses']
+      report('inbound-need-missing', at, { args })
+    } else report('cut-glue-missing', at, { args: [server, cut.model.name] })
   }
 }
 
@@ -263,7 +272,11 @@ function checkSigner(plan: RecordPlan, rrset: PlannedRrset, report: TreeReport):
   const { name, zone } = rrset.model
   const apex = plan.zoneAt.get(name)
   if (apex === undefined ? plan.cuts.has(name) : apex !== zone) return
-  report('ds-without-cut', placeOfRrset(rrset, 'type'), { args: [name] })
+  const at = placeOfRrset(rrset, 'type')
+  if (apex === undefined && isNameInbound(plan, name)) {
+    const args = [rrset.typeName, name, 'NS records of that name', 'are not here']
+    report('inbound-need-missing', at, { args })
+  } else report('ds-without-cut', at, { args: [name] })
 }
 
 interface RecordSubject {

@@ -24,11 +24,11 @@ const sets = [
   '{ name: mail, type: A, values: [192.0.2.25] }',
   '{ name: "@", type: MX, values: [10 gone.example.com.] }',
 ]
-const transferred = (mark: string): SourceFile =>
+const transferred = (mark: string, came: readonly string[] = sets): SourceFile =>
   sourceFile(
     'tenants/default/records/transferred.yaml',
     `${top('Records', 'transferred')}spec:\n  zone: example.com.\n  transfer: { ${mark} }\n` +
-      `  records:\n${sets.map((set) => `    - ${set}\n`).join('')}`,
+      `  records:\n${came.map((set) => `    - ${set}\n`).join('')}`,
   )
 
 function modelOf(...files: readonly SourceFile[]) {
@@ -64,6 +64,41 @@ test('a service that comes and goes is laid over what came in, with the same com
     return result.model.rrsets.some(({ name, type }) => name.startsWith('www') && type === 1)
   }
   expect([hasWww(), hasWww(www), hasWww()]).toEqual([true, false, true])
+})
+
+describe('an own record that needs what comes in is a warning at most, whatever has come', () => {
+  const other = 'inbound-need-missing'
+  const ds = '"1 13 2 0000000000000000000000000000000000000000000000000000000000000000"'
+  const rows: readonly [string, string, readonly string[]][] = [
+    ['MX', '{ name: "@", type: MX, values: [10 mail] }', [other]],
+    ['SRV', '{ name: _s._tcp, type: SRV, values: [1 1 1 mail] }', [other]],
+    ['NS with a server above it', '{ name: us, type: NS, values: [mail] }', [other]],
+    ['NS with a server below it', '{ name: eu, type: NS, values: [ns.eu] }', [other]],
+    ['DS at a delegation that comes in', `{ name: sub, type: DS, values: [${ds}] }`, [other]],
+    ['MX to an alias that comes in', '{ name: "@", type: MX, values: [10 alias] }', [other]],
+    ['CNAME', '{ name: a, type: CNAME, values: [mail] }', ['alias-target-missing']],
+    ['DNAME', '{ name: a, type: DNAME, values: [mail] }', ['alias-target-missing']],
+    ['ALIAS', '{ name: a, type: ALIAS, values: [mail] }', []],
+    ['HTTPS', '{ name: a, type: HTTPS, values: [0 mail] }', ['binding-target-missing']],
+  ]
+  const came = [
+    '{ name: mail, type: A, values: [192.0.2.25] }',
+    '{ name: sub, type: NS, values: [ns1.example.net.] }',
+    '{ name: ns.eu, type: A, values: [192.0.2.26] }',
+    '{ name: alias, type: CNAME, values: [mail] }',
+  ]
+  test.each(rows)('%s', (_, set, expected) => {
+    const own = records([set])
+    const told = (...files: readonly SourceFile[]) => {
+      const result = compile(settings, own, ...files)
+      expect(result.ok).toBe(true)
+      return result.diagnostics.map(({ code }) => code)
+    }
+    expect(told(transferred(`${soa}, expired: true`, came))).toEqual(expected)
+    expect(told()).toEqual(expected)
+    const isAlias = set.includes('alias]')
+    expect(told(transferred(soa, came))).toEqual(isAlias ? expected : [])
+  })
 })
 
 describe.each([
