@@ -208,7 +208,7 @@ export const layers: readonly Layer[] = [
       ...['lib', 'dns', 'bundle/discovered', 'bundle/redirects'],
       ...['inputs/resolve', 'state/ports'],
     ],
-    packages: ['@peculiar/x509', 'acme-client', 'yaml'],
+    packages: ['@peculiar/x509', 'acme-client', 'aws4fetch', 'saxes', 'yaml'],
     node: 'any',
   },
   {

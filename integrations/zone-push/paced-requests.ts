@@ -44,15 +44,15 @@ export class PacedRequests {
    * Errors: a sentence.
    */
   async ask(
-    make: () => JsonRequest,
+    make: () => JsonRequest | Promise<JsonRequest>,
     isThrottled: (answer: TextAnswer) => boolean,
   ): Promise<Result<TextAnswer, string>> {
     const { tries, firstMs } = throttleLimits
     for (let tried = 1; ; tried++) {
-      const request = make()
+      const request = await make()
       const { signal } = request
       if (!(await this.#turn(signal))) return err(tookTooLong(request))
-      const asked = await askAny(make(), httpLimits.timeoutMs)
+      const asked = await askAny(await make(), httpLimits.timeoutMs)
       if (!asked.ok) return asked
       const { response, text } = asked.value
       const answer = { status: response.statusCode ?? 0, headers: response.headers, text }

@@ -27,17 +27,19 @@ export interface StandIn {
 }
 
 /** @param answer 'hang': never answers */
-export async function startStandIn(answer: (asked: AskedOf) => Given | 'hang'): Promise<StandIn> {
+export async function startStandIn(
+  answer: (asked: AskedOf) => Given | 'hang' | Promise<Given>,
+): Promise<StandIn> {
   const asked: AskedOf[] = []
   const server = createServer((request, response) => {
-    void text(request).then((content) => {
+    void text(request).then(async (content) => {
       const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://x')
       const one: AskedOf = {
         ...{ method: request.method ?? '', path, query, headers: request.headers },
         body: content === '' ? undefined : (parseJson(content) ?? content),
       }
       asked.push(one)
-      const given = answer(one)
+      const given = await answer(one)
       if (given === 'hang') return
       const { status, body, headers = {} } = given
       const isText = typeof body === 'string'

@@ -86,11 +86,11 @@ class Api {
     const key = parts.key()
     if (!key.ok) return key
     const url = new URL(`${parts.url}${this.#path}${query}`)
-    const asked = await parts.requests.ask(() => {
+    const asked = await parts.requests.ask(async () => {
       const signed = { method, url, body, region, service: 'route53', nowMs: parts.clock.nowMs() }
       return {
         ...{ url: url.href, method, signal, bytesMax: limits.bytesMax },
-        headers: { accept: 'text/xml', ...awsHeaders(key.value, signed) },
+        headers: { accept: 'text/xml', ...(await awsHeaders(key.value, signed)) },
         ...(body === '' ? {} : { body, bodyType: 'text/xml' }),
       }
     }, isThrottled)

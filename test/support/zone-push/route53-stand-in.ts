@@ -31,16 +31,16 @@ export async function startRoute53(zoneId: string, nowMs: () => number) {
     const id = /<SetIdentifier>(.*)<\/S/.exec(inner)?.[1] ?? ''
     world.sets = new Map([...world.sets, [`${name} ${type} ${id}`, { name, type, xml }]])
   }
-  const { url, asked } = await startStandIn((one) => {
-    const given = answerOf(one)
+  const { url, asked } = await startStandIn(async (one) => {
+    const given = await answerOf(one)
     return { ...given, headers: { ...given.headers, date: new Date(nowMs()).toUTCString() } }
   })
-  const answerOf = (one: AskedOf): Given => {
+  const answerOf = async (one: AskedOf): Promise<Given> => {
     if (world.throttled > 0) {
       world.throttled--
       return fault(400, 'Throttling', 'Rate exceeded')
     }
-    const unproven = faultOfSignature(url, one, nowMs())
+    const unproven = await faultOfSignature(url, one, nowMs())
     if (unproven !== null) return unproven
     if (one.path !== `/2013-04-01/hostedzone/${zoneId}/rrset`) {
       return fault(404, 'NoSuchHostedZone', 'No hosted zone found with ID: X')
@@ -55,14 +55,14 @@ export async function startRoute53(zoneId: string, nowMs: () => number) {
   return { url, asked, put, world }
 }
 
-function faultOfSignature(url: string, one: AskedOf, nowMs: number): Given | null {
+async function faultOfSignature(url: string, one: AskedOf, nowMs: number): Promise<Given | null> {
   const signedMs = timeOf(String(one.headers['x-amz-date']))
   if (Math.abs(signedMs - nowMs) > 300_000) return fault(403, 'RequestExpired', 'It has expired.')
   const search = one.query.size === 0 ? '' : `?${one.query.toString()}`
   const body = typeof one.body === 'string' ? one.body : ''
   const token = one.headers['x-amz-security-token'] ?? ''
   const key = { ...awsTestKey, sessionToken: String(token) }
-  const expected = awsHeaders(key, {
+  const expected = await awsHeaders(key, {
     ...{ method: one.method, url: new URL(`${url}${one.path}${search}`), body },
     ...{ region: 'us-east-1', service: 'route53', nowMs: signedMs },
   })

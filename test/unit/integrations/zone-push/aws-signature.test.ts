@@ -12,10 +12,10 @@ test.each([
     ...(['get-vanilla-query-order-key-case', 'GET', '/?Param2=value2&Param1=value1'] as const),
     'b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500',
   ],
-])('%s', (_, method, path, signature) => {
+])('%s', async (_, method, path, signature) => {
   const url = new URL(`https://example.amazonaws.com${path}`)
   const asked = { method, url, body: '', region: 'us-east-1', service: 'service', nowMs }
-  expect(awsHeaders(awsTestKey, asked)).toEqual({
+  expect(await awsHeaders(awsTestKey, asked)).toEqual({
     'x-amz-date': '20150830T123600Z',
     authorization:
       'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ' +
