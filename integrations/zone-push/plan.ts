@@ -70,7 +70,10 @@ export function isOutside(
 }
 
 export function planOf(input: PlanInput): PushPlan {
-  const isMeant = (set: RecordSet): boolean => !isOutside(set, input.zone, input.hasApexNs)
+  const isApexNs = ({ owner, type }: RecordSet): boolean => owner === input.zone && type === 'NS'
+  // No zone is without name servers: where none are wanted, those that are there stay.
+  const hasApexNs = input.hasApexNs && input.wanted.some(isApexNs)
+  const isMeant = (set: RecordSet): boolean => !isOutside(set, input.zone, hasApexNs)
   const wanted = byKey(input.wanted.filter(isMeant))
   const there = byKey(input.there.filter(isMeant))
   const kept: { -readonly [K in 'missing' | 'same']: number } = { missing: 0, same: 0 }

@@ -54,9 +54,15 @@ const ofAllTypes = [
   'ptr 300 PTR www.example.com.',
 ]
 
-function pusherFor(port: number, options: { key?: typeof key; offsetMs?: number } = {}) {
+interface PusherOptions {
+  readonly key?: typeof key
+  readonly offsetMs?: number
+  readonly hasApexNs?: boolean
+}
+
+function pusherFor(port: number, options: PusherOptions = {}) {
   const zoneNow = { sets: ofAllTypes.map(set) }
-  const { offsetMs = 0 } = options
+  const { offsetMs = 0, hasApexNs = false } = options
   const clock = { ...systemClock, nowMs: () => Date.now() + offsetMs }
   const target = createRfc2136({
     ...{ zone, server: { address: '127.0.0.1', port }, key: () => ok(options.key ?? key), clock },
@@ -66,7 +72,7 @@ function pusherFor(port: number, options: { key?: typeof key; offsetMs?: number 
   const pusher = new ZonePusher({
     settings: {
       ...{ name: 'peer', type: 'rfc2136', zone, intervalMs: 30_000, isAutomatic: true },
-      ...{ deletesMax: 1_000, hasApexNs: false },
+      ...{ deletesMax: 1_000, hasApexNs },
     },
     ...{ target, store, node: 'n1', instance: 'one', log: keptLog().log },
     clock: { nowMs: () => Date.now(), monotonicMs: () => passedMs },
@@ -151,6 +157,37 @@ describe.each(primaryNames)('%s', (name) => {
     zoneNow.sets = []
     await round()
   }, 120_000)
+
+  test('replaces all name servers of the zone, and gives them another TTL', async () => {
+    const { pusher, zoneNow, round, target } = pusherFor(primary.port, { hasApexNs: true })
+    const nameServers = async (): Promise<readonly string[]> => {
+      const read = await target.read(AbortSignal.timeout(10_000))
+      const sets = read.ok ? read.value : expect.unreachable(read.error)
+      return sets.flatMap(({ owner, type, ttlSeconds, values }) =>
+        owner === zone && type === 'NS' ? values.map((value) => `${ttlSeconds} ${value}`) : [],
+      )
+    }
+    await pusher.ask({ plan: '', adopt: true, atMs: 1 })
+    const steps = [
+      ['3600', 'ns1.example.com.'],
+      ['3600', 'new1.example.net.', 'new2.example.net.'],
+      ['3600', 'new2.example.net.', 'new3.example.net.'],
+      // Knot DNS keeps the TTL of name servers that stay.
+      ...(name === 'knot' ? [] : ([['60', 'new2.example.net.', 'new3.example.net.']] as const)),
+      ['300', 'other.example.net.'],
+      ['3600', 'ns1.example.com.'],
+    ] as const
+    for (const [ttl, ...names] of steps) {
+      zoneNow.sets = [set(`@ ${ttl} NS ${names.join(' | ')}`)]
+      expect(await round()).toMatchObject({ fault: '' })
+      expect(await nameServers()).toEqual(names.map((name) => `${ttl} ${name}`))
+    }
+    expect(await round()).toMatchObject({ fault: '', adds: 0, deletes: 0 })
+    // A zone without name servers takes none away.
+    zoneNow.sets = []
+    expect(await round()).toMatchObject({ fault: '', deletes: 0 })
+    expect(await nameServers()).toEqual(['3600 ns1.example.com.'])
+  }, 60_000)
 
   test('says what is wrong with a key, and with a clock', async () => {
     // PowerDNS answers all three without a signature.

@@ -147,20 +147,33 @@ function questionOf(name: Uint8Array, type: number, opcode: number): Buffer {
 
 /** Deletions first: a CNAME record and another one may change places. RFC 2136 section 3.4.2. */
 function updateOf(zone: Uint8Array, changes: readonly SetChange[]): Buffer {
-  const records: Buffer[] = []
-  for (const change of changes) {
-    for (const value of goneOf(change)) records.push(recordOf(change, value, QClass.None, 0))
-  }
-  for (const change of changes) {
-    const { ttlSeconds } = change.after
-    for (const value of comingOf(change)) {
-      records.push(recordOf(change, value, QClass.In, ttlSeconds))
-    }
-  }
+  const apex = formatName(zone)
+  const isOfApexNs = ({ owner, type }: SetChange): boolean => owner === apex && type === 'NS'
+  const others = changes.filter((change) => !isOfApexNs(change))
+  const records = [
+    ...changes.filter(isOfApexNs).flatMap(ofApexNs),
+    ...others.flatMap((change) => goneOf(change).map((value) => deletion(change, value))),
+    ...others.flatMap((change) => comingOf(change).map((value) => addition(change, value))),
+  ]
   const message = Buffer.concat([questionOf(zone, RrType.SOA, Opcode.Update), ...records])
   message.writeUInt16BE(records.length, HeaderOffset.NsCount)
   return message
 }
+
+/**
+ * A server does not delete the last name server of a zone, and says nothing (RFC 2136 section
+ * 3.4.2.4), so new ones come before old ones go. PowerDNS deletes them when all else is done: what
+ * stays is not deleted to get another TTL, and Knot DNS keeps the old one.
+ */
+const ofApexNs = (change: SetChange): readonly Buffer[] => [
+  ...comingOf(change).map((value) => addition(change, value)),
+  ...change.deletes.map((value) => deletion(change, value)),
+]
+
+const addition = (change: SetChange, value: string): Buffer =>
+  recordOf(change, value, QClass.In, change.after.ttlSeconds)
+const deletion = (change: SetChange, value: string): Buffer =>
+  recordOf(change, value, QClass.None, 0)
 
 const hasNewTtl = ({ before, after }: SetChange): boolean =>
   before !== undefined && after.values.length > 0 && before.ttlSeconds !== after.ttlSeconds
