@@ -2,6 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { parseDuration } from '#lib/duration.ts'
+import { isLoopbackName } from '#lib/loopback.ts'
 import { section } from '#settings/forms/forms.ts'
 
 interface TypeKeys {
@@ -113,6 +114,9 @@ const label = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?'
 /** Shortest interval: each round reads the whole zone at the target. */
 const intervalMs = { least: 30_000, most: 86_400_000 } as const
 
+const urlSays =
+  'an address that begins with https://, without a password; http:// is for this machine alone'
+
 const forms: Readonly<Record<string, Form>> = {
   zone: { is: matches(new RegExp(`^(${label}\\.)*${label}\\.?$`)), says: 'the name of a zone' },
   interval: { is: isInterval, says: 'a duration from 30s to 24h, such as 5m' },
@@ -130,7 +134,7 @@ const forms: Readonly<Record<string, Form>> = {
   keyFile: { is: matches(/^\//), says: 'an absolute path' },
   key: { is: matches(/^[\w-]{1,63}(\.[\w-]{1,63})*\.?$/), says: 'the name of a key in keyFile' },
   zoneId: { is: matches(/^[A-Za-z0-9]{1,64}$/), says: 'the id of the zone, in letters and digits' },
-  url: { is: isUrl, says: 'an address that begins with https://, without a password' },
+  url: { is: isUrl, says: urlSays },
 }
 
 function isInterval(value: string | number | boolean): boolean {
@@ -144,7 +148,9 @@ function isServer(value: string | number | boolean): boolean {
   return /^[0-9a-fA-F:.[\]]{2,64}$/.test(text) && Number(port ?? 53) <= 65_535
 }
 
+/** A token must not be sent in clear text, but to this machine. */
 function isUrl(value: string | number | boolean): boolean {
   const url = URL.parse(String(value))
-  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === ''
+  if (url === null || url.username + url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackName(url.hostname))
 }

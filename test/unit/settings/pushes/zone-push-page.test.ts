@@ -30,6 +30,14 @@ test('the table of the page has each key with its default', () => {
     expect(named.get(key)).toBe(String(value))
 })
 
+test.each(['https://c.example', 'http://127.0.0.1:8', 'http://[::1]:8', 'http://localhost:8'])(
+  'another API may be at %s',
+  (url) => {
+    const target = `type: route53, zone: example.com, zoneId: Z1, url: "${url}"`
+    expect(load(`zonePush: { targets: { mirror: { ${target} } } }`).ok).toBe(true)
+  },
+)
+
 describe('what cannot be a target', () => {
   const cloud = 'type: route53, zone: example.com, zoneId: Z1'
   const lab = 'type: rfc2136, zone: example.com, keyFile: /k'
@@ -45,6 +53,11 @@ describe('what cannot be a target', () => {
     [`${cloud}, followHealth: "yes"`, '.followHealth is "yes", write true or false'],
     [`${cloud}, deletesMax: -1`, '.deletesMax is -1, write a whole number from 0 to 100000'],
     [`${cloud}, url: "https://a:b@c.example"`, '.url is "https://a:b@c.example", write an address'],
+    [
+      `${cloud}, url: "http://c.example"`,
+      '.url is "http://c.example", write an address that begins',
+    ],
+    [`${cloud}, url: "ftp://127.0.0.1"`, '.url is "ftp://127.0.0.1", write an address that begins'],
     ['type: route53, zone: "a..b", zoneId: Z1', '.zone is "a..b", write the name of a zone'],
     ['type: route53, zone: a.b, zoneId: "a/b"', '.zoneId is "a/b", write the id of the zone'],
     [`${lab}, server: ns1.example.net`, '.server is "ns1.example.net", write an address, with a'],
