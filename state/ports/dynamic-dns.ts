@@ -115,6 +115,13 @@ export const dynamicDnsLimits = {
   changesMax: 500,
 } as const
 
+/** What was at some names when changes were decided on. */
+export interface SeenRecords {
+  readonly names: readonly string[]
+  /** The ids of all records there, in any order. */
+  readonly ids: readonly string[]
+}
+
 export type RecordFault = 'too-many-records' | 'too-many-changes'
 
 export interface DynamicDnsStore {
@@ -134,13 +141,15 @@ export interface DynamicDnsStore {
   readonly deleteRecord: (scope: TenantScope, id: string) => StoreCall<RecordDelta | null>
   /**
    * Applies all changes of one update in order, or none: see `changedRecords`. `key-gone`: the key
-   * was deleted, possibly on another node.
+   * was deleted, possibly on another node. `changed-meanwhile`: other records are there than those
+   * that were seen, by which nothing can be decided.
    */
   readonly applyChanges: (
     keyId: string,
     changes: readonly RecordChange[],
     nowMs: number,
-  ) => StoreCall<RecordDelta, RecordFault | 'key-gone'>
+    seen?: SeenRecords,
+  ) => StoreCall<RecordDelta, RecordFault | 'key-gone' | 'changed-meanwhile'>
   readonly revisions: () => StoreCall<DynamicRevisions>
   /** Loads everything in one consistent snapshot. */
   readonly load: () => StoreCall<DynamicDnsState>

@@ -14,6 +14,7 @@ import type {
   RecordChange,
   RecordDelta,
   RecordFault,
+  SeenRecords,
 } from '../ports/dynamic-dns.ts'
 import type { TenantScope } from '../ports/tenant-scope.ts'
 import { slices } from './database/limits.ts'
@@ -137,13 +138,14 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
           return { revision, added: [], removed: [id] }
         }),
       ),
-    applyChanges: async (keyId, changes, nowMs) => {
+    applyChanges: async (keyId, changes, nowMs, seen) => {
       if (changes.length > dynamicDnsLimits.changesMax) return tooMuch('too-many-changes')
       const done = await database.once((db) =>
         writing(db, async (transaction, { records }) => {
           const keys = transaction.selectFrom('tsig_keys').select(['tenant_id', 'name'])
           const key = await keys.where('id', '=', keyId).executeTakeFirst()
           if (key === undefined) return 'key-gone'
+          if (seen !== undefined && !(await isAsSeen(transaction, seen))) return 'changed-meanwhile'
           const writtenBy = `key:${key.name}`
           const written = { tenantId: key.tenant_id, createdAtMs: nowMs, writtenBy }
           return await change(transaction, records, changes, written)
@@ -152,6 +154,9 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
       if (!done.ok) return done
       if (done.value === 'key-gone') {
         return err({ code: 'key-gone', message: 'The key was deleted.' })
+      }
+      if (done.value === 'changed-meanwhile') {
+        return err({ code: 'changed-meanwhile', message: 'Its names were changed meanwhile.' })
       }
       return typeof done.value === 'string' ? tooMuch(done.value) : ok(done.value)
     },
@@ -227,6 +232,15 @@ async function named(db: Db, names: readonly string[]): Promise<readonly StoredR
   const texts = await textsOf(db).where('name', 'in', names).execute()
   const others = await othersOf(db).where('name', 'in', names).execute()
   return [...texts, ...others].map(recordOf)
+}
+
+/** Records keep their ids for as long as they stay as they are. */
+async function isAsSeen(db: Db, { names, ids }: SeenRecords): Promise<boolean> {
+  const left = new Set(ids)
+  for (const some of slices(names)) {
+    for (const { id } of await named(db, some)) if (!left.delete(id)) return false
+  }
+  return left.size === 0
 }
 
 /** Oldest first. */

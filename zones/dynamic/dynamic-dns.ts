@@ -10,6 +10,7 @@ import type {
   StoredTsigKey,
   RecordChange,
   RecordDelta,
+  SeenRecords,
 } from '#state/ports/dynamic-dns.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 import { LiveKeys } from './live-keys.ts'
@@ -152,16 +153,19 @@ export class DynamicDns implements DynamicDnsAdmin {
    * All changes of one update or none: durable, and in force on this node, when it resolves.
    *
    * @param onStored called when they are durable and in `texts`: the next update may be checked
+   * @param seen by which the changes were decided; other nodes may have written since
    */
   apply(
     keyId: string,
     changes: readonly RecordChange[],
     onStored: () => void = () => undefined,
+    seen?: SeenRecords,
   ): ReturnType<DynamicDnsStore['applyChanges']> {
     return this.#write(async () => {
       const { store, now } = this.#parts
-      const applied = await store.applyChanges(keyId, changes, now())
-      if (applied.ok) await this.#takeRecords(applied.value)
+      const applied = await store.applyChanges(keyId, changes, now(), seen)
+      if (!applied.ok) return applied
+      await this.#takeRecords(applied.value)
       onStored()
       return applied
     })

@@ -1,11 +1,11 @@
 // Carries out updates whose signature is right, one after the other: prerequisites are compared
-// with what the update before has left. RFC 2136 section 3.
+// with what the update before has left, on whichever node it was. RFC 2136 section 3.
 import { formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
 import { rcodeNames, Rcode } from '#dns/rcode.ts'
 import { checkUpdate } from '#dns/update/check-update.ts'
 import type { ZoneUpdate } from '#dns/update/check-update.ts'
 import { readUpdate } from '#dns/update/read-update.ts'
-import type { UpdateRecord } from '#dns/update/read-update.ts'
+import type { UpdateMessage, UpdateRecord } from '#dns/update/read-update.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -17,12 +17,12 @@ import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
 import { dynamicDnsLimits, writtenTypes } from '#state/ports/dynamic-dns.ts'
-import type { RecordChange } from '#state/ports/dynamic-dns.ts'
+import type { RecordChange, SeenRecords } from '#state/ports/dynamic-dns.ts'
 import { closestApex, zoneViewOf } from './zone-view.ts'
 
 export interface UpdatesParts {
-  readonly dynamicDns: Pick<DynamicDns, 'find' | 'apply'> & {
-    readonly texts: Pick<WrittenRecords, 'find'>
+  readonly dynamicDns: Pick<DynamicDns, 'find' | 'apply' | 'refresh'> & {
+    readonly texts: Pick<WrittenRecords, 'find' | 'recordsAt'>
   }
   /** The one that answers now. */
   readonly bundle: () => Bundle | undefined
@@ -37,6 +37,8 @@ export interface UpdatesParts {
 
 /** Updates that wait for the one before them. One more is SERVFAIL: its client comes again. */
 export const waitingMax = 256
+/** An update whose names other nodes change each time is SERVFAIL then. */
+const triesMax = 3
 
 export class Updates {
   readonly #parts: UpdatesParts
@@ -84,17 +86,35 @@ export class Updates {
   }
 
   async #carryOut(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
+    const { dynamicDns, log } = this.#parts
+    const update = readUpdate(message)
+    if (update === undefined) return Rcode.FormErr
+    for (let tries = 1; ; tries++) {
+      const rcode = await this.#tryOnce(update, keyName, onStored)
+      if (rcode !== 'changed-meanwhile') return rcode
+      // What the prerequisites were compared with is no longer there. RFC 2136 section 3.7.
+      if (tries < triesMax && (await dynamicDns.refresh())) continue
+      log.warn({ key: formatName(keyName), tries }, 'no DNS update: others change its names')
+      return Rcode.ServFail
+    }
+  }
+
+  /** @returns `changed-meanwhile`: at names of prerequisites, other records are there by now */
+  async #tryOnce(
+    update: UpdateMessage,
+    keyName: Uint8Array,
+    onStored: () => void,
+  ): Promise<Rcode | 'changed-meanwhile'> {
     const { dynamicDns, bundle, zones, types, log } = this.#parts
     const key = dynamicDns.find(keyName)
     // Deleted since its signature was checked.
     if (key === undefined) return Rcode.Refused
-    const update = readUpdate(message)
-    if (update === undefined) return Rcode.FormErr
     const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
     const main = bundle()
     const view = zoneViewOf({ bundle: main, texts: dynamicDns.texts, types, mayUpdate })
     const checked = checkUpdate(update, view)
     if (checked.rcode !== 0) return checked.rcode
+    const seen = seenBy(update, dynamicDns.texts)
     const { skipped } = checked
     // What a key may not write it does not delete either.
     const all = key.scope === null ? checked.changes.map(onlyTexts) : checked.changes
@@ -123,12 +143,13 @@ export class Updates {
     }
     if (notStored !== Rcode.NoError) return notStored
     if (changes.length === 0) return Rcode.NoError
-    const applied = await dynamicDns.apply(key.id, changes.map(storedChange), onStored)
+    const applied = await dynamicDns.apply(key.id, changes.map(storedChange), onStored, seen)
     if (applied.ok) {
       log.info({ ...about, revision: applied.value.revision }, 'a DNS update was carried out')
       return Rcode.NoError
     }
     const { code } = applied.error
+    if (code === 'changed-meanwhile') return code
     const isAway = code === 'store-away' || code === 'store-starting'
     const rcode = isAway ? Rcode.ServFail : Rcode.Refused
     const reason = applied.error.message
@@ -158,6 +179,16 @@ export class Updates {
     }
     return undefined
   }
+}
+
+/** @returns undefined: nothing was compared, as it has no prerequisites */
+function seenBy(
+  { prerequisites }: UpdateMessage,
+  texts: Pick<WrittenRecords, 'recordsAt'>,
+): SeenRecords | undefined {
+  if (prerequisites.length === 0) return undefined
+  const names = [...new Set(prerequisites.map(({ owner }) => formatName(owner)))]
+  return { names, ids: names.flatMap((name) => texts.recordsAt(name).map(({ id }) => id)) }
 }
 
 const skippedLine =

@@ -211,6 +211,27 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       expect(await valueOf(dynamicDns.listRecords('every-tenant'))).toEqual([])
     })
 
+    test('decided on by what is no longer there changes nothing', async () => {
+      const { dynamicDns } = state()
+      await valueOf(dynamicDns.createKey(keyOf('k')))
+      const names = ['a.example.', 'b.example.']
+      const { added } = await valueOf(dynamicDns.applyChanges('k', [add('a'), of(A, 'x')], 1))
+      const ids = added.map(({ id }) => id)
+      for (const wrong of [[], ids.slice(1), [...ids, 'other'], ['x', 'y']]) {
+        const late = dynamicDns.applyChanges('k', [add('late')], 2, { names, ids: wrong })
+        expect(await codeOf(late)).toBe('changed-meanwhile')
+      }
+      expect((await valueOf(dynamicDns.revisions())).records).toBe(1)
+      // Elsewhere much may have changed, and the order says nothing.
+      await valueOf(dynamicDns.applyChanges('k', [add('c', 'c.example.')], 3))
+      const seen = { names, ids: ids.toReversed() }
+      await valueOf(dynamicDns.applyChanges('k', [add('b')], 4, seen))
+      const again = dynamicDns.applyChanges('k', [removeAll()], 5, seen)
+      expect(await codeOf(again)).toBe('changed-meanwhile')
+      const many = Array.from({ length: 1_100 }, (_, i) => `n${i}.example.`)
+      await valueOf(dynamicDns.applyChanges('k', [add('d')], 6, { names: many, ids: [] }))
+    })
+
     test('with more changes than allowed changes nothing', async () => {
       const { dynamicDns } = state()
       await valueOf(dynamicDns.createKey(keyOf('k')))

@@ -77,6 +77,7 @@ export class ExchangeUnderTest {
         find: (): LiveTsigKey => ({ ...exchangeKey, scope: wireName('example.com.') }),
         texts: new WrittenRecords(),
         apply: async () => ok({ revision: ++this.changes, added: [], removed: [] }),
+        refresh: async () => true,
       },
       bundle: () => bundle,
       zones: [wireName('example.com.')],

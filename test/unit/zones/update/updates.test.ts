@@ -1,16 +1,22 @@
 // What becomes of updates whose signature is right. RFC 2136 section 3.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { err, ok } from '#lib/result.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
+import { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
+import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
 import { Updates, waitingMax } from '#zones/update/updates.ts'
 import type { UpdatesParts } from '#zones/update/updates.ts'
 import type { Log } from '#lib/log.ts'
 import type { RecordChange } from '#state/ports/dynamic-dns.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { modelOf } from '#test/support/dns/model.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { valueOf } from '#test/support/store-values.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
 const zone = wireName('example.com.')
@@ -70,7 +76,9 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
         const rrsets = [{ type: 16, ttlSeconds: 60, values }]
         return isThere ? { name: below, rrsets } : undefined
       },
+      recordsAt: () => [],
     },
+    refresh: async () => true,
     apply: async (_keyId: string, changes: readonly RecordChange[]) => {
       for (const change of changes) {
         if (change.verb === 'add') values.push(Buffer.from(change.rdata, 'base64'))
@@ -208,4 +216,73 @@ test.each([
 ])('%s', async (_what, parts, rcode) => {
   const { send } = updatesWith(parts)
   expect(await send({ updates: [addText('x')] })).toBe(rcode)
+})
+
+test.each([
+  ['others change its names each time', true, 3],
+  ['the database is away when it is looked at again', false, 1],
+])('an update is SERVFAIL where %s', async (_what, isThere, tries) => {
+  let [applied, looked] = [0, 0]
+  const { send } = updatesWith({
+    apply: async () => {
+      applied++
+      return err({ code: 'changed-meanwhile' as const, message: 'changed' })
+    },
+    refresh: async () => {
+      looked++
+      return isThere
+    },
+  })
+  const needs = [record(below, 255, 254, '')]
+  expect(await send({ needs, updates: [addText('x')] })).toBe(2)
+  expect([applied, looked]).toEqual([tries, Math.max(1, tries - 1)])
+})
+
+describe('two nodes of one database, which have not heard of each other yet', () => {
+  const state = useState(persistentAdapters[0]![1])
+
+  async function node() {
+    const { clock, after } = new FakeTime(1_000)
+    const copy = createLocalCopy(`${tempDir('updates')}/copy`, null, silentLog)
+    const store = state().dynamicDns
+    const dynamic = new DynamicDns({
+      ...{ store, copy, secretKey: null, now: clock.nowMs, after, log: silentLog },
+    })
+    await dynamic.start()
+    const updates = new Updates({
+      dynamicDns: {
+        find: () => key,
+        texts: dynamic.texts,
+        refresh: () => dynamic.refresh(),
+        apply: (...call) => dynamic.apply(...call),
+      },
+      ...{ bundle: () => bundle, zones: [zone], types: new Set([1, 49]), log: silentLog },
+      mayWrite: () => true,
+    })
+    return (sections: Sections) => updates.carryOut(messageOf(sections), key.name)
+  }
+
+  const laptop = wireName('laptop._acme.example.com.')
+  const dhcid = (client: string): Buffer => record(laptop, 49, 1, `\0\x01\x01${client}`)
+  /** RFC 4703 section 5.3.1: only where nobody has the name. */
+  const claim = (client: string, address: string): Sections => ({
+    needs: [record(laptop, 255, 254, '')],
+    updates: [dhcid(client), record(laptop, 1, 1, address)],
+  })
+
+  test('give one name to one DHCP client, and its next update is taken on each', async () => {
+    const [here, there] = [await node(), await node()]
+    const secretCiphertext = 'v1.sealed'
+    const names = { name: 'k.example.', algorithm: 'hmac-sha256.', scope: null }
+    const stored = { id: 'k', tenantId: 'acme', ...names, secretCiphertext, createdAtMs: 1 }
+    await valueOf(state().dynamicDns.createKey(stored))
+    expect(await here(claim('one', '1111'))).toBe(0)
+    expect(await there(claim('two', '2222'))).toBe(6)
+    // Section 5.3.2: where it is the client's own.
+    const mine = { needs: [dhcid('one')], updates: [record(laptop, 1, 1, '3333')] }
+    expect(await there(mine)).toBe(0)
+    expect(await here({ needs: [dhcid('two')], updates: [record(laptop, 1, 1, '4444')] })).toBe(8)
+    const both = await valueOf(state().dynamicDns.listRecords('every-tenant'))
+    expect(both.map(({ type }) => type).sort()).toEqual([1, 1, 49])
+  })
 })
