@@ -148,7 +148,9 @@ export class Exchange {
     }
     // Octets reserved for the signature of the reply.
     const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
-    if (opcode === Opcode.Notify && tx.takesUpdates) return this.#notice(tx, message, into, reserved)
+    if (opcode === Opcode.Notify && tx.takesUpdates) {
+      return this.#notice(tx, message, into, reserved)
+    }
     if (opcode === Opcode.Query) {
       const reply = this.#transfer(tx, message, into, signature?.key ?? null, reserved)
       if (reply !== undefined) return reply
