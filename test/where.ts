@@ -54,7 +54,7 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   'settings/forms': ['unit/settings/settings-json-schema.test.ts'],
   'state/backup': ['unit/node/stores/records.test.ts', 'peers/state-backup.test.ts'],
   'state/fallback': ['contract/state', 'unit/state/redis-target.test.ts'],
-  'state/file': ['unit/state/file-health-verdicts.test.ts'],
+  'state/file': ['unit/state/file-health-verdicts.test.ts', 'unit/state/zone-contacts.test.ts'],
   'state/memory': ['contract/state'],
   'state/ports': ['contract/state'],
   'state/redis': ['unit/state/redis-target.test.ts', 'contract/state'],

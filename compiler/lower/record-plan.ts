@@ -268,7 +268,7 @@ export function zoneOfName({ zoneAt }: RecordPlan, name: string): number | undef
   return enclosingZone(name, zoneAt)
 }
 
-/** Whether a name is in a zone from elsewhere, whose records come and go without a commit of people. */
+/** Whether a name is in a zone from elsewhere, whose records come and go by themselves. */
 export function isNameInbound(plan: RecordPlan, name: string): boolean {
   return plan.zones[zoneOfName(plan, name) ?? -1]?.isInbound === true
 }

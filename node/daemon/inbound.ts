@@ -13,10 +13,11 @@ import { createZoneContacts } from '#state/file/zone-contacts.ts'
 /** Started after the Git side, since what comes in is written as commits. */
 export const followZones = (have: Given & HasGit & HasDynamicDns): Outcome<HasInbound> => {
   const { settings, gitops, dynamicDns, log } = have
+  const contactsPath = join(settings.dataDir, 'zone-contacts.json')
   const inbound = new InboundZones({
     ...{ config: gitops.config, write: gitops.write },
     findKey: (name) => dynamicDns.find(name),
-    contacts: createZoneContacts(join(settings.dataDir, 'zone-contacts.json'), log),
+    contacts: createZoneContacts(contactsPath, log, systemAfter),
     ...{ clock: systemClock, after: systemAfter, log },
     random: new Random(randomInt(0x1_0000_0000)),
   })

@@ -1,7 +1,5 @@
 // Keeps one follower for each zone that gslb.yaml takes from other servers, and passes NOTIFY to
 // them.
-import { checkName } from '#compiler/values/names.ts'
-import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigView } from '#config/view.ts'
 import { parseAddressPort } from '#dns/address-port.ts'
 import type { AddressPort } from '#dns/address-port.ts'
@@ -28,6 +26,7 @@ import { askPrimary } from '#zones/inbound/ask-primary.ts'
 import { inboundLimits } from '#zones/inbound/limits.ts'
 import { ZoneFollower } from '#zones/inbound/zone-follower.ts'
 import type { FollowStatus, StoredZone } from '#zones/inbound/zone-follower.ts'
+import { inboundIndexOf } from './inbound-index.ts'
 import { expiryOf, filesOf, headOf } from './record-files.ts'
 import type { FilesPlan, InboundFiles } from './record-files.ts'
 import { writeZone } from './take-zone.ts'
@@ -120,11 +119,9 @@ export class InboundZones {
       this.#callOff = after(unreadyMs, () => this.#look())
       return
     }
-    const [settings] = config.snapshot().list('Settings')
     const wanted = new Map<string, Zone>()
-    for (const zone of settings?.object.spec.zones ?? []) {
-      const { key } = checkName(zone.name, false)
-      if (key !== undefined && zone.from !== undefined) wanted.set(key, zone)
+    for (const [name, zone] of inboundIndexOf(config.snapshot()).zones) {
+      if (zone.from !== undefined) wanted.set(name, zone)
     }
     for (const [name, { made, follower }] of this.#followed) {
       const zone = wanted.get(name)
@@ -211,15 +208,14 @@ export class InboundZones {
   }
 
   #filesOf(name: string): InboundFiles {
-    const snapshot = this.#parts.config.snapshot()
-    const zones = snapshot.list('Settings')[0]?.object.spec.zones ?? []
-    const zone = zones.find((one) => checkName(one.name, false).key === name)
+    const { zones, entriesOf } = inboundIndexOf(this.#parts.config.snapshot())
+    const zone = zones.get(name)
     const wire = parseName(name)
     return {
       ...{ name, zone: wire.ok ? foldName(wire.value) : new Uint8Array(1) },
       tenant: zone?.tenants?.[0] ?? defaultTenant,
       isSigned: zone?.dnssec?.enabled === true,
-      entries: snapshot.list('Records').filter((entry) => isOf(entry, name)),
+      entries: entriesOf.get(name) ?? [],
     }
   }
 
@@ -243,10 +239,6 @@ export class InboundZones {
 
 const dnsPort = 53
 const namesShown = 5
-
-function isOf({ object: { spec } }: ConfigEntry<'Records'>, zone: string): boolean {
-  return spec.transfer !== undefined && checkName(spec.zone, false).key === zone
-}
 
 function storedOf({ entries }: InboundFiles): StoredZone | undefined {
   const transfer = headOf(entries)?.object.spec.transfer

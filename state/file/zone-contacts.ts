@@ -4,12 +4,15 @@ import { readFileSync, statSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
+import type { After } from '#lib/timer.ts'
 
 const zoneContactLimits = Object.freeze({
   /** A larger file is not read: 10,000 zones take a tenth. */
   bytesMax: 8 * 1024 * 1024,
   /** A time that is off by this much changes nothing that matters. */
   writeEveryMs: 60_000,
+  /** Zones that are heard for the first time within this time share one write. */
+  firstWriteMs: 1_000,
 })
 
 export interface ZoneContacts {
@@ -21,11 +24,14 @@ export interface ZoneContacts {
 }
 
 /** A file that is missing, damaged or not readable is none. */
-export function createZoneContacts(path: string, log: Log): ZoneContacts {
+export function createZoneContacts(path: string, log: Log, after: After): ZoneContacts {
   const known = read(path, log)
   let writtenAtMs = 0
   let isWritten = true
+  let callOff: (() => void) | undefined
   const flush = (zones?: ReadonlySet<string>): void => {
+    callOff?.()
+    callOff = undefined
     if (isWritten) return
     isWritten = true
     for (const zone of zones === undefined ? [] : known.keys()) {
@@ -43,7 +49,8 @@ export function createZoneContacts(path: string, log: Log): ZoneContacts {
       const isNew = !known.has(zone)
       known.set(zone, Math.floor(atMs))
       isWritten = false
-      if (!isNew && Math.abs(atMs - writtenAtMs) < zoneContactLimits.writeEveryMs) return
+      if (isNew) callOff ??= after(zoneContactLimits.firstWriteMs, flush)
+      if (isNew || Math.abs(atMs - writtenAtMs) < zoneContactLimits.writeEveryMs) return
       writtenAtMs = atMs
       flush()
     },
