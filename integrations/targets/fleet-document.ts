@@ -19,8 +19,8 @@ export interface FleetDocument {
 
 /** @returns a signature in printable ASCII without blanks */
 export type SignText = (text: string) => string
-/** Whether a node that is trusted has signed the text. */
-export type IsSigned = (text: string, signature: string) => boolean
+/** @returns the key that has signed the text; undefined: none that is trusted */
+export type SignerOf = (text: string, signature: string) => string | undefined
 
 export const fleetDocumentLimits = {
   signatureMax: 200,
@@ -42,17 +42,24 @@ export function printTargets(
 
 const version = 1
 
+export interface SignedTargets extends FleetDocument {
+  /** Id of the key that has signed it. */
+  readonly signer: string
+}
+
 /** Errors: a sentence without its full stop. */
 export function readTargets(
   whole: string,
   key: string,
-  isSigned: IsSigned,
-): Result<FleetDocument, string> {
+  signerOf: SignerOf,
+): Result<SignedTargets, string> {
   const end = whole.indexOf('\n')
   const [signature, text] = [whole.slice(0, Math.max(0, end)), whole.slice(end + 1)]
   const { signatureMax, freshMaxMs } = fleetDocumentLimits
   if (whole.length > fleetTargetsLimits.textMax) return err('it is too large')
-  if (signature === '' || signature.length > signatureMax || !isSigned(text, signature)) {
+  const isForm = signature !== '' && signature.length <= signatureMax
+  const signer = isForm ? signerOf(text, signature) : undefined
+  if (signer === undefined) {
     return err('what is shared is signed by no node that bundle.keys names')
   }
   const json = parseJson(text)
@@ -66,7 +73,7 @@ export function readTargets(
   const read = targets.map(targetOf)
   const all = read.filter((one) => one !== undefined)
   return all.length === read.length
-    ? ok({ key, atMs, freshMs, targets: all })
+    ? ok({ key, atMs, freshMs, targets: all, signer })
     : err('a target is none')
 }
 

@@ -64,7 +64,7 @@ export interface KindParts {
   readonly fleet?: {
     /** Rejects where it cannot be reached. null: nobody has told of it. */
     readonly read: (key: string) => Promise<string | null>
-    readonly isSigned: (text: string, signature: string) => boolean
+    readonly signerOf: (text: string, signature: string) => string | undefined
   }
   readonly nowMs: () => number
 }

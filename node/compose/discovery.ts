@@ -13,7 +13,7 @@ import type { Source } from '#integrations/discovery/query.ts'
 import { FleetTeller } from '#integrations/discovery/fleet-teller.ts'
 import type { SigningKey, TrustedKey } from '#bundle/signature/channel.ts'
 import type { FleetTargets } from '#state/ports/fleet-targets.ts'
-import type { IsSigned, SignText } from '#integrations/targets/fleet-document.ts'
+import type { SignerOf, SignText } from '#integrations/targets/fleet-document.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { parseDuration } from '#lib/duration.ts'
@@ -86,7 +86,7 @@ function sourcesOf(
     const parts: KindParts = {
       secret: (what) => secretOf(source.name, what, env, (path) => readFileSync(path, 'utf8')),
       ...{ env, lookup, resolvers, nowMs: systemClock.nowMs },
-      fleet: { read: store.read, isSigned: signedByOne(trusted) },
+      fleet: { read: store.read, signerOf: signerAmong(trusted) },
     }
     return [source.name, { settings: source, kind, ask: kind.create(source, parts) }]
   })
@@ -137,11 +137,13 @@ const signatureBy =
   (text) =>
     `${keyId}.${sign(null, Buffer.from(domain + text), privateKey).toString('base64url')}`
 
-const signedByOne =
-  (trusted: readonly TrustedKey[]): IsSigned =>
+const signerAmong =
+  (trusted: readonly TrustedKey[]): SignerOf =>
   (text, signature) => {
     const [keyId, octets = ''] = signature.split('.')
     const key = trusted.find((one) => one.keyId === keyId)
-    if (key === undefined) return false
-    return verify(null, Buffer.from(domain + text), key.publicKey, Buffer.from(octets, 'base64url'))
+    const signed = Buffer.from(domain + text)
+    const isTheirs =
+      key !== undefined && verify(null, signed, key.publicKey, Buffer.from(octets, 'base64url'))
+    return isTheirs ? keyId : undefined
   }

@@ -24,7 +24,7 @@ function world() {
           if (state.isAway) throw new Error('Redis is away.')
           return key === 'one/web' ? state.text : null
         },
-        isSigned: (_text, signature) => signature === 'control',
+        signerOf: (_text, signature) => (signature.startsWith('control') ? signature : undefined),
       },
     },
   )
@@ -60,6 +60,33 @@ test('what was signed before and is put back is a fault', async () => {
   await lines()
   state.text = told('192.0.2.1', nowMs - 1)
   expect(await lines()).toEqual([expect.stringContaining('older than what was there before')])
+})
+
+test('nodes whose clocks differ are believed in turns, what is put back is not', async () => {
+  const { state, lines } = world()
+  const askedBy = async (by: string, behindMs: number): Promise<readonly string[]> => {
+    state.clockMs += 60_000
+    state.text = told('192.0.2.1', state.clockMs - behindMs, by)
+    return await lines()
+  }
+  const good = ['192.0.2.1:80 weight=3']
+  for (let minute = 0; minute < 5; minute++) {
+    expect(await askedBy('control-a', 0)).toEqual(good)
+    expect(await askedBy('control-b', 90_000)).toEqual(good)
+  }
+  const fault = [expect.stringContaining('older than what was there before')]
+  // Both what it signed itself before, and what is of another time altogether.
+  expect(await askedBy('control-b', 300_000)).toEqual(fault)
+  expect(await askedBy('control-c', 500_000)).toEqual(fault)
+})
+
+test('what another node told of the same moment is new', async () => {
+  const { state, ask } = world()
+  state.text = told('192.0.2.1', nowMs, 'control-a')
+  const first = await ask(asked('web'))
+  state.text = told('192.0.2.2', nowMs, 'control-b')
+  const cursor = first.ok ? first.value.cursor : ''
+  expect(targetLines(await ask(asked('web', cursor)))).toEqual(['192.0.2.2:80'])
 })
 
 test('a store that is away is a fault', async () => {
