@@ -20,6 +20,8 @@ export interface ShownPush {
   readonly plan: string
   readonly adds: number
   readonly deletes: number
+  /** Records that are there, and get another TTL. */
+  readonly ttlChanges: number
   readonly deletesMax: number
   readonly same: number
   readonly missing: number
@@ -48,6 +50,7 @@ export interface ShownPlan {
   readonly digest: string
   readonly adds: number
   readonly deletes: number
+  readonly ttlChanges: number
   readonly deletesMax: number
   /** At most a thousand of each; the counts are whole. */
   readonly changes: readonly ShownChange[]

@@ -30,13 +30,14 @@ const Push = Type.Object(
     plan: Type.String({ description: 'Digest of what is to be done; empty: nothing, or unknown' }),
     adds: Count('Records that are still to be written'),
     deletes: Count('Records that are still to be deleted'),
+    ttlChanges: Count('Records that are there, and still to get another TTL'),
     deletesMax: Count('How many one push may delete without replacing them'),
     same: Count('Records there that are as they are wanted'),
     missing: Count('Records of ours that somebody had taken away at the last look'),
     foreign: Count('Records of others, which stay'),
     conflicts: Count('Sets of others that are in the way'),
     skipped: Count('Sets that the target cannot have'),
-    written: Count('Records that were written and deleted there, since the first push'),
+    written: Count('Records that were written, changed and deleted there, since the first push'),
     notes: Type.Array(Type.String(), {
       description: 'On conflicts and what is skipped, at most 20',
     }),
@@ -50,6 +51,7 @@ const Plan = Type.Object(
     digest: Type.String({ description: 'Names these changes, for `apply`' }),
     adds: Type.Integer(),
     deletes: Count('Records that go without another one in their set'),
+    ttlChanges: Count('Records that are there, and get another TTL'),
     deletesMax: Type.Integer(),
     changes: Type.Array(
       Type.Object({

@@ -80,14 +80,14 @@ function statusOf(push: Fields): string {
   const { name, type, zone, state, node, error, plan, lookedAt, deletesMax } = push
   const number = (key: string): number => Number(push[key])
   const at = typeof lookedAt === 'number' ? new Date(lookedAt).toISOString() : 'never'
-  const pending = number('adds') + number('deletes')
+  const pending = number('adds') + number('deletes') + number('ttlChanges')
   const digest = plan === '' ? '' : ` (plan ${String(plan)})`
   const lines = [
     `${String(type)} ${String(zone)}, looked at ${at}${typeof node === 'string' ? ` by ${node}` : ''}`,
     `${number('same')} records are there; of others ${number('foreign')}, in the way ${number('conflicts')}, taken away ${number('missing')}`,
     ...(pending === 0
       ? []
-      : [`to write ${number('adds')}, to delete ${number('deletes')}${digest}`]),
+      : [`to write ${number('adds')}, to delete ${number('deletes')}${ttls(push)}${digest}`]),
     ...(state === 'held' ? [`held: one push may delete ${Number(deletesMax)}`] : []),
     ...(error === '' ? [] : [String(error)]),
     ...(Array.isArray(push['notes']) ? push['notes'].map(String) : []),
@@ -134,10 +134,13 @@ function planText(name: string, plan: Fields, counts: Fields): string {
   const what =
     counts['changes'] === 0
       ? 'nothing to write'
-      : `plan ${String(digest)}: ${Number(adds)} to write, ${Number(deletes)} to delete`
+      : `plan ${String(digest)}: ${Number(adds)} to write, ${Number(deletes)} to delete${ttls(plan)}`
   const held = isHeld ? `, which is held: one push may delete ${Number(deletesMax)}` : ''
   return `${plain(name)}: ${what}${held}\n${lines.join('')}`
 }
+
+const ttls = ({ ttlChanges }: Fields): string =>
+  Number(ttlChanges) > 0 ? `, ${Number(ttlChanges)} with another TTL` : ''
 
 /** Lists have a limit. */
 function leftOut(plan: Fields, counts: Fields): readonly string[] {

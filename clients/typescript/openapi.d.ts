@@ -1294,7 +1294,7 @@ export interface paths {
       params: Record<string, never>
       query: Record<string, never>
       body: undefined
-      answer: ({ "name": string; "type": string; "zone": string; "state": "waiting" | "synced" | "pending" | "held" | "conflict" | "failing"; "node": string | null; "lookedAt": number | null; "writtenAt": number | null; "error": string; "plan": string; "adds": number; "deletes": number; "deletesMax": number; "same": number; "missing": number; "foreign": number; "conflicts": number; "skipped": number; "written": number; "notes": (string)[] })[]
+      answer: ({ "name": string; "type": string; "zone": string; "state": "waiting" | "synced" | "pending" | "held" | "conflict" | "failing"; "node": string | null; "lookedAt": number | null; "writtenAt": number | null; "error": string; "plan": string; "adds": number; "deletes": number; "ttlChanges": number; "deletesMax": number; "same": number; "missing": number; "foreign": number; "conflicts": number; "skipped": number; "written": number; "notes": (string)[] })[]
     }
   }
   '/api/v1/zone-pushes/{name}/plan': {
@@ -1303,7 +1303,7 @@ export interface paths {
       params: { name: string }
       query: Record<string, never>
       body: undefined
-      answer: { "digest": string; "adds": number; "deletes": number; "deletesMax": number; "changes": ({ "name": string; "type": string; "ttl": number; "adds": (string)[]; "deletes": (string)[] })[]; "foreign": ({ "name": string; "type": string; "values": (string)[] })[]; "conflicts": ({ "name": string; "type": string; "why": string })[]; "skipped": ({ "name": string; "type": string; "why": string })[]; "counts": { "changes": number; "foreign": number; "conflicts": number; "skipped": number; "same": number; "adoptable": number } }
+      answer: { "digest": string; "adds": number; "deletes": number; "ttlChanges": number; "deletesMax": number; "changes": ({ "name": string; "type": string; "ttl": number; "adds": (string)[]; "deletes": (string)[] })[]; "foreign": ({ "name": string; "type": string; "values": (string)[] })[]; "conflicts": ({ "name": string; "type": string; "why": string })[]; "skipped": ({ "name": string; "type": string; "why": string })[]; "counts": { "changes": number; "foreign": number; "conflicts": number; "skipped": number; "same": number; "adoptable": number } }
     }
   }
   '/api/v1/zone-pushes/{name}/apply': {

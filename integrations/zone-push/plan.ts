@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { recordKey, setKey, sorted } from './record-sets.ts'
 import type { RecordSet } from './record-sets.ts'
+import { ttlChangesOf } from './push-target.ts'
 import type { SetChange, ThereSet } from './push-target.ts'
 
 export interface Noted {
@@ -28,6 +29,8 @@ export interface PushPlan {
   readonly adds: number
   /** Records that go without another one in their set. */
   readonly deletes: number
+  /** Records that are there, and get another TTL. */
+  readonly ttlChanges: number
   /** Records of ours that somebody else took away there. */
   readonly missing: number
   /** Records that are there as they are wanted. */
@@ -110,9 +113,11 @@ export function planOf(input: PlanInput): PushPlan {
     conflicts.push({ owner, type, why: blocked.get(owner)! })
   }
   const done = inOrder(changes.filter(({ owner }) => !blocked.has(owner)))
+  const ttlChanges = sumOf(done, ttlChangesOf)
   return {
     ...{ changes: done, foreign: inOrder(foreign), conflicts: inOrder(conflicts) },
     ...{ skipped: inOrder(input.skipped), ...kept, adoptable },
+    ...{ ttlChanges, same: kept.same - ttlChanges },
     adds: sumOf(done, ({ adds }) => adds.length),
     deletes: sumOf(done, ({ adds, deletes }) => Math.max(0, deletes.length - adds.length)),
     digest: digestOf(done),

@@ -23,6 +23,8 @@ export interface PushReport {
   /** Records that are still to be written, and to be deleted. */
   readonly adds: number
   readonly deletes: number
+  /** Records that are there, and still to get another TTL. */
+  readonly ttlChanges: number
   /** Records at the target that are as they are wanted. */
   readonly same: number
   /** Drift: records of ours that somebody took away, those of others, sets that are in the way. */
@@ -33,7 +35,7 @@ export interface PushReport {
   readonly skipped: number
   /** When something was written there last, Unix epoch; 0: never. */
   readonly writtenAtMs: number
-  /** Records that were written and deleted there, since the first round. */
+  /** Records that were written, changed and deleted there, since the first round. */
   readonly written: number
   /** Lines about sets that are skipped or in conflict. */
   readonly notes: readonly string[]

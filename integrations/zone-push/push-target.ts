@@ -19,6 +19,12 @@ export interface SetChange {
   readonly deletes: readonly string[]
 }
 
+/** Records of a set that are there, and get another TTL. */
+export const ttlChangesOf = ({ before, after, adds }: SetChange): number =>
+  before === undefined || before.ttlSeconds === after.ttlSeconds
+    ? 0
+    : after.values.length - adds.length
+
 /**
  * `refused`: nothing of it was done, since something in it is not taken. `stopped`: nothing was
  * done, and no other request would fare better now. `failed`: it is not known what was done.

@@ -1,5 +1,6 @@
 // Says how a round ended, in a bounded form that is stored and shown.
 import type { Noted, PushPlan } from './plan.ts'
+import { ttlChangesOf } from './push-target.ts'
 import type { PushReport } from './push-state.ts'
 import type { SendResult } from './send-all.ts'
 
@@ -18,8 +19,17 @@ export const reportLimits = {
 } as const
 
 const nothing: PushReport = Object.freeze({
-  ...{ atMs: 0, fault: '', held: null, plan: '', adds: 0, deletes: 0, same: 0, missing: 0 },
-  ...{ foreign: 0, conflicts: 0, skipped: 0, writtenAtMs: 0, written: 0, notes: [] },
+  ...{ atMs: 0, fault: '', held: null, plan: '', adds: 0, deletes: 0, same: 0 },
+  ...{
+    ttlChanges: 0,
+    missing: 0,
+    foreign: 0,
+    conflicts: 0,
+    skipped: 0,
+    writtenAtMs: 0,
+    written: 0,
+    notes: [],
+  },
 })
 
 /** @param before of the round before; null: there was none */
@@ -29,12 +39,13 @@ export function reportOf(before: PushReport | null, end?: RoundEnd): PushReport 
   const { plan, sent, held, atMs, fault } = end
   const left = sent.undone ?? plan.changes
   const adds = left.reduce((sum, one) => sum + one.adds.length, 0)
+  const ttlChanges = left.reduce((sum, one) => sum + ttlChangesOf(one), 0)
   return {
     ...{ atMs, held, fault: fault.slice(0, reportLimits.faultCharactersMax) },
     plan: left.length === plan.changes.length && left.length > 0 ? plan.digest : '',
-    adds,
+    ...{ adds, ttlChanges },
     deletes: left.reduce((sum, { deletes }) => sum + deletes.length, 0),
-    same: plan.same + plan.adds - adds,
+    same: plan.same + plan.adds + plan.ttlChanges - adds - ttlChanges,
     missing: plan.missing,
     foreign: plan.foreign.reduce((sum, { values }) => sum + values.length, 0),
     ...{ conflicts: plan.conflicts.length, skipped: plan.skipped.length },

@@ -1,11 +1,12 @@
 // Sends the changes of a plan in requests as large as the target takes; sets of one name stay
 // together, and what is refused is tried again in halves.
 import { pushLimits } from './limits.ts'
+import { ttlChangesOf } from './push-target.ts'
 import type { PushTarget, SetChange } from './push-target.ts'
 import { keysOf } from './record-sets.ts'
 
 export interface SendResult {
-  /** Records that were added and deleted. */
+  /** Records that were added and deleted, and those that got another TTL. */
   readonly written: number
   /** Why something was not done, a sentence; empty: all was. */
   readonly fault: string
@@ -52,9 +53,12 @@ export async function sendAll(
     disowned.push(...newKeys(left, owned))
   }
   disowned.push(...keysOf(done.map((one) => ({ ...one, values: one.deletes }))))
-  const written = done.reduce((sum, { adds, deletes }) => sum + adds.length + deletes.length, 0)
+  const written = done.reduce((sum, one) => sum + writtenBy(one), 0)
   return { written, fault, disowned, undone, isStored: true }
 }
+
+const writtenBy = (change: SetChange): number =>
+  change.adds.length + change.deletes.length + ttlChangesOf(change)
 
 /** Keys of records that were to become ours. */
 function newKeys(changes: readonly SetChange[], owned: ReadonlySet<string>): readonly string[] {

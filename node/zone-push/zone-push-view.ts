@@ -3,6 +3,7 @@ import type { ZonePushFacts } from '#alerts/facts.ts'
 import type { ShownNote, ShownPlan, ShownPush, ZonePushView } from '#api/pushes/zone-pushes.ts'
 import { pushLimits } from '#integrations/zone-push/limits.ts'
 import type { Noted, PushPlan } from '#integrations/zone-push/plan.ts'
+import type { PushReport } from '#integrations/zone-push/push-state.ts'
 import type { ZonePusher } from '#integrations/zone-push/zone-pusher.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -37,13 +38,16 @@ const planMs = 60_000
 function shown({ settings, state, fault }: ZonePusher): ShownPush {
   const { name, type, zone, deletesMax } = settings
   const report = state.report
+  // What a node of another release has stored may lack some.
+  const seen: Partial<PushReport> = report ?? {}
+  const { adds = 0, deletes = 0, ttlChanges = 0 } = seen
   const error = fault || (report?.fault ?? '')
   return {
     ...{ name, type, zone, deletesMax, error, state: stateOf(error, report) },
     node: state.holder === '' ? null : state.holder.split(' ')[0]!,
     ...{ lookedAtMs: report?.atMs ?? 0, writtenAtMs: report?.writtenAtMs ?? 0 },
     plan: report?.plan ?? '',
-    ...{ adds: report?.adds ?? 0, deletes: report?.deletes ?? 0, same: report?.same ?? 0 },
+    ...{ adds, deletes, ttlChanges, same: report?.same ?? 0 },
     ...{ missing: report?.missing ?? 0, foreign: report?.foreign ?? 0 },
     ...{ conflicts: report?.conflicts ?? 0, skipped: report?.skipped ?? 0 },
     ...{ written: report?.written ?? 0, notes: report?.notes ?? [] },
@@ -54,15 +58,26 @@ function stateOf(error: string, report: ZonePusher['state']['report']): ShownPus
   if (error !== '') return 'failing'
   if (report === null) return 'waiting'
   if (report.held !== null) return 'held'
-  if (report.adds + report.deletes > 0) return 'pending'
+  if (report.plan !== '') return 'pending'
   return report.conflicts > 0 ? 'conflict' : 'synced'
 }
 
 function shownPlan(plan: PushPlan, deletesMax: number): ShownPlan {
   const { shownMax } = pushLimits
-  const { digest, adds, deletes, changes, foreign, conflicts, skipped, same, adoptable } = plan
+  const {
+    digest,
+    adds,
+    deletes,
+    ttlChanges,
+    changes,
+    foreign,
+    conflicts,
+    skipped,
+    same,
+    adoptable,
+  } = plan
   return {
-    ...{ digest, adds, deletes, deletesMax },
+    ...{ digest, adds, deletes, ttlChanges, deletesMax },
     changes: changes.slice(0, shownMax).map(({ owner, type, after, ...change }) => ({
       ...{ name: owner, type, ttl: after.ttlSeconds },
       ...{ adds: change.adds, deletes: change.deletes },
@@ -85,7 +100,7 @@ export function pushSnapshots(pushes: Pushes): MetricsSnapshot['zonePushes'] {
   return (pushes?.pushers ?? []).map((pusher) => {
     const push = shown(pusher)
     const { same, missing, foreign, skipped } = push
-    const pending = push.adds + push.deletes
+    const pending = push.adds + push.deletes + push.ttlChanges
     return {
       ...{ target: push.name, isUp: push.state === 'waiting' ? null : push.error === '' },
       ...{ isHeld: push.state === 'held', written: push.written },

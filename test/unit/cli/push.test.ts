@@ -12,11 +12,12 @@ import { runCli } from '#test/support/run-cli.ts'
 const held: ShownPush = {
   ...{ name: 'aws', type: 'route53', zone: 'example.com.', state: 'held', node: 'c1', error: '' },
   ...{ lookedAtMs: 1_000, writtenAtMs: 0, plan: '0123456789abcdef', adds: 1, deletes: 30 },
+  ttlChanges: 3,
   ...{ deletesMax: 10, same: 4, missing: 1, foreign: 2, conflicts: 1, skipped: 0, written: 9 },
   notes: ['www.example.com. A: it is an alias of Route 53'],
 }
 const plan: ShownPlan = {
-  ...{ digest: '0123456789abcdef', adds: 1, deletes: 30, deletesMax: 10 },
+  ...{ digest: '0123456789abcdef', adds: 1, deletes: 30, ttlChanges: 3, deletesMax: 10 },
   changes: [
     { name: 'a.example.com.', type: 'A', ttl: 60, adds: ['192.0.2.1'], deletes: ['192.0.2.2'] },
     { name: 'b.example.com.', type: 'A', ttl: 300, adds: [], deletes: [] },
@@ -52,7 +53,7 @@ test('the status says how each push stands, and fails where one is held', async 
       'aws: held',
       '  route53 example.com., looked at 1970-01-01T00:00:01.000Z by c1',
       '  4 records are there; of others 2, in the way 1, taken away 1',
-      '  to write 1, to delete 30 (plan 0123456789abcdef)',
+      '  to write 1, to delete 30, 3 with another TTL (plan 0123456789abcdef)',
       '  held: one push may delete 10',
       '  www.example.com. A: it is an alias of Route 53',
       '',
@@ -65,7 +66,7 @@ test('a plan lists what would be written, what is of others, and what is in the 
   expect(exit).toBe(Exit.ErrorsFound)
   expect(out).toBe(
     [
-      'aws: plan 0123456789abcdef: 1 to write, 30 to delete, which is held: one push may delete 10',
+      'aws: plan 0123456789abcdef: 1 to write, 30 to delete, 3 with another TTL, which is held: one push may delete 10',
       '  - a.example.com. A 192.0.2.2',
       '  + a.example.com. 60 A 192.0.2.1',
       '  ~ b.example.com. A: TTL 300',
