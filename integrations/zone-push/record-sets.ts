@@ -35,15 +35,6 @@ export function keysOf(
   return new Set(sets.flatMap((set) => set.values.map((value) => recordKey(set, value))))
 }
 
-/** Names what a zone has: another one where any record or TTL is another. */
-export function digestOfSets(sets: readonly RecordSet[]): string {
-  const hash = createHash('sha256')
-  for (const { owner, type, ttlSeconds, values } of sets) {
-    hash.update(`${JSON.stringify([owner, type, ttlSeconds, values])}\n`)
-  }
-  return hash.digest('hex')
-}
-
 /** By `setKey`; a set has the least TTL of its records. */
 export function setsOf(records: Iterable<ZoneRecord>): ReadonlyMap<string, RecordSet> {
   const sets = new Map<string, { set: RecordSet; values: Set<string> }>()

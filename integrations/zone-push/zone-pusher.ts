@@ -12,7 +12,7 @@ import type { Noted, PushPlan } from './plan.ts'
 import { noState, printPushState, readPushState } from './push-state.ts'
 import type { AskedPush, PushReport, PushState } from './push-state.ts'
 import type { PushTarget } from './push-target.ts'
-import { digestOfSets, keysOf } from './record-sets.ts'
+import { keysOf } from './record-sets.ts'
 import type { RecordSet } from './record-sets.ts'
 import { sendAll } from './send-all.ts'
 import type { SendResult } from './send-all.ts'
@@ -37,6 +37,8 @@ export interface ZonePusherParts {
   readonly store: ZonePushStore
   /** What the zone has now. Errors: a sentence on why it is not known. */
   readonly wanted: () => Result<readonly RecordSet[], string>
+  /** Another one where the zone may have changed; costs little. */
+  readonly mark: () => string
   /** This node's name; no two control nodes have the same. */
   readonly node: string
   /** Unique for this process. */
@@ -45,13 +47,19 @@ export interface ZonePusherParts {
   readonly log: Log
 }
 
+interface RoundOutcome {
+  readonly asked: AskedPush | null
+  readonly report: PushReport
+}
+
 export interface PlannedPush {
   readonly plan: PushPlan
   /** Keys of the records that count as ours. */
   readonly owned: ReadonlySet<string>
   /** Keys of all records that are wanted or there. */
   readonly known: ReadonlySet<string>
-  readonly wantedDigest: string
+  /** Mark of the zone that it is for. */
+  readonly mark: string
 }
 
 /** Each lost race is another node that has done something. */
@@ -71,8 +79,10 @@ export class ZonePusher {
   #dueAtMs = 0
   #failures = 0
   #isChanged = false
-  /** Digest of what was pushed last by this process. */
-  #pushed = ''
+  /** Mark of the zone that was compared last by this process. */
+  #compared = ''
+  /** How a round ended, until it is stored. */
+  #ended: RoundOutcome | null = null
   #fault = ''
 
   constructor(parts: ZonePusherParts) {
@@ -104,9 +114,13 @@ export class ZonePusher {
   /** To be called every few seconds; starts a round where one is due, and does not wait for it. */
   async look(): Promise<void> {
     if (this.#end.signal.aborted || !(await this.#refresh())) return
-    if (!this.isHolder && !(await this.#claim())) return
+    if (!this.isHolder) {
+      // The node that pushes now knows better.
+      this.#ended = null
+      if (!(await this.#claim())) return
+    }
     if (this.#parts.clock.monotonicMs() - this.#beatAtMs >= pushLimits.beatMs) await this.#beat()
-    if (this.#running !== undefined || !this.#isDue()) return
+    if (this.#running !== undefined || !(await this.#store()) || !this.#isDue()) return
     this.#running = this.#round(this.#state.asked).finally(() => {
       this.#running = undefined
     })
@@ -127,6 +141,7 @@ export class ZonePusher {
   /** What would be written now; nothing is. Errors: a sentence. */
   async plan(signal: AbortSignal): Promise<Result<PlannedPush, string>> {
     const { settings, target, store } = this.#parts
+    const mark = this.#parts.mark()
     const wanted = this.#parts.wanted()
     if (!wanted.ok) return wanted
     const { fitting, skipped } = fitted(wanted.value, this.#parts)
@@ -139,8 +154,7 @@ export class ZonePusher {
       ...{ wanted: fitting, skipped, there: there.value },
     }
     const known = keysOf([...fitting, ...there.value])
-    const wantedDigest = digestOfSets(wanted.value)
-    return ok({ plan: planOf(input), owned: stored.value, known, wantedDigest })
+    return ok({ plan: planOf(input), owned: stored.value, known, mark })
   }
 
   /** Has the node that pushes do so, with what a person permits. Errors: a sentence. */
@@ -164,8 +178,7 @@ export class ZonePusher {
     if (nowMs >= this.#dueAtMs) return true
     if (!this.#isChanged || this.#failures > 0) return false
     this.#isChanged = false
-    const wanted = this.#parts.wanted()
-    return wanted.ok && digestOfSets(wanted.value) !== this.#pushed
+    return this.#parts.mark() !== this.#compared
   }
 
   async #round(asked: AskedPush | null): Promise<void> {
@@ -179,7 +192,8 @@ export class ZonePusher {
       await this.#finish(asked, { ...reportOf(this.#state.report), fault, atMs: clock.nowMs() })
       return
     }
-    const { plan, owned, known, wantedDigest } = planned.value
+    const { plan, owned, known, mark } = planned.value
+    this.#compared = mark
     const isPermitted = asked !== null && asked.plan === plan.digest
     const isHeld = plan.deletes > settings.deletesMax && !isPermitted
     const isStale = asked !== null && asked.plan !== '' && !isPermitted
@@ -190,7 +204,6 @@ export class ZonePusher {
       const gone = [...owned].filter((key) => !known.has(key))
       await store.change(settings.name, [...gone, ...sent.disowned], mayWrite ? [] : adopted)
     }
-    this.#pushed = mayWrite && sent.fault === '' ? wantedDigest : ''
     const atMs = Math.floor(clock.nowMs())
     const before = this.#state.report
     const held = isHeld ? { deletes: plan.deletes, limit: settings.deletesMax } : null
@@ -231,11 +244,8 @@ export class ZonePusher {
     const { clock, log, settings } = this.#parts
     const { name, intervalMs } = settings
     const before = this.#state.report?.fault ?? ''
-    await this.#change((state) => ({
-      ...{ ...state, report },
-      // Another person may have asked meanwhile.
-      asked: state.asked?.atMs === asked?.atMs ? null : state.asked,
-    }))
+    this.#ended = { asked, report }
+    await this.#store()
     this.#failures = report.fault === '' ? 0 : this.#failures + 1
     const retryMs = pushLimits.retryFirstMs * 2 ** Math.min(this.#failures - 1, 10)
     const pauseMs =
@@ -244,6 +254,25 @@ export class ZonePusher {
     if (report.fault !== '' && report.fault !== before) {
       log.error({ target: name, reason: report.fault }, 'a zone is not pushed; tried again')
     }
+  }
+
+  /**
+   * Until it is stored that a person's question was answered, no other round begins: it would
+   * answer it again.
+   *
+   * @returns false: it is not stored
+   */
+  async #store(): Promise<boolean> {
+    const ended = this.#ended
+    if (ended === null) return true
+    const { asked, report } = ended
+    const isStored = await this.#change((state) => ({
+      ...{ ...state, report },
+      // Another person may have asked meanwhile.
+      asked: state.asked?.atMs === asked?.atMs ? null : state.asked,
+    }))
+    if (isStored) this.#ended = null
+    return isStored
   }
 
   #tell(plan: PushPlan, { written, fault }: SendResult, isHeld: boolean): void {

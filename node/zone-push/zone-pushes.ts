@@ -29,13 +29,14 @@ import type { ZonePushStore } from '#state/ports/zone-pushes.ts'
 import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import { readTsigKeyFile } from '#zones/exchange/tsig-key-file.ts'
 import { mirroredZone } from '#zones/export/mirrored-zone.ts'
+import { createZoneMark } from './zone-mark.ts'
 
 export interface ZonePushesParts {
   readonly settings: ZonePushSection
   readonly store: ZonePushStore
   /** undefined: no configuration is active yet. */
   readonly bundle: () => Bundle | undefined
-  readonly written: Pick<WrittenRecords, 'snapshot' | 'revision'>
+  readonly written: Pick<WrittenRecords, 'snapshot' | 'names' | 'find' | 'revision'>
   /** undefined: nobody has probed it. */
   readonly verdictOf: (memberUid: string, address: string) => boolean | undefined
   readonly env: NodeJS.ProcessEnv
@@ -63,8 +64,13 @@ export class ZonePushes {
       const settings = pushSettings(name, written)
       const target = targetOf(settings, written, parts, requests)
       const wanted = wantedBy(settings, written, parts)
-      const { store, node, instance, log } = parts
-      return new ZonePusher({ settings, target, store, wanted, node, instance, clock, log })
+      const { store, node, instance, log, bundle } = parts
+      const mark = createZoneMark({
+        ...{ zone: settings.zone, bundle, written: parts.written },
+        hasServices: hasServices(written),
+      })
+      const own = { settings, target, store, wanted, mark }
+      return new ZonePusher({ ...own, node, instance, clock, log })
     })
   }
 
@@ -100,13 +106,15 @@ function pushSettings(name: string, written: Written): PushSettings {
   }
 }
 
+const hasServices = (written: Written): boolean =>
+  (written['services'] ?? pushDefaults.services) === 'answer'
+
 /** What a zone has now, as the settings of a target want it. */
 function wantedBy(
   { zone }: PushSettings,
   written: Written,
   { bundle: active, written: now, verdictOf }: ZonePushesParts,
 ): () => Result<readonly RecordSet[], string> {
-  const hasServices = (written['services'] ?? pushDefaults.services) === 'answer'
   const wire = parseName(zone)
   assert(wire.ok, 'the settings were checked')
   return () => {
@@ -115,7 +123,7 @@ function wantedBy(
     const isDown = (member: number): boolean =>
       verdictOf(uidOf(bundle.memberUid, member), addressOfMember(bundle, member)) === false
     const records = mirroredZone(bundle, wire.value, {
-      ...{ hasServices, written: now.snapshot().records },
+      ...{ hasServices: hasServices(written), written: now.snapshot().records },
       ...(written['followHealth'] === true ? { isDown } : {}),
     })
     if (records === undefined) {

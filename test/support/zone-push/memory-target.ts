@@ -17,6 +17,8 @@ export const lineOf = ({ owner, type, ttlSeconds, values }: RecordSet): string =
 export interface MemoryTarget extends PushTarget {
   sets: Map<string, ThereSet>
   readonly sizes: number[]
+  /** How often it was read. */
+  reads: number
   readonly lines: () => readonly string[]
   readonly put: (line: string) => void
   /** What the next reading says instead. */
@@ -28,13 +30,16 @@ export interface MemoryTarget extends PushTarget {
 export function memoryTarget(lines: readonly string[] = [], place = 'memory 1'): MemoryTarget {
   const of = (sets: readonly RecordSet[]) => new Map(sets.map((one) => [setKey(one), one]))
   const target: MemoryTarget = {
-    ...{ place, sets: of(lines.map(set)), sizes: [], fault: '', refuses: () => null },
+    ...{ place, sets: of(lines.map(set)), sizes: [], reads: 0, fault: '', refuses: () => null },
     lines: () => [...target.sets.values()].map(lineOf).sort(),
     put: (line) => void target.sets.set(setKey(set(line)), set(line)),
     fit: (one) => (one.type === 'HINFO' ? 'it has no such type' : one),
     weightMax: 100,
     weigh: ({ adds, deletes }) => adds.length + deletes.length,
-    read: async () => (target.fault === '' ? ok([...target.sets.values()]) : err(target.fault)),
+    read: async () => {
+      target.reads++
+      return target.fault === '' ? ok([...target.sets.values()]) : err(target.fault)
+    },
     send: async (changes) => {
       const refused = target.refuses(changes)
       if (refused !== null) return refused
@@ -49,11 +54,16 @@ export function memoryTarget(lines: readonly string[] = [], place = 'memory 1'):
   return target
 }
 
-export function memoryPushes(): ZonePushStore & { readonly owned: Set<string>; isAway: boolean } {
+type MemoryPushes = { -readonly [Key in keyof ZonePushStore]: ZonePushStore[Key] } & {
+  readonly owned: Set<string>
+  isAway: boolean
+}
+
+export function memoryPushes(): MemoryPushes {
   const states = new Map<string, { revision: number; state: string }>()
   const owned = new Set<string>()
   const away = err({ code: 'store-away', message: 'The database does not answer.' } as const)
-  const store = {
+  const store: MemoryPushes = {
     ...{ owned, isAway: false },
     read: async (target: string) => (store.isAway ? away : ok(states.get(target) ?? null)),
     replace: async (target: string, seen: number, state: string) => {

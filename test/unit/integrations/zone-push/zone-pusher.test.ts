@@ -33,6 +33,7 @@ function world(wanted: readonly string[], options: Options = {}) {
       ...{ isAutomatic: true, deletesMax: 2, hasApexNs: false, ...options.settings },
     },
     ...{ target, store, node, instance: `${node}-1`, clock: time.clock, log },
+    mark: () => zone.lines.join(),
     wanted: () => (zone.fault === '' ? ok(zone.lines.map(set)) : err(zone.fault)),
   })
   const look = async (): Promise<void> => {
@@ -78,6 +79,54 @@ test('a commit that leaves the zone as it is asks the target nothing', async () 
   expect(pusher.state.report).toMatchObject({ fault: '' })
 })
 
+describe('a target is read again only where its own zone has changed', () => {
+  test.each<readonly [says: string, settings: Partial<PushSettings>]>([
+    ['one that a person has to push', { isAutomatic: false }],
+    ['one that is held', { deletesMax: 0 }],
+  ])('%s', async (_, settings) => {
+    const { pusher, target, zone, look, round } = world(zoneOf(2), { settings })
+    await look()
+    zone.lines = zoneOf(1)
+    await round()
+    const { reads } = target
+    for (let i = 0; i < 5; i++) {
+      pusher.changed()
+      await look()
+    }
+    expect(target.reads).toBe(reads)
+    zone.lines = zoneOf(2)
+    pusher.changed()
+    await look()
+    expect(target.reads).toBe(reads + 1)
+  })
+})
+
+test('what a person asked for is done once, though that cannot be stored for a while', async () => {
+  const { pusher, target, store, look, zone } = world(zoneOf(2), {
+    settings: { isAutomatic: false },
+  })
+  await look()
+  await pusher.ask(asked)
+  const { replace } = store
+  let tries = 0
+  store.replace = async () => {
+    tries++
+    return ok(false)
+  }
+  await look()
+  expect(target.lines()).toEqual(zoneOf(2))
+  const { reads } = target
+  zone.lines = zoneOf(3)
+  tries = 0
+  for (let i = 0; i < 3; i++) await look()
+  expect([target.reads, target.lines()]).toEqual([reads, zoneOf(2)])
+  expect(tries).toBe(15)
+  store.replace = replace
+  await look()
+  expect(pusher.state).toMatchObject({ asked: null, report: { written: 2 } })
+  expect(target.reads).toBe(reads)
+})
+
 describe('a push that deletes more than its limit', () => {
   test('is held until this very plan is permitted', async () => {
     const { pusher, target, zone, round, look, lines } = world(zoneOf(9))
@@ -115,6 +164,20 @@ test('with the mode manual nothing is written until a person asks', async () => 
   await pusher.ask(asked)
   await look()
   expect(target.lines()).toEqual(zoneOf(2))
+})
+
+test('a plan that only changes TTLs is pending, and written once it is done', async () => {
+  const { pusher, zone, look, round } = world(zoneOf(3), { settings: { isAutomatic: false } })
+  await pusher.ask(asked)
+  await look()
+  expect(pusher.state.report).toMatchObject({ written: 3, same: 3, plan: '' })
+  zone.lines = zoneOf(3).map((line) => line.replace(' 300 ', ' 60 '))
+  await round()
+  expect(pusher.state.report).toMatchObject({ adds: 0, deletes: 0, ttlChanges: 3, same: 0 })
+  expect(pusher.state.report?.plan).toMatch(/^[0-9a-f]{16}$/)
+  await pusher.ask(asked)
+  await look()
+  expect(pusher.state.report).toMatchObject({ written: 6, ttlChanges: 0, same: 3, plan: '' })
 })
 
 describe('records that were there before', () => {

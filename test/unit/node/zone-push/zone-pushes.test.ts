@@ -8,6 +8,7 @@ import { createCompiler } from '#compiler/compile.ts'
 import { ZonePushes } from '#node/zone-push/zone-pushes.ts'
 import { createZonePushView, pushFacts, pushSnapshots } from '#node/zone-push/zone-push-view.ts'
 import type { ZonePushSection } from '#settings/pushes/zone-push.ts'
+import { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import { keptLog } from '#test/support/certificates.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -28,7 +29,7 @@ function pushesOf(targets: ZonePushSection['targets'], env: NodeJS.ProcessEnv = 
   const active = bundle()
   const pushes = new ZonePushes({
     ...{ settings: { targets }, store: memoryPushes(), bundle: () => active, env },
-    ...{ written: { snapshot: () => ({ revision: 1, records: [] }), revision: 1 } },
+    written: new WrittenRecords(),
     ...{ verdictOf: () => undefined, node: 'c1', instance: 'x', clock: time.clock },
     log: keptLog().log,
   })
