@@ -141,7 +141,7 @@ function planRecords(
     }
   }
   const hosts = hostsOf(tree.settings, zones)
-  const { laid, yielding } = layUnder(transferred, { at, hosts, tree })
+  const { laid, yielding } = layUnder(transferred, { at, hosts, tree, zoneAt })
   for (const rrset of laid) at.add(rrset)
   const aliases: PlannedRrset[] = []
   const addressAliases: PlannedRrset[] = []

@@ -28,9 +28,17 @@ const signingTypes: ReadonlySet<number> = new Set([
   ...[RrType.CDS, RrType.CDNSKEY, RrType.ZONEMD, 65_534],
 ])
 
-/** Whether a record is of the zone's own servers, SOA or signatures, which gslb.yaml declares. */
-export function isMadeHere({ owner, type }: ZoneRecord, zone: Uint8Array): boolean {
+const asterisk = 0x2a
+const oddWildcards: readonly number[] = [RrType.NS, RrType.DNAME, RrType.DS]
+
+/**
+ * Whether a record is of the zone's own servers, SOA or signatures, which gslb.yaml declares, or at
+ * a wildcard that no zone here can have.
+ */
+export function isLeftOut({ owner, type }: ZoneRecord, zone: Uint8Array): boolean {
   if (type === RrType.SOA || signingTypes.has(type)) return true
+  // RFC 4592 sections 4.2, 4.4 and 4.6: their meaning at a wildcard is undefined.
+  if (owner[0] === 1 && owner[1] === asterisk && oddWildcards.includes(type)) return true
   return type === RrType.NS && owner.length === zone.length
 }
 
@@ -51,7 +59,7 @@ export function groupedZone(
   let isSigned = false
   for (const record of records) {
     isSigned ||= record.type === RrType.DNSKEY
-    const fault = isMadeHere(record, zone) ? undefined : addTo(sets, record, zone)
+    const fault = isLeftOut(record, zone) ? undefined : addTo(sets, record, zone)
     if (fault !== undefined) return err(fault)
   }
   return ok({ sets, isSigned, hidden: dropHidden(sets, zone) })

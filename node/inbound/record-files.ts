@@ -1,6 +1,6 @@
 // Works out the operations that make the files of a zone's records be what a transfer brought.
 import type { InboundSet } from './inbound-set.ts'
-import { addTo, groupedZone, isMadeHere, keyOf, printedSet, readSet } from './printed-sets.ts'
+import { addTo, groupedZone, isLeftOut, keyOf, printedSet, readSet } from './printed-sets.ts'
 import type { SetKey } from './printed-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'
@@ -217,7 +217,7 @@ function changedFiles(
   const now = new Map<SetKey, InboundSet>()
   for (const { isAdded, record } of changes) {
     if (record.type === RrType.DNSKEY && !files.isSigned) return err(misfit('it is signed'))
-    if (isMadeHere(record, zone)) continue
+    if (isLeftOut(record, zone)) continue
     if (movesBounds(record, before, zone)) return err(misfit('a delegation changes'))
     const key = keyOf(record.owner, record.type, zone)
     if (!now.has(key)) {

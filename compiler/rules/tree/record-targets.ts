@@ -116,8 +116,12 @@ export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
   for (const rrset of plan.aliases) {
     const { name, type } = rrset.model
     const start = type === RrType.CNAME ? name : `${anyLabel}${name}`
-    const { names, circle } = walk(tree, plan, start)
+    const { names, aliases, circle } = walk(tree, plan, start)
     if (circle.length === 0 && names.length <= aliasesMax + 1) continue
+    if (aliases.some(({ entry }) => isTransferred(entry))) {
+      tellInbound(rrset, circle, report)
+      continue
+    }
     const at = placeOfRrset(rrset, 'values', 0)
     const way = names.map((one) => one.replace(anyLabel, '')).join(' → ')
     if (circle.length > 0) {
@@ -130,9 +134,23 @@ export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
   }
 }
 
+/** Its primary server answers so, too, and another transfer may end it. */
+function tellInbound(
+  rrset: PlannedRrset,
+  circle: readonly PlannedRrset[],
+  report: TreeReport,
+): void {
+  const { name, rdata } = rrset.model
+  const target = formatName(foldName(rdata[0]!))
+  const why = circle.length > 0 ? 'leads in a circle' : 'leads to more aliases than are followed'
+  const args = [rrset.typeName, name, target, why]
+  report('inbound-need-missing', placeOfRrset(rrset, 'values', 0), { args })
+}
+
 interface Walk {
   /** The start, and the target of each alias. */
   readonly names: readonly string[]
+  readonly aliases: readonly PlannedRrset[]
   /** The aliases of the loop; empty: the chain ends, or is too long. */
   readonly circle: readonly PlannedRrset[]
 }
@@ -147,10 +165,10 @@ function walk(tree: Tree, plan: RecordPlan, start: string): Walk {
     const seen = names.indexOf(next)
     names.push(next)
     aliases.push(alias)
-    if (seen !== -1) return { names, circle: aliases.slice(seen) }
+    if (seen !== -1) return { names, aliases, circle: aliases.slice(seen) }
     here = next
   }
-  return { names, circle: [] }
+  return { names, aliases, circle: [] }
 }
 
 /** An ALIAS is resolved from outside: one that leads back to itself never finds an address. */
@@ -163,10 +181,13 @@ function checkAddressAlias(
   const { name } = rrset.model
   const names = [name]
   let next: PlannedRrset | undefined = rrset
+  let isInbound = false
   while (next !== undefined && names.length <= aliasesMax + 1) {
     const here = targetOfAlias(next, names.at(-1)!)
     if (here === undefined) return
     names.push(here)
+    isInbound ||= isTransferred(next.entry)
+    if (here === name && isInbound) return tellInbound(rrset, [rrset], report)
     if (here === name) {
       const way = names.join(' → ')
       return report('alias-loop', placeOfRrset(rrset, 'values', 0), { args: [way] })

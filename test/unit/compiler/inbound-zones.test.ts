@@ -66,9 +66,56 @@ test('a service that comes and goes is laid over what came in, with the same com
   expect([hasWww(), hasWww(www), hasWww()]).toEqual([true, false, true])
 })
 
+const ds = '"1 13 2 0000000000000000000000000000000000000000000000000000000000000000"'
+
+describe('what comes in gives way to what ends its zone here, and to nothing else', () => {
+  const way = 'record-gives-way'
+  const inner = zonesOf(`${zone('example.com.', from)}, ${zone('eu.example.com.')}`)
+  const eu = '{ name: eu, type: NS, values: [ns.eu, ns1.example.net.] }'
+  const glue = '{ name: ns.eu, type: A, values: [192.0.2.53] }'
+  const below = '{ name: x.eu, type: A, values: [192.0.2.7] }'
+  const dname = '{ name: eu, type: DNAME, values: [x.example.net.] }'
+  const signer = `{ name: eu, type: DS, values: [${ds}] }`
+  const tenant = sourceFile('tenants/acme/tenant.yaml', `${top('Tenant', 'acme')}spec: {}\n`)
+  const acme = sourceFile(
+    'tenants/acme/services/eu.yaml',
+    `${top('Service', 'eu')}spec: { domain: eu.example.com., pool: null }\n`,
+  )
+  const rows: readonly [string, readonly string[], readonly SourceFile[], readonly string[]][] = [
+    ['a delegation, to a zone declared here', [eu, glue, below], [inner], [way, way, way]],
+    ['DS of a zone declared here stays', [signer], [inner], []],
+    ['what is below an own delegation', [below], [settings, records([eu, glue])], [way]],
+    ['glue of an own delegation stays', [glue], [settings, records([eu])], []],
+    ['what is below an own DNAME', [below], [settings, records([dname])], [way]],
+    ['names below a service of another tenant stay', [below], [settings, tenant, acme], []],
+  ]
+  test.each(rows)('%s', (_, came, declared, expected) => {
+    const result = compile(transferred(soa, came), ...declared)
+    expect(result.diagnostics.map(({ code }) => code)).toEqual(expected)
+    expect(result.ok).toBe(true)
+  })
+})
+
+test.each([
+  ['of the primary server', ['{ name: b, type: CNAME, values: [a] }'], []],
+  ['with an own alias', [], ['{ name: b, type: CNAME, values: [a] }']],
+])('aliases in a circle %s are a warning', (_, more, own) => {
+  const came = transferred(soa, ['{ name: a, type: CNAME, values: [b] }', ...more])
+  const result = compile(settings, came, ...(own.length > 0 ? [records(own)] : []))
+  expect(new Set(result.diagnostics.map(({ code }) => code))).toEqual(
+    new Set(['inbound-need-missing']),
+  )
+  expect(result.ok).toBe(true)
+})
+
+test('a service below a delegation of the primary server is refused, as the page says', () => {
+  const came = transferred(soa, ['{ name: eu, type: NS, values: [ns1.example.net.] }'])
+  const result = compile(settings, came, service('www', 'www.eu.example.com.'))
+  expect(result.diagnostics.map(({ code }) => code)).toEqual(['record-below-cut'])
+})
+
 describe('an own record that needs what comes in is a warning at most, whatever has come', () => {
   const other = 'inbound-need-missing'
-  const ds = '"1 13 2 0000000000000000000000000000000000000000000000000000000000000000"'
   const rows: readonly [string, string, readonly string[]][] = [
     ['MX', '{ name: "@", type: MX, values: [10 mail] }', [other]],
     ['SRV', '{ name: _s._tcp, type: SRV, values: [1 1 1 mail] }', [other]],

@@ -113,6 +113,8 @@ test('a zone becomes record sets, without what gslb.yaml and signing make', () =
     'sub 300 DS 1 13 2 E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855',
     'old 300 DNAME new.example.net.',
     'x.old 300 A 192.0.2.56',
+    '* 300 NS ns1.example.net.',
+    '*.d 300 DNAME example.net.',
   ])
   expect(files.sets()).toEqual([
     '@ 300 MX 10 mail',
