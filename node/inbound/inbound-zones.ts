@@ -57,8 +57,9 @@ const unreadyMs = 500
 export class InboundZones {
   readonly #parts: InboundZonesParts
   readonly #followed = new Map<string, Followed>()
-  readonly #stop = new AbortController()
-  readonly #ending = new Set<Promise<void>>()
+  #isStopped = false
+  /** Followers that end, by their zones. */
+  readonly #ending = new Map<string, Promise<void>>()
   #leave: () => void = () => undefined
   #callOff: () => void = () => undefined
   /** Transfers under way, and what waits for one of them to end. */
@@ -77,9 +78,9 @@ export class InboundZones {
   async stop(): Promise<void> {
     this.#leave()
     this.#callOff()
-    this.#stop.abort()
-    for (const { follower } of this.#followed.values()) this.#end(follower)
-    await Promise.all(this.#ending)
+    this.#isStopped = true
+    for (const [name, { follower }] of this.#followed) this.#end(name, follower)
+    await Promise.all(this.#ending.values())
     this.#parts.contacts.flush(new Set(this.#followed.keys()))
   }
 
@@ -114,7 +115,7 @@ export class InboundZones {
   #look(): void {
     const { config, after } = this.#parts
     this.#callOff()
-    if (this.#stop.signal.aborted) return
+    if (this.#isStopped) return
     if (!config.isReady()) {
       this.#callOff = after(unreadyMs, () => this.#look())
       return
@@ -129,7 +130,7 @@ export class InboundZones {
         follower.storedChanged()
         continue
       }
-      this.#end(follower)
+      this.#end(name, follower)
       this.#followed.delete(name)
     }
     for (const [name, zone] of wanted) {
@@ -137,9 +138,12 @@ export class InboundZones {
     }
   }
 
-  #end(follower: ZoneFollower): void {
-    const ending: Promise<void> = follower.stop().finally(() => this.#ending.delete(ending))
-    this.#ending.add(ending)
+  #end(name: string, follower: ZoneFollower): void {
+    const ends = [this.#ending.get(name) ?? Promise.resolve(), follower.stop()]
+    const ending: Promise<void> = Promise.all(ends).then(() => {
+      if (this.#ending.get(name) === ending) this.#ending.delete(name)
+    })
+    this.#ending.set(name, ending)
   }
 
   #follow(name: string, { from }: Zone): void {
@@ -151,13 +155,10 @@ export class InboundZones {
     const follower = new ZoneFollower({
       ...{ name, zone: foldName(wire.value), primaries, clock, after, random, log },
       key: () => this.#keyOf(from.key),
-      ask: (primary, question) =>
-        this.#inTurn(() =>
-          askPrimary(primary, question, {
-            nowSeconds: () => Math.floor(clock.nowMs() / 1_000),
-            stop: this.#stop.signal,
-          }),
-        ),
+      ask: (primary, question, stop) => {
+        const nowSeconds = (): number => Math.floor(clock.nowMs() / 1_000)
+        return this.#inTurn(() => askPrimary(primary, question, { nowSeconds, stop }), stop)
+      },
       stored: () => storedOf(this.#filesOf(name)),
       take: async (came, accepted) => {
         const plan = filesOf(this.#filesOf(name), came)
@@ -178,7 +179,8 @@ export class InboundZones {
       onContact: (atMs) => contacts.heard(name, atMs),
     })
     this.#followed.set(name, { made: JSON.stringify(from), primaries, follower })
-    follower.start()
+    // The one before may be writing: what it writes is then there before this one asks.
+    void (this.#ending.get(name) ?? Promise.resolve()).then(() => follower.start())
   }
 
   #write(operations: Parameters<typeof writeZone>[1], subject: string, override?: string) {
@@ -208,23 +210,43 @@ export class InboundZones {
   }
 
   #filesOf(name: string): InboundFiles {
-    const { zones, entriesOf } = inboundIndexOf(this.#parts.config.snapshot())
+    const snapshot = this.#parts.config.snapshot()
+    const { zones, entriesOf } = inboundIndexOf(snapshot)
     const zone = zones.get(name)
     const wire = parseName(name)
+    const tenant = zone?.tenants?.[0] ?? defaultTenant
     return {
-      ...{ name, zone: wire.ok ? foldName(wire.value) : new Uint8Array(1) },
-      tenant: zone?.tenants?.[0] ?? defaultTenant,
+      ...{ name, zone: wire.ok ? foldName(wire.value) : new Uint8Array(1), tenant },
+      isTaken: (one) => snapshot.holderOf('Records', tenant, one) !== undefined,
       isSigned: zone?.dnssec?.enabled === true,
       entries: entriesOf.get(name) ?? [],
     }
   }
 
-  /** Runs so many at once, and the rest one after the other. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** @returns false: it has stopped before its turn */
+  #turn(stop: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1)
+        resolve(false)
+      }
+      const begin = (): void => {
+        stop.removeEventListener('abort', leave)
+        resolve(true)
+      }
+      stop.addEventListener('abort', leave, { once: true })
+      this.#waiting.push(begin)
+    })
+  }
+
+  /** Runs so many at once, and the rest one after the other; what stops waits no longer. */
+  async #inTurn<T>(
+    work: () => Promise<Result<T, string>>,
+    stop: AbortSignal,
+  ): Promise<Result<T, string>> {
+    if (stop.aborted) return err('is not asked any more')
     if (this.#running >= inboundLimits.runningMax) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve)
-      })
+      if (!(await this.#turn(stop))) return err('is not asked any more')
     } else this.#running++
     try {
       return await work()

@@ -2,8 +2,9 @@
 import type { InboundSet } from './inbound-set.ts'
 import { addTo, groupedZone, isLeftOut, keyOf, printedSet, readSet } from './printed-sets.ts'
 import type { SetKey } from './printed-sets.ts'
+import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import type { Operation } from '#config/operation.ts'
+import type { Operation, UpdateObject } from '#config/operation.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { formatName, parseName } from '#dns/name.ts'
@@ -29,6 +30,8 @@ export interface InboundFiles {
   readonly isSigned: boolean
   /** Its files that came by transfer. */
   readonly entries: readonly ConfigEntry<'Records'>[]
+  /** Whether a file of the tenant has this name, perhaps one that did not come by transfer. */
+  readonly isTaken: (name: string) => boolean
 }
 
 /** `misfit`: the changes are not for what is here, so the whole zone is needed. */
@@ -79,7 +82,21 @@ export function expiryOf({ entries }: InboundFiles, isExpired: boolean): readonl
   const soa = head?.object.spec.transfer?.soa
   if (head === undefined || soa === undefined) return []
   const transfer = isExpired ? { soa, expired: true } : { soa }
-  return [updated(head, { transfer })]
+  return pinned(head, [updated(head, { transfer })])
+}
+
+/**
+ * Each commit of a zone writes its head, and only over the head that was read: the changes of one
+ * serial are not laid on another one that a second control node has written meanwhile.
+ */
+function pinned(head: ConfigEntry<'Records'>, operations: readonly Operation[]): Operation[] {
+  const { uid, object } = head
+  const isOfHead = (one: Operation): one is UpdateObject =>
+    one.verb === 'update' && 'uid' in one.target && one.target.uid === uid
+  const own = operations.find(isOfHead)
+  const written = own ?? updated(head, { transfer: object.spec.transfer ?? {} })
+  const others = operations.filter((one) => one !== own)
+  return [{ ...written, ifMatch: etagOf(object) }, ...others]
 }
 
 /** The file that says how the zone stands. */
@@ -140,7 +157,8 @@ function operationsFor(
     const name: string = names.next().value
     return { verb: 'create', kind: 'Records', tenant: files.tenant, name, spec }
   })
-  return [...changed, ...created]
+  const operations = [...changed, ...created]
+  return head === undefined || operations.length === 0 ? operations : pinned(head, operations)
 }
 
 /** @param coming loses what has found room */
@@ -183,17 +201,17 @@ function areSame(records: readonly RecordSet[], before: readonly RecordSet[]): b
 const updated = (
   { uid }: ConfigEntry,
   patch: { readonly records?: readonly RecordSet[]; readonly transfer: Transfer },
-): Operation => ({
+): UpdateObject => ({
   ...{ verb: 'update', kind: 'Records', target: { uid } },
-  patch: patch as unknown as JsonObject,
+  patch,
 })
 
-function* freeNames({ name, entries }: InboundFiles): Generator<string, never> {
+function* freeNames({ name, entries, isTaken }: InboundFiles): Generator<string, never> {
   const taken = new Set(entries.map((entry) => entry.name))
   const stem = `${name === '.' ? 'root' : name.slice(0, -1)}-transferred`
   for (let n = 1; ; n++) {
     const one = n === 1 ? stem : `${stem}-${n}`
-    if (!taken.has(one)) yield one
+    if (!taken.has(one) && !isTaken(one)) yield one
   }
 }
 

@@ -29,7 +29,10 @@ export async function writeZone(
   return done.ok ? ok(null) : err(faultOf(done.error, operations))
 }
 
-/** Failures of what was written, and not of who writes: the next try would fail, too. */
+/**
+ * Failures of what was written, and not of who writes: the next try would fail, too. A conflict
+ * without diagnostics is none of them: another node has made the file of this name meanwhile.
+ */
 const ofContent: ReadonlySet<string> = new Set(['invalid', 'conflict', 'forbidden', 'too-many'])
 const diagnosticsShown = 3
 
@@ -38,7 +41,8 @@ function faultOf(failure: WriteFailure | NeedsPlan, operations: readonly Operati
   if (failure.code === 'guarded') {
     return { is: 'held', reason: failure.own?.message ?? message.replace(/ If that is .*$/s, '') }
   }
-  if (!ofContent.has(code)) return { is: 'later', reason: message }
+  const isRace = code === 'conflict' && diagnostics.length === 0
+  if (!ofContent.has(code) || isRace) return { is: 'later', reason: message }
   if (diagnostics.length === 0) return { is: 'refused', reason: message }
   const shown = diagnostics.slice(0, diagnosticsShown).map((one) => said(one, operations))
   const more = diagnostics.length - shown.length

@@ -22,7 +22,6 @@ export function createFileLastMembers(path: string, clock: Clock, log: Log): Las
 }
 
 /** @returns undefined: the line is no JSON of this form */
-/** @returns undefined: the line is no JSON of this form */
 export function foundMembersIn(line: string): FoundMembers | undefined {
   const value = parseJson(line)
   if (!isFields(value)) return undefined

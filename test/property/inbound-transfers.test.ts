@@ -163,6 +163,16 @@ describe('what a server must not send', () => {
     expect(got.ok ? '' : got.error).toContain(says)
   })
 
+  test('the serial, where it has no authority for the zone', () => {
+    const [message] = messagesOf([soa(9)], together)
+    const take = (qtype: number) =>
+      new TransferReader({ id, zone, qtype, serial: 5 }).take(message!)
+    expect(take(RrType.SOA)).toMatchObject({ ok: true, value: { is: 'current' } })
+    message![HeaderOffset.Flags1] = 0x80
+    expect(take(RrType.SOA)).toMatchObject({ ok: false })
+    expect(take(RrType.IXFR)).toMatchObject({ ok: true })
+  })
+
   test('more than the limits permit', () => {
     const records = [soa(9), ...wholeZone(new Random(1), 20), soa(9)]
     const limits = { recordsMax: 10, bytesMax: 10_000, changedRecordsMax: 3 }

@@ -58,6 +58,7 @@ async function askOnce(
   question: PrimaryQuestion,
   { nowSeconds, stop }: Asking,
 ): Promise<Result<Transferred, AskFault>> {
+  if (stop.aborted) return err({ of: 0, reason: notWaitedFor })
   const socket = connect({ host: primary.address, port: primary.port, noDelay: true })
   const messages = new Messages(socket, stop)
   const duration = setTimeout(() => messages.fail(tooLong), inboundLimits.durationMaxMs)
@@ -174,7 +175,7 @@ class Messages {
     stop.addEventListener('abort', this.#aborted)
   }
 
-  readonly #aborted = (): void => this.fail('is not waited for: this node stops')
+  readonly #aborted = (): void => this.fail(notWaitedFor)
 
   async opened(): Promise<Result<null, string>> {
     while (!this.#isOpen && this.#fault === undefined) await this.#news()
@@ -234,6 +235,7 @@ class Messages {
   }
 }
 
+const notWaitedFor = 'is not waited for: it is no primary server any more, or this node stops'
 const idle = `sends nothing for ${inboundLimits.idleMs / 1_000} s`
 const noConnection = `does not take a connection within ${inboundLimits.connectMs / 1_000} s`
 

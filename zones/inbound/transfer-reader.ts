@@ -112,6 +112,9 @@ export class TransferReader {
     const rcode = message[HeaderOffset.Flags2]! & Flag2.RcodeMask
     if (rcode !== 0) return err(`answers ${rcodeNames[rcode] ?? `rcode ${rcode}`}`)
     if ((flags & Flag1.Tc) !== 0) return err('truncates its answer')
+    // RFC 1034 section 4.3.5: a resolver, or a server that forwards, is no contact with the zone.
+    const hasAuthority = this.#question.qtype !== RrType.SOA || (flags & Flag1.Aa) !== 0
+    if (!hasAuthority) return err('answers without authority (AA): it does not hold the zone')
     const questions = view.getUint16(HeaderOffset.QdCount)
     if (questions === 0) return ok(HeaderOffset.End)
     const name = readMessageName(message, HeaderOffset.End)

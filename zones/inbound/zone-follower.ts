@@ -49,6 +49,7 @@ interface FollowerParts {
   readonly ask: (
     primary: AddressPort,
     question: PrimaryQuestion,
+    stop: AbortSignal,
   ) => Promise<Result<Transferred, string>>
   /** undefined: nothing has ever come. */
   readonly stored: () => StoredZone | undefined
@@ -96,8 +97,9 @@ export class ZoneFollower {
   #running: Promise<void> | undefined
   #isAskedAgain = false
   #lookedMs = -Infinity
-  #seenSerial: number | undefined
-  #isStopped = false
+  /** What was stored when it was looked at last. */
+  #seen: StoredZone | undefined
+  readonly #stop = new AbortController()
 
   constructor(parts: FollowerParts) {
     this.#parts = parts
@@ -105,7 +107,7 @@ export class ZoneFollower {
     this.#contactAtMs = contactAtMs
     const agoMs = contactAtMs === 0 ? 0 : Math.max(0, clock.nowMs() - contactAtMs)
     this.#contactMs = clock.monotonicMs() - agoMs
-    this.#seenSerial = parts.stored()?.soa.serial
+    this.#seen = parts.stored()
   }
 
   start(): void {
@@ -113,7 +115,7 @@ export class ZoneFollower {
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.#stop.abort()
     this.#callOff()
     await this.#running
   }
@@ -130,14 +132,30 @@ export class ZoneFollower {
 
   /** The stored zone may have changed: another node may have written it. */
   storedChanged(): void {
-    const stored = this.#parts.stored()
-    const isOfOthers = this.#running === undefined && stored?.soa.serial !== this.#seenSerial
-    this.#seenSerial = stored?.soa.serial
-    if (isOfOthers) this.#contactMs = this.#parts.clock.monotonicMs()
+    const before = this.#seen
+    this.#see()
+    if (this.#running !== undefined) return
+    const stored = this.#seen
+    const isOtherSerial = stored?.soa.serial !== before?.soa.serial
+    // It may be what could not be used here: a look tells.
+    if (isOtherSerial && (this.#state === 'held' || this.#state === 'refused')) this.notice()
     // What could not be used may be usable now; it is asked for when it is time.
-    if (this.#running === undefined) this.#offered = undefined
+    this.#offered = undefined
+    if (this.#state === 'expired' && stored?.isExpired === false) this.#be('failing', this.#error)
     const isExpiredInVain = stored?.isExpired === true && !this.#isTooLongAgo(stored)
     if (isExpiredInVain && this.#state !== 'failing') this.notice()
+  }
+
+  /**
+   * A new serial, and a mark of expiry that was taken back, say that a node has heard a primary
+   * server. Without the second, a node that is cut off would mark the zone again at each try.
+   */
+  #see(): void {
+    const [before, stored] = [this.#seen, this.#parts.stored()]
+    this.#seen = stored
+    const isTakenBack = before?.isExpired === true && stored?.isExpired === false
+    if (!isTakenBack && stored?.soa.serial === before?.soa.serial) return
+    this.#contactMs = this.#parts.clock.monotonicMs()
   }
 
   /** Transfers the whole zone now, whatever its serial, and takes it beyond guardrails. */
@@ -161,13 +179,13 @@ export class ZoneFollower {
 
   #arm(delayMs: number): void {
     this.#callOff()
-    if (this.#isStopped) return
+    if (this.#stop.signal.aborted) return
     this.#callOff = this.#parts.after(delayMs, () => void this.#run())
   }
 
   async #run(acceptance?: Acceptance): Promise<void> {
     if (this.#running !== undefined) return this.#running
-    if (this.#isStopped) return
+    if (this.#stop.signal.aborted) return
     this.#callOff()
     this.#lookedMs = this.#parts.clock.monotonicMs()
     const run = this.#look(acceptance)
@@ -177,7 +195,7 @@ export class ZoneFollower {
       })
       .then((pauseMs) => {
         this.#running = undefined
-        this.#seenSerial = this.#parts.stored()?.soa.serial
+        this.#see()
         this.#arm(this.#isAskedAgain ? inboundTimers.noticeMs : pauseMs)
         this.#isAskedAgain = false
       })
@@ -194,7 +212,7 @@ export class ZoneFollower {
       const wants = acceptance === undefined ? 'changes' : 'force'
       const pauseMs = await this.#askOne(primary, { key: key.value, wants, acceptance }, faults)
       if (pauseMs !== undefined) return pauseMs
-      if (this.#isStopped) return 0
+      if (this.#stop.signal.aborted) return 0
     }
     return await this.#failed(faults.join('; '))
   }
@@ -209,20 +227,44 @@ export class ZoneFollower {
     const serial = stored()?.soa.serial
     const { key, wants, acceptance } = how
     const asked = { zone, key, serial, wants, refused: this.#offered }
-    const got = await ask(primary, asked)
+    const got = await ask(primary, asked, this.#stop.signal)
+    // What comes too late is of servers that are perhaps no primary servers any more.
+    if (this.#stop.signal.aborted) return 0
     const where = `${primary.address} port ${primary.port}`
     if (!got.ok) {
       faults.push(`${where} ${got.error}`)
       return undefined
     }
-    const { soa } = got.value
-    if (got.value.is === 'current') return await this.#heardCurrent(soa, where, faults)
+    const { is, soa } = got.value
+    if (is === 'current') return await this.#heardCurrent(soa, where, faults)
+    if (acceptance === undefined) {
+      const isOther = stored()?.soa.serial !== serial
+      if (isOther && (is === 'changes' || this.#isHere(soa))) return this.#overtaken()
+      if (this.#isHere(soa)) return await this.#heardCurrent(soa, where, faults)
+    }
     const taken = await this.#parts.take(got.value, acceptance)
     if (!taken.ok && taken.error.is === 'misfit' && wants === 'changes') {
       return await this.#askOne(primary, { ...how, wants: 'whole' }, faults)
     }
     this.#heard()
-    return taken.ok ? this.#taken(soa, got.value, where) : this.#notTaken(soa, taken.error)
+    if (taken.ok) return this.#taken(soa, got.value, where)
+    if (acceptance === undefined && this.#isHere(soa)) return this.#overtaken()
+    const pauseMs = this.#notTaken(soa, taken.error)
+    if (taken.error.is === 'later') return pauseMs
+    return (await this.#unmarked()).ok ? pauseMs : inboundTimers.rewriteMs
+  }
+
+  /** Whether what is stored is this serial, or a newer one. */
+  #isHere({ serial }: InboundSoa): boolean {
+    const stored = this.#parts.stored()
+    return stored !== undefined && !isNewer(serial, stored.soa.serial)
+  }
+
+  /** Another node has written while this one asked. @returns the pause until the next look */
+  #overtaken(): number {
+    this.#heard()
+    this.#offered = undefined
+    return inboundTimers.noticeMs
   }
 
   async #heardCurrent(
@@ -231,7 +273,7 @@ export class ZoneFollower {
     faults: string[],
   ): Promise<number | undefined> {
     const stored = this.#parts.stored()
-    const isOffered = this.#offered !== undefined && soa.serial === this.#offered
+    const isOffered = soa.serial === this.#offered && soa.serial !== stored?.soa.serial
     if (stored !== undefined && isNewer(stored.soa.serial, soa.serial)) {
       faults.push(
         `${where} has the serial ${soa.serial}, which is before ${stored.soa.serial} here: ` +
@@ -241,13 +283,21 @@ export class ZoneFollower {
       return undefined
     }
     this.#heard()
-    if (stored?.isExpired === true && !isOffered) {
-      const unmarked = await this.#parts.markExpired(false)
-      if (!unmarked.ok) return this.#notTaken(soa, unmarked.error)
-    }
+    const unmarked = await this.#unmarked()
+    if (!unmarked.ok) return this.#notTaken(soa, unmarked.error)
     if (isOffered) return this.#pauseMs(stored?.soa ?? soa, 'refresh')
+    this.#offered = undefined
     this.#be('current', '')
     return this.#pauseMs(soa, 'refresh')
+  }
+
+  /**
+   * A primary server was heard: what is here is answered, also where a newer serial is held or
+   * refused, since a person decides on that one.
+   */
+  async #unmarked(): Promise<Result<null, TakeFault>> {
+    const isExpired = this.#parts.stored()?.isExpired === true
+    return isExpired ? await this.#parts.markExpired(false) : ok(null)
   }
 
   #heard(): void {
@@ -298,7 +348,8 @@ export class ZoneFollower {
         return inboundTimers.rewriteMs
       }
     }
-    this.#be('expired', reason)
+    // Another node may have taken the mark back meanwhile.
+    this.#be(this.#parts.stored()?.isExpired === true ? 'expired' : 'failing', reason)
     return retryMs
   }
 

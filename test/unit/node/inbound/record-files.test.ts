@@ -1,5 +1,6 @@
 // What a zone transfer makes of the files of a zone: which are written, which stay, what is not.
 import { describe, expect, test } from 'vitest'
+import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'
 import { RecordList } from '#dns/zone-file/record-list.ts'
@@ -39,9 +40,14 @@ class Files {
   #made = 0
   entries: ConfigEntry<'Records'>[] = []
   isSigned = false
+  /** Names of files of people. */
+  readonly others = new Set<string>()
 
   get view(): InboundFiles {
-    return { name, zone, tenant: 'default', isSigned: this.isSigned, entries: this.entries }
+    return {
+      ...{ name, zone, tenant: 'default', isSigned: this.isSigned, entries: this.entries },
+      isTaken: (one) => this.others.has(one),
+    }
   }
 
   take(operations: readonly Operation[]): void {
@@ -239,4 +245,38 @@ test('a zone that has expired is marked in one file, and the mark goes', () => {
   files.take(expiryOf(files.view, false))
   expect(files.entries[0]!.object.spec.transfer).toEqual({ soa: soaOf(1) })
   expect(files.sets()).toEqual(['www 300 A 192.0.2.1'])
+})
+
+test('all that is written of a zone is written over the head that was read', () => {
+  const files = new Files()
+  files.whole(Array.from({ length: 6_000 }, (_, i) => `n${i} 300 A 192.0.2.1`))
+  const ofHead = () => {
+    const [head] = files.entries
+    return { target: { uid: head!.uid }, ifMatch: etagOf(head!.object) }
+  }
+  const lines = files.entries[1]!.object.spec.records.map(({ name: one }) => one)
+  const rows: readonly [string, () => readonly Operation[]][] = [
+    ['a mark', () => expiryOf(files.view, true)],
+    ['a whole zone of the same serial', () => files.whole(['n1 300 A 192.0.2.2']).operations],
+    ['a file that goes', () => files.whole([]).operations],
+    ['a file that comes', () => files.whole(['n7 300 A 192.0.2.7'], 9).operations],
+  ]
+  const before = ofHead()
+  const changes: ZoneChange[] = [{ isAdded: true, record: record(`${lines[0]} 300 A 192.0.2.9`) }]
+  const plan = filesOf(files.view, { is: 'changes', soa: soaOf(1), changes })
+  // The set is in the second file, and the serial the same: the head is written nevertheless.
+  if (!plan.ok) throw new Error(plan.error.reason)
+  expect(plan.value.operations.map((one) => 'ifMatch' in one)).toEqual([true, false])
+  expect(plan.value.operations[0]).toMatchObject(before)
+  for (const [what, operations] of rows) {
+    const wanted = ofHead()
+    expect([what, operations()[0]]).toMatchObject([what, wanted])
+  }
+})
+
+test('a new file takes a name that is free, also of files of people', () => {
+  const files = new Files()
+  files.others.add('example.com-transferred')
+  files.whole(['www 300 A 192.0.2.1'])
+  expect(files.entries.map((entry) => entry.name)).toEqual(['example.com-transferred-2'])
 })

@@ -18,21 +18,51 @@ const timers = { refresh: 3_600, retry: 600, expire: 86_400 }
 const first = { address: '192.0.2.53', port: 53 }
 const second = { address: '198.51.100.53', port: 5_353 }
 
-class World {
+/** What control nodes share: the repository, where each hears of the commits of all. */
+class Shared {
   readonly time = new FakeTime(1_800_000_000_000)
+  readonly followers: ZoneFollower[] = []
+  stored: StoredZone | undefined
+
+  commit(stored: StoredZone): void {
+    this.stored = stored
+    for (const follower of this.followers) follower.storedChanged()
+  }
+}
+
+class World {
+  readonly shared: Shared
   readonly asked: { readonly port: number; readonly question: PrimaryQuestion }[] = []
   readonly marks: boolean[] = []
   readonly taken: (Acceptance | undefined)[] = []
   /** Serial of a server by its port; undefined: it is away. */
   readonly serials = new Map<number, number | undefined>([[53, 1]])
-  stored: StoredZone | undefined
   fault: TakeFault | undefined
+  /** What another node does while this one asks, or writes. */
+  meanwhile: { readonly asks?: () => void; readonly writes?: () => void } = {}
+  /** Serial of what a transfer brings; undefined: the one that was told. */
+  sent: number | undefined
+  stopSignal: AbortSignal | undefined
   contactAtMs = 0
   follower: ZoneFollower
 
-  constructor(contactAtMs = 0, stored?: StoredZone) {
-    this.stored = stored
+  constructor(contactAtMs = 0, stored?: StoredZone, shared = new Shared()) {
+    this.shared = shared
+    if (stored !== undefined) this.stored = stored
     this.follower = this.#make(contactAtMs)
+    shared.followers.push(this.follower)
+  }
+
+  get time(): FakeTime {
+    return this.shared.time
+  }
+
+  get stored(): StoredZone | undefined {
+    return this.shared.stored
+  }
+
+  set stored(stored: StoredZone) {
+    this.shared.stored = stored
   }
 
   #make(contactAtMs: number): ZoneFollower {
@@ -42,12 +72,15 @@ class World {
       primaries: [first, second],
       random: { next: () => 0 },
       key: () => ok(undefined),
-      ask: async ({ port }, question) => this.#answer(port, question),
+      ask: async ({ port }, question, stop) => {
+        this.stopSignal = stop
+        return this.#answer(port, question)
+      },
       stored: () => this.stored,
       take: async (came, accepted) => this.#take(came, accepted),
       markExpired: async (isExpired) => {
         this.marks.push(isExpired)
-        this.stored = { ...this.stored!, isExpired }
+        this.shared.commit({ ...this.stored!, isExpired })
         return ok(null)
       },
       contactAtMs,
@@ -62,16 +95,21 @@ class World {
     const soa = { serial, ...timers }
     const { serial: known, wants, refused } = question
     const isThere = known !== undefined && !isNewer(serial, known)
+    this.meanwhile.asks?.()
     if (wants !== 'force' && (isThere || serial === refused)) return ok({ is: 'current', soa })
-    if (wants === 'changes' && known !== undefined) return ok({ is: 'changes', soa, changes: [] })
-    return ok({ is: 'whole', soa, records: new RecordList() })
+    const sent = { ...soa, serial: this.sent ?? serial }
+    if (wants === 'changes' && known !== undefined) {
+      return ok({ is: 'changes', soa: sent, changes: [] })
+    }
+    return ok({ is: 'whole', soa: sent, records: new RecordList() })
   }
 
   #take({ is, soa }: Came, accepted: Acceptance | undefined): Result<null, TakeFault> {
     const isMisfit = this.fault?.is === 'misfit' && is === 'whole'
+    this.meanwhile.writes?.()
     if (this.fault !== undefined && accepted === undefined && !isMisfit) return err(this.fault)
     this.taken.push(accepted)
-    this.stored = { soa, isExpired: false }
+    this.shared.commit({ soa, isExpired: false })
     return ok(null)
   }
 
@@ -231,4 +269,121 @@ test('a zone that never came is asked for ever less often', async () => {
   await world.follower.stop()
   const { waiting } = world.time
   expect(waiting).toBe(0)
+})
+
+describe('two control nodes follow one zone', () => {
+  const zoneAt = (serial: number): StoredZone => ({ soa: { serial, ...timers }, isExpired: false })
+
+  /** The second reaches no primary server. */
+  async function pair(stored: StoredZone): Promise<readonly [World, World]> {
+    const near = new World(0, stored)
+    const far = new World(0, undefined, near.shared)
+    far.serials.set(53, undefined)
+    near.serials.set(53, stored.soa.serial)
+    await near.started()
+    await far.started()
+    return [near, far]
+  }
+
+  test('one that is cut off marks the zone once in the time of `expire`', async () => {
+    const [near, far] = await pair(zoneAt(1))
+    const days = 10
+    for (let i = 0; i < days * 144; i++) await near.pass(600_000)
+    expect(far.marks.every((isExpired) => isExpired)).toBe(true)
+    expect(far.marks.length).toBeGreaterThanOrEqual(days - 1)
+    expect(far.marks.length).toBeLessThanOrEqual(days)
+    expect(near.marks).toEqual(far.marks.map(() => false))
+    expect(near.stored?.isExpired).toBe(false)
+    expect(near.follower.status().state).toBe('current')
+    expect(far.follower.status().state).toBe('failing')
+  }, 20_000)
+
+  test('a primary server that is heard takes the mark back, whatever it offers', async () => {
+    const [near] = await pair(zoneAt(1))
+    near.fault = { is: 'held', reason: 'it removes too much' }
+    near.serials.set(53, 2)
+    await near.pass(3_600_000)
+    expect(near.follower.status()).toMatchObject({ state: 'held', serial: 1, offered: 2 })
+    near.shared.commit({ ...zoneAt(1), isExpired: true })
+    await near.pass(1_000)
+    expect(near.marks).toEqual([false])
+    expect(near.follower.status()).toMatchObject({ state: 'held', serial: 1, offered: 2 })
+  })
+
+  const overtaken: readonly [string, number, PrimaryQuestion['wants']][] = [
+    ['a newer serial', 4, 'changes'],
+    ['the same serial', 3, 'changes'],
+    ['a serial between', 2, 'changes'],
+    ['a newer serial', 4, 'whole'],
+    ['the same serial', 3, 'whole'],
+  ]
+  test.each(overtaken)(
+    'the other writes %s (%i) during a transfer: %s',
+    async (_, other, wants) => {
+      const world = wants === 'whole' ? new World() : new World(0, zoneAt(1))
+      world.serials.set(53, 3)
+      world.meanwhile = {
+        asks: () => {
+          world.meanwhile = {}
+          world.shared.commit(zoneAt(other))
+          if (other === 4) world.serials.set(53, 4)
+        },
+      }
+      await world.started()
+      expect(world.taken).toEqual([])
+      expect(world.stored).toEqual(zoneAt(other))
+      await world.pass(250)
+      const isBetween = other === 2
+      const serial = Math.max(3, other)
+      expect(world.follower.status()).toMatchObject({ state: 'current', serial, error: '' })
+      expect(world.taken).toHaveLength(isBetween ? 1 : 0)
+    },
+  )
+
+  test('a zone that is sent with an older serial than was told is not taken', async () => {
+    const world = new World(0, zoneAt(5))
+    world.serials.set(53, 6)
+    world.sent = 4
+    await world.started()
+    expect(world.taken).toEqual([])
+    expect(world.follower.status().error).toContain('has the serial 4, which is before 5 here')
+  })
+
+  const lost: readonly TakeFault['is'][] = ['refused', 'held', 'later']
+  test.each(lost)(
+    'the one that loses a write (%s) is well as soon as the zone is here',
+    async (is) => {
+      const world = new World()
+      world.fault = { is, reason: 'There is a Records named example.com-transferred already.' }
+      world.meanwhile = { writes: () => world.shared.commit(zoneAt(1)) }
+      await world.started()
+      await world.pass(250)
+      expect(world.asked).toHaveLength(2)
+      expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1, error: '' })
+      expect(world.follower.status().offered).toBeUndefined()
+    },
+  )
+
+  test.each(lost)('the same where it hears of that commit later: %s', async (is) => {
+    const world = new World()
+    world.fault = { is, reason: 'There is a Records named example.com-transferred already.' }
+    await world.started()
+    await world.pass(1_000)
+    world.shared.commit(zoneAt(1))
+    await world.pass(5_000)
+    expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1, error: '' })
+    expect(world.follower.status().offered).toBeUndefined()
+  })
+})
+
+test('what comes after the end of a follower is not taken', async () => {
+  const world = new World()
+  let isStopped = false
+  world.meanwhile = { asks: () => void world.follower.stop().then(() => (isStopped = true)) }
+  await world.started()
+  expect(world.asked).toHaveLength(1)
+  expect(world.stopSignal?.aborted).toBe(true)
+  expect(isStopped).toBe(true)
+  expect(world.taken).toEqual([])
+  expect(world.time.waiting).toBe(0)
 })
