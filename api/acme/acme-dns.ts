@@ -27,7 +27,7 @@ export interface AcmeDnsUpdate {
 export interface AcmeDnsKey {
   readonly username: string
   readonly tenantId: string
-  /** The name whose TXT values the key sets, with the final dot. */
+  /** The name whose TXT values the key sets, with the final dot; '': the endpoint is off. */
   readonly name: string
   readonly allowFrom: readonly string[]
   readonly createdAtMs: number
@@ -51,6 +51,10 @@ export interface AcmeDns {
   readonly update: (update: AcmeDnsUpdate) => Promise<Result<null, AcmeDnsFault>>
   /** Also while the endpoint is off. */
   readonly list: (scope: TenantScope) => StoreCall<readonly AcmeDnsKey[]>
-  /** Deletes a key and its values. @returns false: there is no such key */
+  /**
+   * Deletes a key and its values, also those of an earlier domain.
+   *
+   * @returns false: there is no such key
+   */
   readonly delete: (scope: TenantScope, username: string) => StoreCall<boolean>
 }

@@ -93,7 +93,10 @@ const AcmeDnsKey = Type.Object(
   {
     id: Type.String({ description: 'Its user' }),
     tenantId: Type.String(),
-    name: Type.String({ description: 'The name whose TXT values it sets, with the final dot' }),
+    name: Type.String({
+      description:
+        'The name whose TXT values it sets, with the final dot; empty: the endpoint is off',
+    }),
     allowFrom: Type.Array(Type.String(), { description: 'Networks; empty: all' }),
     createdAt: UnixSeconds,
   },

@@ -50,7 +50,8 @@ const valueLimits = {
 export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
   const { settings, store } = parts
   const domain = settings.domain.toLowerCase().replace(/\.$/, '')
-  const nameOf = ({ subdomain }: Pick<AcmeDnsAccount, 'subdomain'>) => `${subdomain}.${domain}.`
+  const nameOf = ({ subdomain }: Pick<AcmeDnsAccount, 'subdomain'>) =>
+    domain === '' ? '' : `${subdomain}.${domain}.`
   let sweptMs: number | undefined
   const registrants = settings.registerFrom.flatMap(networksOf)
   return {
@@ -90,7 +91,7 @@ export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
       if (!found.ok) return found
       if (found.value === null) return ok(false)
       // Values first: without its key, the name would keep them for a day.
-      const removed = await removeValues(parts, nameOf(found.value))
+      const removed = await removeValues(parts, username)
       return removed.ok ? await store.delete(username) : removed
     },
   }
@@ -153,12 +154,15 @@ const keyOf = (
   name: string,
 ): AcmeDnsKey => ({ username, tenantId: settings.tenant, name, allowFrom, createdAtMs })
 
+/** Wherever they are: the settings may have had another domain when they were set. */
 async function removeValues(
   { dynamicDns }: AcmeDnsParts,
-  name: string,
+  username: string,
 ): Promise<Result<null, StoreFailure>> {
-  for (const { id, writtenBy } of dynamicDns.texts.recordsAt(name)) {
-    if (!writtenBy.startsWith(writer)) continue
+  const listed = await dynamicDns.listRecords('every-tenant')
+  if (!listed.ok) return listed
+  for (const { id, writtenBy } of listed.value) {
+    if (writtenBy !== `${writer}${username}`) continue
     const deleted = await dynamicDns.deleteRecord('every-tenant', id)
     if (!deleted.ok) return deleted
   }

@@ -16,11 +16,18 @@ const plain = {
 }
 const txt = (letter: string): string => letter.repeat(43)
 
-function world(more: Partial<Settings['acmeDns']> = {}) {
+interface Stored {
+  readonly accounts: Map<string, AcmeDnsAccount>
+  readonly records: StoredRecord[]
+}
+
+/** @param stored of a node with other settings, before it was started again with these */
+function world(
+  more: Partial<Settings['acmeDns']> = {},
+  { accounts, records }: Stored = { accounts: new Map(), records: [] },
+) {
   const settings = { ...plain, ...more }
   const time = new FakeTime(Date.UTC(2026, 10, 30))
-  const accounts = new Map<string, AcmeDnsAccount>()
-  const records: StoredRecord[] = []
   const remove = (id: string): void => {
     const at = records.findIndex((one) => one.id === id)
     if (at >= 0) records.splice(at, 1)
@@ -186,6 +193,30 @@ test('keys are of one tenant, which lists and deletes them with what they have s
   expect([...accounts.keys()]).toEqual([other.username])
   expect(values()).toEqual([txt('b')])
   expect(await update(one, txt('c'))).toMatchObject({ status: 401 })
+})
+
+test.each([
+  ['has another domain', 'other.example.com', true],
+  ['is off', '', false],
+])('a key is deleted with its values where the endpoint %s by now', async (_w, domain, isOn) => {
+  const before = world()
+  const [one, other] = [await before.register(), await before.register()]
+  await before.update(one, txt('a'))
+  await before.update(other, txt('b'))
+  before.records.push({ ...before.records[0]!, id: 'people', writtenBy: 'key:certbot.' })
+  const { acmeDns, app, records } = world({ domain }, before)
+  const listed = await app.inject('/api/v1/acme-dns/keys')
+  expect(
+    listed
+      .json<{ name: string }[]>()
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual([one, other].map(({ subdomain }) => (isOn ? `${subdomain}.${domain}.` : '')).toSorted())
+  expect(await acmeDns.delete('every-tenant', one.username)).toEqual(ok(true))
+  expect(records.map(({ writtenBy }) => writtenBy)).toEqual([
+    `acme-dns:${other.username}`,
+    'key:certbot.',
+  ])
 })
 
 test('there are no more keys than the settings allow, until one is deleted', async () => {
