@@ -134,7 +134,8 @@ function planText(name: string, plan: Fields, counts: Fields): string {
   const what =
     counts['changes'] === 0
       ? 'nothing to write'
-      : `plan ${String(digest)}: ${Number(adds)} to write, ${Number(deletes)} to delete` + ttls(plan)
+      : `plan ${String(digest)}: ${Number(adds)} to write, ${Number(deletes)} to delete` +
+        ttls(plan)
   const held = isHeld ? `, which is held: one push may delete ${Number(deletesMax)}` : ''
   return `${plain(name)}: ${what}${held}\n${lines.join('')}`
 }
