@@ -31,6 +31,9 @@ export const inboundTimers = Object.freeze({
   jitter: 0.1,
   /** Pause between two looks that NOTIFY asks for. */
   noticeMs: 250,
-  /** Pause before what came in is written again, where the repository was busy or away. */
+  /**
+   * Pause before a zone is asked for and written again, where the repository was busy or away: the
+   * first one. It doubles, up to retry of the SOA record.
+   */
   rewriteMs: 5_000,
 })

@@ -92,6 +92,8 @@ export class ZoneFollower {
   /** The same by the monotonic clock: from here on a clock that jumps expires nothing. */
   #contactMs: number
   #failures = 0
+  /** Writes in a row that had to be put off. */
+  #putOff = 0
   #counts = { transfers: 0, failures: 0 }
   #callOff: () => void = () => undefined
   #running: Promise<void> | undefined
@@ -263,6 +265,7 @@ export class ZoneFollower {
   /** Another node has written while this one asked. @returns the pause until the next look */
   #overtaken(): number {
     this.#heard()
+    this.#putOff = 0
     this.#offered = undefined
     return inboundTimers.noticeMs
   }
@@ -286,6 +289,7 @@ export class ZoneFollower {
     const unmarked = await this.#unmarked()
     if (!unmarked.ok) return this.#notTaken(soa, unmarked.error)
     if (isOffered) return this.#pauseMs(stored?.soa ?? soa, 'refresh')
+    this.#putOff = 0
     this.#offered = undefined
     this.#be('current', '')
     return this.#pauseMs(soa, 'refresh')
@@ -310,6 +314,7 @@ export class ZoneFollower {
 
   #taken(soa: InboundSoa, came: Came, where: string): number {
     this.#counts.transfers++
+    this.#putOff = 0
     this.#offered = undefined
     const { name, log } = this.#parts
     const size = came.is === 'whole' ? came.records.length : came.changes.length
@@ -321,8 +326,9 @@ export class ZoneFollower {
   #notTaken(soa: InboundSoa, { is, reason }: TakeFault): number {
     if (is === 'later') {
       this.#be('failing', reason)
-      return inboundTimers.rewriteMs
+      return this.#rewriteMs(soa)
     }
+    this.#putOff = 0
     this.#offered = soa.serial
     this.#be(is === 'held' ? 'held' : 'refused', reason)
     return this.#pauseMs(soa, 'refresh')
@@ -351,6 +357,13 @@ export class ZoneFollower {
     // Another node may have taken the mark back meanwhile.
     this.#be(this.#parts.stored()?.isExpired === true ? 'expired' : 'failing', reason)
     return retryMs
+  }
+
+  /** What came is not kept, so the zone comes once more before each try: ever less often. */
+  #rewriteMs(soa: InboundSoa): number {
+    const firstMs = inboundTimers.rewriteMs
+    const mostMs = Math.max(firstMs, this.#pauseMs(soa, 'retry'))
+    return backoffMs({ firstMs, mostMs }, ++this.#putOff)
   }
 
   #leftMs({ soa }: StoredZone): number {

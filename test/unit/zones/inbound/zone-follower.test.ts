@@ -242,6 +242,24 @@ describe('what came cannot be taken', () => {
     expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1 })
   })
 
+  test('later, for an hour: it is transferred ever less often, at least each retry', async () => {
+    const world = new World()
+    world.fault = { is: 'later', reason: 'Git does not answer' }
+    await world.started()
+    for (let i = 0; i < 720; i++) await world.pass(5_000)
+    // After 5, 10, 20 ... 320 s, which are 635 s, and then each 600 s.
+    expect(world.asked).toHaveLength(12)
+    world.fault = undefined
+    await world.pass(600_000)
+    expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1 })
+    world.fault = { is: 'later', reason: 'Git does not answer' }
+    world.serials.set(53, 2)
+    await world.pass(3_600_000)
+    const asked = world.asked.length
+    await world.pass(5_000)
+    expect(world.asked).toHaveLength(asked + 1)
+  })
+
   test('misfit: the whole zone is asked for', async () => {
     const world = new World(0, { soa: { serial: 1, ...timers }, isExpired: false })
     world.serials.set(53, 2)
