@@ -29,6 +29,11 @@ export const NewTsigKeyAnswer = Type.Object(
 
 const nameLengthMax = 255
 
+/** Base64 of 16 to 64 octets. */
+const secretPattern =
+  '^(?:[A-Za-z0-9+/]{4}){5,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|' +
+  '[A-Za-z0-9+/]{4}(?:[A-Za-z0-9+/]{2}==)?)$'
+
 export const NewTsigKey = body({
   name: Type.String({
     minLength: 1,
@@ -41,6 +46,15 @@ export const NewTsigKey = body({
       maxLength: 64,
       default: tsigAlgorithmNames[0],
       description: `\`${tsigAlgorithmNames.join('`, `')}\`; the final dot may be left out`,
+    }),
+  ),
+  secret: Type.Optional(
+    Type.String({
+      pattern: secretPattern,
+      description:
+        'In Base64, 16 to 64 octets: that of a key which another server has already. Without it: ' +
+        '32 random octets, which is best',
+      examples: ['MDEyMzQ1Njc4OWFiY2RlZg=='],
     }),
   ),
   scope: Type.Optional(

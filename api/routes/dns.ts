@@ -55,7 +55,7 @@ const createKey = route('POST /api/v1/dns/tsig-keys', {
       body.scope === undefined ? ok(null) : ownName(context, 'scope', checkHostName(body.scope))
     if (!scope.ok) return scope.error
     const nowMs = ports.clock.nowMs()
-    const secret = randomBytes(secretBytes).toString('base64')
+    const secret = body.secret ?? randomBytes(secretBytes).toString('base64')
     const key = {
       id: uuidV7(nowMs),
       tenantId: caller.tenant,
@@ -170,6 +170,10 @@ const deleteRecord = route('DELETE /api/v1/dns/txt-records/{id}', {
   responses: { 204: { description: 'It is gone', schema: null } },
   ports: ['dynamicDns'],
   handle: async ({ caller, ports, params }) => {
+    const records = await ports.dynamicDns.listRecords(scopeOf(caller))
+    if (!records.ok) return storeFailed(records.error)
+    const found = records.value.find(({ id }) => id === params.id)
+    if (found === undefined || !isText(found)) return missing('TXT record')
     const deleted = await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id)
     if (!deleted.ok) return storeFailed(deleted.error)
     return deleted.value === null ? missing('TXT record') : noContent()

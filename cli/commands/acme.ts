@@ -15,8 +15,8 @@ settings:read.
   --url URL  the API of a control node (default GSLB_API_URL, or http://127.0.0.1:8080)
   --json     prints what the API gave
 
-Exit codes: 0 there is one, and nothing failed; 1 there is none, the last try failed, or the node
-cannot be asked; 2 wrong call.`
+Exit codes: 0 there is one, and nothing failed, or none is asked for; 1 there is none, the last try
+failed, or the node cannot be asked; 2 wrong call.`
 
 const options = { url: { type: 'string' }, json: { type: 'boolean', default: false } } as const
 

@@ -958,7 +958,7 @@ export interface paths {
     post: {
       params: Record<string, never>
       query: Record<string, never>
-      body: { "name": string; "algorithm"?: string; "scope"?: string }
+      body: { "name": string; "algorithm"?: string; "secret"?: string; "scope"?: string }
       answer: { "id": string; "tenantId": string; "name": string; "algorithm": string; "scope": string | null; "createdAt": number; "secret": string }
     }
     /** TSIG keys by name, without their secrets */

@@ -58,7 +58,8 @@ export function groupedZone(
   const sets = new Map<SetKey, InboundSet>()
   let isSigned = false
   for (const record of records) {
-    isSigned ||= record.type === RrType.DNSKEY
+    // RFC 4034 section 2: elsewhere it is no key of the zone.
+    isSigned ||= record.type === RrType.DNSKEY && record.owner.length === zone.length
     const fault = isLeftOut(record, zone) ? undefined : addTo(sets, record, zone)
     if (fault !== undefined) return err(fault)
   }

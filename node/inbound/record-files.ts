@@ -234,7 +234,8 @@ function changedFiles(
   }
   const now = new Map<SetKey, InboundSet>()
   for (const { isAdded, record } of changes) {
-    if (record.type === RrType.DNSKEY && !files.isSigned) return err(misfit('it is signed'))
+    const isKey = record.type === RrType.DNSKEY && record.owner.length === zone.length
+    if (isKey && !files.isSigned) return err(misfit('it is signed'))
     if (isLeftOut(record, zone)) continue
     if (movesBounds(record, before, zone)) return err(misfit('a delegation changes'))
     const key = keyOf(record.owner, record.type, zone)

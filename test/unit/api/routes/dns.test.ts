@@ -72,6 +72,8 @@ describe('a record written at run time', () => {
     hidden.clear()
     const texts = await world.call(acme, 'GET', '/dns/txt-records?name=host.example.org')
     expect(JSON.parse(texts.text)).toHaveLength(1)
+    const asText = await world.call(acme, 'DELETE', `/dns/txt-records/${found[0]!.id}`)
+    expect(asText.status).toBe(404)
     const path = `/dns/written-records/${found[0]!.id}`
     expect((await world.call(zenith, 'DELETE', path)).status).toBe(404)
     expect((await world.call(acme, 'DELETE', path)).status).toBe(204)
@@ -106,6 +108,19 @@ describe('a TSIG key', () => {
     expect((await world.call(zenith, 'DELETE', path)).status).toBe(404)
     expect((await world.call(acme, 'DELETE', path)).status).toBe(204)
     expect((await world.call(acme, 'DELETE', path)).status).toBe(404)
+  })
+
+  test.each([
+    ['MDEyMzQ1Njc4OWFiY2RlZg==', 201],
+    [Buffer.alloc(64, 7).toString('base64'), 201],
+    [Buffer.alloc(15, 7).toString('base64'), 400],
+    [Buffer.alloc(65, 7).toString('base64'), 400],
+    ['MDEyMzQ1Njc4OWFiY2RlZg', 400],
+  ])('takes the secret of another server, %s: %i', async (secret, status) => {
+    const name = `given${Buffer.from(secret, 'base64').length}.example`
+    const made = await post(acme, keys, { name, secret })
+    expect(made.status).toBe(status)
+    if (status === 201) expect(bodyOf(made)['secret']).toBe(secret)
   })
 
   test.each([

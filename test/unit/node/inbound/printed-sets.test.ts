@@ -63,3 +63,12 @@ describe('a set that is too large is refused by its name, and nothing is read af
     expect(read).toBeLessThanOrEqual(Math.min(most, valuesPerRrsetMax + 1))
   })
 })
+
+test.each([
+  ['example.com.', true],
+  ['key.example.com.', false],
+])('a DNSKEY record at %s makes the zone a signed one: %s', (name, isSigned) => {
+  const rdata = Uint8Array.of(1, 1, 3, 13, ...new Uint8Array(64))
+  const key = { owner: wireName(name), ttl: 300, type: RrType.DNSKEY, rdata }
+  expect(groupedZone([key], zone)).toMatchObject({ ok: true, value: { isSigned } })
+})
