@@ -6,10 +6,17 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { parseRoutingText } from '#bundle/format/routing-text.ts'
 
+/** @param zone in lower case, with its final dot */
+export const isAbsentZone = (bundle: Bundle, zone: string): boolean =>
+  namesIn(bundle).includes(zone)
+
+function namesIn(bundle: Bundle): readonly string[] {
+  return parseRoutingText(textOf(bundle, bundle.routingSettings[0]!))?.absentZones ?? []
+}
+
 /** By zone: 1 for one that is absent; null: none is. */
 export function absentZones(bundle: Bundle): Uint8Array | null {
-  const { absentZones: names = [] } =
-    parseRoutingText(textOf(bundle, bundle.routingSettings[0]!)) ?? {}
+  const names = namesIn(bundle)
   if (names.length === 0) return null
   const wanted = new Set(names)
   const { nodeRow, zoneNode } = bundle

@@ -1,4 +1,5 @@
 // `gslbd export`: writes a zone of a configuration, or its response rules, as a zone file.
+import { isAbsentZone } from '#bundle/load/absent-zones.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
@@ -135,6 +136,12 @@ interface ZoneAsked {
 }
 
 function zoneOf(bundle: Bundle, { name, serial, written }: ZoneAsked): Result<ZoneExport, string> {
+  if (isAbsentZone(bundle, name)) {
+    return err(
+      `the records of ${name} are not here: none have come from its primary servers, or they have ` +
+        'expired; export it when they are, or ask a primary server',
+    )
+  }
   const exported = exportZone(bundle, name, serial, written)
   if (exported !== undefined) return ok(exported)
   const names = Array.from(bundle.zoneNode, (_, zone) => nameOfZone(bundle, zone))

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { addressOfMember, uidOf } from '#bundle/format/bundle.ts'
+import { isAbsentZone } from '#bundle/load/absent-zones.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
@@ -120,6 +121,12 @@ function wantedBy(
   return () => {
     const bundle = active()
     if (bundle === undefined) return err('there is no configuration yet')
+    if (isAbsentZone(bundle, zone)) {
+      return err(
+        `the records of ${zone} are not here: none have come from its primary servers, or they ` +
+          'have expired; nothing is taken away at the target',
+      )
+    }
     const isDown = (member: number): boolean =>
       verdictOf(uidOf(bundle.memberUid, member), addressOfMember(bundle, member)) === false
     const records = mirroredZone(bundle, wire.value, {

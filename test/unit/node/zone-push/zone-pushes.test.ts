@@ -14,19 +14,26 @@ import { FakeTime } from '#test/support/fake-time.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { startCloudflare } from '#test/support/zone-push/cloudflare-stand-in.ts'
 import { memoryPushes } from '#test/support/zone-push/memory-target.ts'
-import { settings as exampleZone } from '../../compiler/record-files.ts'
+import {
+  settings as exampleZone,
+  zone as exampleZoneOf,
+  zonesOf,
+} from '../../compiler/record-files.ts'
 
-function bundle() {
-  const result = createCompiler().compile([exampleZone], { commit: '' })
+function bundle(config = exampleZone) {
+  const result = createCompiler().compile([config], { commit: '' })
   assert(result.ok)
   const loaded = loadBundle(result.bundle.bytes)
   assert(loaded.ok)
   return loaded.value
 }
 
-function pushesOf(targets: ZonePushSection['targets'], env: NodeJS.ProcessEnv = {}) {
+function pushesOf(
+  targets: ZonePushSection['targets'],
+  env: NodeJS.ProcessEnv = {},
+  active = bundle(),
+) {
   const time = new FakeTime(Date.UTC(2026, 10, 30))
-  const active = bundle()
   const pushes = new ZonePushes({
     ...{ settings: { targets }, store: memoryPushes(), bundle: () => active, env },
     written: new WrittenRecords(),
@@ -83,6 +90,17 @@ test('a zone is pushed, and its push is shown', async () => {
   expect(await view.plan('other')).toBeNull()
   expect(await view.ask('other', { plan: '', adopt: false })).toBeNull()
   await pushes.stop()
+})
+
+test('nothing is taken away for a zone from elsewhere whose records are not here', async () => {
+  const from = ', from: { primaries: [192.0.2.53] }'
+  const absent = bundle(zonesOf(exampleZoneOf('example.com.', from)))
+  const edge = { type: 'cloudflare', zone: 'example.com', zoneId: 'c1' }
+  const { view, look } = pushesOf({ edge }, { GSLB_ZONE_PUSH_EDGE_TOKEN: 'hush' }, absent)
+  await look()
+  const [shown] = view.list()
+  expect(shown).toMatchObject({ state: 'failing' })
+  expect(JSON.stringify(shown)).toContain('the records of example.com. are not here')
 })
 
 describe('what is missing is named, and nothing is asked', () => {
