@@ -148,12 +148,16 @@ function operationsFor(
     const isSame =
       areSame(records, entry.object.spec.records) &&
       JSON.stringify(transfer) === JSON.stringify(entry.object.spec.transfer)
-    return isSame ? [] : [updated(entry, { records, transfer })]
+    return isSame ? [] : [updated(entry, { records: records.map(plainSet), transfer })]
   })
   const names = freeNames(files)
   const created = made.map((records, i): Operation => {
     const transfer: Transfer = head === undefined && i === 0 ? { soa } : {}
-    const spec = { zone: files.name, transfer, records } as unknown as JsonObject
+    const spec = {
+      zone: files.name,
+      transfer,
+      records: records.map(plainSet),
+    } as unknown as JsonObject
     const name: string = names.next().value
     return { verb: 'create', kind: 'Records', tenant: files.tenant, name, spec }
   })
@@ -163,6 +167,7 @@ function operationsFor(
 
 /** @param coming loses what has found room */
 function filled(records: RecordSet[], coming: RecordSet[]): RecordSet[] {
+  if (coming.length === 0) return records
   const before = records.length
   let characters = records.reduce((sum, set) => sum + sizeOf(set), 0)
   let taken = 0
@@ -191,8 +196,10 @@ const sizeOf = ({ name, type, values }: RecordSet): number =>
 
 function areSame(records: readonly RecordSet[], before: readonly RecordSet[]): boolean {
   if (records.length !== before.length) return false
-  return records.every(({ name, type, ttl, values }, i) => {
+  return records.every((set, i) => {
     const was = before[i]!
+    if (set === was) return true
+    const { name, type, ttl, values } = set
     if (name !== was.name || type !== was.type || ttl !== was.ttl) return false
     return values.length === was.values.length && values.every((v, j) => v === was.values[j])
   })
@@ -267,7 +274,7 @@ function wantedAfter(
   { zone }: InboundFiles,
 ): Map<SetKey, RecordSet> {
   const wanted = new Map<SetKey, RecordSet>()
-  for (const [key, { set }] of before) if (!now.has(key)) wanted.set(key, plainSet(set))
+  for (const [key, { set }] of before) if (!now.has(key)) wanted.set(key, set)
   for (const [key, set] of now) {
     if (set.rdata.length > 0) wanted.set(key, printedSet(set, zone))
   }

@@ -168,6 +168,26 @@ test('a change writes its own file alone, and the one with the serial', () => {
   expect(plan.value).toMatchObject({ lost: [], names: 12_000 })
 })
 
+test('a change reads and copies no data of files that it does not touch', () => {
+  const files = new Files()
+  files.whole(Array.from({ length: 6_000 }, (_, i) => `n${i} 300 A 192.0.2.${i % 250}`))
+  let reads = 0
+  const [first, second] = files.entries
+  const records = second!.object.spec.records.map(({ values, ...set }) => ({
+    ...set,
+    get values() {
+      reads++
+      return values
+    },
+  }))
+  const spec = { ...second!.object.spec, records }
+  files.entries[1] = { ...second!, object: { ...second!.object, spec } }
+  const [{ name: own, values }] = first!.object.spec.records as [RecordSet]
+  const plan = files.changed([`${own} 300 A 198.51.100.1`], [`${own} 300 A ${values[0]}`], 2)
+  expect(plan).toMatchObject({ ok: true, value: { operations: [{ verb: 'update' }] } })
+  expect(reads).toBe(0)
+})
+
 test('changes make what the whole zone would make', () => {
   const random = new Random(testSeed)
   const zoneLines = new Set<string>()
