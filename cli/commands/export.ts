@@ -138,8 +138,8 @@ interface ZoneAsked {
 function zoneOf(bundle: Bundle, { name, serial, written }: ZoneAsked): Result<ZoneExport, string> {
   if (isAbsentZone(bundle, name)) {
     return err(
-      `the records of ${name} are not here: none have come from its primary servers, or they have ` +
-        'expired; export it when they are, or ask a primary server',
+      `the records of ${name} are not here: none have come from its primary servers, or they ` +
+        'have expired; export it when they are, or ask a primary server',
     )
   }
   const exported = exportZone(bundle, name, serial, written)

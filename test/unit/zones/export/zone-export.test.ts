@@ -70,3 +70,15 @@ test('a bundle that is none, and one beside files', async () => {
   const both = await runCli('export', 'zone', 'a.example', '--bundle', path, '--config', '.')
   expect([both.exit, both.err]).toEqual([Exit.Usage, expect.stringContaining('not both')])
 })
+
+test('a zone from elsewhere whose records are not here is not exported', async () => {
+  const directory = tempDir('export')
+  writeFileSync(
+    join(directory, 'gslb.yaml'),
+    `${top('Settings', 'settings')}spec:\n  zones:\n    - name: example.com.\n` +
+      '      nameservers: [{ name: ns1.example.net. }]\n      from: { primaries: [192.0.2.53] }\n',
+  )
+  const done = await runCli('export', 'zone', 'example.com', '--config', directory)
+  expect([done.exit, done.out]).toEqual([Exit.ErrorsFound, ''])
+  expect(done.err).toContain('the records of example.com. are not here')
+})
