@@ -31,6 +31,8 @@ export const inboundTimers = Object.freeze({
   jitter: 0.1,
   /** Pause between two looks that NOTIFY asks for. */
   noticeMs: 250,
+  /** Pause between two transfers of a refused zone, where commits may have mended the cause. */
+  mendedMs: 30_000,
   /**
    * Pause before a zone is asked for and written again, where the repository was busy or away: the
    * first one. It doubles, up to retry of the SOA record.

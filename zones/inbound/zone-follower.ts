@@ -128,8 +128,13 @@ export class ZoneFollower {
       this.#isAskedAgain = true
       return
     }
+    this.#askAfter(inboundTimers.noticeMs)
+  }
+
+  /** Asks as soon as the last look is so long ago. */
+  #askAfter(pauseMs: number): void {
     const agoMs = this.#parts.clock.monotonicMs() - this.#lookedMs
-    this.#arm(Math.max(0, inboundTimers.noticeMs - agoMs))
+    this.#arm(Math.max(0, pauseMs - agoMs))
   }
 
   /** The stored zone may have changed: another node may have written it. */
@@ -141,7 +146,9 @@ export class ZoneFollower {
     const isOtherSerial = stored?.soa.serial !== before?.soa.serial
     // It may be what could not be used here: a look tells.
     if (isOtherSerial && (this.#state === 'held' || this.#state === 'refused')) this.notice()
-    // What could not be used may be usable now; it is asked for when it is time.
+    else if (this.#state === 'refused') this.#askAfter(inboundTimers.mendedMs)
+    if (stored === undefined && before !== undefined) this.notice()
+    // What could not be used may be usable now.
     this.#offered = undefined
     if (this.#state === 'expired' && stored?.isExpired === false) this.#be('failing', this.#error)
     const isExpiredInVain = stored?.isExpired === true && !this.#isTooLongAgo(stored)

@@ -208,6 +208,16 @@ test('a zone that another node has brought up to date is heard of', async () => 
   expect(world.marks).toEqual([])
 })
 
+test('a zone whose files a commit has taken away comes back at once', async () => {
+  const world = new World()
+  await world.started()
+  world.shared.stored = undefined
+  world.follower.storedChanged()
+  await world.pass(250)
+  expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1 })
+  expect(world.taken).toHaveLength(2)
+})
+
 describe('what came cannot be taken', () => {
   const rows: readonly [TakeFault['is'], string][] = [
     ['held', 'held'],
@@ -227,6 +237,21 @@ describe('what came cannot be taken', () => {
     expect(world.follower.status()).toMatchObject({ state, offered: 1 })
     expect(await world.follower.accept({ reason: 'it is meant' })).toEqual(ok(1))
     expect(world.taken).toEqual([{ reason: 'it is meant' }])
+  })
+
+  test('refused: a commit has it tried again, each half a minute at most', async () => {
+    const world = new World()
+    world.fault = { is: 'refused', reason: 'a name is in the way' }
+    await world.started()
+    for (let i = 0; i < 59; i++) {
+      world.follower.storedChanged()
+      await world.pass(1_000)
+    }
+    expect(world.asked).toHaveLength(2)
+    world.fault = undefined
+    world.follower.storedChanged()
+    await world.pass(1_000)
+    expect(world.follower.status()).toMatchObject({ state: 'current', serial: 1 })
   })
 
   test('later: it is written when that can be done', async () => {
