@@ -41,9 +41,15 @@ export const shared = {
 /** Files that measure or fill their own process, start threads in it, or replace shared things. */
 export const apart = [
   'test/e2e/**/*.test.ts',
-  'test/unit/{health,inputs,server,system}/**/*.test.ts',
+  'test/unit/system/**/*.test.ts',
   'test/unit/answer/{cookies/answers,counters/query-bucket,rate-limit/bucket-table}.test.ts',
   'test/unit/answer/{response-policy,script/client,signing/zone-signer}.test.ts',
+  'test/unit/health/{lookup,script,script-session}.test.ts',
+  'test/unit/health/view/{monitor,verdict-writer}.test.ts',
+  'test/unit/inputs/rum/rum-store.test.ts',
+  'test/unit/server/redirect/redirect-server.test.ts',
+  'test/unit/server/signing/zone-keys.test.ts',
+  'test/unit/server/threads/**/*.test.ts',
   'test/contract/{packet-sources,plain-ways,signers,ways}.test.ts',
   'test/property/mmdb.test.ts',
   'test/unit/metrics/metrics.test.ts',

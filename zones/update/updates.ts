@@ -40,6 +40,16 @@ export const waitingMax = 256
 /** An update whose names other nodes change each time is SERVFAIL then. */
 const triesMax = 3
 
+const refusedLine = 'a DNS update was refused'
+const faults: ReadonlyMap<Rcode, string> = new Map([
+  [Rcode.FormErr, 'the message has not the form of RFC 2136'],
+  [
+    Rcode.NotAuth,
+    'its zone takes no updates: dns.update.zones does not list it, or it is not here',
+  ],
+  [Rcode.NotZone, 'a name in it is outside its zone, or in another zone of this server'],
+])
+
 export class Updates {
   readonly #parts: UpdatesParts
   #turns: Promise<unknown> = Promise.resolve()
@@ -113,7 +123,7 @@ export class Updates {
     const main = bundle()
     const view = zoneViewOf({ bundle: main, texts: dynamicDns.texts, types, mayUpdate })
     const checked = checkUpdate(update, view)
-    if (checked.rcode !== 0) return checked.rcode
+    if (checked.rcode !== 0) return this.#refuse(update, key, checked.rcode)
     const seen = seenBy(update, dynamicDns.texts)
     const { skipped } = checked
     // What a key may not write it does not delete either.
@@ -121,7 +131,7 @@ export class Updates {
     // A zone of ours below is another zone, whether it takes updates or not. Section 3.4.1.3.
     const isInZone = ({ name }: ZoneUpdate): boolean =>
       main === undefined || sameOctets(closestApex(main, name) ?? update.zone, update.zone)
-    if (!all.every(isInZone)) return Rcode.NotZone
+    if (!all.every(isInZone)) return this.#refuse(update, key, Rcode.NotZone)
     const about = { key: formatName(key.name), tenant: key.tenantId, changes: all.length }
     if (skipped.length > 0) {
       const [{ owner, type }] = skipped as [UpdateRecord]
@@ -131,7 +141,7 @@ export class Updates {
     const refusal =
       this.#refusal(key, all) ?? halfOfDhcp(all, skipped) ?? declaredRefusal(all, main)
     if (refusal !== undefined) {
-      log.info({ ...about, reason: refusal }, 'a DNS update was refused')
+      log.info({ ...about, reason: refusal }, refusedLine)
       return Rcode.Refused
     }
     const { changes, hidden, rcode: notStored } = visibleChanges(all, main)
@@ -154,6 +164,15 @@ export class Updates {
     const rcode = isAway ? Rcode.ServFail : Rcode.Refused
     const reason = applied.error.message
     log[isAway ? 'warn' : 'info']({ ...about, reason, rcode: rcodeNames[rcode] }, 'no DNS update')
+    return rcode
+  }
+
+  /** A prerequisite that does not hold is no fault: DHCP servers ask by them. RFC 4703. */
+  #refuse({ zone }: UpdateMessage, key: LiveTsigKey, rcode: Rcode): Rcode {
+    const reason = faults.get(rcode)
+    if (reason === undefined) return rcode
+    const about = { key: formatName(key.name), tenant: key.tenantId, zone: formatName(zone) }
+    this.#parts.log.info({ ...about, rcode: rcodeNames[rcode], reason }, refusedLine)
     return rcode
   }
 

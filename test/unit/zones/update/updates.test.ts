@@ -133,6 +133,27 @@ test('what is skipped is told in the log, with the first of it', async () => {
   expect(lines).toMatchObject([{ changes: 1, skipped: 2, first: '_acme.example.com. A' }])
 })
 
+test.each<[what: string, sections: Sections, says: string | undefined]>([
+  ['a zone that takes no updates', { apex: wireName('example.net.') }, 'dns.update.zones'],
+  ['a name outside the zone', { updates: [addText('x', wireName('a.example.net.'))] }, 'outside'],
+  ['another form', { updates: [record(below, 16, 1, '\x05abc')] }, 'RFC 2136'],
+  ['a name of another zone', { updates: [addText('x', wireName(childZone.name))] }, 'another zone'],
+  [
+    'a name that must be there',
+    { needs: [record(wireName('w.example.com.'), 255, 255, '')] },
+    undefined,
+  ],
+])(
+  'the log says why %s is refused, and nothing of prerequisites',
+  async (_what, sections, says) => {
+    const lines: object[] = []
+    const log = { ...silentLog, info: (fields: object) => void lines.push(fields) }
+    expect(await updatesWith({}, log).send(sections)).not.toBe(0)
+    const about = { key: 'k.example.', tenant: 'acme', reason: expect.stringContaining(says ?? '') }
+    expect(lines).toMatchObject(says === undefined ? [] : [about])
+  },
+)
+
 const hiddenRows: readonly [string, string, number][] = [
   // RFC 2136 section 3.4.2.2: ignored, and nothing is wrong.
   ['an alias', 'c._acme.example.com.', 0],
