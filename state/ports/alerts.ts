@@ -149,8 +149,7 @@ export interface AlertChanges {
   readonly readyAtMs: number
 }
 
-const alertEvents = ['opened', 'resolved'] as const
-export type AlertEvent = (typeof alertEvents)[number]
+export type AlertEvent = 'opened' | 'resolved'
 
 /** One notice for one channel. */
 export interface AlertNotice {

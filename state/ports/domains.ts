@@ -2,35 +2,33 @@
 import type { StoreCall } from './store-result.ts'
 
 /** Codes of faults. */
-const domainFaults = [
+export type DomainFault =
   /** The zone above the domain could not be determined. */
-  'parent-unknown',
+  | 'parent-unknown'
   /** No answer in time, or none to the question. */
-  'no-answer',
+  | 'no-answer'
   /** The server answers REFUSED, SERVFAIL or the like. */
-  'refused',
-  'bad-answer',
+  | 'refused'
+  | 'bad-answer'
   /** The parent has no NS records for the domain. */
-  'no-delegation',
+  | 'no-delegation'
   /** The parent refers to another zone than the domain. */
-  'wrong-referral',
+  | 'wrong-referral'
   /** The parent's NS records differ from those of the zone. */
-  'ns-mismatch',
+  | 'ns-mismatch'
   /** A name server inside the domain has no address in the parent. RFC 9471. */
-  'missing-glue',
+  | 'missing-glue'
   /** Its addresses in the parent differ from those in the zone. */
-  'glue-mismatch',
+  | 'glue-mismatch'
   /** A name server of the domain that is not authoritative for it. RFC 8499 section 7. */
-  'lame',
-  'no-address',
+  | 'lame'
+  | 'no-address'
   /** This node may not query the address. */
-  'address-refused',
+  | 'address-refused'
   /** The parent has DS records for an unsigned zone. */
-  'ds-unexpected',
-  'ds-missing',
-  'ds-mismatch',
-] as const
-export type DomainFault = (typeof domainFaults)[number]
+  | 'ds-unexpected'
+  | 'ds-missing'
+  | 'ds-mismatch'
 
 /** Faults that do not concern the delegation itself, as long as another server answers. */
 export const domainSilences: ReadonlySet<DomainFault | ''> = new Set([

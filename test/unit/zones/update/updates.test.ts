@@ -149,7 +149,8 @@ test.each<[what: string, sections: Sections, says: string | undefined]>([
     const lines: object[] = []
     const log = { ...silentLog, info: (fields: object) => void lines.push(fields) }
     expect(await updatesWith({}, log).send(sections)).not.toBe(0)
-    const about = { key: 'k.example.', tenant: 'acme', reason: expect.stringContaining(says ?? '') }
+    const reason = expect.stringContaining(says ?? '') as string
+    const about = { key: 'k.example.', tenant: 'acme', reason }
     expect(lines).toMatchObject(says === undefined ? [] : [about])
   },
 )
