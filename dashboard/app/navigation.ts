@@ -31,14 +31,16 @@ const first: Heading = {
 
 /**
  * Shown on another screen: the certificate of an ACME server is in the health of a node. The up to
- * 50,000 networks are for `gslbd plan`.
+ * 50,000 networks are for `gslbd plan`, and zones from and to other servers for `gslbd status` and
+ * `gslbd push`.
  */
 const shownElsewhere = new Set([
   ...['pools', 'services', 'snapshot', 'dashboard/stats'],
   ...['client-regions', 'health/members'],
   ...['health', 'ready', 'auth/me', 'auth/config', 'auth/oidc/authorize', 'auth/oidc/callback'],
   ...['ws', 'ws/token', 'openapi.json', 'docs', 'rum.js', 'rum/config', 'rum/networks'],
-  ...['acme/certificates', 'acme-dns/keys', 'dns/written-records', 'zone-transfers'],
+  ...['acme/certificates', 'acme-dns/keys', 'dns/written-records'],
+  ...['zone-transfers', 'zone-pushes'],
 ])
 
 /** Screens that this caller may see. A path of a later API gets an entry by itself. */

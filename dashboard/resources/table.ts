@@ -92,11 +92,6 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
         empty: 'Name a source in the settings of this node: discovery.sources.',
       },
       {
-        ...{ path: 'zone-pushes', name: 'Zone pushes' },
-        lead: 'Zones that other servers answer, too: what is there, and what holds a push.',
-        empty: 'Name a target in the settings of this node: zonePush.targets.',
-      },
-      {
         ...{ path: 'unused', name: 'Unused' },
         lead: 'What no query has used lately, and TTLs that could be better.',
       },
