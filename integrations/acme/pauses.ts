@@ -1,5 +1,5 @@
 // Pauses in which nothing is ordered: after a failure, and for names that were replaced by others.
-// Pure; all control nodes keep them, each by its own clock.
+// Pure; all control nodes keep them, by the clock of the database.
 import { hash } from 'node:crypto'
 import { backoffMs } from '#lib/backoff.ts'
 import type { AcmePause } from './acme-state.ts'

@@ -38,20 +38,21 @@ export class PacedRequests {
   }
 
   /**
-   * @param make called for each try: signatures have a time
+   * @param make called for each try, when it is sent: signatures have a time
    * @param isThrottled whether an answer says that requests come too fast
    *
    * Errors: a sentence.
    */
   async ask(
+    { url, signal }: Pick<JsonRequest, 'url' | 'signal'>,
     make: () => JsonRequest | Promise<JsonRequest>,
     isThrottled: (answer: TextAnswer) => boolean,
   ): Promise<Result<TextAnswer, string>> {
     const { tries, firstMs } = throttleLimits
     for (let tried = 1; ; tried++) {
-      const request = await make()
-      const { signal } = request
-      if (!(await this.#turn(signal))) return err(tookTooLong(request))
+      if (!(await this.#turn(signal))) {
+        return err(`${new URL(url).host} took too long, all requests together`)
+      }
       const asked = await askAny(await make(), httpLimits.timeoutMs)
       if (!asked.ok) return asked
       const { response, text } = asked.value
@@ -77,9 +78,6 @@ export class PacedRequests {
     }
   }
 }
-
-const tookTooLong = ({ url }: JsonRequest): string =>
-  `${new URL(url).host} took too long, all requests together`
 
 /** Seconds, or a date, which counts from the server's own clock. RFC 9110 section 10.2.3. */
 function retryAfterMs({ headers }: TextAnswer): number | undefined {

@@ -79,6 +79,7 @@ async function ask(
     ...(body === null ? {} : { body }),
   }
   const asked = await requests.ask(
+    request,
     () => request,
     ({ status }) => status === 429 || status === 503,
   )

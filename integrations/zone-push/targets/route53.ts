@@ -86,14 +86,19 @@ class Api {
     const key = parts.key()
     if (!key.ok) return key
     const url = new URL(`${parts.url}${this.#path}${query}`)
-    const asked = await parts.requests.ask(async () => {
-      const signed = { method, url, body, region, service: 'route53', nowMs: parts.clock.nowMs() }
-      return {
-        ...{ url: url.href, method, signal, bytesMax: limits.bytesMax },
-        headers: { accept: 'text/xml', ...(await awsHeaders(key.value, signed)) },
-        ...(body === '' ? {} : { body, bodyType: 'text/xml' }),
-      }
-    }, isThrottled)
+    const at = { url: url.href, signal }
+    const asked = await parts.requests.ask(
+      at,
+      async () => {
+        const signed = { method, url, body, region, service: 'route53', nowMs: parts.clock.nowMs() }
+        return {
+          ...{ ...at, method, bytesMax: limits.bytesMax },
+          headers: { accept: 'text/xml', ...(await awsHeaders(key.value, signed)) },
+          ...(body === '' ? {} : { body, bodyType: 'text/xml' }),
+        }
+      },
+      isThrottled,
+    )
     if (!asked.ok) return asked
     const document = parseXml(asked.value.text)
     return ok({ answer: asked.value, document: document.ok ? document.value : undefined })
