@@ -2,7 +2,7 @@
 // endpoint is one form.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readEndpoint, wireOf } from '#api/external-dns/endpoint.ts'
+import { readEndpoint, wireOf } from '#external-dns/endpoint.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { mediaType } from '#test/support/external-dns-document.ts'
 import { startExternalDnsWorld } from '#test/support/external-dns-world.ts'

@@ -1,6 +1,6 @@
 // The listener for external-dns over a real repository, with zones that are given to tenants.
 import type { FastifyInstance } from 'fastify'
-import { createExternalDnsApp } from '#api/external-dns/app.ts'
+import { createExternalDnsApp } from '#external-dns/app.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { everythingLicensed } from '#licence/gate.ts'
 import { ok } from '#lib/result.ts'

@@ -1,7 +1,7 @@
 // What external-dns is shown where records came in by a zone transfer.
 import { expect, test } from 'vitest'
-import { heldBy } from '#api/external-dns/held.ts'
-import { recordOperations } from '#api/external-dns/record-operations.ts'
+import { heldBy } from '#external-dns/held.ts'
+import { recordOperations } from '#external-dns/record-operations.ts'
 import type { RecordSet } from '#schemas/objects/records.ts'
 import { entryOf, viewOf } from '#test/support/config-view.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOwnershipText, markedText, readOwnership } from '#api/external-dns/ownership.ts'
+import { isOwnershipText, markedText, readOwnership } from '#external-dns/ownership.ts'
 
 const own = 'heritage=external-dns,external-dns/owner=cluster-a,external-dns/resource=ingress/x/web'
 const rows: readonly [name: string, set: string, of: string, text: string, stored: string][] = [

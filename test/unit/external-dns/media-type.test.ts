@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAcceptable, mediaTypeForm } from '#api/external-dns/media-type.ts'
+import { isAcceptable, mediaTypeForm } from '#external-dns/media-type.ts'
 
 const own = 'application/external.dns.webhook+json'
 

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createExternalDnsApp } from '#api/external-dns/app.ts'
+import { createExternalDnsApp } from '#external-dns/app.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
-import { externalDnsLimits } from '#api/external-dns/limits.ts'
+import { externalDnsLimits } from '#external-dns/limits.ts'
 import { keyOf, writeRequest } from '#test/support/config-world.ts'
 import { mediaType } from '#test/support/external-dns-document.ts'
 import { startExternalDnsWorld } from '#test/support/external-dns-world.ts'
@@ -380,7 +380,7 @@ describe('adjusted endpoints', () => {
 })
 
 describe('collected bodies', () => {
-  const folder = join(import.meta.dirname, '../../../fuzz/corpus/external-dns')
+  const folder = join(import.meta.dirname, '../../fuzz/corpus/external-dns')
   test.each(readdirSync(folder))('%s is answered, and changes nothing', async (file) => {
     const body = readFileSync(join(folder, file), 'utf8')
     const head = site.head()
