@@ -118,6 +118,8 @@ export interface ZoneTransferFacts {
   /** Lower case, final dot. */
   readonly zone: string
   readonly state: 'asking' | 'current' | 'failing' | 'held' | 'refused' | 'expired'
+  /** The serial that is here; undefined: none is. */
+  readonly serial: number | undefined
   /** Why it is not as it should be; empty: it is. */
   readonly error: string
 }

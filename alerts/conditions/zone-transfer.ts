@@ -6,8 +6,8 @@ import { operatorId } from '#state/ports/alerts.ts'
 const titles: Readonly<Partial<Record<ZoneTransferFacts['state'], string>>> = Object.freeze({
   failing: 'cannot be kept up to date from its primary servers',
   held: 'comes with more changes than guardrails permit, and is held',
-  refused: 'comes with what cannot be used, and is as it was before',
-  expired: 'has expired: its records are not answered any more',
+  refused: 'comes with what cannot be used',
+  expired: 'has expired',
 })
 
 export const zoneTransfer: Condition = {
@@ -20,7 +20,7 @@ export const zoneTransfer: Condition = {
   clearMs: 0,
   says: 'For five minutes a zone from elsewhere fails, is held or refused, or has expired',
   find: (facts) =>
-    facts.zoneTransfers().flatMap(({ zone, state, error }) => {
+    facts.zoneTransfers().flatMap(({ zone, state, serial, error }) => {
       const title = titles[state]
       if (title === undefined) return []
       const about = { tenantId: operatorId, subject: `zone ${zone}` }
@@ -28,6 +28,13 @@ export const zoneTransfer: Condition = {
         state === 'held'
           ? ` If that is meant: POST /api/v1/zone-transfers/${zone}/accept with a reason.`
           : ''
-      return [{ ...about, title: `${zone} ${title}`, detail: `${error}.${remedy}` }]
+      const all = `${zone} ${title}${answeredNow(state, serial)}`
+      return [{ ...about, title: all, detail: `${error}.${remedy}` }]
     }),
+}
+
+function answeredNow(state: ZoneTransferFacts['state'], serial: number | undefined): string {
+  if (state === 'expired') return ': its records are answered SERVFAIL'
+  if (serial === undefined) return '; nothing came before: its records are answered SERVFAIL'
+  return `; serial ${serial}, which came before, is answered`
 }

@@ -8,15 +8,15 @@ import { parseRoutingText } from '#bundle/format/routing-text.ts'
 
 /** @param zone in lower case, with its final dot */
 export const isAbsentZone = (bundle: Bundle, zone: string): boolean =>
-  namesIn(bundle).includes(zone)
+  namesOfAbsent(bundle).includes(zone)
 
-function namesIn(bundle: Bundle): readonly string[] {
+export function namesOfAbsent(bundle: Bundle): readonly string[] {
   return parseRoutingText(textOf(bundle, bundle.routingSettings[0]!))?.absentZones ?? []
 }
 
 /** By zone: 1 for one that is absent; null: none is. */
 export function absentZones(bundle: Bundle): Uint8Array | null {
-  const names = namesIn(bundle)
+  const names = namesOfAbsent(bundle)
   if (names.length === 0) return null
   const wanted = new Set(names)
   const { nodeRow, zoneNode } = bundle

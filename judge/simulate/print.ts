@@ -99,8 +99,9 @@ function ruleText({ triggerType, trigger, action, target, source }: ResponseRule
 }
 
 function nameText(simulation: Simulation): string {
-  const { zone, match, owner, service, referral, records, texts } = simulation
+  const { zone, match, owner, service, referral, records, texts, absent } = simulation
   if (referral !== null && records.length === 0) return 'is answered by the servers of the cut'
+  if (absent !== null) return `may exist: the records of ${absent} are not here`
   if (match === 'wildcard') return `matches the wildcard ${owner}`
   if (match === 'none' && texts !== null) return `exists by records written at run time: ${texts}`
   if (match === 'none') return zone === null ? 'outside every zone' : `does not exist in ${zone}`
@@ -189,7 +190,10 @@ function healthTexts({ reason = '', since = 0 }: SimulatedMember): string[] {
 }
 
 function answerText(simulation: Simulation, type: string): string {
-  const { rcode, zone, answerCount, service, referral, signing } = simulation
+  const { rcode, zone, answerCount, service, referral, signing, absent } = simulation
+  if (absent !== null) {
+    return `${rcode}: no zone transfer of ${absent} has come yet, or what came has expired`
+  }
   if (rcode === 'REFUSED' && zone === null) return 'REFUSED: no zone of ours encloses the name'
   if (rcode === 'NXDOMAIN') return zone === null ? rcode : `NXDOMAIN in zone ${zone}`
   if (rcode !== 'NOERROR') return rcode

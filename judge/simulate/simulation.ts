@@ -46,6 +46,8 @@ export interface Simulation {
    * Owner of records written at run time that answer for the last name; null: there are none.
    */
   readonly texts: string | null
+  /** The zone from elsewhere whose records are not here, so that the answer is SERVFAIL. */
+  readonly absent: string | null
   readonly answerCount: number
   /** The answer section in zone-file format, a record a line. */
   readonly records: readonly string[]
@@ -96,7 +98,8 @@ export function simulate(
   const query = queryOf(question)
   message.set(query)
   answer(tx, message, 0, query.length, message, 0, message.length)
-  const { answerCount, ecsScope, aliasCount, isUnsignable: isOfKeys } = tx
+  const { answerCount, ecsScope, aliasCount, isAbsent } = tx
+  const isOfKeys = tx.isUnsignable && !isAbsent
   const signal = { isThere: tx.signal !== noSignal, isFromWildcard: tx.isFromWildcard }
   const rule = tx.rule < 0 ? null : responseRuleAt(bundle, tx.rule)
   // After aliases the transaction holds the last name, which is that of the service.
@@ -128,6 +131,7 @@ export function simulate(
     match,
     owner: ownerOf(bundle, node, match, question),
     texts: last.texts,
+    absent: isAbsent && last.zone >= 0 ? nameOfZone(bundle, last.zone) : null,
     answerCount,
     records: answerRecords(message, answerCount),
     referral,

@@ -12,6 +12,7 @@ import { createNodeApi } from '#node/api/api.ts'
 import type { NodeApi, NodeApiParts } from '#node/api/api.ts'
 import { updateTypesOf } from '#node/compose/transfers.ts'
 import { createNodeLicence } from '#node/compose/licence.ts'
+import { absentOn } from '#node/status/health-reasons.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'
 import { createNodeRum } from '#node/api/rum.ts'
 import { PastAnswers } from '#node/past/past-answers.ts'
@@ -190,7 +191,8 @@ const areChecksOff = ({ settings, health, node }: Needs): boolean =>
 const missingGeoOf = ({ settings, node }: Needs): readonly string[] =>
   settings.roles.includes('dns') ? missingGeoOn(node) : []
 
-const keyView = ({ settings, signing, keyVault, domains, behindNodes, ...have }: Needs) => ({
+const zoneView = ({ settings, signing, keyVault, domains, behindNodes, ...have }: Needs) => ({
+  absentZones: () => absentOn(have.node),
   certificateBehind: () => behindOf(have.certificates?.vault ?? null, have.inventory, systemClock),
   missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
   keyTroubles: () => keyVault.vault?.troubles() ?? [],
@@ -238,7 +240,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     ...{ given: () => givenBy(bundlesIn(have.later)), fleet: () => fleetIn(have) },
     alerts: () => alerts.keeper.status(),
     ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
-    ...keyView(have),
+    ...zoneView(have),
     anycast: () => anycastOf(have.later),
     certificates: () => certificatesOf(have, tls),
     deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,

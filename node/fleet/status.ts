@@ -6,6 +6,8 @@ import { systemKey } from '#access/auth/policy.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'
 import {
+  absentOn,
+  absentZonesMessage,
   certificateFaulty,
   geoMissing,
   isFaulty,
@@ -16,6 +18,7 @@ import {
   redisAway,
   missingKeysMessage,
   unusedKeysMessage,
+  zoneAbsent,
 } from '#node/status/health-reasons.ts'
 import { dataDirectorySnapshot } from '#node/data/disk-use.ts'
 import { nodeSnapshot } from '#node/status/operator-view.ts'
@@ -184,6 +187,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
   const { active, expired, refused, isStored } = node.status()
   if (active === null) return { status: 'starting', reasons: [noBundle] }
   const missing = missingGeoOn(node)
+  const absent = absentOn(node)
   const rows: readonly (readonly [boolean, HealthReason])[] = [
     [
       refused !== null,
@@ -239,6 +243,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       [pulled.node.tcpStats?.secure?.certificate ?? null].some((one) => one && isFaulty(one)),
       { code: 'tls-certificate', message: certificateFaulty },
     ],
+    [absent.length > 0, { code: zoneAbsent, message: absentZonesMessage(absent) }],
     [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
     [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
     [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],

@@ -123,9 +123,9 @@ function isOf(tenant: string, name: string, both: readonly string[]): boolean {
 
 /** The answer in the form of the API. */
 export function shownAnswer(answered: Simulation) {
-  const { rcode, rule, zone, match, owner, records, ecsScope, signing } = answered
+  const { rcode, rule, zone, match, owner, absent, records, ecsScope, signing } = answered
   return {
-    ...{ rcode, zone, match, owner, records, scope: ecsScope, signing },
+    ...{ rcode, zone, match, owner, absent, records, scope: ecsScope, signing },
     rule: rule && {
       triggerType: rule.triggerType,
       triggerValue: rule.trigger.replace(/\.$/, ''),

@@ -1,5 +1,6 @@
 // Lists the reasons why a node is degraded or not ready, in the order in which they are shown.
 import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
+import { namesOfAbsent } from '#bundle/load/absent-zones.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import type { BehindNode } from '#server/signing/behind-nodes.ts'
@@ -30,6 +31,8 @@ export interface HealthParts {
   readonly areChecksOff: () => boolean
   /** A sentence for each geo database that the configuration uses and that is absent. */
   readonly missingGeo: () => readonly string[]
+  /** Zones from elsewhere whose records are not here. */
+  readonly absentZones: () => readonly string[]
   /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
   /** A sentence for each reason why keys of the database are not used. */
@@ -80,12 +83,25 @@ export const isFaulty = ({
 }: Pick<CertificateStatus, 'fault' | 'isEnding'>): boolean => fault !== null || isEnding
 
 export const geoMissing = 'geo-missing'
+export const zoneAbsent = 'zone-absent'
 export const keyMissing = 'zone-key-missing'
 export const keysUnused = 'zone-keys-unused'
 
 /** Returns the message about zones without a key, however many there are. */
 export function missingKeysMessage(missing: readonly string[]): string {
   return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`
+}
+
+export function absentOn(node: Pick<DnsNode, 'live'>): readonly string[] {
+  const live = node.live()
+  return live === undefined ? [] : namesOfAbsent(live.bundle)
+}
+
+export function absentZonesMessage(zones: readonly string[]): string {
+  return (
+    `Records of ${shownOf(zones)} are answered SERVFAIL: ` +
+    'no zone transfer has come yet, or what came has expired.'
+  )
 }
 
 export function unusedKeysMessage(troubles: readonly string[]): string {
@@ -219,6 +235,12 @@ const degradations: readonly Row[] = [
     code: geoMissing,
     message: ({ missingGeo }) => missingGeo().join(' '),
     holds: ({ missingGeo }) => missingGeo().length > 0,
+  },
+  {
+    code: zoneAbsent,
+    message: ({ absentZones }) =>
+      `${absentZonesMessage(absentZones())} GET /api/v1/zone-transfers says why.`,
+    holds: ({ absentZones }) => absentZones().length > 0,
   },
   {
     code: keyMissing,

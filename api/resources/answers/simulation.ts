@@ -148,6 +148,11 @@ export const Simulation = Type.Object(
     zone: nullable(Type.String({ description: 'null: none of ours' })),
     match: Type.Enum(['exact', 'wildcard', 'none']),
     owner: nullable(Type.String({ description: 'The name that answers; of a wildcard, that' })),
+    absent: nullable(
+      Type.String({
+        description: 'Zone from elsewhere that has not come or has expired: hence SERVFAIL',
+      }),
+    ),
     records: Type.Array(Type.String(), { description: 'The answer, as zone files write it' }),
     scope: nullable(
       Type.Integer({ description: 'Of the answer to a subnet; null: none was sent' }),

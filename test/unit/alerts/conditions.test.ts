@@ -183,17 +183,21 @@ const rows: readonly Row[] = [
     'zone-transfer',
     {
       zoneTransfers: () => [
-        { zone: 'a.example.', state: 'failing', error: '192.0.2.53 port 53 is away' },
-        { zone: 'b.example.', state: 'held', error: 'It removes 9 of 10 names.' },
-        { zone: 'c.example.', state: 'current', error: '' },
-        { zone: 'd.example.', state: 'expired', error: '192.0.2.53 port 53 is away' },
+        { zone: 'a.example.', state: 'failing', serial: 7, error: '192.0.2.53 port 53 is away' },
+        { zone: 'b.example.', state: 'held', serial: 7, error: 'It removes 9 of 10 names' },
+        { zone: 'c.example.', state: 'current', serial: 7, error: '' },
+        { zone: 'e.example.', state: 'refused', serial: undefined, error: 'its NS is no name' },
+        { zone: 'd.example.', state: 'expired', serial: 7, error: '192.0.2.53 port 53 is away' },
       ],
     },
     [
-      'error  zone a.example.: a.example. cannot be kept up to date from its primary servers',
+      'error  zone a.example.: a.example. cannot be kept up to date from its primary servers; ' +
+        'serial 7, which came before, is answered',
       'error  zone b.example.: b.example. comes with more changes than guardrails permit, and is ' +
-        'held',
-      'error  zone d.example.: d.example. has expired: its records are not answered any more',
+        'held; serial 7, which came before, is answered',
+      'error  zone e.example.: e.example. comes with what cannot be used; nothing came before: ' +
+        'its records are answered SERVFAIL',
+      'error  zone d.example.: d.example. has expired: its records are answered SERVFAIL',
     ],
   ],
   [

@@ -35,6 +35,7 @@ function said(
     deliveryPhase: () => null,
     areChecksOff: () => wanted === 'checks-off',
     missingGeo: () => missingGeo,
+    absentZones: () => (wanted === 'zone-absent' ? ['big.test.', 'c.test.'] : []),
     missingKeys: () => [],
     keyTroubles: () => (wanted === 'zone-keys-unused' ? ['the database is older'] : []),
     dsFaults: () => [],
@@ -97,6 +98,13 @@ test.each<[string, Partial<GitopsStatus>, boolean, string]>([
   ],
 ])('health says what is true of %s', (_what, status, isServing, sentence) => {
   expect(said(status, isServing)).toBe(`${sentence} GET /api/v1/gitops/status says why.`)
+})
+
+test('health names the zones from elsewhere whose records are not here', () => {
+  expect(said({}, true, 'zone-absent')).toBe(
+    'Records of big.test.; c.test. are answered SERVFAIL: no zone transfer has come yet, or what ' +
+      'came has expired. GET /api/v1/zone-transfers says why.',
+  )
 })
 
 test.each([

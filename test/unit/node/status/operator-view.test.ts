@@ -113,6 +113,7 @@ const keptBy = (disk: Disk) => ({
   missingGeo: () => [],
   missingKeys: () => [],
   keyTroubles: () => [],
+  absentZones: () => [],
   dsFaults: () => [],
   behindNodes: () => [],
   certificateBehind: () => [],
