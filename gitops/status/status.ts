@@ -102,7 +102,9 @@ export interface HeadDiagnostic extends StatusDiagnostic {
 export interface Condition {
   readonly step: string
   readonly state: 'passed' | 'failed'
-  readonly tookMs: number
+  /** Unix epoch, with fractions. */
+  readonly startMs: number
+  readonly endMs: number
 }
 
 /** How the log line begins when a write fails by a bug of this program. */

@@ -308,10 +308,12 @@ export class Reconciler {
     step: string,
     run: () => Promise<T>,
   ): Promise<T> {
-    const startedMs = this.#parts.clock.monotonicMs()
+    const { clock } = this.#parts
+    const [startMs, sinceMs] = [clock.nowMs(), clock.monotonicMs()]
     const outcome = await run()
-    const tookMs = Math.round(this.#parts.clock.monotonicMs() - startedMs)
-    this.#conditions.push({ step, state: outcome.stop === undefined ? 'passed' : 'failed', tookMs })
+    const endMs = startMs + clock.monotonicMs() - sinceMs
+    const state = outcome.stop === undefined ? 'passed' : 'failed'
+    this.#conditions.push({ step, state, startMs, endMs })
     return outcome
   }
 

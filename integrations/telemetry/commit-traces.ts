@@ -1,5 +1,5 @@
-// Makes a trace of each commit that the API writes: from the request to the activation on the last
-// node.
+// Makes a trace of each commit: from the request of the API, or from the look that finds it on the
+// branch, to the activation on the last node.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
@@ -18,6 +18,14 @@ export interface TracedWrite {
   readonly commit: string
   readonly requestId: string
   readonly stages: readonly (Period & { readonly name: string })[]
+}
+
+/** A look at the branch that has judged its head. */
+export interface TracedLook {
+  readonly commit: string
+  readonly steps: readonly (Period & { readonly name: string })[]
+  /** Why its last step holds the commit; '': it is accepted, and is to be activated. */
+  readonly fault: string
 }
 
 /** A request of the API, when its response is sent. */
@@ -60,7 +68,11 @@ export interface CommitTracesParts {
 
 interface Open {
   readonly commit: string
-  readonly activation: OwnActivation | undefined
+  readonly name: 'write' | 'follow'
+  /** Tells its spans from those that other nodes have of the same commit. */
+  readonly mark: string
+  activation: OwnActivation | undefined
+  fault: string
   startMs: number
   endMs: number
   /** Requests whose responses are under way. */
@@ -75,7 +87,7 @@ export class CommitTraces {
   readonly #parts: CommitTracesParts
   /** By commit, oldest first. */
   readonly #open = new Map<string, Open>()
-  /** The last activations: an activation precedes the result of its write. */
+  /** The last activations of commits that are not open: a write is told of after its own. */
   readonly #activations = new Map<string, OwnActivation>()
 
   constructor(parts: CommitTracesParts) {
@@ -83,6 +95,10 @@ export class CommitTraces {
   }
 
   activated(activation: OwnActivation): void {
+    const open = this.#open.get(activation.commit)
+    if (open !== undefined && open.activation === undefined) {
+      return this.#activate(open, activation)
+    }
     this.#activations.set(activation.commit, activation)
     const [oldest] = this.#activations.keys()
     const isOver = this.#activations.size > telemetryLimits.openMax
@@ -92,19 +108,21 @@ export class CommitTraces {
   wrote({ commit, requestId, stages }: TracedWrite): void {
     const found = this.#open.get(commit)
     if (found !== undefined) return void found.requests.add(requestId)
-    const open = this.#begin(commit, stages)
+    const open = this.#begin({ commit, name: 'write', mark: '' }, stages)
     open.requests.add(requestId)
-    const spans = stages.map((stage, i) =>
-      this.#span(open, `${stage.name} ${i}`, stage.name, stage, {}),
-    )
-    const { activation } = open
-    if (activation !== undefined) {
-      const attributes = { 'gslbd.node.name': this.#parts.node, 'gslbd.seq': activation.seq }
-      spans.push(
-        this.#span(open, `activate ${this.#parts.node}`, 'activate', activation, attributes),
-      )
-    }
-    this.#parts.add(spans)
+    this.#activate(open, this.#activations.get(commit))
+    this.#activations.delete(commit)
+  }
+
+  /** Not of a commit that `wrote` has told of: the branch has it from here. */
+  looked({ commit, steps, fault }: TracedLook): void {
+    if (this.#open.has(commit)) return
+    // Each control node makes spans of its own, and a held commit may be judged again.
+    const mark = `${this.#parts.node} ${steps[0]?.startMs ?? 0} `
+    const open = this.#begin({ commit, name: 'follow', mark }, steps, fault)
+    if (fault !== '') return this.#end(open)
+    this.#activate(open, this.#activations.get(commit))
+    this.#activations.delete(commit)
   }
 
   /** @returns the id of its trace; undefined: it wrote no commit, or that has ended */
@@ -148,35 +166,56 @@ export class CommitTraces {
     for (const open of [...this.#open.values()]) this.#end(open)
   }
 
-  #begin(commit: string, stages: TracedWrite['stages']): Open {
+  #begin(
+    which: Pick<Open, 'commit' | 'name' | 'mark'>,
+    stages: TracedWrite['stages'],
+    fault = '',
+  ): Open {
     const [oldest] = this.#open.values()
     if (oldest !== undefined && this.#open.size >= telemetryLimits.openMax) this.#end(oldest)
-    const activation = this.#activations.get(commit)
-    this.#activations.delete(commit)
     const { clock, after } = this.#parts
     const nowMs = clock.nowMs()
     const open: Open = {
-      ...{ commit, activation, requests: new Set() },
+      ...{ ...which, activation: undefined, fault, requests: new Set() },
       startMs: stages[0]?.startMs ?? nowMs,
-      endMs: activation?.endMs ?? stages.at(-1)?.endMs ?? nowMs,
+      endMs: stages.at(-1)?.endMs ?? nowMs,
       waiting: new Map(),
       nodes: 0,
       endTimer: after(telemetryLimits.openMs, () => this.#end(open)),
     }
-    this.#open.set(commit, open)
-    // Later, since a list of many nodes must not delay the response.
-    after(0, () => this.#follow(open))
+    this.#open.set(open.commit, open)
+    const spans = stages.map((stage, i) => {
+      const span = this.#span(open, `${stage.name} ${i}`, stage.name, stage, {})
+      return fault !== '' && i === stages.length - 1 ? { ...span, fault } : span
+    })
+    this.#parts.add(spans)
     return open
   }
 
-  #follow(open: Open): void {
-    if (open.activation === undefined || !this.#open.has(open.commit)) return
-    const nodes = this.#parts.nodes().filter(({ name }) => name !== this.#parts.node)
+  /** @param activation undefined: it is under way, or has failed */
+  #activate(open: Open, activation: OwnActivation | undefined): void {
+    if (activation === undefined) return
+    open.activation = activation
+    const { node, add, after } = this.#parts
+    const attributes = { 'gslbd.node.name': node, 'gslbd.seq': activation.seq }
+    add([this.#span(open, `activate ${node}`, 'activate', activation, attributes)])
+    // Later, since a list of many nodes must not delay the response.
+    after(0, () => this.#expect(open, activation))
+  }
+
+  #expect(open: Open, { publisher }: OwnActivation): void {
+    if (this.#open.get(open.commit) !== open) return
+    const isExpected = (node: NodeState): boolean =>
+      node.name !== this.#parts.node &&
+      // Another control node finds the commit by itself, and tells of those that pull from it.
+      (open.name === 'write' || node.publisher === publisher)
+    const nodes = this.#parts.nodes().filter(isExpected)
     open.nodes = nodes.length
     const followers = nodes.slice(0, telemetryLimits.nodesMax)
     for (const { name, role } of followers) open.waiting.set(name, role)
     // Some were quicker.
     for (const node of followers) this.heard(node)
+    this.#endIfDone(open)
   }
 
   /**
@@ -205,14 +244,15 @@ export class CommitTraces {
   #end(open: Open): void {
     assert(this.#open.delete(open.commit), 'a trace ends once')
     open.endTimer()
-    const { commit, startMs, endMs, nodes, waiting, activation } = open
+    const { commit, name, startMs, endMs, nodes, waiting, activation } = open
     const away = waiting.size === 0 ? {} : { 'gslbd.nodes.waiting': waiting.size }
-    const fault = activation === undefined ? { fault: 'the bundle is not active on this node' } : {}
+    const finder = name === 'follow' ? { 'gslbd.node.name': this.#parts.node } : {}
+    const fault = open.fault || (activation === undefined ? notActive : '')
     this.#parts.add([
       {
-        ...{ traceId: traceIdOf(commit), spanId: spanIdOf(commit, 'write'), parentSpanId: '' },
-        ...{ name: 'write', kind: SpanKind.internal, startMs, endMs, ...fault },
-        attributes: { 'gslbd.commit': commit, 'gslbd.nodes': nodes + 1, ...away },
+        ...{ traceId: traceIdOf(commit), spanId: rootIdOf(open), parentSpanId: '' },
+        ...{ name, kind: SpanKind.internal, startMs, endMs, ...(fault === '' ? {} : { fault }) },
+        attributes: { 'gslbd.commit': commit, ...finder, 'gslbd.nodes': nodes + 1, ...away },
       },
     ])
   }
@@ -225,15 +265,21 @@ export class CommitTraces {
     { startMs, endMs }: Period,
     attributes: Span['attributes'],
   ): Span {
-    const { commit } = open
+    const { commit, mark } = open
     open.startMs = Math.min(open.startMs, startMs)
     open.endMs = Math.max(open.endMs, endMs)
     return {
-      ...{ traceId: traceIdOf(commit), spanId: spanIdOf(commit, what) },
-      ...{ parentSpanId: spanIdOf(commit, 'write'), kind: SpanKind.internal },
+      ...{ traceId: traceIdOf(commit), spanId: spanIdOf(commit, mark + what) },
+      ...{ parentSpanId: rootIdOf(open), kind: SpanKind.internal },
       ...{ name, startMs, endMs, attributes },
     }
   }
 }
 
-const isDone = ({ requests, waiting }: Open): boolean => requests.size === 0 && waiting.size === 0
+const notActive = 'the bundle is not active on this node'
+
+const rootIdOf = ({ commit, mark, name }: Open): string => spanIdOf(commit, mark + name)
+
+/** The activation of a commit that was found is still under way; that of a write has been. */
+const isDone = ({ name, activation, requests, waiting }: Open): boolean =>
+  requests.size === 0 && waiting.size === 0 && (name === 'write' || activation !== undefined)

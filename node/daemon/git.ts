@@ -132,6 +132,7 @@ function createGitops(have: Needs, activations: Activations): GitopsControl {
     activations.noteHead(status.head?.commit)
     tell(status, change)
     have.records.commits.statusIs(status)
+    have.telemetry.looked(status)
   })
   control.onPrepare((bundle) => have.node.prepare(bundle))
   control.onPublish((publication) => activations.add(publication))

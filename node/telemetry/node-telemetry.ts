@@ -6,6 +6,7 @@ import type { NodeState, OwnActivation } from '#integrations/telemetry/commit-tr
 import { OtlpExporter } from '#integrations/telemetry/otlp-exporter.ts'
 import type { SpanCounts } from '#integrations/telemetry/otlp-exporter.ts'
 import { traceContextIn } from '#integrations/telemetry/span.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -36,6 +37,10 @@ export class NodeTelemetry implements ApiServerTimes {
   readonly #traces: CommitTraces | null
   readonly #times = new WriteTimes()
   readonly #written = new Set<string>()
+  /** When the last look began that was told of. */
+  #lookedFromMs = 0
+  /** The last held commit that was told of, with the reason: it may be judged again and again. */
+  #held = ''
 
   constructor({ settings, node, nodes, clock, after, log }: NodeTelemetryParts) {
     this.#clock = clock
@@ -70,6 +75,21 @@ export class NodeTelemetry implements ApiServerTimes {
         return done
       },
     }
+  }
+
+  /** To be called with each status of the branch. */
+  looked({ head, sync, code, conditions }: GitopsStatus): void {
+    const [first] = conditions
+    if (this.#traces === null || head === null || first === undefined) return
+    if (first.startMs === this.#lookedFromMs) return
+    this.#lookedFromMs = first.startMs
+    // A look that finds nothing new ends with its first step.
+    const isJudged = conditions.length > 1 && (sync === 'synced' || sync === 'held')
+    const held = sync === 'held' ? `${head.commit} ${code}` : ''
+    if (!isJudged || (held !== '' && held === this.#held)) return
+    this.#held = held
+    const steps = conditions.map(({ step: name, ...period }) => ({ name, ...period }))
+    this.#traces.looked({ commit: head.commit, steps, fault: code })
   }
 
   activated(activation: OwnActivation): void {

@@ -1,5 +1,5 @@
 // Traces of writes as a collector gets them: from the request over the control node to a node of
-// the role dns, and what a collector that hangs does to writes.
+// the role dns; of pushes; and what a collector that hangs does to writes.
 import { createPublicKey } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import type { DaemonProcess } from '#test/support/daemon.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import { attributesOf, otlpFaults, spansIn } from '#test/support/otlp-checks.ts'
 import type { SeenSpan } from '#test/support/otlp-checks.ts'
-import { Site } from '#test/support/site.ts'
+import { poolPath, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const bearer = 'ab'.repeat(32)
@@ -26,7 +26,9 @@ async function controlWith(url: string, roles: readonly string[]): Promise<[Site
   site.trustNode()
   await site.push()
   const daemon = await start('serve', '--settings', site.settingsFile)
-  await waitUntil('the first commit', async () => (await daemon.gitops()).active !== null)
+  await waitUntil('the configuration', async () => {
+    return (await callApi(daemon, 'GET', '/pools', { bearer })).status === 200
+  })
   return [site, daemon]
 }
 
@@ -51,6 +53,14 @@ async function followerOf(site: Site, control: DaemonProcess): Promise<DaemonPro
 const write = (control: DaemonProcess, name: string, headers = {}) =>
   callApi<{ id: string }>(control, 'POST', '/pools', { bearer, body: { name }, headers })
 
+type Collector = Awaited<ReturnType<typeof startStandIn>>
+const spansOf = ({ asked }: Collector, commit: string): readonly SeenSpan[] =>
+  asked
+    .flatMap(({ body }) => spansIn(body))
+    .filter(({ traceId }) => traceId === commit.slice(0, 32))
+const rootOf = (collector: Collector, commit: string): SeenSpan | undefined =>
+  spansOf(collector, commit).find(({ parentSpanId }) => !parentSpanId)
+
 test('a write is one trace, up to the activation on a node that pulls', async () => {
   const collector = await startStandIn(() => ({ status: 200, body: {} }))
   const [site, control] = await controlWith(collector.url, ['control'])
@@ -61,12 +71,10 @@ test('a write is one trace, up to the activation on a node that pulls', async ()
   expect(made.status).toBe(201)
   const commit = String(made.headers['x-gslb-revision'])
 
-  const spans = (): readonly SeenSpan[] => collector.asked.flatMap(({ body }) => spansIn(body))
-  const root = (): SeenSpan | undefined => spans().find(({ parentSpanId }) => !parentSpanId)
-  await waitUntil('the whole trace', async () => root() !== undefined)
-  const told = spans()
+  await waitUntil('the whole trace', async () => rootOf(collector, commit) !== undefined)
+  const told = spansOf(collector, commit)
+  const root = rootOf(collector, commit)!
   expect(collector.asked.flatMap(({ body }) => otlpFaults(body))).toEqual([])
-  expect(new Set(told.map(({ traceId }) => traceId))).toEqual(new Set([commit.slice(0, 32)]))
   expect(told.map(({ name }) => name).sort()).toEqual([
     ...['POST /api/v1/pools', 'activate', 'activate', 'commit', 'compile', 'judge'],
     ...['prepare', 'publish', 'wait', 'write'],
@@ -81,10 +89,10 @@ test('a write is one trace, up to the activation on a node that pulls', async ()
   })
   const names = byName('activate').map((one) => attributesOf(one)['gslbd.node.name'])
   expect(names).toContain('far-1')
-  expect(attributesOf(root()!)).toEqual({ 'gslbd.commit': commit, 'gslbd.nodes': '2' })
+  expect(attributesOf(root)).toEqual({ 'gslbd.commit': commit, 'gslbd.nodes': '2' })
   for (const { startTimeUnixNano, endTimeUnixNano } of told) {
-    expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(root()!.startTimeUnixNano))
-    expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(BigInt(root()!.endTimeUnixNano))
+    expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(root.startTimeUnixNano))
+    expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(BigInt(root.endTimeUnixNano))
   }
 
   // No secret, and no name of an object, is told.
@@ -97,6 +105,29 @@ test('a write is one trace, up to the activation on a node that pulls', async ()
   expect(scraped.headers.get('content-type')).toContain('application/openmetrics-text')
   expect(await scraped.text()).toContain(`# {trace_id="${commit.slice(0, 32)}"}`)
   expect(node.output).not.toContain(secret)
+})
+
+test('a pushed commit is a trace from the look that finds it; a held one says why', async () => {
+  const collector = await startStandIn(() => ({ status: 200, body: {} }))
+  const [site, control] = await controlWith(collector.url, ['control'])
+  await followerOf(site, control)
+  const good = await site.publish('192.0.2.2')
+  await waitUntil('the whole trace', async () => rootOf(collector, good) !== undefined)
+  const told = spansOf(collector, good).map(({ name }) => name)
+  expect(told.sort()).toEqual([
+    ...['activate', 'activate', 'compile', 'descend', 'enumerate', 'fetch', 'follow', 'guard'],
+    ...['publish', 'sign', 'verify'],
+  ])
+  const root = rootOf(collector, good)!
+  expect(attributesOf(root)).toMatchObject({ 'gslbd.commit': good, 'gslbd.nodes': '2' })
+  expect(root.status).toEqual({})
+
+  site.write(poolPath, 'broken')
+  const bad = await site.commit('a mistake')
+  await site.push()
+  await waitUntil('the trace of what is held', async () => rootOf(collector, bad) !== undefined)
+  expect(rootOf(collector, bad)?.status).toEqual({ code: 2, message: 'CompileFailed' })
+  expect(spansOf(collector, bad).map(({ name }) => name)).not.toContain('activate')
 })
 
 test('a collector that hangs delays no write and no stop', async () => {

@@ -148,6 +148,72 @@ test('a bundle that is not active here is the fault of the trace', () => {
   expect(root()).toMatchObject({ fault: 'the bundle is not active on this node' })
 })
 
+describe('a commit that is found on the branch', () => {
+  const steps = [
+    { name: 'fetch', startMs: nowMs, endMs: nowMs + 5 },
+    { name: 'compile', startMs: nowMs + 5, endMs: nowMs + 30 },
+  ]
+  const own = nodeAt('n1', 6)
+  const look = { commit, steps, fault: '' }
+
+  test.each([
+    ['after', (act: () => void, found: () => void) => (found(), act())],
+    ['before', (act: () => void, found: () => void) => (act(), found())],
+  ])('is a trace when it is active %s it is told of', (_when, inOrder) => {
+    const { time, spans, traces, root } = scene([own, nodeAt('c2', 6, { publisher: 'p2' })])
+    const act = (): void => traces.activated(active)
+    const found = (): void => traces.looked(look)
+    inOrder(act, found)
+    time.pass(400)
+    expect(root()).toBeUndefined()
+    traces.heard(nodeAt('n1', 7))
+    time.pass(telemetryLimits.graceMs)
+    expect(spans.map(({ name }) => name).sort()).toEqual(
+      ['fetch', 'compile', 'activate', 'activate', 'follow'].sort(),
+    )
+    const parents = spans.map(({ parentSpanId }) => parentSpanId)
+    expect(new Set(parents)).toEqual(new Set(['', root()?.spanId]))
+    expect(root()).toMatchObject({ traceId: commit.slice(0, 32), startMs: nowMs })
+    // What pulls from another control node is told of by that one.
+    const attributes = { 'gslbd.commit': commit, 'gslbd.node.name': 'c1', 'gslbd.nodes': 2 }
+    expect(root()?.attributes).toEqual(attributes)
+    expect(root()).not.toHaveProperty('fault')
+    expect(otlpFaults(exportRequest(spans, 'c1'))).toEqual([])
+  })
+
+  test('ends at once when it is held, with its reason at the step, and may be judged again', () => {
+    const { spans, traces } = scene()
+    traces.looked({ ...look, fault: 'CompileFailed' })
+    const again = steps.map((step) => ({ ...step, startMs: nowMs + 60, endMs: nowMs + 70 }))
+    traces.looked({ commit, steps: again, fault: 'CompileFailed' })
+    const told = spans.map(({ name, fault }) => [name, fault])
+    const once = [
+      ['fetch', undefined],
+      ['compile', 'CompileFailed'],
+      ['follow', 'CompileFailed'],
+    ]
+    expect(told).toEqual([...once, ...once])
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(6)
+  })
+
+  test('that is never active ends with that as its fault', () => {
+    const { time, traces, root } = scene([own])
+    traces.looked(look)
+    time.pass(telemetryLimits.openMs - 1)
+    expect(root()).toBeUndefined()
+    time.pass(1)
+    expect(root()).toMatchObject({ fault: 'the bundle is not active on this node' })
+  })
+
+  test('after the API has written it is no second trace', () => {
+    const { spans, write, traces } = scene()
+    write()
+    const { length } = spans
+    traces.looked(look)
+    expect(spans).toHaveLength(length)
+  })
+})
+
 test('traces that stay open are bounded, and a stop ends them', () => {
   const { spans, traces } = scene()
   const count = telemetryLimits.openMax + 10

@@ -1,6 +1,8 @@
 // What a node notes of its writes: their times, and their traces where there is a collector.
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { CommitWriter, WriteRequest } from '#config/operation.ts'
+import { unknownStatus } from '#gitops/status/status.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
 import { ok } from '#lib/result.ts'
 import { NodeTelemetry } from '#node/telemetry/node-telemetry.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
@@ -64,4 +66,37 @@ test.each([
   await noting.write(request('r1', more))
   end('r1', 30)
   expect(classes()).toEqual([])
+})
+
+describe('a status of the branch', () => {
+  const head = { commit, author: '', committedAtMs: 0 }
+  const stepsAt = (startMs: number, names: readonly string[]): GitopsStatus['conditions'] =>
+    names.map((step) => ({ step, state: 'passed', startMs, endMs: startMs + 1 }))
+  const judged = ['fetch', 'descend', 'compile']
+  const held = { sync: 'held', code: 'CompileFailed' } as const
+  const statusOf = (
+    atMs: number,
+    names: readonly string[],
+    more: Partial<GitopsStatus> = {},
+  ): GitopsStatus => ({
+    ...unknownStatus,
+    ...{ sync: 'synced', head, conditions: stepsAt(atMs, names), ...more },
+  })
+  const other = { ...held, head: { ...head, commit: 'cd'.repeat(20) } }
+
+  test.each<[string, readonly GitopsStatus[], number]>([
+    ['of a new head is told of', [statusOf(1, judged)], 3],
+    ['that is repeated is told of once', [statusOf(1, judged), statusOf(1, judged)], 3],
+    ['before any look', [unknownStatus], 0],
+    ['that finds nothing new', [statusOf(1, ['fetch'])], 0],
+    ['whose source went away', [statusOf(1, judged, { sync: 'unreachable', code: 'Timeout' })], 0],
+    ['of a write of this node', [statusOf(1, [])], 0],
+    ['that holds the head ends at once', [statusOf(1, judged, held)], 4],
+    ['that holds it again', [statusOf(1, judged, held), statusOf(2, judged, held)], 4],
+    ['that holds another', [statusOf(1, judged, held), statusOf(2, judged, other)], 8],
+  ])('%s', (_what, statuses, spans) => {
+    const { telemetry } = scene('http://127.0.0.1:9')
+    for (const one of statuses) telemetry.looked(one)
+    expect(telemetry.counts()?.waiting).toBe(spans)
+  })
 })
