@@ -2,8 +2,8 @@
 // a name costs a step for each of its labels, however many names there are.
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
-import { heldName, mayOverlap } from '#compiler/holders/name-holder.ts'
-import type { NameClaim } from '#compiler/holders/name-holder.ts'
+import { heldName, layerOf, mayOverlap } from '#compiler/holders/name-holder.ts'
+import type { ClaimLayer, NameClaim } from '#compiler/holders/name-holder.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import { isNaming, kinds } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
@@ -16,14 +16,24 @@ export interface EntryName {
   /** The name that decides about the owner. */
   readonly held: string
   readonly isPlainRecord: boolean
+  readonly layer: ClaimLayer
 }
 
 /** Lists the names of an object; objects of other kinds than `namingKinds` have none. */
 export function namesOf(entry: ConfigEntry): readonly EntryName[] {
-  return declaredNames(entry).map((name) => ({
-    ...{ name, held: heldName(name) },
-    isPlainRecord: entry.kind === 'Records' && !name.startsWith('*.'),
-  }))
+  const { kind } = entry
+  const isTransferred = isTransferEntry(entry)
+  return declaredNames(entry).map((name) => {
+    const held = heldName(name)
+    const layer = layerOf(kind, { isTransferred, isItself: name === held })
+    return { name, held, isPlainRecord: kind === 'Records' && !name.startsWith('*.'), layer }
+  })
+}
+
+/** Whether a file of records came by zone transfer. */
+export function isTransferEntry({ kind, object }: ConfigEntry): boolean {
+  if (kind !== 'Records') return false
+  return (object as ConfigEntry<'Records'>['object']).spec.transfer !== undefined
 }
 
 function declaredNames(entry: ConfigEntry): readonly string[] {
@@ -95,11 +105,13 @@ export class NameIndex {
       if (!isNaming(kind)) return
       // A domain marked as overlapping still gives its rights.
       if (kind !== 'DelegatedDomain' && mayOverlap(tenant, object.metadata)) return
-      for (const { held, isPlainRecord } of namesOf(entry)) {
+      for (const { held, isPlainRecord, layer } of namesOf(entry)) {
         const place = places.get(held) ?? this.#places.get(held) ?? nothing
         const isDomain = kind === 'DelegatedDomain'
-        const claim = claimOf(tenant, isPlainRecord)
+        const claim = claimOf(tenant, isPlainRecord, layer)
         places.set(held, isDomain ? ofDomain(place, tenant, step) : ofClaim(place, claim, step))
+        // What comes in is laid under names of others: it is in nobody's way from below.
+        if (layer === 'under') continue
         const parent = parentOf(held)
         const own = parents.get(tenant) ?? new Map<string, number>()
         parents.set(tenant, own.set(parent, (own.get(parent) ?? 0) + step))
@@ -165,9 +177,10 @@ function ofOne(claim: NameClaim): Place {
 const claims = new Map<string, NameClaim>()
 
 /** Returns a shared object for equal claims: there may be a million. */
-function claimOf(tenant: string, isPlainRecord: boolean): NameClaim {
-  const key = `${isPlainRecord} ${tenant}`
+function claimOf(tenant: string, isPlainRecord: boolean, layer: ClaimLayer): NameClaim {
+  const key = `${layer} ${isPlainRecord} ${tenant}`
   let claim = claims.get(key)
-  if (claim === undefined) claims.set(key, (claim = Object.freeze({ tenant, isPlainRecord })))
+  if (claim === undefined)
+    claims.set(key, (claim = Object.freeze({ tenant, isPlainRecord, layer })))
   return claim
 }

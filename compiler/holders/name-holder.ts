@@ -1,6 +1,7 @@
 // Decides which tenant holds a name: the one rule for services, records, redirects, delegated
 // domains, TXT records and updates.
 import { enclosingNames } from '#dns/enclosing-names.ts'
+import type { Kind } from '#schemas/kinds.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 
 /** An object of a tenant at a name, other than a delegated domain. */
@@ -11,6 +12,21 @@ export interface NameClaim {
    * `default` do not enclose names below.
    */
   readonly isPlainRecord: boolean
+  /**
+   * `over`: a service or record declared at this very name. `under`: it came by zone transfer, and
+   * counts only at a name without an `over`.
+   */
+  readonly layer: ClaimLayer
+}
+
+export type ClaimLayer = 'over' | 'under' | 'beside'
+
+export function layerOf(
+  kind: Kind,
+  { isTransferred, isItself }: { readonly isTransferred: boolean; readonly isItself: boolean },
+): ClaimLayer {
+  if (isTransferred) return 'under'
+  return isItself && (kind === 'Service' || kind === 'Records') ? 'over' : 'beside'
 }
 
 /** The settings of a zone that matter to holders. */
@@ -39,6 +55,8 @@ export interface Claimant {
   readonly isDomain?: boolean
   /** Its existing claims at the very name do not count: they are being judged. */
   readonly isJudged?: boolean
+  /** Layer of what is to be declared at the name. */
+  readonly layer?: ClaimLayer
 }
 
 export type Holding<C extends NameClaim = NameClaim> =
@@ -128,7 +146,7 @@ export function holdingAt<C extends NameClaim>(
   level: string,
   isItself: boolean,
 ): Holding<C> | undefined {
-  const { tenant, isDomain = false, isJudged = false } = claimant
+  const { tenant, isDomain = false, isJudged = false, layer } = claimant
   const isListed = zone?.recordTenants?.includes(tenant) === true
   const isOwnDomain = isDomain && isItself && isJudged
   // The operator may write in domains of others where the zone lists it.
@@ -140,7 +158,7 @@ export function holdingAt<C extends NameClaim>(
   }
   // Claims at an apex do not enclose names of tenants that share the zone.
   if (isListed && !isDomain && zone.apex === level) return { is: 'own', by: 'zone', at: level }
-  const claims = names.claimsAt(level)
+  const claims = countedClaims(names.claimsAt(level), isItself && layer === 'over')
   if (isItself && isJudged) {
     // The first claim holds the name.
     const [first] = claims
@@ -155,6 +173,19 @@ export function holdingAt<C extends NameClaim>(
   }
   return zone?.apex === level ? holdingIn(names, tenant, isDomain, zone) : undefined
 }
+
+/** What came by transfer was there first, and gives way to what is declared at its name. */
+function countedClaims<C extends NameClaim>(
+  claims: readonly C[],
+  isToBeOver: boolean,
+): readonly C[] {
+  if (!claims.some(isUnder)) return claims
+  const declared = claims.filter((claim) => !isUnder(claim))
+  const isOver = isToBeOver || declared.some(({ layer }) => layer === 'over')
+  return isOver ? declared : [...claims.filter(isUnder), ...declared]
+}
+
+const isUnder = ({ layer }: NameClaim): boolean => layer === 'under'
 
 function byClaim<C extends NameClaim>(claim: C, at: string): Holding<C> {
   return { is: 'others', by: 'claim', at, claim }

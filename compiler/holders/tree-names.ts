@@ -2,8 +2,9 @@
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
 import { checkHostName } from '#compiler/values/names.ts'
-import { recordPlace } from '#compiler/values/record-sets.ts'
-import { heldName, mayOverlap } from './name-holder.ts'
+import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
+import { isTransferred } from '#compiler/lower/inbound-records.ts'
+import { heldName, layerOf, mayOverlap } from './name-holder.ts'
 import type { HeldNames, NameClaim } from './name-holder.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { RedirectPlan } from '#compiler/lower/redirect-plan.ts'
@@ -42,7 +43,7 @@ export function treeNames({ tree, zones, records, redirects }: NamePlans): TreeN
     const { key } = checkHostName(entry.object.spec.domain)
     if (key !== undefined && !domains.has(heldName(key))) domains.set(heldName(key), entry)
   }
-  const ofRecords = recordClaims(records)
+  const ofRecords = recordClaims(records, tree)
   const others = otherClaims(tree, redirects)
   const { zones: planned, declaredAt } = zones
   const isAlone = ({ file: { domainKey: key = '' }, object }: Entry<'Service'>): boolean =>
@@ -73,7 +74,8 @@ export function treeNames({ tree, zones, records, redirects }: NamePlans): TreeN
         if (domainKey === undefined || isFree(entry) || isAlone(entry)) continue
         yield serviceClaim(entry, domainKey)
       }
-      for (const list of ofRecords.values()) yield* list
+      // What comes in is laid under names of others. It holds its own names against them.
+      for (const list of ofRecords.values()) yield* list.filter(({ layer }) => layer !== 'under')
       for (const { model, entry } of redirects.redirects) {
         if (!isFree(entry)) yield redirectClaim(entry, model)
       }
@@ -89,7 +91,8 @@ const none: readonly TreeClaim[] = []
 const isFree = ({ tenant, object }: Entry): boolean => mayOverlap(tenant, object.metadata)
 
 function serviceClaim(entry: Entry<'Service'>, name: string): TreeClaim {
-  return { tenant: entry.tenant, isPlainRecord: false, kind: 'service', name, entry }
+  const layer = layerOf('Service', { isTransferred: false, isItself: heldName(name) === name })
+  return { tenant: entry.tenant, isPlainRecord: false, layer, kind: 'service', name, entry }
 }
 
 function redirectClaim(
@@ -97,7 +100,8 @@ function redirectClaim(
   { host, isWildcard }: { readonly host: string; readonly isWildcard: boolean },
 ): TreeClaim {
   const name = isWildcard ? `*.${host}` : host
-  return { tenant: entry.tenant, isPlainRecord: false, kind: 'redirect', name, entry }
+  const { tenant } = entry
+  return { tenant, isPlainRecord: false, layer: 'beside', kind: 'redirect', name, entry }
 }
 
 type ClaimsByName = Map<string, TreeClaim[]>
@@ -112,16 +116,25 @@ function addTo(found: ClaimsByName, claim: TreeClaim): void {
 const ofPlan = new WeakMap<RecordPlan, ClaimsByName>()
 
 /** Cached: most commits change no record. */
-function recordClaims(plan: RecordPlan): ClaimsByName {
+function recordClaims(plan: RecordPlan, tree: Tree): ClaimsByName {
   const known = ofPlan.get(plan)
   if (known !== undefined) return known
   const found: ClaimsByName = new Map()
-  for (const { entry, index, model } of plan.rrsets) {
-    if (isFree(entry)) continue
-    const { name, type } = model
+  const add = (entry: Entry<'Records'>, name: string, index: number, type: number): void => {
+    const isItself = heldName(name) === name
+    const layer = layerOf('Records', { isTransferred: isTransferred(entry), isItself })
     const isPlainRecord = !name.startsWith('*.')
     const { tenant } = entry
-    addTo(found, { tenant, isPlainRecord, kind: 'records', name, entry, index, type })
+    addTo(found, { tenant, isPlainRecord, layer, kind: 'records', name, entry, index, type })
+  }
+  for (const { entry, index, model } of plan.rrsets) {
+    if (!isFree(entry) && !isTransferred(entry)) add(entry, model.name, index, model.type)
+  }
+  // All of them, as the API counts them: those that give way or have expired may be back at once.
+  for (const entry of tree.of.Records) {
+    if (isFree(entry) || !isTransferred(entry)) continue
+    const { rrsets } = readRecords(entry.object.spec)
+    for (const { name, index, type } of rrsets) add(entry, name, index, type.code)
   }
   ofPlan.set(plan, found)
   return found

@@ -10,6 +10,7 @@ import { tenantIdPattern } from '#lib/text/patterns.ts'
 import { reservedTenants } from '#schemas/objects/tenant.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import { etagOf, partsIn } from '#config/entry.ts'
+import { isTransferEntry } from '#config/name-index.ts'
 import { globalNames, partOf } from '#config/object-index.ts'
 import { isPartKind, partSpecs } from '#config/parts.ts'
 import type { PartKind } from '#config/parts.ts'
@@ -184,17 +185,11 @@ function applyToPart(draft: Draft, operation: PartOperation): Applied {
   if (operation.verb === 'create') return createPart(draft, operation)
   const found = draft.part(operation.kind, operation.target)
   if (found === undefined) return err(missing(operation))
-  if (isTransferred(found.owner)) return err(fault('forbidden', ofTransfer))
+  if (isTransferEntry(found.owner)) return err(fault('forbidden', ofTransfer))
   if (isStale(operation, begunPart(draft, found, operation))) return err(stale(operation))
   if (operation.verb === 'delete') return deletePart(draft, found, operation)
   const respected = respectOverlays(draft, found, operation)
   return respected.ok ? updatePart(draft, respected.value, operation) : respected
-}
-
-function isTransferred({ kind, object }: ConfigEntry): boolean {
-  return (
-    kind === 'Records' && (object as ConfigEntry<'Records'>['object']).spec.transfer !== undefined
-  )
 }
 
 const ofTransfer =

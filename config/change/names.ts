@@ -11,7 +11,7 @@ import type { Claimant } from '#compiler/holders/name-holder.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import { nameHolding, nameRefusal, refusalText } from '#config/name-holder.ts'
 import type { NameRefusal, NameSource } from '#config/name-holder.ts'
-import { namesOf } from '#config/name-index.ts'
+import { isTransferEntry, namesOf } from '#config/name-index.ts'
 import type { EntryName, NameIndex } from '#config/name-index.ts'
 import { pinned } from './raw.ts'
 
@@ -37,6 +37,7 @@ export function takeNames(
     before.flatMap((entry) => namesOf(entry).map(({ held }) => keyOf(entry, held))),
   )
   for (const entry of now) {
+    if (isTransferEntry(entry)) continue
     const refused = refusedName(entry, source, had)
     if (refused === undefined) continue
     if (mayTakeAny) {
@@ -54,8 +55,8 @@ interface Refused extends EntryName {
   readonly refusal: NameRefusal
 }
 
-function claimantOf({ kind, tenant }: ConfigEntry): Claimant {
-  return { tenant, isDomain: kind === 'DelegatedDomain' }
+function claimantOf({ kind, tenant }: ConfigEntry, { layer }: EntryName): Claimant {
+  return { tenant, isDomain: kind === 'DelegatedDomain', layer }
 }
 
 function refusedName(
@@ -65,7 +66,7 @@ function refusedName(
 ): Refused | undefined {
   for (const one of namesOf(entry)) {
     if (had.has(keyOf(entry, one.held))) continue
-    const refusal = nameRefusal(source, claimantOf(entry), one.name)
+    const refusal = nameRefusal(source, claimantOf(entry, one), one.name)
     if (refusal !== undefined) return { ...one, refusal }
   }
   return undefined
@@ -76,10 +77,11 @@ function isRefusedByCompiler(
   draft: Draft,
   entry: ConfigEntry,
   source: NameSource,
-  { name, refusal }: Refused,
+  refused: Refused,
 ): boolean {
+  const { name, refusal } = refused
   if (entry.kind === 'Records') {
-    const holding = nameHolding(source, claimantOf(entry), name)
+    const holding = nameHolding(source, claimantOf(entry, refused), name)
     if (refusal === 'unowned' || (holding.is === 'others' && holding.by !== 'claim')) return true
   }
   return draft.entries(entry.kind).some((other) => {
@@ -98,9 +100,10 @@ function haveSameRecords(a: Records, b: Records): boolean {
   return !setsOf(a).isDisjointFrom(setsOf(b))
 }
 
-function textOf(entry: ConfigEntry, source: NameSource, { name, refusal }: Refused): string {
+function textOf(entry: ConfigEntry, source: NameSource, refused: Refused): string {
+  const { name, refusal } = refused
   const field = kinds[entry.kind].takesName
-  const holding = nameHolding(source, claimantOf(entry), name)
+  const holding = nameHolding(source, claimantOf(entry, refused), name)
   const isNested = entry.kind === 'DelegatedDomain' && holding.is === 'others'
   return isNested && holding.by === 'domain'
     ? `${field}: ${name} is inside a domain of somebody else, and would take from it the right ` +

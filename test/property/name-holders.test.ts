@@ -38,18 +38,29 @@ const name = fc
 const wanted = fc.record({
   tenant: fc.constantFrom('default', 'acme', 'zenith'),
   kind: fc.constantFrom('Service', 'Redirect', 'DelegatedDomain', 'Records'),
+  isTransferred: fc.boolean(),
   name,
 })
 type Wanted = typeof wanted extends fc.Arbitrary<infer T> ? T : never
 
-function specOf({ tenant, kind, name: text }: Wanted): object | undefined {
+function specOf({ tenant, kind, name: text, isTransferred }: Wanted): object | undefined {
   if (kind === 'Service') return { domain: text, pool: null }
   if (kind === 'Redirect') return { sourceFqdn: text.slice(0, -1), targetUrl: 'https://a.example/' }
   if (kind === 'DelegatedDomain') return text.startsWith('*') ? undefined : { domain: text }
   const zone = Object.keys(writers).find((one) => text === one || text.endsWith(`.${one}`))
   if (zone === undefined || !writers[zone]!.includes(tenant)) return undefined
-  return { zone, ttl: 60, records: [{ name: text, type: 'TXT', values: ['x'] }] }
+  const spec = { zone, ttl: 60, records: [{ name: text, type: 'TXT', values: ['x'] }] }
+  return isTransferred ? { ...spec, transfer: { soa } } : spec
 }
+
+const soa = { serial: 7, refresh: 3600, retry: 600, expire: 604800 }
+const isOfTransfer = ({ kind, isTransferred }: Wanted): boolean =>
+  kind === 'Records' && isTransferred
+/** What a transfer brings to names of others later is refused by the compiler alone. */
+const inOrder = (all: readonly Wanted[]): readonly Wanted[] => [
+  ...all.filter(isOfTransfer),
+  ...all.filter((one) => !isOfTransfer(one)),
+]
 
 const folders = {
   ...{ Service: 'services', Redirect: 'redirects', DelegatedDomain: 'domains' },
@@ -62,7 +73,7 @@ test.each(['first-come', 'owned'] as const)('with names: %s', (names) => {
     fc.property(fc.array(wanted, { maxLength: 12 }), (all) => {
       let index = NameIndex.empty
       const taken = new Map<string, { entry: ConfigEntry; text: string }>()
-      for (const [i, one] of all.entries()) {
+      for (const [i, one] of inOrder(all).entries()) {
         const spec = specOf(one)
         if (spec === undefined) continue
         const { tenant, kind } = one
@@ -71,10 +82,11 @@ test.each(['first-come', 'owned'] as const)('with names: %s', (names) => {
         const object = { apiVersion: 'gslb/v1', kind, metadata: { name: id }, spec }
         const entry = configEntry(path, '', kind, object as ObjectOf[typeof kind])
         const source = { names: index, settings }
-        const claimant = { tenant, isDomain: kind === 'DelegatedDomain' }
-        if (namesOf(entry).some((of) => nameRefusal(source, claimant, of.name) !== undefined)) {
-          continue
-        }
+        const isRefused = namesOf(entry).some((of) => {
+          const claimant = { tenant, isDomain: kind === 'DelegatedDomain', layer: of.layer }
+          return nameRefusal(source, claimant, of.name) !== undefined
+        })
+        if (isRefused && !isOfTransfer(one)) continue
         index = index.with([], [entry])
         taken.set(path, { entry, text: JSON.stringify(object) })
       }

@@ -8,11 +8,10 @@ import {
   zoneOfName,
 } from '#compiler/holders/name-holder.ts'
 import type { Holding } from '#compiler/holders/name-holder.ts'
-import { isTransferred } from '#compiler/lower/inbound-records.ts'
 import { placeOfClaim, treeNames } from '#compiler/holders/tree-names.ts'
 import type { TreeClaim, TreeNames } from '#compiler/holders/tree-names.ts'
 import { valueIn } from '#compiler/tree/tree.ts'
-import type { Entry, EntryPlace, TreeReport } from '#compiler/tree/tree.ts'
+import type { EntryPlace, TreeReport } from '#compiler/tree/tree.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 
 type Found = Holding<TreeClaim>
@@ -29,8 +28,6 @@ export const nameHolders: TreeRule = ({ tree, zones, records, redirects }, repor
     if (found.is !== 'own') tell({ tenant: entry.tenant, name, at }, found, names, report)
   }
   for (const claim of names.claims()) {
-    // What comes in is laid under names of others. It holds its own names against them.
-    if (claim.kind === 'records' && isTransferred(claim.entry as Entry<'Records'>)) continue
     const held = heldName(claim.name)
     const claimant = { tenant: claim.tenant, isJudged: true }
     const seen = { names, claimant, zone: zoneOfName(names, held) }

@@ -1,0 +1,80 @@
+// Names that came by zone transfer: the API and the compiler decide alike what other tenants may
+// declare at them, above them and below them.
+import { expect, test } from 'vitest'
+import { configEntry } from '#config/entry.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { nameRefusal } from '#config/name-holder.ts'
+import type { NameSource } from '#config/name-holder.ts'
+import { NameIndex, namesOf } from '#config/name-index.ts'
+import type { ObjectOf } from '#schemas/kinds.ts'
+import { sourceFile } from '../compiler/fixture.ts'
+import { compile, zone, zonesOf } from '../compiler/record-files.ts'
+
+type NamingKind = 'Service' | 'Redirect' | 'DelegatedDomain' | 'Records'
+const folders = {
+  ...{ Service: 'services', Redirect: 'redirects', DelegatedDomain: 'domains' },
+  Records: 'records',
+}
+
+function declared(kind: NamingKind, tenant: string, name: string, spec: object) {
+  const path = `tenants/${tenant}/${folders[kind]}/${name}.yaml`
+  const object = { apiVersion: 'gslb/v1', kind, metadata: { name }, spec }
+  const entry: ConfigEntry = configEntry(path, '', kind, object as ObjectOf[typeof kind])
+  return { entry, file: sourceFile(path, JSON.stringify(object)) }
+}
+
+const soa = { serial: 7, refresh: 3600, retry: 600, expire: 604800 }
+const records = [
+  { name: 'www', type: 'A', values: ['192.0.2.80'] },
+  { name: 'mail', type: 'TXT', values: ['"some text"'] },
+  { name: 'x.eu', type: 'A', values: ['192.0.2.7'] },
+]
+const came = (expired: object) =>
+  declared('Records', 'default', 'came', {
+    ...{ zone: 'example.com.', transfer: { soa, ...expired }, records },
+  })
+const specOf = {
+  Service: (name: string) => ({ domain: name, pool: null }),
+  Redirect: (name: string) => ({ sourceFqdn: name.slice(0, -1), targetUrl: 'https://a.example/' }),
+  DelegatedDomain: (name: string) => ({ domain: name }),
+  Records: (name: string) => ({
+    ...{ zone: 'example.com.', records: [{ name, type: 'TXT', values: ['x'] }] },
+  }),
+}
+const from = ', from: { primaries: [192.0.2.53] }'
+const open = { text: from, tenants: undefined }
+const shared = { text: `${from}, tenants: [default, acme]`, tenants: ['default', 'acme'] }
+
+const rows: readonly [NamingKind, string, typeof open | typeof shared, boolean][] = [
+  // It goes before what comes in, whatever type that has.
+  ['Service', 'www', open, false],
+  ['Service', 'mail', open, false],
+  ['Records', 'www', shared, false],
+  // What is below counts for nothing: it stays there.
+  ['Service', 'eu', open, false],
+  ['DelegatedDomain', 'eu', open, false],
+  ['Service', '*.www', open, true],
+  ['Service', 'a.www', open, true],
+  ['Redirect', 'www', open, true],
+  ['DelegatedDomain', 'www', open, true],
+  // It would get certificates of the name behind it.
+  ['Records', '_acme-challenge.www', shared, true],
+]
+
+test.each(rows)('%s of another tenant at %s', (kind, label, { text, tenants }, isRefused) => {
+  const name = `${label}.example.com.`
+  const object = declared(kind, 'acme', 'own', specOf[kind](name))
+  const zones = [{ name: 'example.com.', tenants }]
+  const settings = { spec: { zones } } as unknown as NameSource['settings']
+  for (const expired of [{}, { expired: true }]) {
+    const transfer = came(expired)
+    const source = { names: NameIndex.empty.with([], [transfer.entry]), settings }
+    const refusals = namesOf(object.entry).map(({ name: one, layer }) =>
+      nameRefusal(source, { tenant: 'acme', isDomain: kind === 'DelegatedDomain', layer }, one),
+    )
+    expect(refusals).toEqual([isRefused ? 'others' : undefined])
+    const files = [zonesOf(zone('example.com.', text)), transfer.file, object.file]
+    const { diagnostics } = compile(...files)
+    expect(diagnostics.some(({ code }) => code === 'name-of-other')).toBe(isRefused)
+  }
+})
