@@ -15,7 +15,7 @@ import { createMemoryPeerHealth } from './memory/peer-health.ts'
 import { createMemoryPullingNodes } from './memory/pulling-nodes.ts'
 import { createMemoryRolloutTrips } from './memory/rollout-trips.ts'
 import { MemorySessions } from './memory/sessions.ts'
-import { createMemoryFleetTargets } from './memory/fleet-targets.ts'
+import { createMemoryKeptTexts } from './memory/kept-texts.ts'
 import { createMemoryWebSocketTokens } from './memory/websocket-tokens.ts'
 import type { ClusterNodes } from './ports/cluster-nodes.ts'
 import type { HealthSignals } from './ports/health-signals.ts'
@@ -24,7 +24,7 @@ import type { OidcNonces } from './ports/oidc-nonces.ts'
 import type { PeerHealth } from './ports/peer-health.ts'
 import type { RolloutTrips } from './ports/rollout-trips.ts'
 import type { PullingNodes } from './ports/pulling-nodes.ts'
-import type { FleetTargets } from './ports/fleet-targets.ts'
+import type { KeptTexts } from './ports/kept-texts.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { WebSocketTokens } from './ports/websocket-tokens.ts'
 import { createRedisClusterNodes } from './redis/cluster-nodes.ts'
@@ -40,7 +40,7 @@ import { redisTarget } from './redis/target.ts'
 import type { RedisSettings, RedisTarget } from './redis/target.ts'
 import { createRedisRolloutTrips } from './redis/rollout-trips.ts'
 import { createRedisPullingNodes } from './redis/pulling-nodes.ts'
-import { createRedisFleetTargets } from './redis/fleet-targets.ts'
+import { createRedisKeptTexts } from './redis/kept-texts.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
 interface EphemeralOptions {
@@ -79,7 +79,10 @@ export interface EphemeralPorts {
   readonly healthSignals: HealthSignals
   readonly peerHealth: PeerHealth
   readonly rolloutTrips: RolloutTrips
-  readonly fleetTargets: FleetTargets
+  /** What sources of discovery found, signed and checked by those that read it. */
+  readonly fleetTargets: KeptTexts
+  /** When a control node heard a primary server of a zone last, by the zone. */
+  readonly zoneContacts: KeptTexts
 }
 
 export interface EphemeralState extends EphemeralPorts {
@@ -111,7 +114,8 @@ function memoryPorts(clock: Clock) {
     healthSignals: createMemoryHealthSignals(clock),
     peerHealth: createMemoryPeerHealth(),
     rolloutTrips: createMemoryRolloutTrips(),
-    fleetTargets: createMemoryFleetTargets(clock),
+    fleetTargets: createMemoryKeptTexts(clock),
+    zoneContacts: createMemoryKeptTexts(clock),
     clusterNodes: createMemoryClusterNodes(),
     pullingNodes: createMemoryPullingNodes(clock),
   }
@@ -137,7 +141,8 @@ export function redisPorts(redis: Redis, clock: Clock) {
     healthSignals: createRedisHealthSignals(redis, clock),
     peerHealth: createRedisPeerHealth(redis),
     rolloutTrips: createRedisRolloutTrips(redis, clock),
-    fleetTargets: createRedisFleetTargets(redis),
+    fleetTargets: createRedisKeptTexts(redis, 'discovered'),
+    zoneContacts: createRedisKeptTexts(redis, 'zone-contact'),
     clusterNodes: createRedisClusterNodes(redis, clock),
     pullingNodes: createRedisPullingNodes(redis, clock),
   }
@@ -163,6 +168,7 @@ function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState
     peerHealth: shared.peerHealth,
     rolloutTrips: shared.rolloutTrips,
     fleetTargets: shared.fleetTargets,
+    zoneContacts: shared.zoneContacts,
     clusterNodes: shared.clusterNodes,
     pullingNodes: shared.pullingNodes,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),

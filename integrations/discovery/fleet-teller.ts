@@ -3,13 +3,13 @@
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Target } from '#integrations/targets/targets.ts'
-import { fleetTargetsLimits } from '#state/ports/fleet-targets.ts'
-import type { FleetTargets } from '#state/ports/fleet-targets.ts'
+import { keptTextLimits } from '#state/ports/kept-texts.ts'
+import type { KeptTexts } from '#state/ports/kept-texts.ts'
 import { printTargets, fleetDocumentLimits } from '#integrations/targets/fleet-document.ts'
 import type { SignText } from '#integrations/targets/fleet-document.ts'
 
 export interface FleetTellerParts {
-  readonly store: Pick<FleetTargets, 'publish'>
+  readonly store: Pick<KeptTexts, 'publish'>
   readonly sign: SignText
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
@@ -65,7 +65,7 @@ export class FleetTeller {
     const wantedMs = Math.max(freshLeastMs, freshIntervals * intervalMs)
     const freshMs = Math.min(wantedMs, fleetDocumentLimits.freshMaxMs)
     const text = printTargets({ key, atMs, freshMs, targets }, sign)
-    if (text.length > fleetTargetsLimits.textMax) {
+    if (text.length > keptTextLimits.textMax) {
       return log.warn({ source: key, characters: text.length }, 'too many members to be shared')
     }
     try {

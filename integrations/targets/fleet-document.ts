@@ -5,7 +5,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { RawTarget } from '#integrations/targets/kind.ts'
 import { discoveryLimits } from '#integrations/targets/limits.ts'
-import { fleetTargetsLimits } from '#state/ports/fleet-targets.ts'
+import { keptTextLimits } from '#state/ports/kept-texts.ts'
 
 export interface FleetDocument {
   /** What was asked: `SOURCE/SERVICE`. */
@@ -56,7 +56,7 @@ export function readTargets(
   const end = whole.indexOf('\n')
   const [signature, text] = [whole.slice(0, Math.max(0, end)), whole.slice(end + 1)]
   const { signatureMax, freshMaxMs } = fleetDocumentLimits
-  if (whole.length > fleetTargetsLimits.textMax) return err('it is too large')
+  if (whole.length > keptTextLimits.textMax) return err('it is too large')
   const isForm = signature !== '' && signature.length <= signatureMax
   const signer = isForm ? signerOf(text, signature) : undefined
   if (signer === undefined) {

@@ -12,7 +12,7 @@ import { kindNamed } from '#integrations/discovery/kinds.ts'
 import type { Source } from '#integrations/discovery/query.ts'
 import { FleetTeller } from '#integrations/discovery/fleet-teller.ts'
 import type { SigningKey, TrustedKey } from '#bundle/signature/channel.ts'
-import type { FleetTargets } from '#state/ports/fleet-targets.ts'
+import type { KeptTexts } from '#state/ports/kept-texts.ts'
 import type { SignerOf, SignText } from '#integrations/targets/fleet-document.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -32,7 +32,7 @@ interface FindsAddresses {
 
 /** How nodes tell each other what their sources find. */
 export interface FleetOfSources {
-  readonly store: FleetTargets
+  readonly store: KeptTexts
   /** null: this node tells nothing that others would believe. */
   readonly key: SigningKey | null
   readonly trusted: readonly TrustedKey[]
@@ -124,7 +124,7 @@ function milliseconds(text: string): number {
 
 /** For a node that pulls: it tells nothing. */
 export const readsFleet = (
-  { fleetTargets: store }: { readonly fleetTargets: FleetTargets },
+  { fleetTargets: store }: { readonly fleetTargets: KeptTexts },
   trusted: readonly TrustedKey[],
 ): FleetOfSources => ({ store, key: null, trusted })
 

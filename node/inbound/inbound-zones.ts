@@ -21,6 +21,7 @@ import { areTooMany } from '#judge/guard/removal.ts'
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import type { Zone } from '#schemas/objects/zone.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
+import type { KeptTexts } from '#state/ports/kept-texts.ts'
 import type { ZoneContacts } from '#state/file/zone-contacts.ts'
 import { askPrimary } from '#zones/inbound/ask-primary.ts'
 import { inboundLimits } from '#zones/inbound/limits.ts'
@@ -38,6 +39,8 @@ interface InboundZonesParts {
   /** @param name wire form, lower case */
   readonly findKey: (name: Uint8Array) => TsigKey | undefined
   readonly contacts: ZoneContacts
+  /** What control nodes tell each other of contacts. */
+  readonly shared: KeptTexts
   readonly clock: Clock
   readonly after: After
   readonly random: Pick<Random, 'next'>
@@ -49,6 +52,12 @@ interface Followed {
   readonly made: string
   readonly primaries: readonly AddressPort[]
   readonly follower: ZoneFollower
+}
+
+/** 0: it says none. */
+function contactIn(text: string | null): number {
+  const atMs = Number(text ?? 0)
+  return Number.isFinite(atMs) && atMs > 0 ? atMs : 0
 }
 
 /** Pause while the configuration is not read: nothing announces that it is. */
@@ -151,7 +160,7 @@ export class InboundZones {
     if (!wire.ok || from === undefined) return
     assert(!this.#followed.has(name), 'a zone is followed once')
     const primaries = from.primaries.flatMap((text) => parseAddressPort(text, dnsPort) ?? [])
-    const { clock, after, random, log, contacts } = this.#parts
+    const { clock, after, random, log, contacts, shared } = this.#parts
     const follower = new ZoneFollower({
       ...{ name, zone: foldName(wire.value), primaries, clock, after, random, log },
       key: () => this.#keyOf(from.key),
@@ -176,7 +185,12 @@ export class InboundZones {
         return await this.#write(operations, subject, isExpired ? subject : undefined)
       },
       contactAtMs: contacts.of(name),
-      onContact: (atMs) => contacts.heard(name, atMs),
+      onContact: (atMs, expireMs) => {
+        contacts.heard(name, atMs)
+        shared.publish(name, `${Math.floor(atMs)}`, expireMs).catch(() => undefined)
+      },
+      // Without it, this node goes by what it has heard itself.
+      sharedContactMs: async () => await shared.read(name).then(contactIn, () => 0),
     })
     this.#followed.set(name, { made: JSON.stringify(from), primaries, follower })
     // The one before may be writing: what it writes is then there before this one asks.

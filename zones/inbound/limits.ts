@@ -31,6 +31,11 @@ export const inboundTimers = Object.freeze({
   jitter: 0.1,
   /** Pause between two looks that NOTIFY asks for. */
   noticeMs: 250,
+  /**
+   * Commits of one zone: so many at once, and then one in each `everyMs`, with all that has changed
+   * meanwhile. Each rewrites files: 1,440 a day are what a repository bears.
+   */
+  commits: Object.freeze({ atOnce: 20, everyMs: 60_000 }),
   /** Pause between two transfers of a refused zone, where commits may have mended the cause. */
   mendedMs: 30_000,
   /**

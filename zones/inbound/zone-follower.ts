@@ -57,7 +57,13 @@ interface FollowerParts {
   readonly markExpired: (isExpired: boolean) => Promise<Result<null, TakeFault>>
   /** When a primary server was heard last, Unix epoch; 0: unknown. */
   readonly contactAtMs: number
-  readonly onContact: (atMs: number) => void
+  /** Tells other nodes, too, which may believe it for `expireMs`. */
+  readonly onContact: (atMs: number, expireMs: number) => void
+  /**
+   * When any control node heard one last, as far as that is known, Unix epoch; 0: none has within
+   * the time `expire`, or nobody says.
+   */
+  readonly sharedContactMs: () => Promise<number>
   readonly clock: Clock
   readonly after: After
   readonly random: Pick<Random, 'next'>
@@ -101,6 +107,8 @@ export class ZoneFollower {
   #lookedMs = -Infinity
   /** What was stored when it was looked at last. */
   #seen: StoredZone | undefined
+  /** By the monotonic clock: when the commits so far are paid for, see `inboundTimers`. */
+  #commitsPaidMs = -Infinity
   readonly #stop = new AbortController()
 
   constructor(parts: FollowerParts) {
@@ -157,13 +165,16 @@ export class ZoneFollower {
 
   /**
    * A new serial, and a mark of expiry that was taken back, say that a node has heard a primary
-   * server. Without the second, a node that is cut off would mark the zone again at each try.
+   * server, also where nodes share no contacts. Without the second, a node that is cut off would
+   * mark the zone again at each try.
    */
   #see(): void {
     const [before, stored] = [this.#seen, this.#parts.stored()]
     this.#seen = stored
+    const isOtherSerial = stored?.soa.serial !== before?.soa.serial
+    if (isOtherSerial || stored?.isExpired !== before?.isExpired) this.#countCommit()
     const isTakenBack = before?.isExpired === true && stored?.isExpired === false
-    if (!isTakenBack && stored?.soa.serial === before?.soa.serial) return
+    if (!isTakenBack && !isOtherSerial) return
     this.#contactMs = this.#parts.clock.monotonicMs()
   }
 
@@ -189,7 +200,21 @@ export class ZoneFollower {
   #arm(delayMs: number): void {
     this.#callOff()
     if (this.#stop.signal.aborted) return
-    this.#callOff = this.#parts.after(delayMs, () => void this.#run())
+    const pauseMs = Math.max(delayMs, this.#untilCommitMs())
+    this.#callOff = this.#parts.after(pauseMs, () => void this.#run())
+  }
+
+  /** Commits of all nodes count. */
+  #countCommit(): void {
+    const { atOnce, everyMs } = inboundTimers.commits
+    const nowMs = this.#parts.clock.monotonicMs()
+    const paidMs = Math.max(this.#commitsPaidMs, nowMs) + everyMs
+    this.#commitsPaidMs = Math.min(paidMs, nowMs + atOnce * everyMs)
+  }
+
+  #untilCommitMs(): number {
+    const { atOnce, everyMs } = inboundTimers.commits
+    return this.#commitsPaidMs - (atOnce - 1) * everyMs - this.#parts.clock.monotonicMs()
   }
 
   async #run(acceptance?: Acceptance): Promise<void> {
@@ -248,16 +273,16 @@ export class ZoneFollower {
     if (is === 'current') return await this.#heardCurrent(soa, where, faults)
     if (acceptance === undefined) {
       const isOther = stored()?.soa.serial !== serial
-      if (isOther && (is === 'changes' || this.#isHere(soa))) return this.#overtaken()
+      if (isOther && (is === 'changes' || this.#isHere(soa))) return this.#overtaken(soa)
       if (this.#isHere(soa)) return await this.#heardCurrent(soa, where, faults)
     }
     const taken = await this.#parts.take(got.value, acceptance)
     if (!taken.ok && taken.error.is === 'misfit' && wants === 'changes') {
       return await this.#askOne(primary, { ...how, wants: 'whole' }, faults)
     }
-    this.#heard()
+    this.#heard(soa)
     if (taken.ok) return this.#taken(soa, got.value, where)
-    if (acceptance === undefined && this.#isHere(soa)) return this.#overtaken()
+    if (acceptance === undefined && this.#isHere(soa)) return this.#overtaken(soa)
     const pauseMs = this.#notTaken(soa, taken.error)
     if (taken.error.is === 'later') return pauseMs
     return (await this.#unmarked()).ok ? pauseMs : inboundTimers.rewriteMs
@@ -270,8 +295,8 @@ export class ZoneFollower {
   }
 
   /** Another node has written while this one asked. @returns the pause until the next look */
-  #overtaken(): number {
-    this.#heard()
+  #overtaken(soa: InboundSoa): number {
+    this.#heard(soa)
     this.#putOff = 0
     this.#offered = undefined
     return inboundTimers.noticeMs
@@ -292,7 +317,7 @@ export class ZoneFollower {
       )
       return undefined
     }
-    this.#heard()
+    this.#heard(soa)
     const unmarked = await this.#unmarked()
     if (!unmarked.ok) return this.#notTaken(soa, unmarked.error)
     if (isOffered) return this.#pauseMs(stored?.soa ?? soa, 'refresh')
@@ -311,12 +336,22 @@ export class ZoneFollower {
     return isExpired ? await this.#parts.markExpired(false) : ok(null)
   }
 
-  #heard(): void {
+  #heard(soa: InboundSoa): void {
     const { clock, onContact } = this.#parts
     this.#failures = 0
     this.#contactMs = clock.monotonicMs()
     this.#contactAtMs = clock.nowMs()
-    onContact(this.#contactAtMs)
+    onContact(this.#contactAtMs, expireMs(soa))
+  }
+
+  /** This node is perhaps cut off, and another one is not. */
+  async #hearOthers(): Promise<void> {
+    const { clock, sharedContactMs } = this.#parts
+    const atMs = await sharedContactMs()
+    if (atMs === 0) return
+    // Clocks of nodes differ a little: what is to come is now.
+    const agoMs = Math.max(0, clock.nowMs() - atMs)
+    this.#contactMs = Math.max(this.#contactMs, clock.monotonicMs() - agoMs)
   }
 
   #taken(soa: InboundSoa, came: Came, where: string): number {
@@ -350,6 +385,7 @@ export class ZoneFollower {
       return this.#shortened(backoffMs(inboundTimers.firstRetry, this.#failures))
     }
     const retryMs = this.#pauseMs(stored.soa, 'retry')
+    if (this.#isTooLongAgo(stored)) await this.#hearOthers()
     if (!this.#isTooLongAgo(stored)) {
       this.#be(stored.isExpired ? 'expired' : 'failing', reason)
       return Math.min(retryMs, Math.max(1_000, this.#leftMs(stored)))
@@ -374,9 +410,7 @@ export class ZoneFollower {
   }
 
   #leftMs({ soa }: StoredZone): number {
-    const { expireMinMs, expireMaxMs } = inboundTimers
-    const expireMs = Math.min(expireMaxMs, Math.max(expireMinMs, soa.expire * 1_000))
-    return this.#contactMs + expireMs - this.#parts.clock.monotonicMs()
+    return this.#contactMs + expireMs(soa) - this.#parts.clock.monotonicMs()
   }
 
   #isTooLongAgo(stored: StoredZone): boolean {
@@ -406,6 +440,11 @@ export class ZoneFollower {
     else if (state === 'expired') log.error({ zone: name, reason: error }, 'the zone has expired')
     else log.warn({ zone: name, reason: error }, saysOf[state])
   }
+}
+
+function expireMs({ expire }: InboundSoa): number {
+  const { expireMinMs, expireMaxMs } = inboundTimers
+  return Math.min(expireMaxMs, Math.max(expireMinMs, expire * 1_000))
 }
 
 const saysOf = {

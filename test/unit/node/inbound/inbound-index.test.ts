@@ -5,6 +5,7 @@ import type { ConfigView } from '#config/view.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { InboundZones } from '#node/inbound/inbound-zones.ts'
 import { systemClock } from '#lib/clock.ts'
+import { createMemoryKeptTexts } from '#state/memory/kept-texts.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { entryOf, viewOf } from '#test/support/config-view.ts'
 
@@ -44,6 +45,7 @@ test('a status and a commit look at each file of any zone once', () => {
     ...{ config, clock: systemClock, random: { next: () => 0 }, log: silentLog },
     write: () => Promise.reject(new Error('nothing is written')),
     findKey: () => undefined,
+    shared: createMemoryKeptTexts(systemClock),
     contacts: { of: () => 0, heard: () => undefined, flush: () => undefined },
     after: () => () => undefined,
   })

@@ -8,6 +8,7 @@ import { systemClock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { InboundZones } from '#node/inbound/inbound-zones.ts'
+import { createMemoryKeptTexts } from '#state/memory/kept-texts.ts'
 import { entryOf } from '#test/support/config-view.ts'
 import { silentLog } from '#test/support/ephemeral-adapters.ts'
 import { waitUntil as waitFor } from '#test/support/wait-until.ts'
@@ -87,6 +88,7 @@ function made(config: LiveConfigView): { zones: InboundZones; written: WriteRequ
     ...{ config, write, clock: systemClock, after: systemAfter, log: silentLog },
     findKey: () => undefined,
     contacts: { of: () => 0, heard: () => undefined, flush: () => undefined },
+    shared: createMemoryKeptTexts(systemClock),
     random: { next: () => 0 },
   })
   return { zones, written }

@@ -23,6 +23,8 @@ class Shared {
   readonly time = new FakeTime(1_800_000_000_000)
   readonly followers: ZoneFollower[] = []
   stored: StoredZone | undefined
+  /** What they tell each other; undefined: they share nothing but the repository. */
+  contactMs: number | undefined
 
   commit(stored: StoredZone): void {
     this.stored = stored
@@ -84,7 +86,11 @@ class World {
         return ok(null)
       },
       contactAtMs,
-      onContact: (atMs) => (this.contactAtMs = atMs),
+      onContact: (atMs) => {
+        this.contactAtMs = atMs
+        if (this.shared.contactMs !== undefined) this.shared.contactMs = atMs
+      },
+      sharedContactMs: async () => this.shared.contactMs ?? 0,
     })
   }
 
@@ -144,6 +150,29 @@ test('NOTIFY asks at once, and many of them ask once', async () => {
   await world.pass(250)
   expect(world.asked).toHaveLength(2)
   expect(world.follower.status()).toMatchObject({ serial: 2 })
+})
+
+test('a zone that always changes is a commit a minute, after twenty at once', async () => {
+  const world = new World()
+  await world.started()
+  const change = async (seconds: number): Promise<void> => {
+    for (let i = 0; i < seconds; i++) {
+      world.serials.set(53, world.serials.get(53)! + 1)
+      world.follower.notice()
+      await world.pass(1_000)
+    }
+  }
+  await change(19)
+  expect(world.taken).toHaveLength(20)
+  await change(6 * 60)
+  expect(world.taken).toHaveLength(26)
+  await world.pass(60_000)
+  expect(world.taken).toHaveLength(27)
+  // What has changed meanwhile is in the last one; a zone that is quiet may have many again.
+  expect(world.follower.status()).toMatchObject({ state: 'current', serial: world.serials.get(53) })
+  await world.pass(20 * 60_000)
+  await change(19)
+  expect(world.taken).toHaveLength(46)
 })
 
 test('the next server is asked where one is away, or has an older zone', async () => {
@@ -339,6 +368,21 @@ describe('two control nodes follow one zone', () => {
     expect(near.stored?.isExpired).toBe(false)
     expect(near.follower.status().state).toBe('current')
     expect(far.follower.status().state).toBe('failing')
+  }, 20_000)
+
+  test('one that is cut off marks nothing where it is told of contacts', async () => {
+    const [near, far] = await pair(zoneAt(1))
+    near.shared.contactMs = near.contactAtMs
+    for (let i = 0; i < 10 * 144; i++) await near.pass(600_000)
+    expect(far.marks).toEqual([])
+    expect(far.follower.status().state).toBe('failing')
+    // Where nobody reaches a primary server, the zone ends as it would for one node.
+    near.serials.set(53, undefined)
+    const heardMs = near.contactAtMs
+    for (let i = 0; i < 150 && !near.stored!.isExpired; i++) await near.pass(600_000)
+    const sinceMs = near.time.clock.nowMs() - heardMs
+    expect(sinceMs).toBeGreaterThanOrEqual(86_400_000)
+    expect(sinceMs).toBeLessThanOrEqual(86_400_000 + 600_000)
   }, 20_000)
 
   test('a primary server that is heard takes the mark back, whatever it offers', async () => {

@@ -1,11 +1,11 @@
-// What sources of discovery gave, in the memory of one process.
+// Texts that nodes tell each other, in the memory of one process.
 import type { Clock } from '#lib/clock.ts'
-import type { FleetTargets } from '../ports/fleet-targets.ts'
+import type { KeptTexts } from '../ports/kept-texts.ts'
 import { ExpiringMap } from './expiring-map.ts'
 
 const entriesMax = 256
 
-export function createMemoryFleetTargets(clock: Clock): FleetTargets {
+export function createMemoryKeptTexts(clock: Clock): KeptTexts {
   const told = new ExpiringMap<string>(clock, entriesMax)
   return {
     publish: async (key, text, keptMs) => told.set(key, text, keptMs),
