@@ -35,6 +35,7 @@ export const extendedErrorTexts: readonly Uint8Array[] = [
   'updates go to a control node',
   'no key to sign this zone with',
   'the zone has expired or not come yet',
+  'updates need a TSIG signature',
 ].map((text) => Buffer.from(text))
 export const EdeText = {
   None: 0,
@@ -44,6 +45,7 @@ export const EdeText = {
   UpdatesElsewhere: 4,
   NoKey: 5,
   Absent: 6,
+  Unsigned: 7,
 } as const
 
 /** True when a single OPT record, owned by the root, is all the rest of the message. */

@@ -46,8 +46,9 @@ export function readMessage(
   if (opcode !== Opcode.Query) {
     // An unsigned update may change nothing; signed ones are for the handler.
     tx.rcode = opcode === Opcode.Update ? Rcode.Refused : Rcode.NotImp
-    if (opcode === Opcode.Update && !tx.takesUpdates) {
-      explain(tx, ExtendedError.NotSupported, EdeText.UpdatesElsewhere)
+    if (opcode === Opcode.Update) {
+      if (tx.takesUpdates) explain(tx, ExtendedError.Prohibited, EdeText.Unsigned)
+      else explain(tx, ExtendedError.NotSupported, EdeText.UpdatesElsewhere)
     }
     // A responder does not know the primary servers of zones.
     if (opcode === Opcode.Notify && tx.takesUpdates) tx.isForHandler = true

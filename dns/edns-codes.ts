@@ -23,6 +23,8 @@ export const ExtendedError = {
   NotReady: 14,
   /** 4.16: a list kept by the operator blocks the name. */
   Blocked: 15,
+  /** 4.19: the client may not do this. */
+  Prohibited: 18,
   /** 4.21: the server is not authoritative for the name. */
   NotAuthoritative: 20,
   /** 4.22: the operation or qtype is not supported. */

@@ -22,6 +22,7 @@ import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createNodeJournal } from '#node/past/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'
 import { Rcode } from '#dns/rcode.ts'
+import { withoutReason } from '#dns/update/update-outcome.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -102,7 +103,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
           () => !isResting,
           () => false,
         )
-        return mayStore ? updates.carryOut(message, keyName) : Rcode.ServFail
+        return mayStore ? updates.carryOut(message, keyName) : withoutReason(Rcode.ServFail)
       },
       onNotice: (message, client) => have.later.inbound?.notice(message, client) ?? Rcode.ServFail,
     },

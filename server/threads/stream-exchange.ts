@@ -1,6 +1,7 @@
 // Answers signed messages, transfers and updates in the stream thread, also for the responders'
 // sockets.
 import { Rcode } from '#dns/rcode.ts'
+import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
 import type { Log } from '#lib/log.ts'
 import type { ServingView } from '#answer/serving-view.ts'
 import type { QueryBucket } from '#answer/counters/query-bucket.ts'
@@ -46,6 +47,8 @@ const updatesMax = 256
 /** Size of a late UDP reply, which has at most one record. */
 const lateReplyBytes = 4_096
 
+const notInTime = { rcode: Rcode.ServFail, why: 'it takes too long, or too many wait: try again' }
+
 export class StreamExchange {
   readonly #parts: StreamExchangeParts
   readonly #exchange: Exchange
@@ -53,7 +56,7 @@ export class StreamExchange {
   readonly #history: TransferHistory
   readonly #sources: ZoneSources
   readonly #reply = new Uint8Array(65_535)
-  readonly #updates = new Map<number, (rcode: Rcode) => void>()
+  readonly #updates = new Map<number, (outcome: UpdateOutcome) => void>()
   #updateId = 0
   #keys = new Map<string, ExchangeKey>()
 
@@ -72,7 +75,9 @@ export class StreamExchange {
       source: () => this.#sources.current(),
       update: (message, key) => this.#asked((id) => this.#parts.askToUpdate(id, message, key.name)),
       notice: (message, client) =>
-        this.#asked((id) => this.#parts.askToNotice(id, message, client)),
+        this.#asked((id) => this.#parts.askToNotice(id, message, client)).then(
+          ({ rcode }) => rcode,
+        ),
     })
   }
 
@@ -129,24 +134,24 @@ export class StreamExchange {
     if (!isSent) tx.counters.sendErrors(1)
   }
 
-  #asked(ask: (id: number) => void): Promise<Rcode> {
-    if (this.#updates.size >= updatesMax) return Promise.resolve(Rcode.ServFail)
+  #asked(ask: (id: number) => void): Promise<UpdateOutcome> {
+    if (this.#updates.size >= updatesMax) return Promise.resolve(notInTime)
     const id = ++this.#updateId
     return new Promise((resolve) => {
-      const patience = setTimeout(() => this.updated(id, Rcode.ServFail), updatePatienceMs)
-      this.#updates.set(id, (rcode) => {
+      const patience = setTimeout(() => this.updated(id, notInTime), updatePatienceMs)
+      this.#updates.set(id, (outcome) => {
         clearTimeout(patience)
-        resolve(rcode)
+        resolve(outcome)
       })
       ask(id)
     })
   }
 
   /** Passes the outcome of an update to its waiting client; one that timed out gets none. */
-  updated(id: number, rcode: Rcode): void {
+  updated(id: number, outcome: UpdateOutcome): void {
     const resolve = this.#updates.get(id)
     this.#updates.delete(id)
-    resolve?.(rcode)
+    resolve?.(outcome)
   }
 
   stats(): ExchangeStats {

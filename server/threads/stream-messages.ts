@@ -1,5 +1,5 @@
 // The messages between the main thread and the stream thread.
-import type { Rcode } from '#dns/rcode.ts'
+import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
 import type { Network } from '#dns/network.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { TcpListening } from '#server/stream/tcp.ts'
@@ -86,7 +86,7 @@ export type ToStream =
   | { readonly kind: 'keys'; readonly keys: readonly ExchangeKey[] }
   | { readonly kind: 'certificate'; readonly pair: TlsPair }
   | { readonly kind: 'handed'; readonly message: HandedMessage; readonly from: SourcePlace }
-  | { readonly kind: 'updated'; readonly id: number; readonly rcode: Rcode }
+  | { readonly kind: 'updated'; readonly id: number; readonly outcome: UpdateOutcome }
   | { readonly kind: 'stop' }
 
 export type FromStream =

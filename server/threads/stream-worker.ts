@@ -145,7 +145,7 @@ main.on('message', (message: ToStream) => {
   else if (message.kind === 'handed') exchange.handleHanded(message.message, message.from)
   else if (message.kind === 'keys') exchange.takeKeys(message.keys)
   else if (message.kind === 'certificate') takeCertificate(message.pair)
-  else if (message.kind === 'updated') exchange.updated(message.id, message.rcode)
+  else if (message.kind === 'updated') exchange.updated(message.id, message.outcome)
   else void stop()
 })
 

@@ -344,7 +344,7 @@ export class ThreadGroup implements DnsThreads {
   /** @param stream the asking thread: its successor uses the same ids for other updates */
   async #update(stream: Worker, asked: StreamUpdate): Promise<void> {
     const outcome = await outcomeOf(asked, this.#parts)
-    const answer: ToStream = { kind: 'updated', id: asked.id, rcode: outcome }
+    const answer: ToStream = { kind: 'updated', id: asked.id, outcome }
     stream.postMessage(answer)
   }
 

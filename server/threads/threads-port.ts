@@ -2,6 +2,7 @@
 import type { AheadStatus } from '#server/ahead/ahead-signer.ts'
 import type { Network } from '#dns/network.ts'
 import type { Rcode } from '#dns/rcode.ts'
+import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
 import type { Log } from '#lib/log.ts'
 import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
@@ -51,7 +52,7 @@ export interface ThreadGroupParts {
    *
    * @param keyName in wire form and lower case
    */
-  readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<Rcode>
+  readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<UpdateOutcome>
   /** Takes a NOTIFY message. Left out: NOTIMP is the answer. */
   readonly onNotice?: (message: Uint8Array, client: Uint8Array) => Rcode
   readonly log: Log

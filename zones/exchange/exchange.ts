@@ -24,10 +24,12 @@ import { findName } from '#answer/lookup.ts'
 import { readMessage } from '#answer/message.ts'
 import { Transport } from '#answer/transaction.ts'
 import type { Transaction } from '#answer/transaction.ts'
+import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
 import type { LongReply } from '#system/sockets/long-reply.ts'
 import { notYet } from '#zones/transfer/transfer-messages.ts'
 import type { RunningTransfer, Transfers } from '#zones/transfer/transfers.ts'
 import type { ZoneSource } from '#zones/transfer/zone-source.ts'
+import { appendOpt } from './explained-opt.ts'
 import { SignedUpdates } from './signed-updates.ts'
 import type { SignedUpdate } from './signed-updates.ts'
 import { readMessageName } from '#dns/message-name.ts'
@@ -48,7 +50,7 @@ export interface ExchangeParts {
   /** undefined before the first bundle. */
   readonly source: () => ZoneSource | undefined
   /** @param message without its signature. @returns when the update is durable and in force */
-  readonly update: (message: Uint8Array, key: ExchangeKey) => Promise<Rcode>
+  readonly update: (message: Uint8Array, key: ExchangeKey) => Promise<UpdateOutcome>
   /** @param client its address @returns when the NOTIFY message has its outcome */
   readonly notice: (message: Uint8Array, client: Uint8Array) => Promise<Rcode>
 }
@@ -143,11 +145,11 @@ export class Exchange {
     signature: Signature | null,
   ): number | LongReply {
     const opcode = opcodeOf(message)
-    if (opcode === Opcode.Update && signature !== null && tx.takesUpdates) {
-      return this.#later(tx, message, () => this.#outcome(message, signature))
-    }
     // Octets reserved for the signature of the reply.
     const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
+    if (opcode === Opcode.Update && signature !== null && tx.takesUpdates) {
+      return this.#update(tx, message, into, signature, reserved)
+    }
     if (opcode === Opcode.Notify && tx.takesUpdates) {
       return this.#notice(tx, message, into, reserved)
     }
@@ -216,18 +218,29 @@ export class Exchange {
     }
   }
 
-  /** Answers when it is known what came of the message. */
-  #later(tx: Transaction, message: Uint8Array, outcome: () => Promise<Rcode>): LongReply {
+  /** Answers when it is known what came of the update. */
+  #update(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    signature: Signature,
+    reserved: number,
+  ): number | LongReply {
+    readForOpt(tx, message, into)
+    if (tx.ednsVersion !== 0) return this.#bare(tx, message, Rcode.BadVers, into)
+    const opt = optOf(tx, into)
+    const room = sizeLimit(tx) - reserved
     const { counters, transport } = tx
     counters.query(transport, CookieKind.None)
     let isDone = false
     return {
-      next: (into) => {
+      next: (octets) => {
         if (isDone) return 0
         isDone = true
-        return outcome().then((rcode) => {
-          counters.reply(rcode, 0)
-          return writeHead(message, rcode, into)
+        return this.#outcome(message, signature).then((outcome) => {
+          counters.reply(outcome.rcode, 0)
+          const head = writeHead(message, outcome.rcode, octets)
+          return opt.length === 0 ? head : appendOpt(octets, head, opt, outcome, room)
         })
       },
       end: () => undefined,
@@ -235,7 +248,7 @@ export class Exchange {
   }
 
   /** Carries out an update; a repeated one gets the outcome of the first time. */
-  #outcome(message: Uint8Array, signature: Signature): Promise<Rcode> {
+  #outcome(message: Uint8Array, signature: Signature): Promise<UpdateOutcome> {
     const signed = signedUpdateOf(signature)
     const known = this.#updates.find(signed)
     if (typeof known !== 'string') {
@@ -303,9 +316,7 @@ function writeItsOpt(
   length: number,
   rcode: number,
 ): number {
-  tx.reset()
-  tx.bind(message, into)
-  readMessage(tx, message, 0, message.length, opcodeOf(message))
+  readForOpt(tx, message, into)
   if (!tx.hasOpt) return length
   // Overrides the rcode that the form of the message called for.
   tx.rcode = rcode
@@ -314,6 +325,14 @@ function writeItsOpt(
   writeOpt(tx, into.length)
   into[HeaderOffset.ArCount + 1] = 1
   return tx.at
+}
+
+/** Reads a message for the OPT record of its reply; the reason for an error is the caller's. */
+function readForOpt(tx: Transaction, message: Uint8Array, into: Uint8Array): void {
+  tx.reset()
+  tx.bind(message, into)
+  readMessage(tx, message, 0, message.length, opcodeOf(message))
+  if (tx.takesUpdates) tx.extendedError = -1
 }
 
 /** The OPT record of a reply, after its message was read; empty: none. */

@@ -1,6 +1,6 @@
 // Remembers recent signed updates: a repeated one gets the first answer and is not carried out
 // again. RFC 8945 section 5.2.3.
-import type { Rcode } from '#dns/rcode.ts'
+import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
 import { tsigFudgeSeconds } from '#dns/tsig/tsig-key.ts'
 
 /** Keeps a key from filling the memory. Beyond, the updates signed first are forgotten. */
@@ -22,7 +22,7 @@ export interface SignedUpdate {
   readonly timeSeconds: number
 }
 
-export type Outcome = Promise<Rcode>
+export type Outcome = Promise<UpdateOutcome>
 
 interface KeyMemory {
   /** Updates signed then or before are forgotten. */

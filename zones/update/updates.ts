@@ -4,6 +4,8 @@ import { formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
 import { rcodeNames, Rcode } from '#dns/rcode.ts'
 import { checkUpdate } from '#dns/update/check-update.ts'
 import type { ZoneUpdate } from '#dns/update/check-update.ts'
+import { withoutReason } from '#dns/update/update-outcome.ts'
+import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
 import { readUpdate } from '#dns/update/read-update.ts'
 import type { UpdateMessage, UpdateRecord } from '#dns/update/read-update.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
@@ -50,6 +52,10 @@ const faults: ReadonlyMap<Rcode, string> = new Map([
   [Rcode.NotZone, 'a name in it is outside its zone, or in another zone of this server'],
 ])
 
+const faultOf = (rcode: Rcode): UpdateOutcome => ({ rcode, why: faults.get(rcode) ?? '' })
+
+const tooMany = { rcode: Rcode.ServFail, why: 'too many updates wait: try again' }
+
 export class Updates {
   readonly #parts: UpdatesParts
   #turns: Promise<unknown> = Promise.resolve()
@@ -66,46 +72,55 @@ export class Updates {
    * @param keyName in wire form and lower case
    * @returns when the update is durable and in force on this node, or refused; it never rejects
    */
-  async carryOut(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+  async carryOut(message: Uint8Array, keyName: Uint8Array): Promise<UpdateOutcome> {
     const isFull = this.#waiting >= waitingMax
-    const rcode = isFull ? Rcode.ServFail : await this.#inTurn(message, keyName)
+    const outcome = isFull ? tooMany : await this.#inTurn(message, keyName)
+    const { rcode } = outcome
     this.counts.set(rcode, (this.counts.get(rcode) ?? 0) + 1)
-    return rcode
+    return outcome
   }
 
-  async #inTurn(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+  async #inTurn(message: Uint8Array, keyName: Uint8Array): Promise<UpdateOutcome> {
     this.#waiting++
     const before = this.#turns
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#turns = promise
     await before
-    const rcode = await this.#safely(message, keyName, resolve)
+    const outcome = await this.#safely(message, keyName, resolve)
     resolve()
     this.#waiting--
-    return rcode
+    return outcome
   }
 
   /** @param onStored called when the next update can be checked, before this one is answered */
-  async #safely(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
+  async #safely(
+    message: Uint8Array,
+    keyName: Uint8Array,
+    onStored: () => void,
+  ): Promise<UpdateOutcome> {
     try {
       return await this.#carryOut(message, keyName, onStored)
     } catch (error) {
       this.#parts.log.error({ err: error }, 'a DNS update failed')
-      return Rcode.ServFail
+      return withoutReason(Rcode.ServFail)
     }
   }
 
-  async #carryOut(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
+  async #carryOut(
+    message: Uint8Array,
+    keyName: Uint8Array,
+    onStored: () => void,
+  ): Promise<UpdateOutcome> {
     const { dynamicDns, log } = this.#parts
     const update = readUpdate(message)
-    if (update === undefined) return Rcode.FormErr
+    if (update === undefined) return faultOf(Rcode.FormErr)
     for (let tries = 1; ; tries++) {
-      const rcode = await this.#tryOnce(update, keyName, onStored)
-      if (rcode !== 'changed-meanwhile') return rcode
+      const outcome = await this.#tryOnce(update, keyName, onStored)
+      if (outcome !== 'changed-meanwhile') return outcome
       // What the prerequisites were compared with is no longer there. RFC 2136 section 3.7.
       if (tries < triesMax && (await dynamicDns.refresh())) continue
       log.warn({ key: formatName(keyName), tries }, 'no DNS update: others change its names')
-      return Rcode.ServFail
+      return { rcode: Rcode.ServFail, why: 'others change its names meanwhile: try again' }
     }
   }
 
@@ -114,11 +129,11 @@ export class Updates {
     update: UpdateMessage,
     keyName: Uint8Array,
     onStored: () => void,
-  ): Promise<Rcode | 'changed-meanwhile'> {
+  ): Promise<UpdateOutcome | 'changed-meanwhile'> {
     const { dynamicDns, bundle, zones, types, log } = this.#parts
     const key = dynamicDns.find(keyName)
     // Deleted since its signature was checked.
-    if (key === undefined) return Rcode.Refused
+    if (key === undefined) return { rcode: Rcode.Refused, why: 'its key is deleted' }
     const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
     const main = bundle()
     const view = zoneViewOf({ bundle: main, texts: dynamicDns.texts, types, mayUpdate })
@@ -142,7 +157,7 @@ export class Updates {
       this.#refusal(key, all) ?? halfOfDhcp(all, skipped) ?? declaredRefusal(all, main)
     if (refusal !== undefined) {
       log.info({ ...about, reason: refusal }, refusedLine)
-      return Rcode.Refused
+      return { rcode: Rcode.Refused, why: refusal }
     }
     const { changes, hidden, rcode: notStored } = visibleChanges(all, main)
     if (hidden.length > 0) {
@@ -151,12 +166,12 @@ export class Updates {
         'records at hidden names are not taken',
       )
     }
-    if (notStored !== Rcode.NoError) return notStored
-    if (changes.length === 0) return Rcode.NoError
+    if (notStored !== Rcode.NoError) return { rcode: notStored, why: `hidden: ${hidden[0]}` }
+    if (changes.length === 0) return withoutReason(Rcode.NoError)
     const applied = await dynamicDns.apply(key.id, changes.map(storedChange), onStored, seen)
     if (applied.ok) {
       log.info({ ...about, revision: applied.value.revision }, 'a DNS update was carried out')
-      return Rcode.NoError
+      return withoutReason(Rcode.NoError)
     }
     const { code } = applied.error
     if (code === 'changed-meanwhile') return code
@@ -164,16 +179,17 @@ export class Updates {
     const rcode = isAway ? Rcode.ServFail : Rcode.Refused
     const reason = applied.error.message
     log[isAway ? 'warn' : 'info']({ ...about, reason, rcode: rcodeNames[rcode] }, 'no DNS update')
-    return rcode
+    return { rcode, why: reason }
   }
 
   /** A prerequisite that does not hold is no fault: DHCP servers ask by them. RFC 4703. */
-  #refuse({ zone }: UpdateMessage, key: LiveTsigKey, rcode: Rcode): Rcode {
-    const reason = faults.get(rcode)
-    if (reason === undefined) return rcode
+  #refuse({ zone }: UpdateMessage, key: LiveTsigKey, rcode: Rcode): UpdateOutcome {
+    const outcome = faultOf(rcode)
+    const { why: reason } = outcome
+    if (reason === '') return outcome
     const about = { key: formatName(key.name), tenant: key.tenantId, zone: formatName(zone) }
     this.#parts.log.info({ ...about, rcode: rcodeNames[rcode], reason }, refusedLine)
-    return rcode
+    return outcome
   }
 
   /** @returns undefined: the key may make all these changes */

@@ -1,9 +1,9 @@
 // Updates that come again while their signature is valid.
 import { expect, test } from 'vitest'
-import type { Rcode } from '#dns/rcode.ts'
+import { withoutReason } from '#dns/update/update-outcome.ts'
 import { SignedUpdates } from '#zones/exchange/signed-updates.ts'
 
-const done: Promise<Rcode> = Promise.resolve(0)
+const done = Promise.resolve(withoutReason(0))
 const update = (timeSeconds: number, mac: number, keyId = 'k') => ({
   ...{ keyId, timeSeconds, mac: Uint8Array.of(mac >> 16, mac >> 8, mac) },
 })

@@ -91,7 +91,8 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
   const zones = [zone]
   const types = new Set([16])
   const updates = new Updates({ dynamicDns, bundle: () => bundle, zones, types, mayWrite, log })
-  const send = (sections: Sections) => updates.carryOut(messageOf(sections), key.name)
+  const send = async (sections: Sections) =>
+    (await updates.carryOut(messageOf(sections), key.name)).rcode
   return { send, values }
 }
 
@@ -281,7 +282,8 @@ describe('two nodes of one database, which have not heard of each other yet', ()
       ...{ bundle: () => bundle, zones: [zone], types: new Set([1, 49]), log: silentLog },
       mayWrite: () => true,
     })
-    return (sections: Sections) => updates.carryOut(messageOf(sections), key.name)
+    return async (sections: Sections) =>
+      (await updates.carryOut(messageOf(sections), key.name)).rcode
   }
 
   const laptop = wireName('laptop._acme.example.com.')

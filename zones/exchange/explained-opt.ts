@@ -1,0 +1,50 @@
+// Writes the OPT record of the reply to an update, with the reason for its rcode. RFC 8914.
+import { EdnsOption, ExtendedError } from '#dns/edns-codes.ts'
+import { HeaderOffset } from '#dns/header.ts'
+import { Rcode } from '#dns/rcode.ts'
+import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
+
+/** Octets of a reason: a datagram of 512 has room for them beside cookie and signature. */
+const reasonBytesMax = 200
+
+const infoCodes: ReadonlyMap<Rcode, number> = new Map<Rcode, number>([
+  [Rcode.Refused, ExtendedError.Prohibited],
+  [Rcode.NotAuth, ExtendedError.NotAuthoritative],
+  [Rcode.NotZone, ExtendedError.NotAuthoritative],
+  [Rcode.ServFail, ExtendedError.NotReady],
+])
+
+/**
+ * Appends the OPT record of the reply to an update, with the reason as extended error: RFC 8914.
+ *
+ * @param room of the reply, without its signature @returns where the record ends
+ */
+export function appendOpt(
+  into: Uint8Array,
+  at: number,
+  opt: Uint8Array,
+  { rcode, why }: UpdateOutcome,
+  room: number,
+): number {
+  into.set(opt, at)
+  into[HeaderOffset.ArCount + 1] = 1
+  const from = at + opt.length
+  if (why === '') return from
+  const reason = Buffer.from(why.slice(0, reasonBytesMax))
+  const option = Buffer.alloc(6)
+  const text = from + option.length + reason.length > room ? Buffer.alloc(0) : reason
+  option.writeUInt16BE(EdnsOption.ExtendedError, 0)
+  option.writeUInt16BE(2 + text.length, 2)
+  option.writeUInt16BE(infoCodes.get(rcode) ?? ExtendedError.Other, 4)
+  into.set(option, from)
+  into.set(text, from + option.length)
+  const end = from + option.length + text.length
+  const lengthAt = at + optHeaderBytes - 2
+  const dataBytes = end - at - optHeaderBytes
+  into[lengthAt] = dataBytes >> 8
+  into[lengthAt + 1] = dataBytes & 0xff
+  return end
+}
+
+/** Root name, type, class, TTL and the length of the data. */
+const optHeaderBytes = 11
