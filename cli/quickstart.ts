@@ -16,8 +16,8 @@ import { systemClock } from '#lib/clock.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { writeSecret } from '#node/data/data-dir.ts'
-import { openNodeKey } from '#node/data/key.ts'
+import { writeSecret } from '#process/data/data-dir.ts'
+import { openNodeKey } from '#process/data/key.ts'
 import type { Settings } from '#settings/settings.ts'
 
 const exampleDir = fileURLToPath(new URL('../examples/quickstart/', import.meta.url))

@@ -16,7 +16,7 @@ export interface Layer {
 const composed: readonly string[] = [
   'lib dns schemas bundle routing system state answer health journal inputs zones server',
   'diagnostics compiler config judge gitops fleet jobs integrations alerts licence http access',
-  'api feed external-dns metrics settings why',
+  'api feed external-dns metrics settings process why',
 ].flatMap((folders) => folders.split(' '))
 
 /** Lowest first. The rows of ARCHITECTURE.md are printed from this table. */
@@ -344,10 +344,20 @@ export const layers: readonly Layer[] = [
     node: ['crypto', 'fs', 'path'],
   },
   {
+    folder: 'process',
+    says: 'one process and its data directory: lock, keys, log, signals, and the next process',
+    mayImport: [
+      ...['lib', 'system', 'bundle/signature', 'server/node', 'gitops/trust', 'fleet/nodes'],
+      ...['metrics/snapshot.ts', 'settings'],
+    ],
+    packages: ['pino'],
+    node: 'any',
+  },
+  {
     folder: 'node',
     says: 'composition: the parts of a running node, started and stopped in order',
     mayImport: composed,
-    packages: ['pino'],
+    packages: [],
     node: 'any',
   },
   {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { endWith, Exit } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
-import { createLog, logFormOf } from '#node/process/log.ts'
+import { createLog, logFormOf } from '#process/log.ts'
 import { runNode } from '#node/start.ts'
 import { roleFault, roleNames } from '#settings/sections/bundle.ts'
 import type { Role } from '#settings/sections/bundle.ts'
@@ -72,7 +72,7 @@ export const serve: Command = {
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
     if (isDetached) {
-      const { startDetached } = await import('#node/replace/detach.ts')
+      const { startDetached } = await import('#process/replace/detach.ts')
       const words = ['serve', ...args.filter((word) => word !== '--detach')]
       const { dataDir } = settings.value
       return (await startDetached({ args: words, dataDir, io })) ? Exit.Ok : Exit.ErrorsFound

@@ -8,10 +8,10 @@ import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
 import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
-import { openDataDir } from '#node/data/data-dir.ts'
-import { howToBelieve, publicKeyOfNode } from '#node/data/own-key.ts'
-import type { OwnKey } from '#node/data/own-key.ts'
-import { rotateNodeKey } from '#node/data/rotate-key.ts'
+import { openDataDir } from '#process/data/data-dir.ts'
+import { howToBelieve, publicKeyOfNode } from '#process/data/own-key.ts'
+import type { OwnKey } from '#process/data/own-key.ts'
+import { rotateNodeKey } from '#process/data/rotate-key.ts'
 
 const usage = `Usage: gslbd trust add PRINCIPAL KEY [--may-override] [--data-dir D | --file F]
        gslbd trust list [--data-dir D | --file F]

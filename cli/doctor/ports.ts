@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
 import { securePorts } from '#settings/sections/dns.ts'
-import { holderOf } from '#node/data/data-dir.ts'
+import { holderOf } from '#process/data/data-dir.ts'
 import { bad, good, unknown } from './check.ts'
 import type { Check, Finding } from './check.ts'
 

@@ -7,8 +7,8 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { auditLimits } from '#state/ports/audit.ts'
 import type { AuditCopy, AuditEntry } from '#state/ports/audit.ts'
-import { AuditFile, tell } from '#node/data/audit-file.ts'
-import type { AuditLog } from '#node/data/audit-file.ts'
+import { AuditFile, tell } from '#process/data/audit-file.ts'
+import type { AuditLog } from '#process/data/audit-file.ts'
 
 /** Entries that wait for the database; further ones are in the log alone. */
 const waitingMax = 10_000

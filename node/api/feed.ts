@@ -11,7 +11,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { WebSocketTokens } from '#state/ports/websocket-tokens.ts'
-import type { NodeSecrets } from '#node/data/secrets.ts'
+import type { NodeSecrets } from '#process/data/secrets.ts'
 
 interface NodeFeedParts extends Pick<NodeSecrets, 'apiKey' | 'secretKey'> {
   readonly config: ConfigView

@@ -2,7 +2,7 @@
 // nodes.
 import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
-import { readSecrets } from '#node/data/secrets.ts'
+import { readSecrets } from '#process/data/secrets.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
 import type { JobContext } from '#jobs/table.ts'

@@ -4,8 +4,8 @@ import type { Server } from 'node:net'
 import { assert } from '#lib/assert.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
-import { endPatienceMs, endWithin } from '#node/process/end-now.ts'
-import { believeOwnKey, unbelievedKey } from '#node/data/own-key.ts'
+import { endPatienceMs, endWithin } from '#process/end-now.ts'
+import { believeOwnKey, unbelievedKey } from '#process/data/own-key.ts'
 import { portClash, unusedByRole } from '#node/compose/clashing-settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -16,7 +16,7 @@ import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { createNode, openCookies, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
-import { startCalledOff, logCalledOff, whenCalledOff } from '#node/data/called-off.ts'
+import { startCalledOff, logCalledOff, whenCalledOff } from '#process/data/called-off.ts'
 import { PartChain, stopParts } from '#node/parts/part.ts'
 import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
 import type {
@@ -33,7 +33,8 @@ import type {
   HasShared,
   Later,
 } from '#node/parts/part-outputs.ts'
-import { WriteGate } from '#node/data/predecessor.ts'
+import type { Daemon } from '#process/replace/daemon.ts'
+import { WriteGate } from '#process/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import {
   keepCertificates,
@@ -43,27 +44,6 @@ import {
   keepZoneKeys,
   openSharedState,
 } from './state.ts'
-
-export interface Daemon {
-  /** null: the node answers no DNS. */
-  readonly dnsPort: number | null
-  /** null: the API is off. */
-  readonly apiPort: number | null
-  /** Applies settings that need no restart, and logs the others. */
-  readonly reload: (settings: Settings) => Promise<void>
-  /** The sockets that another process may take over. */
-  readonly sockets: () => readonly ListenerSockets[]
-  /** Whether the daemon answers from a bundle. */
-  readonly isServing: () => boolean
-  /**
-   * Stops all but the answers, and frees the data directory for the process that replaces this one.
-   */
-  readonly letGo: () => Promise<void>
-  /** Stops all; the answers stop last. */
-  readonly stop: () => Promise<void>
-  /** True when the API has asked for a restart, so that the supervisor starts the process again. */
-  readonly isRestarting: () => boolean
-}
 
 const stopped = 'gslbd has stopped'
 

@@ -1,11 +1,11 @@
 // Parts: the data directory, locked, or taken over from the process before; its preparation; the
 // node's key.
-import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
-import { openNodeKey } from '#node/data/key.ts'
+import { openDataDirLater, openDataDirToServe } from '#process/data/data-dir.ts'
+import { openNodeKey } from '#process/data/key.ts'
 import { ok } from '#lib/result.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { HasDataDir, HasKey, HasNode } from '#node/parts/part-outputs.ts'
-import { takeOverFrom } from '#node/data/predecessor.ts'
+import { takeOverFrom } from '#process/data/predecessor.ts'
 
 export const holdDataDir = ({ settings, log, before, gate }: Given): Outcome<HasDataDir> => {
   const dataDir =

@@ -1,8 +1,8 @@
 // Runs a probe agent, a node of the role agent: it probes the members of the bundles that it pulls,
 // and reports to the other nodes. It answers no DNS.
 import { randomBytes } from 'node:crypto'
-import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
-import { takeOverFrom } from '#node/data/predecessor.ts'
+import { readBundleToken, readNodeKey } from '#process/data/secrets.ts'
+import { takeOverFrom } from '#process/data/predecessor.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createAddressSources, readsFleet } from '#node/compose/discovery.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'

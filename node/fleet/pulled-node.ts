@@ -1,6 +1,6 @@
 // Defines the parts of a node that pulls its bundles.
 import type { NodeAnycastStatus } from '#node/anycast/node-anycast.ts'
-import type { DataDir } from '#node/data/data-dir.ts'
+import type { DataDir } from '#process/data/data-dir.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { Pulled } from '#fleet/puller.ts'

@@ -3,7 +3,7 @@
 import type { MetricsSnapshot } from '#metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#access/auth/policy.ts'
-import { readSecrets } from '#node/data/secrets.ts'
+import { readSecrets } from '#process/data/secrets.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'
 import {
   absentOn,
@@ -20,7 +20,7 @@ import {
   unusedKeysMessage,
   zoneAbsent,
 } from '#node/status/health-reasons.ts'
-import { dataDirectorySnapshot } from '#node/data/disk-use.ts'
+import { dataDirectorySnapshot } from '#process/data/disk-use.ts'
 import { nodeSnapshot } from '#node/status/operator-view.ts'
 import { ThreadLoad } from '#node/status/thread-load.ts'
 import type { Io } from '#system/process/command.ts'

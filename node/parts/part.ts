@@ -2,9 +2,9 @@
 // and how to stop it. Chains parts in order, and stops them.
 import { assert } from '#lib/assert.ts'
 import type { Io } from '#system/process/command.ts'
-import type { ProcessLog } from '#node/process/log.ts'
-import { startCalledOff } from '#node/data/called-off.ts'
-import type { Predecessor, WriteGate } from '#node/data/predecessor.ts'
+import type { ProcessLog } from '#process/log.ts'
+import { startCalledOff } from '#process/data/called-off.ts'
+import type { Predecessor, WriteGate } from '#process/data/predecessor.ts'
 import type { CreateThreads } from '#server/threads/threads-port.ts'
 import type { Settings } from '#settings/settings.ts'
 import { err, ok } from '#lib/result.ts'

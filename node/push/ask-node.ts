@@ -1,6 +1,6 @@
 // Asks the running node, from the hook, for its verdict on a push: it knows the files of the last
 // commit already.
-import { askLineSocket } from '#node/data/line-socket.ts'
+import { askLineSocket } from '#process/data/line-socket.ts'
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import { pushBytesMax, pushSocketName, questionLine, readVerdict } from './messages.ts'
 import type { Verdict } from './messages.ts'

@@ -1,8 +1,8 @@
 // Serves the socket in the data directory where the hook of a push asks for the verdict.
 import { realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { openLineSocket } from '#node/data/line-socket.ts'
-import type { LineSocket } from '#node/data/line-socket.ts'
+import { openLineSocket } from '#process/data/line-socket.ts'
+import type { LineSocket } from '#process/data/line-socket.ts'
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
 import type { Log } from '#lib/log.ts'

@@ -26,7 +26,7 @@ import {
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
-import { freeRatioOf } from '#node/data/disk-use.ts'
+import { freeRatioOf } from '#process/data/disk-use.ts'
 import type { NodeLicence } from '#node/compose/licence.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'

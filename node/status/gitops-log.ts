@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { isOfDisk, ownFault } from '#gitops/status/status.ts'
 import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'
-import type { ProcessLog } from '#node/process/log.ts'
+import type { ProcessLog } from '#process/log.ts'
 
 /** By the severity of a diagnostic. */
 const logLevelOf = { error: 'error', warning: 'warn', note: 'info' } as const

@@ -1,7 +1,7 @@
 // Lets `gslbd backup` ask a running node for a backup, since the node holds its database.
 import { isAbsolute } from 'node:path'
-import { askLineSocket, openLineSocket } from '#node/data/line-socket.ts'
-import type { LineSocket } from '#node/data/line-socket.ts'
+import { askLineSocket, openLineSocket } from '#process/data/line-socket.ts'
+import type { LineSocket } from '#process/data/line-socket.ts'
 import type { Log } from '#lib/log.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { assert } from '#lib/assert.ts'
-import { openDataDir } from '#node/data/data-dir.ts'
+import { openDataDir } from '#process/data/data-dir.ts'
 import type { Tell } from '#lib/log.ts'
 import type { Settings } from '#settings/settings.ts'
 import { readRepositoryBundle } from '#gitops/source/repository-bundle.ts'

@@ -202,7 +202,7 @@ describe('commands that look at a node', () => {
 })
 
 describe('a start', () => {
-  // What is said of folders and files is in test/unit/node/data/data-dir.test.ts, too.
+  // What is said of folders and files is in test/unit/process/data/data-dir.test.ts, too.
   const inShort = /^the (UDP port of another program|port of|data directory)/
   const rows = laneRows(cannotStart, ({ title }) => inShort.test(title))
   for (const { title, settings, says } of rows) {
@@ -319,7 +319,7 @@ describe('signals', () => {
   })
 })
 
-// Locks of others that are gone, empty or damaged: test/unit/node/data/data-dir.test.ts.
+// Locks of others that are gone, empty or damaged: test/unit/process/data/data-dir.test.ts.
 onlyLong(() => {
   describe('the lock', () => {
     test('with a reused process number keeps nobody out', async () => {
@@ -329,7 +329,7 @@ onlyLong(() => {
       expect(await daemon.stop()).toEqual({ code: 0, signal: null })
     })
 
-    // The short lane has it in test/unit/node/data/data-dir.test.ts.
+    // The short lane has it in test/unit/process/data/data-dir.test.ts.
     test('goes to one of two that start at the same moment', async () => {
       site.writeSettings({})
       const both = [1, 2].map(() => spawn('serve', '--settings', site.settingsFile))

@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
-import { openControlPath } from '#node/data/control-path.ts'
-import { lineOf, protocol, readLines } from '#node/replace/messages.ts'
-import type { Hello } from '#node/replace/messages.ts'
+import { openControlPath } from '#process/data/control-path.ts'
+import { lineOf, protocol, readLines } from '#process/replace/messages.ts'
+import type { Hello } from '#process/replace/messages.ts'
 import { waitUntil } from './wait-until.ts'
 
 export class RawSuccessor {

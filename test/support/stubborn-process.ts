@@ -1,8 +1,8 @@
 // A process that hands a socket over and then releases nothing: `node stubborn-process.ts DIR`.
 import { createServer } from 'node:net'
-import { openControlSocket } from '#node/replace/control-socket.ts'
-import { lineOf, readLines } from '#node/replace/messages.ts'
-import type { Offer } from '#node/replace/messages.ts'
+import { openControlSocket } from '#process/replace/control-socket.ts'
+import { lineOf, readLines } from '#process/replace/messages.ts'
+import type { Offer } from '#process/replace/messages.ts'
 import { openDescriptors } from '#system/sockets/descriptors.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
 

@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts'
 
 /**
  * @param directory must not be opened twice: its opener holds the lock of the data directory
- * (`node/data/data-dir.ts`) around it
+ * (`process/data/data-dir.ts`) around it
  * @param templates of an empty database
  */
 export function pgliteDriver(

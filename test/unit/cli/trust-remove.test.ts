@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openNodeKey } from '#node/data/key.ts'
+import { openNodeKey } from '#process/data/key.ts'
 import { Exit } from '#system/process/command.ts'
 import { formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
 import { runCli } from '#test/support/run-cli.ts'

@@ -1,6 +1,6 @@
 // A daemon that takes its time over one thing, or fails at it, for start.test.ts.
 import { setTimeout as delay } from 'node:timers/promises'
-import { startCalledOff } from '#node/data/called-off.ts'
+import { startCalledOff } from '#process/data/called-off.ts'
 import { runUntilSignal } from '#node/start.ts'
 import { loadSettings } from '#settings/settings.ts'
 

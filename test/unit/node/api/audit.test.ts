@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createLog } from '#node/process/log.ts'
+import { createLog } from '#process/log.ts'
 import { createNodeAudit } from '#node/api/audit.ts'
 import type { NodeAudit } from '#node/api/audit.ts'
 import { ok } from '#lib/result.ts'

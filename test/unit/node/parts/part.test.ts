@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startCalledOff } from '#node/data/called-off.ts'
+import { startCalledOff } from '#process/data/called-off.ts'
 import { PartChain, stopParts } from '#node/parts/part.ts'
 import type { Outcome, Stops } from '#node/parts/part.ts'
 import type { Later } from '#node/parts/part-outputs.ts'

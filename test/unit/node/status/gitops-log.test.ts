@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createGitopsLog } from '#node/status/gitops-log.ts'
-import { createLog } from '#node/process/log.ts'
+import { createLog } from '#process/log.ts'
 import { ownFault, unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'
 

@@ -5,7 +5,7 @@ import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { readConfigDirectory } from '#gitops/checkout/config-directory.ts'
-import { openNodeKey } from '#node/data/key.ts'
+import { openNodeKey } from '#process/data/key.ts'
 import type { DatabaseView } from '#node/stores/records.ts'
 import { createOperatorView } from '#node/status/operator-view.ts'
 import { RecordAlarm } from '#node/daemon/periodic.ts'

@@ -1,6 +1,6 @@
 // Tries to take the lock of each data directory that it is told, for data-dir.test.ts.
-import { openDataDir } from '#node/data/data-dir.ts'
-import type { DataDir } from '#node/data/data-dir.ts'
+import { openDataDir } from '#process/data/data-dir.ts'
+import type { DataDir } from '#process/data/data-dir.ts'
 
 /** Lock to take, and the time: all takers try in the same instant. */
 export interface Turn {

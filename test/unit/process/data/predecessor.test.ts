@@ -1,7 +1,7 @@
 // A start that is called off leaves the process before it as it is.
 import { expect, test } from 'vitest'
-import { startCalledOff } from '#node/data/called-off.ts'
-import { takeOverFrom } from '#node/data/predecessor.ts'
+import { startCalledOff } from '#process/data/called-off.ts'
+import { takeOverFrom } from '#process/data/predecessor.ts'
 import { err, ok } from '#lib/result.ts'
 
 /** Threads that get ready when `ready` resolves, beside a process that holds the data directory. */

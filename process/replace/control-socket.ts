@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
-import { openControlPath } from '#node/data/control-path.ts'
+import { openControlPath } from '#process/data/control-path.ts'
 
 export interface ControlSocket {
   /** Refuses new connections; open ones stay. */

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { openNodeKey } from '#node/data/key.ts'
+import { openNodeKey } from '#process/data/key.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
 
 test('the first start makes a key for its owner only, the next ones read the same', () => {

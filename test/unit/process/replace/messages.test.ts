@@ -2,7 +2,7 @@
 // may have another version.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lineOf, protocol, readHello, readOffer, stepOf } from '#node/replace/messages.ts'
+import { lineOf, protocol, readHello, readOffer, stepOf } from '#process/replace/messages.ts'
 import { parseJson } from '#lib/text/json.ts'
 
 const hello = { protocol, pid: 7, uid: 1000, cgroup: '0::/\n' }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
-const source = join(import.meta.dirname, '../../../../node/process/first-process.ts')
+const source = join(import.meta.dirname, '../../../process/first-process.ts')
 
 /** @param pid that it is told to have @param more of the script @returns code and signal */
 async function endOf(pid: number, more: string, signal: NodeJS.Signals): Promise<unknown[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLog, logFormOf } from '#node/process/log.ts'
-import type { LogLevel, ProcessLog } from '#node/process/log.ts'
+import { createLog, logFormOf } from '#process/log.ts'
+import type { LogLevel, ProcessLog } from '#process/log.ts'
 
 function record(format: 'json' | 'text', level: LogLevel = 'info'): [ProcessLog, string[]] {
   const lines: string[] = []

@@ -2,10 +2,10 @@
 // continues when its successor fails.
 import type { Socket } from 'node:net'
 import { assert } from '#lib/assert.ts'
-import type { Daemon } from '#node/daemon/daemon.ts'
-import type { Predecessor } from '#node/data/predecessor.ts'
+import type { Daemon } from './daemon.ts'
+import type { Predecessor } from '#process/data/predecessor.ts'
 import type { Settings } from '#settings/settings.ts'
-import type { Supervisor } from '#node/process/supervisor.ts'
+import type { Supervisor } from '#process/supervisor.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,7 +1,7 @@
 // Tests messages to systemd over its socket, which the test opens.
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openSupervisor } from '#node/process/supervisor.ts'
+import { openSupervisor } from '#process/supervisor.ts'
 import { openLibc } from '#system/sockets/libc.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { believeOwnKey, unbelievedKey } from '#node/data/own-key.ts'
+import { believeOwnKey, unbelievedKey } from '#process/data/own-key.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Settings } from '#settings/settings.ts'

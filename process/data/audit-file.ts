@@ -5,7 +5,7 @@ import { appendFile, open, stat } from 'node:fs/promises'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { ProcessLog } from '#node/process/log.ts'
+import type { ProcessLog } from '#process/log.ts'
 
 /** The part of the main log that is used here. */
 export type AuditLog = Pick<ProcessLog, 'info' | 'warn' | 'error' | 'always'>
