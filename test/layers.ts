@@ -16,7 +16,7 @@ export interface Layer {
 const composed: readonly string[] = [
   'lib dns schemas bundle routing system state answer health journal inputs zones server',
   'diagnostics compiler config judge gitops fleet jobs integrations alerts licence http access',
-  'api feed external-dns metrics settings process why',
+  'api feed external-dns metrics settings process why questions',
 ].flatMap((folders) => folders.split(' '))
 
 /** Lowest first. The rows of ARCHITECTURE.md are printed from this table. */
@@ -351,6 +351,17 @@ export const layers: readonly Layer[] = [
       ...['metrics/snapshot.ts', 'settings'],
     ],
     packages: ['pino'],
+    node: 'any',
+  },
+  {
+    folder: 'questions',
+    says: 'questions to a running node, in threads: simulations, plans, past answers',
+    mayImport: [
+      ...['lib', 'dns', 'bundle', 'routing', 'system/worker', 'inputs/geo', 'journal'],
+      ...['state/ports', 'server/node', 'compiler', 'config', 'judge', 'gitops', 'fleet/delivery'],
+      ...['api/ports', 'why'],
+    ],
+    packages: [],
     node: 'any',
   },
   {

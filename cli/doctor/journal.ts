@@ -1,6 +1,6 @@
 // Checks whether the journal, from which answers are explained, exists and is being written.
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
-import { journalDirectory } from '#node/past/node-journal.ts'
+import { journalDirectory } from '#journal/journal-directory.ts'
 import { readRecords } from '#journal/format/records.ts'
 import { segmentFiles } from '#journal/segment-files.ts'
 import { systemClock } from '#lib/clock.ts'

@@ -9,7 +9,7 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { GeoLink } from './geo-link.ts'
-import type { GeoSourceParts } from './geo-source.ts'
+import type { GeoSource, GeoSourceParts } from './geo-source.ts'
 import { loadGeo } from './load.ts'
 import type { GeoSetting } from './lower.ts'
 import { latencyRegion } from '#routing/ways/latency-region.ts'
@@ -27,6 +27,16 @@ export function releaseOf(database: {
   readonly networks: number
 }): string {
   return `${database.type} ${database.buildEpoch} ${database.networks}`
+}
+
+/** By setting: the release of the database in use. */
+export function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    geo.status().flatMap(({ setting, type, buildEpoch, networks }) => {
+      if (type === null || buildEpoch === null || networks === null) return []
+      return [[setting, releaseOf({ type, buildEpoch, networks })]]
+    }),
+  )
 }
 
 const settings: readonly GeoSetting[] = ['geoip.dbPath', 'asn.dbPath', 'latency.geoipDBPath']

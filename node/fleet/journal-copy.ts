@@ -1,7 +1,7 @@
 // Sends the journal of a node without a database to a control node, which explains its answers
 // later.
 import type { Settings } from '#settings/settings.ts'
-import { journalDirectory } from '#node/past/node-journal.ts'
+import { journalDirectory } from '#journal/journal-directory.ts'
 import { JournalSender } from '#fleet/journal/journal-sender.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

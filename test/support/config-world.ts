@@ -14,7 +14,7 @@ import type { CommitWriter, ConfigWriter, Operation, WriteRequest } from '#confi
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
-import { unlessPlanned } from '#node/plan/judging-writer.ts'
+import { unlessPlanned } from '#questions/plan/judging-writer.ts'
 import { devMode, noSessions, portsOf } from './api-ports.ts'
 import { gitThreadHere } from './git-thread-here.ts'
 import { runProgram } from './run-program.ts'

@@ -414,9 +414,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getHistoryByCommit: { needs: 'history:read', make: commit },
   postHistoryByCommitRevert: { needs: 'history:write', make: commit },
   getPoolsByIdHistory: { needs: 'history:read', make: pool },
-  // Tenants and answers: test/unit/node/simulate/live.test.ts.
+  // Tenants and answers: test/unit/questions/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
-  // Tenants and answers: test/unit/node/past/past-answers.test.ts.
+  // Tenants and answers: test/unit/questions/past/past-answers.test.ts.
   postWhy: { needs: 'service:read', body: () => ({ name: 'www.example.com.', at: '5m' }) },
   // Pages and tenants: test/unit/api/routes/audit.test.ts.
   getAudit: { needs: 'user:read' },
@@ -426,7 +426,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getClientRegions: { needs: 'cluster:status', statuses: [404] },
   // What journals have: test/unit/why/health-history.test.ts.
   getPoolsByIdHealthHistory: { needs: 'pool:read', make: filledPool },
-  // What databases have: test/unit/node/simulate/client-of-country.test.ts.
+  // What databases have: test/unit/questions/simulate/client-of-country.test.ts.
   getSimulateClientsByCountry: { needs: 'service:read', statuses: [400, 404] },
   // Permissions of what is planned, and answers: test/unit/api/routes/plan.test.ts.
   postPlan: {

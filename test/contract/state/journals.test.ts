@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { storedSegments } from '#node/past/stored-segments.ts'
+import { storedSegments } from '#questions/past/stored-segments.ts'
 import { err } from '#lib/result.ts'
 import { JournalCopier } from '#journal/journal-copier.ts'
 import type { CopySink } from '#journal/journal-copier.ts'

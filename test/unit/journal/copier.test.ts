@@ -1,7 +1,7 @@
 // A journal that is copied elsewhere: what arrives, what is made up for, and what is not taken.
 import { readFileSync, rmSync, truncateSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { storedSegments } from '#node/past/stored-segments.ts'
+import { storedSegments } from '#questions/past/stored-segments.ts'
 import { err, ok } from '#lib/result.ts'
 import { JournalCopier } from '#journal/journal-copier.ts'
 import type { CopySink } from '#journal/journal-copier.ts'

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { JudgingWriter } from '#node/plan/judging-writer.ts'
+import { JudgingWriter } from '#questions/plan/judging-writer.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'

@@ -1,7 +1,7 @@
 // `gslbd why --url`: a running node is asked in place of its files, and says the same.
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PastAnswers } from '#node/past/past-answers.ts'
+import { PastAnswers } from '#questions/past/past-answers.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'

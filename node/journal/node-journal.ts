@@ -1,17 +1,13 @@
 // Opens the journal of this node as its settings want it.
-import { join } from 'node:path'
 import type { Settings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { version } from '#lib/version.ts'
 import { madeChecks } from '#bundle/load/probed-pools.ts'
 import type { GeoSource } from '#inputs/geo/geo-source.ts'
+import { journalDirectory } from '#journal/journal-directory.ts'
 import { Journal } from '#journal/journal.ts'
-import { releaseOf } from '#inputs/geo/databases.ts'
-
-export function journalDirectory(dataDir: string): string {
-  return join(dataDir, 'journal')
-}
+import { databasesOf } from '#inputs/geo/databases.ts'
 
 interface NodeJournalParts {
   readonly settings: Settings
@@ -40,14 +36,4 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
     tables: () => databasesOf(geo),
     ...(mayWrite === undefined ? {} : { mayWrite }),
   })
-}
-
-/** By setting: the release of the database in use. */
-export function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    geo.status().flatMap(({ setting, type, buildEpoch, networks }) => {
-      if (type === null || buildEpoch === null || networks === null) return []
-      return [[setting, releaseOf({ type, buildEpoch, networks })]]
-    }),
-  )
 }

@@ -1,6 +1,6 @@
 // Which client of a country is simulated, by what a geo database has.
 import { expect, test } from 'vitest'
-import { clientOfCountry } from '#node/simulate/client-of-country.ts'
+import { clientOfCountry } from '#questions/simulate/client-of-country.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { loadGeo } from '#inputs/geo/load.ts'
 import { writeFileSync } from 'node:fs'

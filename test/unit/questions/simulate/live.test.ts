@@ -1,7 +1,7 @@
 // Tests the API's simulations on a serving node: their content, and who gets them.
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { SimulatedQuery } from '#api/ports/simulator.ts'
-import { LiveSimulator, liveLimits } from '#node/simulate/live.ts'
+import { LiveSimulator, liveLimits } from '#questions/simulate/live.ts'
 import { explanationOf } from '#node/api/explanations.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import type { SourceFile } from '#compiler/read/source.ts'

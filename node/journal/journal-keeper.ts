@@ -14,7 +14,7 @@ import type { CopySink } from '#journal/journal-copier.ts'
 import { storePart } from '#journal/segment-part.ts'
 import { journalCopyLimits } from '#state/ports/journals.ts'
 import type { Journals } from '#state/ports/journals.ts'
-import { journalDirectory } from './node-journal.ts'
+import { journalDirectory } from '#journal/journal-directory.ts'
 
 interface JournalKeeperParts {
   readonly settings: Settings
