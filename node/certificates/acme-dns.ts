@@ -10,6 +10,7 @@ import type {
 import { isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { isInNetwork } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -131,6 +132,7 @@ async function setValue(
   // Old values go first: the tenant may be at its limit of records.
   const others = all.filter((one) => one.rdata !== rdata)
   const kept = new Set(others.slice(1 - acmeDnsLimits.valuesPerNameMax))
+  assert(kept.size < acmeDnsLimits.valuesPerNameMax, 'the new value has a place at its name')
   for (const one of all) {
     if (!kept.has(one)) await dynamicDns.deleteRecord('every-tenant', one.id)
   }

@@ -8,6 +8,7 @@ import { isOlder } from '#integrations/acme/renewal.ts'
 import type { CertificateCopy } from '#integrations/acme/certificate-copy.ts'
 import { KeyPuller, certificateKind } from '#fleet/keys/key-puller.ts'
 import type { KeyPullerParts } from '#fleet/keys/key-puller.ts'
+import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -83,6 +84,7 @@ export class PulledCertificate {
     if (isBehind && this.#nowMs() < own.notAfterMs) return err(older)
     // A control node whose database is new has none yet.
     this.#state = { ...emptyState, certificate: certificate ?? own, challenges }
+    assert(own === null || this.revision !== 0, 'a certificate in use is only ever replaced')
     this.#sentRevision = revision
     this.#copy.write(this.#state)
     for (const handler of this.#handlers) handler()

@@ -4,6 +4,7 @@ import { hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cookieCellBytes, secretBytes, SecretWriter } from '#answer/cookies/secret-cells.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -87,6 +88,7 @@ function startDaily(
 ): Result<NodeCookies, string> {
   const root = rootSecret(parts)
   if (!root.ok) return root
+  assert(root.value.length >= ownBytes, 'secrets of cookies are made of 32 octets or more')
   const secretOf = (day: number): Uint8Array =>
     new Uint8Array(hkdfSync('sha256', root.value, '', `gslbd dns cookies ${day}`, secretBytes))
   const stop = onTicks(parts.clock, (nowSeconds) => {

@@ -11,6 +11,7 @@ import type { DeliveryNode } from '#fleet/delivery/membership.ts'
 import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
 import { PlaceRecords } from '#fleet/delivery/records.ts'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
+import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -142,12 +143,17 @@ function nodesIn({ inventory }: Needs): readonly DeliveryNode[] {
   })
 }
 
+function accepted<T>(value: T | undefined): T {
+  assert(value !== undefined, 'the compiler has accepted the labels of a wave')
+  return value
+}
+
 /** @param spec accepted by the compiler */
 function deliveryPlanOf({ waves, gates, onFailure, decisions }: DeliverySpec) {
   const { p99, changedAnswers = null, ...limits } = gates
   return {
     waves: waves.map(({ nodes, percent, hold, shadow }) => ({
-      labels: nodes === undefined ? null : (readLabels(nodes) ?? null),
+      labels: nodes === undefined ? null : accepted(readLabels(nodes)),
       percent: percent ?? null,
       holdMs: readHold(hold) ?? 0,
       shadowMs: readHold(shadow) ?? 0,

@@ -2,6 +2,7 @@
 // it runs.
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
+import { assert } from '#lib/assert.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -40,6 +41,7 @@ export class BundleKeys {
   #read(): Result<null, string> {
     const read = readTrustedKeyList(this.#path)
     if (!read.ok) return err(`bundle.keys: ${read.error}`)
+    assert(read.value.length > 0, 'a node that pulls trusts at least one key')
     this.#trusted.splice(0, this.#trusted.length, ...read.value)
     return ok(null)
   }

@@ -1,5 +1,6 @@
 // Chooses the first sequence number of a restored control node: above all that nodes may have seen
 // from the lost one.
+import { assert } from '#lib/assert.ts'
 import type { Result } from '#lib/result.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'
@@ -34,7 +35,9 @@ export async function askNodes(urls: readonly string[]): Promise<Result<number, 
   const told = await Promise.all(urls.map(askNode))
   const problems = told.flatMap((one) => (one.ok ? [] : [one.error]))
   const seqs = told.flatMap((one) => (one.ok ? [one.value] : []))
-  return problems.length > 0 ? err(problems) : ok(Math.max(0, ...seqs))
+  const highest = Math.max(0, ...seqs)
+  assert(isSeq(highest), 'a restored node counts on from a number that is believed')
+  return problems.length > 0 ? err(problems) : ok(highest)
 }
 
 async function askNode(url: string): Promise<Result<number, string>> {

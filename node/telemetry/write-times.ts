@@ -1,5 +1,6 @@
 // Counts how long requests of the API take that make a commit, with the trace of the last one in
 // each class.
+import { assert } from '#lib/assert.ts'
 import type { WriteTimesSnapshot } from '#metrics/snapshot.ts'
 
 /** Upper bounds in seconds: from a write in memory to the timeout of a client. */
@@ -19,7 +20,7 @@ export class WriteTimes {
   note(seconds: number, atMs: number, traceId: string | undefined): void {
     this.#sumSeconds += seconds
     const found = this.#classes.find(({ uptoSeconds }) => seconds <= uptoSeconds)
-    if (found === undefined) return
+    assert(found !== undefined, 'each duration is of a class')
     found.count++
     if (traceId !== undefined) found.exemplar = { traceId, seconds, atMs }
   }
