@@ -61,8 +61,9 @@ function valueOf(value: string | number): AnyValue {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 
+/** A half of a character would make a collector refuse the whole request. */
 const cut = (text: string): string =>
-  text.length <= textMax ? text : `${text.slice(0, textMax - 1)}…`
+  (text.length <= textMax ? text : `${text.slice(0, textMax - 1)}…`).toWellFormed()
 
 /** Microseconds: what is below is noise of the clocks. */
 const nanoseconds = (ms: number): string => `${Math.max(0, Math.round(ms * 1_000))}000`

@@ -1,5 +1,5 @@
 // Checks an export request of OTLP in JSON against the published messages, field by field: unknown
-// fields, missing ones and wrong forms are faults.
+// fields, missing ones and wrong forms are faults. The peers lane has another judge of the same.
 // https://github.com/open-telemetry/opentelemetry-proto/blob/v1.5.0/opentelemetry/proto/trace/v1/trace.proto
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 
@@ -9,7 +9,7 @@ interface Message {
   readonly [field: string]: { readonly form: Form; readonly isNeeded?: true }
 }
 
-const text: Check = (value) => typeof value === 'string'
+const text: Check = (value) => typeof value === 'string' && value.isWellFormed()
 const named: Check = (value) => typeof value === 'string' && value !== ''
 const traceId: Check = (value) => /^(?!0+$)[0-9a-f]{32}$/.test(String(value))
 const spanId: Check = (value) => /^(?!0+$)[0-9a-f]{16}$/.test(String(value))

@@ -140,6 +140,13 @@ describe('other nodes', () => {
   })
 })
 
+test('a text that is cut within a letter is text', () => {
+  const { spans, traces } = scene()
+  const fault = `${'x'.repeat(254)}🌍 and more`
+  traces.looked({ commit, steps: [], fault })
+  expect(otlpFaults(exportRequest(spans, 'c1'))).toEqual([])
+})
+
 test('a bundle that is not active here is the fault of the trace', () => {
   const { traces, end, time, root } = scene()
   traces.wrote({ commit, requestId: 'r1', stages })
