@@ -8,6 +8,7 @@ import type { Json } from '#bundle/format/canonical-json.ts'
 import { NodeCell, NodeFlag, nodeFlagShift } from '#bundle/format/cells.ts'
 import { bundleDigest } from '#bundle/signature/digest.ts'
 import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from '#bundle/format/format.ts'
+import type { MarkName } from '#bundle/format/format.ts'
 import type { BundleCounts, Manifest } from '#bundle/format/manifest.ts'
 import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'
 import { deepestName } from '#bundle/format/name-depth.ts'
@@ -112,9 +113,11 @@ export function encodeBundle(
     responseRules: model.responseRules.length,
     redirects: model.redirects.length,
   }
-  const { commit } = model
+  const { commit, routing } = model
+  const hasAbsent = (routing.absentZones ?? []).length > 0
+  const marks: readonly MarkName[] = hasAbsent ? ['absentZones'] : []
   const head = { commit, counts, nameSeed: zones.nameSeed, nameLabelsMax: deepestName(columns) }
-  return (memory.last = assemble(columns, head, memory.last))
+  return (memory.last = assemble(columns, head, marks, memory.last))
 }
 
 /** A new column for each write would stay on the heap until the next long collection. */
@@ -155,7 +158,12 @@ const isBefore = (other: ServiceModel | undefined, { uid }: ServiceModel): boole
 type Head = Pick<Manifest, 'commit' | 'counts' | 'nameSeed' | 'nameLabelsMax'>
 
 /** @param last sections equal to its own keep their digests */
-function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): EncodedBundle {
+function assemble(
+  columns: BundleColumns,
+  head: Head,
+  marks: readonly MarkName[],
+  last: EncodedBundle | undefined,
+): EncodedBundle {
   const sizes = sectionNames.map((name) => columns[name].byteLength)
   const offsets: number[] = []
   let sectionsBytes = 0
@@ -167,12 +175,15 @@ function assemble(columns: BundleColumns, head: Head, last?: EncodedBundle): Enc
     format: layout.formatVersion,
     compiler: version,
     ...head,
-    sections: sectionNames.map((name, i) => ({
-      name,
-      offset: offsets[i]!,
-      bytes: sizes[i]!,
-      sha256: digests[i]!,
-    })),
+    sections: [
+      ...sectionNames.map((name, i) => ({
+        ...{ name, offset: offsets[i]!, bytes: sizes[i]!, sha256: digests[i]! },
+      })),
+      ...marks.map((name) => ({
+        ...{ name, offset: sectionsBytes, bytes: 0, sha256: hash('sha256', '') },
+        mustUnderstand: true,
+      })),
+    ],
   })
   // The manifest's length does not depend on the values of digests, so it is measured with blanks.
   const blanks = sectionNames.map(() => '0'.repeat(64))

@@ -207,6 +207,13 @@ export type NameOfRows<Rows extends RowsOf> = {
 
 export const sectionNames = Object.freeze(Object.keys(sectionSpecs)) as readonly SectionName[]
 
+/**
+ * Sections without octets, behind the others. A bundle has one where a node that does not know it
+ * would answer wrongly: such a node refuses the bundle. `absentZones`: there are some.
+ */
+export const markNames = Object.freeze(['absentZones'] as const)
+export type MarkName = (typeof markNames)[number]
+
 export function alignUp(offset: number): number {
   return Math.ceil(offset / layout.alignment) * layout.alignment
 }

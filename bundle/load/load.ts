@@ -13,6 +13,7 @@ import {
   arrayTypes,
   elementBytes,
   layout,
+  markNames,
   sectionNames,
   sectionSpecs,
 } from '#bundle/format/format.ts'
@@ -266,7 +267,10 @@ function mapColumns(
   known: Bundle | undefined,
 ): Result<Mapped, BundleError> {
   const later = manifest.sections.slice(sectionNames.length)
-  const strange = later.find(({ mustUnderstand }) => mustUnderstand === true)
+  const marks: readonly string[] = markNames
+  const strange = later.find(
+    ({ name, mustUnderstand }) => mustUnderstand === true && !marks.includes(name),
+  )
   if (strange !== undefined) {
     return fail(
       'unknown-section',

@@ -7,6 +7,10 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeFlag } from '#bundle/format/cells.ts'
 import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
+import { plainRouting } from '#bundle/format/model.ts'
+import { sectionNames } from '#bundle/format/format.ts'
+import { isAbsentZone } from '#bundle/load/absent-zones.ts'
+import { loadBundle } from '#bundle/load/load.ts'
 import { parentName } from '#bundle/encode/name-table.ts'
 import { version } from '#lib/version.ts'
 import {
@@ -249,4 +253,16 @@ describe('limits', () => {
   test('the sum of the weights of the largest pool fits its column', () => {
     expect(bundleLimits.membersPerPoolMax * bundleLimits.weightMax).toBeLessThan(2 ** 32)
   })
+})
+
+test('a zone that is not here marks its bundle, so that nodes of older versions refuse it', () => {
+  const routing = { ...plainRouting, absentZones: ['example.org.'] }
+  const { bytes, manifest } = encode({ ...smallModel, routing })
+  const [mark, ...more] = manifest.sections.slice(sectionNames.length)
+  // Such a node reads no other name of a section that must be understood.
+  expect(mark).toMatchObject({ name: 'absentZones', bytes: 0, mustUnderstand: true })
+  expect(more).toEqual([])
+  const loaded = loadBundle(bytes)
+  expect(loaded.ok && isAbsentZone(loaded.value, 'example.org.')).toBe(true)
+  expect(encode(smallModel).manifest.sections).toHaveLength(sectionNames.length)
 })
