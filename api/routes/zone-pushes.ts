@@ -35,7 +35,9 @@ const Push = Type.Object(
     same: Count('Records there that are as they are wanted'),
     missing: Count('Records of ours that somebody had taken away at the last look'),
     foreign: Count('Records of others, which stay'),
-    conflicts: Count('Sets of others that are in the way'),
+    conflicts: Count(
+      'Sets that cannot be written: others are in the way, or the target does not take them',
+    ),
     skipped: Count('Sets that the target cannot have'),
     written: Count('Records that were written, changed and deleted there, since the first push'),
     notes: Type.Array(Type.String(), {

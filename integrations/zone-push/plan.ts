@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { recordKey, setKey, sorted } from './record-sets.ts'
 import type { RecordSet } from './record-sets.ts'
-import { ttlChangesOf } from './push-target.ts'
+import { ttlChangeKey, ttlChangesOf } from './push-target.ts'
 import type { SetChange, ThereSet } from './push-target.ts'
 
 export interface Noted {
@@ -22,8 +22,10 @@ export interface PushPlan {
   readonly changes: readonly SetChange[]
   /** Records that are neither ours nor wanted; they stay. */
   readonly foreign: readonly ForeignSet[]
-  /** Sets that cannot be written, since something of others is in the way. */
+  /** Sets that cannot be written: something of others is in the way, or they are not taken. */
   readonly conflicts: readonly Noted[]
+  /** Keys of changes that the target has taken once, and not made. */
+  readonly notTaken: readonly string[]
   /** Wanted sets that the target cannot have. */
   readonly skipped: readonly Noted[]
   readonly adds: number
@@ -51,6 +53,8 @@ export interface PlanInput {
   readonly owned: ReadonlySet<string>
   /** True: NS records at the apex are pushed, too. */
   readonly hasApexNs: boolean
+  /** Keys of changes that the target has taken, see `ttlChangeKey`; left out: none. */
+  readonly taken?: ReadonlySet<string>
 }
 
 /** Records that a server makes itself, at any name. */
@@ -112,16 +116,26 @@ export function planOf(input: PlanInput): PushPlan {
   for (const { owner, type } of changes.filter((one) => blocked.has(one.owner))) {
     conflicts.push({ owner, type, why: blocked.get(owner)! })
   }
-  const done = inOrder(changes.filter(({ owner }) => !blocked.has(owner)))
+  const open = changes.filter(({ owner }) => !blocked.has(owner))
+  const isTaken = (change: SetChange): boolean =>
+    input.taken?.has(ttlChangeKey(change) ?? '') === true
+  const [notTaken, done] = [open.filter(isTaken), inOrder(open.filter((one) => !isTaken(one)))]
+  conflicts.push(...notTaken.map(notTakenNote))
   const ttlChanges = sumOf(done, ttlChangesOf)
   return {
     ...{ changes: done, foreign: inOrder(foreign), conflicts: inOrder(conflicts) },
+    notTaken: notTaken.flatMap((one) => ttlChangeKey(one) ?? []),
     ...{ skipped: inOrder(input.skipped), ...kept, adoptable },
     ...{ ttlChanges, same: kept.same - ttlChanges },
     adds: sumOf(done, ({ adds }) => adds.length),
     deletes: sumOf(done, ({ adds, deletes }) => Math.max(0, deletes.length - adds.length)),
     digest: digestOf(done),
   }
+}
+
+function notTakenNote({ owner, type, before, after }: SetChange): Noted {
+  const why = `not taken: it keeps the TTL ${before?.ttlSeconds}, and ${after.ttlSeconds} was sent`
+  return { owner, type, why }
 }
 
 interface Parts {

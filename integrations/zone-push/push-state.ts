@@ -39,6 +39,8 @@ export interface PushReport {
   readonly written: number
   /** Lines about sets that are skipped or in conflict. */
   readonly notes: readonly string[]
+  /** See `ttlChangeKey`: those that the target has taken last, made or not; bounded. */
+  readonly taken: readonly string[]
 }
 
 export interface PushState {

@@ -1,4 +1,5 @@
 // Defines a server that a zone is pushed to: what is there, and how changes get there.
+import { createHash } from 'node:crypto'
 import type { Result } from '#lib/result.ts'
 import type { RecordSet } from './record-sets.ts'
 
@@ -24,6 +25,13 @@ export const ttlChangesOf = ({ before, after, adds }: SetChange): number =>
   before === undefined || before.ttlSeconds === after.ttlSeconds
     ? 0
     : after.values.length - adds.length
+
+/** Names a change of a TTL alone, by what was there. @returns undefined: it is another change */
+export function ttlChangeKey({ before, after, adds, deletes }: SetChange): string | undefined {
+  if (before === undefined || adds.length + deletes.length > 0) return undefined
+  const text = JSON.stringify([before, after.ttlSeconds])
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
 
 /**
  * `refused`: nothing of it was done, since something in it is not taken. `stopped`: nothing was

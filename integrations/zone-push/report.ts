@@ -1,6 +1,6 @@
 // Says how a round ended, in a bounded form that is stored and shown.
 import type { Noted, PushPlan } from './plan.ts'
-import { ttlChangesOf } from './push-target.ts'
+import { ttlChangeKey, ttlChangesOf } from './push-target.ts'
 import type { PushReport } from './push-state.ts'
 import type { SendResult } from './send-all.ts'
 
@@ -16,6 +16,8 @@ export const reportLimits = {
   notesMax: 20,
   noteCharactersMax: 300,
   faultCharactersMax: 600,
+  /** Changes that are remembered, to see whether the target has made them. */
+  takenMax: 200,
 } as const
 
 const nothing: PushReport = Object.freeze({
@@ -29,6 +31,7 @@ const nothing: PushReport = Object.freeze({
     writtenAtMs: 0,
     written: 0,
     notes: [],
+    taken: [],
   },
 })
 
@@ -51,8 +54,16 @@ export function reportOf(before: PushReport | null, end?: RoundEnd): PushReport 
     ...{ conflicts: plan.conflicts.length, skipped: plan.skipped.length },
     writtenAtMs: sent.written > 0 ? atMs : writtenAtMs,
     written: written + sent.written,
+    taken: takenOf(end).slice(0, reportLimits.takenMax),
     notes: [...plan.conflicts, ...plan.skipped].slice(0, reportLimits.notesMax).map(noteOf),
   }
+}
+
+function takenOf({ plan, sent: { undone } }: RoundEnd): readonly string[] {
+  if (undone === null) return plan.notTaken
+  const left = new Set(undone)
+  const done = plan.changes.filter((one) => !left.has(one))
+  return [...plan.notTaken, ...done.flatMap((one) => ttlChangeKey(one) ?? [])]
 }
 
 const noteOf = ({ owner, type, why }: Noted): string =>

@@ -138,8 +138,11 @@ export class ZonePusher {
     if (this.isHolder) await this.#change((state) => ({ ...state, holder: '' }))
   }
 
-  /** What would be written now; nothing is. Errors: a sentence. */
-  async plan(signal: AbortSignal): Promise<Result<PlannedPush, string>> {
+  /**
+   * What would be written now; nothing is. Errors: a sentence.
+   * @param isAgain what the target has taken and not made is to be sent again, too
+   */
+  async plan(signal: AbortSignal, isAgain = false): Promise<Result<PlannedPush, string>> {
     const { settings, target, store } = this.#parts
     const mark = this.#parts.mark()
     const wanted = this.#parts.wanted()
@@ -152,6 +155,8 @@ export class ZonePusher {
     const input = {
       ...{ zone: settings.zone, hasApexNs: settings.hasApexNs, owned: stored.value },
       ...{ wanted: fitting, skipped, there: there.value },
+      // What a node of another release has stored has none.
+      taken: new Set(isAgain ? [] : (this.#state.report?.taken ?? [])),
     }
     const known = keysOf([...fitting, ...there.value])
     return ok({ plan: planOf(input), owned: stored.value, known, mark })
@@ -185,7 +190,7 @@ export class ZonePusher {
     const { clock, store, target, settings } = this.#parts
     this.#isChanged = false
     const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(pushLimits.roundMs)])
-    const planned = await this.plan(signal)
+    const planned = await this.plan(signal, asked !== null && asked.plan === '')
     const moved = this.#state.place === target.place || (await this.#moveIn())
     if (!planned.ok || !moved) {
       const fault = planned.ok ? this.#fault : planned.error

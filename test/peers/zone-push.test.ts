@@ -183,6 +183,13 @@ describe.each(primaryNames)('%s', (name) => {
       expect(await nameServers()).toEqual(names.map((name) => `${ttl} ${name}`))
     }
     expect(await round()).toMatchObject({ fault: '', adds: 0, deletes: 0 })
+    if (name === 'knot') {
+      zoneNow.sets = [set('@ 60 NS ns1.example.com.')]
+      const { written } = await round()
+      const kept = await round()
+      expect(kept).toMatchObject({ conflicts: 1, ttlChanges: 0, plan: '', written })
+      expect(kept.notes[0]).toContain('not taken: it keeps the TTL 3600, and 60 was sent')
+    }
     // A zone without name servers takes none away.
     zoneNow.sets = []
     expect(await round()).toMatchObject({ fault: '', deletes: 0 })

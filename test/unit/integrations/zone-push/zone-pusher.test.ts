@@ -1,6 +1,7 @@
 // When a zone is pushed, by which node, what holds it, and what is known of it afterwards.
 import { describe, expect, test } from 'vitest'
 import { pushLimits } from '#integrations/zone-push/limits.ts'
+import type { SetChange } from '#integrations/zone-push/push-target.ts'
 import type { PushSettings } from '#integrations/zone-push/zone-pusher.ts'
 import { ZonePusher } from '#integrations/zone-push/zone-pusher.ts'
 import { err, ok } from '#lib/result.ts'
@@ -178,6 +179,42 @@ test('a plan that only changes TTLs is pending, and written once it is done', as
   await pusher.ask(asked)
   await look()
   expect(pusher.state.report).toMatchObject({ written: 6, ttlChanges: 0, same: 3, plan: '' })
+})
+
+test('a TTL that the target takes and does not change is drift, and is sent once', async () => {
+  const memory = memoryTarget(zoneOf(2))
+  const sent: number[] = []
+  // As Knot DNS does with name servers of the zone.
+  let isKept = ({ owner }: SetChange): boolean => owner.startsWith('n1.')
+  const send: MemoryTarget['send'] = async (changes, end) => {
+    sent.push(changes.length)
+    const made = changes.filter((one) => !isKept(one))
+    return await memory.send(made, end)
+  }
+  const target = { ...memory, send }
+  const { pusher, zone, look, round } = world(zoneOf(2), { target })
+  await pusher.ask({ ...asked, adopt: true })
+  await look()
+  const withTtl = (ttl: number) => zoneOf(2).map((line) => line.replace(' 300 ', ` ${ttl} `))
+  zone.lines = withTtl(60)
+  for (let i = 0; i < 4; i++) await round()
+  expect(sent).toEqual([2])
+  const why = 'not taken: it keeps the TTL 300, and 60 was sent'
+  expect(pusher.state.report).toMatchObject({ plan: '', conflicts: 1, ttlChanges: 0 })
+  expect(pusher.state.report?.notes[0]).toContain(why)
+  // A person has it sent again, and so does another TTL.
+  await pusher.ask(asked)
+  await look()
+  expect(sent).toEqual([2, 1])
+  zone.lines = withTtl(90)
+  for (let i = 0; i < 3; i++) await round()
+  expect(sent).toEqual([2, 1, 2])
+  isKept = () => false
+  await pusher.ask(asked)
+  await look()
+  await round()
+  expect(target.lines()).toEqual(withTtl(90))
+  expect(pusher.state.report).toMatchObject({ conflicts: 0, taken: [] })
 })
 
 describe('records that were there before', () => {
