@@ -1,5 +1,6 @@
 // The tests against servers of others: Knot and NSD, PostgreSQL and Redis. They fail without them.
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { withoutPypi } from '#test/support/pypi.ts'
 import { shared } from '#test/support/run-config.ts'
 
 export default defineConfig({
@@ -10,8 +11,7 @@ export default defineConfig({
       'test/contract/state/**/*.test.ts',
       'test/property/usage.test.ts',
     ],
-    // See .ci/run.
-    exclude: process.env['GSLB_WITHOUT_PYPI'] ? ['test/peers/otlp-messages.test.ts'] : [],
+    exclude: [...configDefaults.exclude, ...withoutPypi],
     provide: { stateServers: true, lane: 'long' },
     // They wait more than they compute.
     maxWorkers: 2,
