@@ -12,7 +12,7 @@ import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Ports } from '#api/ports/ports.ts'
+import type { Ports } from '#ports/ports.ts'
 
 interface CallerParts {
   readonly authenticator: Authenticator

@@ -3,8 +3,8 @@
 import type { Clock } from '#lib/clock.ts'
 import { maySee, visibleTenant } from '#access/caller.ts'
 import type { Caller } from '#access/caller.ts'
-import { mayFollow } from '#api/ports/feed-port.ts'
-import type { AskCaller } from '#api/ports/feed-port.ts'
+import { mayFollow } from '#ports/feed-port.ts'
+import type { AskCaller } from '#ports/feed-port.ts'
 import { closeCodes, feedLimits } from './limits.ts'
 
 interface End {

@@ -1,6 +1,6 @@
 // Finds members that rollouts, windows or regressions have changed since the last message.
 import { effectiveIn } from '#api/config/effective.ts'
-import type { OverlayView } from '#api/ports/overlay-view.ts'
+import type { OverlayView } from '#ports/overlay-view.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { EffectiveMember, EffectiveView } from '#config/overlays/effective.ts'

@@ -2,7 +2,7 @@
 import type { Clock } from '#lib/clock.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { healthOf } from '#api/resources/health-status.ts'
-import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
+import type { KnownHealth, MemberHealthView } from '#ports/member-health.ts'
 import type { MemberPart } from '#api/resources/member.ts'
 import { healthMessage } from './messages.ts'
 import type { FeedEvent, HealthFacts } from './messages.ts'

@@ -3,7 +3,7 @@ import { targetOf } from '#compiler/values/member-target.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'
 import { showMember } from '#api/resources/member.ts'
 import type { MemberPart } from '#api/resources/member.ts'
-import type { NodeView } from '#api/ports/member-health.ts'
+import type { NodeView } from '#ports/member-health.ts'
 
 type MessageType =
   | 'health_update'

@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { WebSocketTokens } from '#state/ports/websocket-tokens.ts'
 import type { CredentialMark } from '#access/auth/authenticator.ts'
-import type { FeedTokenPort } from '#api/ports/feed-port.ts'
+import type { FeedTokenPort } from '#ports/feed-port.ts'
 import { feedLimits } from './limits.ts'
 
 const algorithm = 'HS256'

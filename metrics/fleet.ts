@@ -1,5 +1,5 @@
 // Metrics of bundles that travel: what this node gives, and what it pulls.
-import { shownPhases } from '#api/ports/deliveries.ts'
+import { shownPhases } from '#ports/deliveries.ts'
 import type { MetricRows } from './samples.ts'
 
 /** Rows of the metrics table. */

@@ -1,7 +1,7 @@
 // The type of the snapshot from which metrics are made; the composition fills it.
 import type { RequestCount } from '#http/request-counts.ts'
-import type { ShownDelivery } from '#api/ports/deliveries.ts'
-import type { SyncState } from '#api/ports/operator-view.ts'
+import type { ShownDelivery } from '#ports/deliveries.ts'
+import type { SyncState } from '#ports/operator-view.ts'
 import type { MemberCounts, NodeMemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 
 /** Metrics of one moment. Counts are since the start of the process and never fall. */

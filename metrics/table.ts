@@ -15,7 +15,7 @@ import { timeRows, writeRows } from './times.ts'
 import { siteRows } from './site.ts'
 import { tlsRows } from './tls.ts'
 import { scriptRows } from './scripts.ts'
-import { syncStates } from '#api/ports/operator-view.ts'
+import { syncStates } from '#ports/operator-view.ts'
 
 /** Values of labels; anything else is counted as `other`, so that no client can add a series. */
 const known = {

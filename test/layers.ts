@@ -16,7 +16,7 @@ export interface Layer {
 const composed: readonly string[] = [
   'lib dns schemas bundle routing system state answer health journal inputs zones server',
   'diagnostics compiler config judge gitops fleet jobs integrations alerts licence http access',
-  'api feed external-dns metrics settings process why questions',
+  'ports api feed external-dns metrics settings process why questions',
 ].flatMap((folders) => folders.split(' '))
 
 /** Lowest first. The rows of ARCHITECTURE.md are printed from this table. */
@@ -240,6 +240,16 @@ export const layers: readonly Layer[] = [
     node: ['crypto', 'net', 'url'],
   },
   {
+    folder: 'ports',
+    says: 'what the API, the feed and metrics ask of a running node: a file for each question',
+    mayImport: [
+      ...['lib', 'bundle', 'routing', 'state/ports', 'diagnostics', 'compiler', 'config'],
+      ...['alerts', 'licence', 'http', 'access'],
+    ],
+    packages: [],
+    node: ['stream'],
+  },
+  {
     folder: 'api',
     says: 'HTTP in; a commit or a state change out',
     mayImport: [
@@ -255,6 +265,7 @@ export const layers: readonly Layer[] = [
       'licence',
       'http',
       'access',
+      'ports',
     ],
     packages: ['@fastify/static', 'fastify'],
     node: 'any',
@@ -270,7 +281,7 @@ export const layers: readonly Layer[] = [
       'http',
       'access',
       'api/config',
-      'api/ports',
+      'ports',
       'api/resources',
     ],
     packages: ['jose'],
@@ -281,7 +292,7 @@ export const layers: readonly Layer[] = [
     says: 'the webhook that external-dns speaks: its endpoints in, one commit out',
     mayImport: [
       ...['lib', 'schemas', 'compiler', 'config', 'licence', 'http', 'access'],
-      ...['api/config', 'api/domains', 'api/ports', 'api/resources', 'api/server'],
+      ...['api/config', 'api/domains', 'ports', 'api/resources', 'api/server'],
     ],
     packages: ['fastify'],
     node: 'any',
@@ -289,7 +300,7 @@ export const layers: readonly Layer[] = [
   {
     folder: 'metrics',
     says: 'the metrics of a node: one table, printed for Prometheus',
-    mayImport: ['probes', 'routing/script', 'state/ports', 'http', 'api/ports'],
+    mayImport: ['probes', 'routing/script', 'state/ports', 'http', 'ports'],
     packages: ['prom-client'],
     node: [],
   },
@@ -359,7 +370,7 @@ export const layers: readonly Layer[] = [
     mayImport: [
       ...['lib', 'dns', 'bundle', 'routing', 'system/worker', 'inputs/geo', 'journal'],
       ...['state/ports', 'server/node', 'compiler', 'config', 'judge', 'gitops', 'fleet/delivery'],
-      ...['api/ports', 'why'],
+      ...['ports', 'why'],
     ],
     packages: [],
     node: 'any',
@@ -417,6 +428,7 @@ export const rowsFolders: readonly { readonly folder: string; readonly table: st
   { folder: 'state/sql/migrations', table: 'state/sql/database' },
   { folder: 'alerts/conditions', table: 'alerts' },
   { folder: 'alerts/kinds', table: 'alerts' },
+  { folder: 'ports', table: 'ports' },
   { folder: 'api/routes', table: 'api' },
   { folder: 'cli/commands', table: 'cli' },
 ]

@@ -49,6 +49,7 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   'node/anycast': ['unit/cli/anycast.test.ts'],
   'node/daemon': ['unit/node/start.test.ts', 'e2e/daemon-process.test.ts'],
   'node/journal': ['unit/fleet/journal/journal-sender.test.ts', 'peers/journal-nodes.test.ts'],
+  ports: ['unit/api/routes'],
   'routing/print': ['unit/cli/simulate.test.ts', 'unit/cli/simulate-routing.test.ts'],
   'routing/rum': ['unit/inputs/rum/rum-store.test.ts', 'unit/routing/ways/rum.test.ts'],
   'schemas/objects': ['unit/schemas/validator.test.ts', 'unit/api/schema-fields.test.ts'],

@@ -3,8 +3,8 @@
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'
-import type { OverlayView } from '#api/ports/overlay-view.ts'
-import type { Ports } from '#api/ports/ports.ts'
+import type { OverlayView } from '#ports/overlay-view.ts'
+import type { Ports } from '#ports/ports.ts'
 
 export function effectiveNow({
   config,

@@ -8,7 +8,7 @@ import { kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { sees, visibleTenant } from '#access/caller.ts'
 import type { Caller, Viewer } from '#access/caller.ts'
-import type { Ports } from '#api/ports/ports.ts'
+import type { Ports } from '#ports/ports.ts'
 
 interface Context {
   readonly caller: Viewer

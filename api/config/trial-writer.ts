@@ -10,7 +10,7 @@ import type {
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { withUids } from '#config/uids.ts'
 import type { ConfigView } from '#config/view.ts'
-import type { PlanQuestion } from '#api/ports/planner.ts'
+import type { PlanQuestion } from '#ports/planner.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 

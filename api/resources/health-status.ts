@@ -1,7 +1,7 @@
 // Defines the JSON of a member's health.
 import { Type } from '#lib/schema/type.ts'
-import { isReachable } from '#api/ports/member-health.ts'
-import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
+import { isReachable } from '#ports/member-health.ts'
+import type { KnownHealth, MemberHealthView } from '#ports/member-health.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import type { EffectiveMember } from '#config/overlays/effective.ts'
 import { declaredFields, effectiveFields } from './member.ts'

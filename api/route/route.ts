@@ -6,7 +6,7 @@ import type { Static, TSchema } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'
 import type { Needs } from '#access/admit/admit.ts'
 import type { LicensedFeature } from '#licence/gate.ts'
-import type { ApiPorts, PortName, Ports } from '#api/ports/ports.ts'
+import type { ApiPorts, PortName, Ports } from '#ports/ports.ts'
 import type { Reply } from '#http/reply.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 

@@ -9,7 +9,7 @@ import { later, missing, noContent, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { AcmeDnsFault, AcmeDnsKey as ListedKey } from '#api/acme/acme-dns.ts'
+import type { AcmeDnsFault, AcmeDnsKey as ListedKey } from '#ports/acme-dns.ts'
 
 const route = routesOf({ tag: 'Certificates', withoutConfig: true })
 

@@ -3,7 +3,7 @@ import { Type } from '#lib/schema/type.ts'
 import { nullable, UnixSeconds } from '#http/shapes.ts'
 import { success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { CertificateView } from '#api/acme/certificates.ts'
+import type { CertificateView } from '#ports/certificates.ts'
 
 const route = routesOf({ tag: 'Certificates', withoutConfig: true, ofPlatform: true })
 

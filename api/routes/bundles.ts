@@ -12,7 +12,7 @@ import type { RequestFacts } from '#http/request-facts.ts'
 import type { AuthPolicy } from '#access/auth/policy.ts'
 import type { Caller } from '#access/caller.ts'
 import type { Result } from '#lib/result.ts'
-import type { Bundles, KeysFault, OpenBundle } from '#api/ports/bundles.ts'
+import type { Bundles, KeysFault, OpenBundle } from '#ports/bundles.ts'
 
 const route = routesOf({ tag: 'Fleet', withoutConfig: true, withBundleToken: true })
 const { waitSecondsMax, retryAfterSeconds, reportBytesMax, wordsBytesMax, journalBytesMax } =

@@ -1,8 +1,8 @@
 // /api/v1/cluster/nodes: the nodes of the cluster, and restarts. /api/v1/bgp: announced routes.
 import { Type } from '#lib/schema/type.ts'
-import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
-import { driftCodes } from '#api/ports/cluster-view.ts'
-import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
+import type { AnnouncedAddresses } from '#ports/anycast-view.ts'
+import { driftCodes } from '#ports/cluster-view.ts'
+import type { RestartFault, SeenNode } from '#ports/cluster-view.ts'
 import { whoFields } from '#access/caller.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'

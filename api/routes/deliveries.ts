@@ -4,8 +4,8 @@ import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'
-import { shownActions, shownPhases } from '#api/ports/deliveries.ts'
-import type { ShownAction, ShownDelivery } from '#api/ports/deliveries.ts'
+import { shownActions, shownPhases } from '#ports/deliveries.ts'
+import type { ShownAction, ShownDelivery } from '#ports/deliveries.ts'
 
 const route = routesOf({ tag: 'Fleet', withoutConfig: true, ofPlatform: true })
 

@@ -1,8 +1,8 @@
 // /api/v1/discovery/sources: what members are discovered by, and the override of what is held.
 import { Type } from '#lib/schema/type.ts'
 import { whoFields } from '#access/caller.ts'
-import { sourceStates } from '#api/ports/node-facts.ts'
-import type { ShownSource } from '#api/ports/node-facts.ts'
+import { sourceStates } from '#ports/node-facts.ts'
+import type { ShownSource } from '#ports/node-facts.ts'
 import { missing, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'

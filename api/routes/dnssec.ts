@@ -8,7 +8,7 @@ import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { listObjects } from '#api/config/reads.ts'
 import { claimOf } from '#api/domains/domain-json.ts'
-import type { SignedZoneView, ZoneKeysFault, ZoneKeyView } from '#api/dnssec/zone-keys.ts'
+import type { SignedZoneView, ZoneKeysFault, ZoneKeyView } from '#ports/zone-keys.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 
 const route = routesOf({ tag: 'DNSSEC' })

@@ -2,8 +2,8 @@
 // them.
 import { Type } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'
-import { syncStates } from '#api/ports/operator-view.ts'
-import type { GitopsStatus } from '#api/ports/operator-view.ts'
+import { syncStates } from '#ports/operator-view.ts'
+import type { GitopsStatus } from '#ports/operator-view.ts'
 import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'

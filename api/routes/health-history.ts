@@ -5,7 +5,7 @@ import { apiLimits } from '#http/limits.ts'
 import { later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { PastFault } from '#api/ports/past.ts'
+import type { PastFault } from '#ports/past.ts'
 import { partsIn } from '#config/entry.ts'
 import {
   HealthHistory,

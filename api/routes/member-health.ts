@@ -5,7 +5,7 @@ import { listObjects } from '#api/config/reads.ts'
 import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
-import type { KnownHealth } from '#api/ports/member-health.ts'
+import type { KnownHealth } from '#ports/member-health.ts'
 import { targetOf } from '#compiler/values/member-target.ts'
 import { healthOf } from '../resources/health-status.ts'
 

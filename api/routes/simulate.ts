@@ -5,7 +5,7 @@ import { visibleTenant } from '#access/caller.ts'
 import { apiLimits } from '#http/limits.ts'
 import { invalid, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import type { SimulationFault } from '#api/ports/simulator.ts'
+import type { SimulationFault } from '#ports/simulator.ts'
 import { Explanation, Question, Simulation } from '../resources/answers/simulation.ts'
 import { routesOf } from '#api/route/route.ts'
 

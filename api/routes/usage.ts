@@ -1,7 +1,7 @@
 // /api/v1/usage and /api/v1/tenants/{id}/usage: hourly usage of a tenant.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import type { Ports } from '#api/ports/ports.ts'
+import type { Ports } from '#ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'

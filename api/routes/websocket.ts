@@ -2,7 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { Authenticator, credentialMark } from '#access/auth/authenticator.ts'
 import { apiLimits } from '#http/limits.ts'
-import { mayFollow } from '#api/ports/feed-port.ts'
+import { mayFollow } from '#ports/feed-port.ts'
 import { feedPath } from '#http/handshake/web-socket.ts'
 import { crossSite } from '#http/origin.ts'
 import { later, refused, success } from '#http/reply.ts'

@@ -4,7 +4,7 @@ import { apiLimits } from '#http/limits.ts'
 import { invalid, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { PastFault } from '#api/ports/past.ts'
+import type { PastFault } from '#ports/past.ts'
 import { PastAnswer, PastQuestion } from '../resources/answers/past.ts'
 
 const why = route('POST /api/v1/why', {

@@ -1,8 +1,8 @@
 // /api/v1/zone-pushes: zones that are pushed to other servers, their plans, and what permits them.
 import { Type } from '#lib/schema/type.ts'
 import { whoFields } from '#access/caller.ts'
-import { pushStates } from '#api/pushes/zone-pushes.ts'
-import type { ShownPush } from '#api/pushes/zone-pushes.ts'
+import { pushStates } from '#ports/zone-pushes.ts'
+import type { ShownPush } from '#ports/zone-pushes.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'

@@ -1,8 +1,8 @@
 // /api/v1/zone-transfers: zones that come from other servers, and the override of what is held.
 import { Type } from '#lib/schema/type.ts'
 import { actorOf, whoFields } from '#access/caller.ts'
-import { zoneTransferStates } from '#api/ports/node-facts.ts'
-import type { ZoneTransfer } from '#api/ports/node-facts.ts'
+import { zoneTransferStates } from '#ports/node-facts.ts'
+import type { ZoneTransfer } from '#ports/node-facts.ts'
 import { dnsNameOf } from '#http/paging.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'

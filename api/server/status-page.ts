@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { effectiveNow } from '#api/config/effective.ts'
-import { isReachable } from '#api/ports/member-health.ts'
-import type { Ports } from '#api/ports/ports.ts'
+import { isReachable } from '#ports/member-health.ts'
+import type { Ports } from '#ports/ports.ts'
 import { healthOf } from '#api/resources/health-status.ts'
 
 export interface StatusPage {

@@ -1,7 +1,7 @@
 // `gslbd delivery`: shows how far a change has come in the fleet; pauses, resumes, promotes or
 // aborts it.
-import { shownActions } from '#api/ports/deliveries.ts'
-import type { ShownDelivery } from '#api/ports/deliveries.ts'
+import { shownActions } from '#ports/deliveries.ts'
+import type { ShownDelivery } from '#ports/deliveries.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'

@@ -1,5 +1,5 @@
 // Explains codes for the API: diagnostics of the compiler, and reasons of Git.
-import type { Explanation } from '#api/ports/simulator.ts'
+import type { Explanation } from '#ports/simulator.ts'
 import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { reasonSpecs } from '#gitops/status/reasons.ts'

@@ -1,6 +1,6 @@
 // Composes real-user measurements for the API: the store, and the bundle that serves.
 import { assert } from '#lib/assert.ts'
-import type { RumView } from '#api/ports/rum-view.ts'
+import type { RumView } from '#ports/rum-view.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'
 import { rumMembers, rumTargetOf } from '#routing/rum/targets.ts'

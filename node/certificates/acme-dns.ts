@@ -6,7 +6,7 @@ import type {
   AcmeDnsKey,
   AcmeDnsRegistration,
   AcmeDnsUpdate,
-} from '#api/acme/acme-dns.ts'
+} from '#ports/acme-dns.ts'
 import { isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { isInNetwork } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'

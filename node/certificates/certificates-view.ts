@@ -1,6 +1,6 @@
 // Shows the certificate of an ACME server to the API, and to alerts.
 import type { RenewalFacts } from '#alerts/facts.ts'
-import type { Certificates } from '#api/acme/certificates.ts'
+import type { Certificates } from '#ports/certificates.ts'
 import type { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
 import type { CertificateVault } from '#integrations/acme/certificate-vault.ts'
 import { renewalOf as renewalKnown } from '#integrations/acme/renewal-window.ts'

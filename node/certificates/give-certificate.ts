@@ -1,7 +1,7 @@
 // Gives the certificate to nodes that ask a control node: in an envelope for each, and a new
 // certificate to one node after the other.
 import { hash } from 'node:crypto'
-import type { Bundles } from '#api/ports/bundles.ts'
+import type { Bundles } from '#ports/bundles.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import { sealEnvelope } from '#fleet/keys/envelope.ts'
 import type { NodeInventory } from '#fleet/node-inventory.ts'

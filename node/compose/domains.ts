@@ -1,7 +1,7 @@
 // Composes the checks of delegated domains: the resolver, the expected records, the store of
 // results.
 import { randomInt } from 'node:crypto'
-import type { DomainChecks } from '#api/ports/domain-checks.ts'
+import type { DomainChecks } from '#ports/domain-checks.ts'
 import { domainKey, nameserversOf } from '#config/delegation.ts'
 import { delegatedName } from '#config/record-rights.ts'
 import type { ConfigView } from '#config/view.ts'

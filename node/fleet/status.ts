@@ -1,7 +1,7 @@
 // Serves the state of a node of the role dns alone over HTTP: a page, health, readiness and
 // metrics.
 import type { MetricsSnapshot } from '#metrics/snapshot.ts'
-import type { HealthReason } from '#api/ports/operator-view.ts'
+import type { HealthReason } from '#ports/operator-view.ts'
 import { systemKey } from '#access/auth/policy.ts'
 import { readSecrets } from '#process/data/secrets.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'

@@ -1,7 +1,7 @@
 // Keeps journals in the database of a control node: its own, where the database is shared, and
 // those that nodes of the role dns send.
 import { assert } from '#lib/assert.ts'
-import type { JournalFault } from '#api/ports/bundles.ts'
+import type { JournalFault } from '#ports/bundles.ts'
 import type { Settings } from '#settings/settings.ts'
 import { readJournalUpload, journalUploadLimits } from '#fleet/journal/journal-upload.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,6 +1,6 @@
 // Spreads a regression that one node saw to all nodes, and to subscribers such as alerts.
 import { assert } from '#lib/assert.ts'
-import type { OverlayView } from '#api/ports/overlay-view.ts'
+import type { OverlayView } from '#ports/overlay-view.ts'
 import type { TripOf } from '#config/overlays/effective.ts'
 import type { Log } from '#lib/log.ts'
 import { tripKey } from '#routing/time/overlay.ts'

@@ -1,5 +1,5 @@
 // What a control node gives to a node that asks for the keys of zones: an envelope for it alone.
-import type { Bundles } from '#api/ports/bundles.ts'
+import type { Bundles } from '#ports/bundles.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import { envelopeLimits, sealEnvelope } from '#fleet/keys/envelope.ts'
 import type { NodeInventory } from '#fleet/node-inventory.ts'

@@ -5,7 +5,7 @@ import type {
   ZoneKeysFault,
   ZoneKeyView,
   ZoneWaitView,
-} from '#api/dnssec/zone-keys.ts'
+} from '#ports/zone-keys.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from '#config/view.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'

@@ -13,7 +13,7 @@ import type {
 } from '#alerts/facts.ts'
 import type { DriftedNode } from '#fleet/drift.ts'
 import type { StoppedDeliveryFacts } from '#alerts/facts.ts'
-import type { ShownDelivery } from '#api/ports/deliveries.ts'
+import type { ShownDelivery } from '#ports/deliveries.ts'
 import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
 import type { Flapping } from '#alerts/flap-counter.ts'
 import {

@@ -1,5 +1,5 @@
 // Implements the API's port to the cluster: announcements of nodes, and restarts by message.
-import type { ClusterView, SeenNode } from '#api/ports/cluster-view.ts'
+import type { ClusterView, SeenNode } from '#ports/cluster-view.ts'
 import type { DriftedNode } from '#fleet/drift.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'

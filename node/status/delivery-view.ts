@@ -1,5 +1,5 @@
 // Shows the API, metrics and alerts how changes are delivered to nodes in waves.
-import type { Deliveries, ShownDelivery, ShownWave } from '#api/ports/deliveries.ts'
+import type { Deliveries, ShownDelivery, ShownWave } from '#ports/deliveries.ts'
 import { shadowOf } from '#fleet/delivery/gates.ts'
 import type { DeliveryKeeper, DeliveryView } from '#fleet/delivery/keeper.ts'
 import type { Place } from '#fleet/delivery/state.ts'

@@ -1,5 +1,5 @@
 // Lists the reasons why a node is degraded or not ready, in the order in which they are shown.
-import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
+import type { HealthReason, HealthStatus } from '#ports/operator-view.ts'
 import { namesOfAbsent } from '#bundle/load/absent-zones.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#server/node/node.ts'

@@ -1,7 +1,7 @@
 // Combines the health of a host name's addresses into that of the member.
 import { isDiscoveredName, nameForTenant } from '#bundle/discovered/from.ts'
-import { unprobed } from '#api/ports/member-health.ts'
-import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
+import { unprobed } from '#ports/member-health.ts'
+import type { AskedMember, KnownHealth, MemberHealthView } from '#ports/member-health.ts'
 import type { AddressSource } from '#inputs/resolve/address-source.ts'
 
 /** @param view of members with an address */

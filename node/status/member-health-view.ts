@@ -1,7 +1,7 @@
 // Implements the API's port to member health: this node's probes, those of its peers, and external
 // signals.
-import { scoreOf, unprobed } from '#api/ports/member-health.ts'
-import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
+import { scoreOf, unprobed } from '#ports/member-health.ts'
+import type { AskedMember, KnownHealth, MemberHealthView } from '#ports/member-health.ts'
 import type { Clock } from '#lib/clock.ts'
 import { blend } from '#health/view/blend.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'

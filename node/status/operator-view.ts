@@ -5,7 +5,7 @@ import type {
   OverlaySnapshot,
   ThreadSnapshot,
 } from '#metrics/snapshot.ts'
-import type { GitopsStatus, OperatorView, SyncState } from '#api/ports/operator-view.ts'
+import type { GitopsStatus, OperatorView, SyncState } from '#ports/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'

@@ -1,6 +1,6 @@
 // Implements the API's port to the settings of this node: values and their origin, with secrets
 // hidden.
-import type { NodeSetting, NodeSettings } from '#api/ports/node-settings.ts'
+import type { NodeSetting, NodeSettings } from '#ports/node-settings.ts'
 import { changedSettings, overrides, settingValueOf } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { settingRows } from '#settings/schema.ts'

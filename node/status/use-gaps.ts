@@ -1,6 +1,6 @@
 // Lists what a node cannot know about the use of its configuration, because of its settings.
 import { useLimits } from '#answer/counters/use-marks.ts'
-import type { UseView } from '#api/ports/object-use.ts'
+import type { UseView } from '#ports/object-use.ts'
 import type { Settings } from '#settings/settings.ts'
 
 /**

@@ -1,6 +1,6 @@
 // Shows zones that are pushed to other servers: to the API, to metrics, and to alerts.
 import type { ZonePushFacts } from '#alerts/facts.ts'
-import type { ShownNote, ShownPlan, ShownPush, ZonePushView } from '#api/pushes/zone-pushes.ts'
+import type { ShownNote, ShownPlan, ShownPush, ZonePushView } from '#ports/zone-pushes.ts'
 import { pushLimits } from '#integrations/zone-push/limits.ts'
 import type { Noted, PushPlan } from '#integrations/zone-push/plan.ts'
 import type { PushReport } from '#integrations/zone-push/push-state.ts'

@@ -1,7 +1,7 @@
 // Looks up the health of members over time, in a thread of its own: a commit may have to be
 // compiled to learn which row of a journal belonged to which member.
 import { assert } from '#lib/assert.ts'
-import type { HealthHistory, NodeHistory, PastFault } from '#api/ports/past.ts'
+import type { HealthHistory, NodeHistory, PastFault } from '#ports/past.ts'
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'

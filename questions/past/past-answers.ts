@@ -1,7 +1,7 @@
 // Answers the API's questions about the past in a thread of their own, and hides what a tenant may
 // not see.
 import { assert } from '#lib/assert.ts'
-import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
+import type { Past, PastFault, PastQuery } from '#ports/past.ts'
 import { invalid } from '#judge/simulate/question-text.ts'
 import { hasRecords } from '#questions/simulate/records-owner.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'

@@ -1,5 +1,5 @@
 // Answers one question about the past, in a thread of its own: a commit may have to be compiled.
-import type { PastFault, PastQuery } from '#api/ports/past.ts'
+import type { PastFault, PastQuery } from '#ports/past.ts'
 import { shownAnswer, shownService } from '#questions/simulate/live-job.ts'
 import { invalid, readQuestion } from '#judge/simulate/question-text.ts'
 import { formatName, parseName } from '#dns/name.ts'

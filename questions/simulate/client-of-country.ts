@@ -1,5 +1,5 @@
 // Finds a client of a country: the largest network of the country in the geo database.
-import type { NoClient } from '#api/ports/simulator.ts'
+import type { NoClient } from '#ports/simulator.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { packCode } from '#routing/geo/countries.ts'

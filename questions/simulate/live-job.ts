@@ -1,5 +1,5 @@
 // Runs one simulated query, in a thread of its own, on a copy of what a node answers from.
-import type { SimulatedQuery, SimulationFault } from '#api/ports/simulator.ts'
+import type { SimulatedQuery, SimulationFault } from '#ports/simulator.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { formatName } from '#dns/name.ts'

@@ -1,7 +1,7 @@
 // Runs the simulated queries of the API: copies what the node answers from, and asks a thread.
 import { assert } from '#lib/assert.ts'
-import type { MemberHealthView } from '#api/ports/member-health.ts'
-import type { SimulatedQuery, SimulationFault, Simulator } from '#api/ports/simulator.ts'
+import type { MemberHealthView } from '#ports/member-health.ts'
+import type { SimulatedQuery, SimulationFault, Simulator } from '#ports/simulator.ts'
 import type { ConfigHistory, FilesFault } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'

@@ -1,7 +1,7 @@
 // A push, or a row of requests, that removes too much: the node refuses it, says what to do, and
 // that is what releases it.
 import { expect, test, onTestFinished } from 'vitest'
-import type { GitopsStatus } from '#api/ports/operator-view.ts'
+import type { GitopsStatus } from '#ports/operator-view.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'

@@ -1,6 +1,6 @@
 // A commit or a write that fails a policy test changes nothing, and says which expectation failed.
 import { expect, onTestFinished, test } from 'vitest'
-import type { GitopsStatus } from '#api/ports/operator-view.ts'
+import type { GitopsStatus } from '#ports/operator-view.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { Site, poolPath, poolYaml } from '#test/support/site.ts'

@@ -2,7 +2,7 @@
 // earlier checks of delegated domains.
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { ShownDelivery } from '#api/ports/deliveries.ts'
+import type { ShownDelivery } from '#ports/deliveries.ts'
 import { openPglite } from '#state/sql/database/open-pglite.ts'
 import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'
 import type { DashboardNode } from './dashboard-node.ts'

@@ -1,5 +1,5 @@
 // The status of a node that has not read a configuration yet.
-import type { GitopsStatus } from '#api/ports/operator-view.ts'
+import type { GitopsStatus } from '#ports/operator-view.ts'
 
 export const startingStatus: GitopsStatus = {
   branch: 'main',

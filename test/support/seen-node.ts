@@ -1,5 +1,5 @@
 // A node of a cluster as others see it.
-import type { SeenNode } from '#api/ports/cluster-view.ts'
+import type { SeenNode } from '#ports/cluster-view.ts'
 import { systemClock } from '#lib/clock.ts'
 
 export const seenNode = (name: string, more: Partial<SeenNode> = {}): SeenNode => ({

@@ -1,7 +1,7 @@
 // Defines the JSON of the health of members over time.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import type { HealthHistory as Found, HealthStretch } from '#api/ports/past.ts'
+import type { HealthHistory as Found, HealthStretch } from '#ports/past.ts'
 
 export const historyLimits = {
   hoursMax: 168,

@@ -6,7 +6,7 @@ import type { World } from '#test/support/api-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { valueOf } from '#test/support/store-values.ts'
 import { portOf } from '#test/support/port-of.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ApiPorts } from '#ports/ports.ts'
 import { setupOrigin } from '#test/support/api-world.ts'
 
 const [, adapter] = persistentAdapters[0]!

@@ -1,6 +1,6 @@
 // Lines of the log that a call causes name the account behind it, or what kind of key it had.
 import { expect, test } from 'vitest'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ApiPorts } from '#ports/ports.ts'
 import type { WriteFailure } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { feedLimits } from '#feed/limits.ts'
-import { unprobed } from '#api/ports/member-health.ts'
+import { unprobed } from '#ports/member-health.ts'
 import { rootKey } from '#test/support/config-world.ts'
 import {
   acme,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { unprobed } from '#api/ports/member-health.ts'
-import type { AskedMember } from '#api/ports/member-health.ts'
+import { unprobed } from '#ports/member-health.ts'
+import type { AskedMember } from '#ports/member-health.ts'
 import { statsByTenant, statsOf } from '#api/resources/dashboard.ts'
 import { createCommits, member, objectOf } from '#test/support/feed-world.ts'
 

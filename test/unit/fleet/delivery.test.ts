@@ -1,7 +1,7 @@
 // How a change goes through the waves of a delivery, on a clock that the test moves.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { shownActions, shownPhases } from '#api/ports/deliveries.ts'
+import { shownActions, shownPhases } from '#ports/deliveries.ts'
 import { Adoptions } from '#fleet/delivery/gates.ts'
 import { act, deliveryActions, firstState, look, propose } from '#fleet/delivery/machine.ts'
 import type { DeliveryAction } from '#fleet/delivery/machine.ts'

@@ -1,4 +1,4 @@
-import type { ShownDelivery } from '#api/ports/deliveries.ts'
+import type { ShownDelivery } from '#ports/deliveries.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createMetrics } from '#metrics/metrics.ts'

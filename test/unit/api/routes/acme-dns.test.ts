@@ -1,6 +1,6 @@
 // The acme-dns endpoint, asked in the shapes in which its clients ask.
 import { expect, test } from 'vitest'
-import type { AcmeDnsRegistration } from '#api/acme/acme-dns.ts'
+import type { AcmeDnsRegistration } from '#ports/acme-dns.ts'
 import { createApp } from '#api/server/app.ts'
 import { err, ok } from '#lib/result.ts'
 import { createAcmeDns } from '#node/certificates/acme-dns.ts'

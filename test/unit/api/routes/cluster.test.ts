@@ -1,6 +1,6 @@
 // The nodes of the cluster over HTTP: two nodes on one bus, and one that is alone.
 import { describe, expect, test } from 'vitest'
-import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
+import type { AnnouncedAddresses } from '#ports/anycast-view.ts'
 import { createApp } from '#api/server/app.ts'
 import { createClusterView } from '#node/status/cluster-view.ts'
 import { createMemoryClusterNodes } from '#state/memory/cluster-nodes.ts'
@@ -9,7 +9,7 @@ import type { ClusterNode, ClusterNodes } from '#state/ports/cluster-nodes.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 import { DriftWatch, driftKinds } from '#fleet/drift.ts'
 import { createNodeInventory } from '#fleet/node-inventory.ts'
-import { driftCodes } from '#api/ports/cluster-view.ts'
+import { driftCodes } from '#ports/cluster-view.ts'
 import { reportOf } from '#test/support/node-reports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 

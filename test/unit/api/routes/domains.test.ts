@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { DomainChecks } from '#api/ports/domain-checks.ts'
+import type { DomainChecks } from '#ports/domain-checks.ts'
 import { apiLimits } from '#http/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemKey } from '#access/auth/policy.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ApiPorts } from '#ports/ports.ts'
 import { ok } from '#lib/result.ts'
 import { devMode } from '#test/support/api-ports.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'

@@ -1,6 +1,6 @@
 // Records by the right of a delegated domain: who may write where over the API, and when.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { DomainChecks } from '#api/ports/domain-checks.ts'
+import type { DomainChecks } from '#ports/domain-checks.ts'
 import { err, ok } from '#lib/result.ts'
 import type { DomainResult } from '#state/ports/domains.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { unprobed } from '#api/ports/member-health.ts'
-import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
+import { unprobed } from '#ports/member-health.ts'
+import type { AskedMember, KnownHealth, MemberHealthView } from '#ports/member-health.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { AnsweredBody, ConfigWorld } from '#test/support/config-world.ts'
 

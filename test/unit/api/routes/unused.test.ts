@@ -6,7 +6,7 @@ import { FakeTime } from '#test/support/fake-time.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import { seenNode } from '#test/support/seen-node.ts'
-import type { SeenNode } from '#api/ports/cluster-view.ts'
+import type { SeenNode } from '#ports/cluster-view.ts'
 
 const dayMs = 86_400_000
 const nowMs = Date.UTC(2030, 0, 31)

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
 import { serveStatusPage } from '#api/server/status-page.ts'
-import { unprobed } from '#api/ports/member-health.ts'
-import type { MemberHealthView } from '#api/ports/member-health.ts'
+import { unprobed } from '#ports/member-health.ts'
+import type { MemberHealthView } from '#ports/member-health.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 

@@ -1,6 +1,6 @@
 // Tests the API's simulations on a serving node: their content, and who gets them.
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import type { SimulatedQuery } from '#api/ports/simulator.ts'
+import type { SimulatedQuery } from '#ports/simulator.ts'
 import { LiveSimulator, liveLimits } from '#questions/simulate/live.ts'
 import { explanationOf } from '#node/api/explanations.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
@@ -13,8 +13,8 @@ import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { rule } from '#test/support/response-rules.ts'
 import { entryOf, viewOf } from '#test/support/config-view.ts'
-import { unprobed } from '#api/ports/member-health.ts'
-import type { MemberHealthView } from '#api/ports/member-health.ts'
+import { unprobed } from '#ports/member-health.ts'
+import type { MemberHealthView } from '#ports/member-health.ts'
 
 const model: BundleModel = {
   ...bareModel,
