@@ -277,6 +277,19 @@ export const recordDiagnostics = {
       '  - { name: eu, type: MX, values: [10 mail.example.net.] }',
     good: 'records:\n  - { name: eu, type: NS, values: [ns1.example.net.] }',
   },
+  'service-at-cut': {
+    severity: 'error',
+    message: '%s is delegated to other servers, so that no service can answer for it here',
+    messageOfOther: 'a service answers for %s, so that it cannot be delegated to other servers',
+    help:
+      'remove the service, or the NS records, at the primary server where they came by zone ' +
+      'transfer; or declare an inner zone of that name in gslb.yaml',
+    cause: 'Resolvers ask the other servers, and never see it (RFC 1034 section 4.2.1).',
+    bad:
+      '# a service has the domain eu.example.com.\n' +
+      'records: [{ name: eu, type: NS, values: [ns1.example.net.] }]',
+    good: 'records: [{ name: eu, type: NS, values: [ns1.example.net.] }]   # and no service',
+  },
   'record-below-cut': {
     severity: 'error',
     message: '%s is below %s, which is delegated to other servers',
@@ -332,7 +345,9 @@ export const recordDiagnostics = {
   'record-target-missing': {
     severity: 'error',
     message: '%s has no addresses, and %s records must name a host that has some',
-    help: 'add A or AAAA records or a service for it; a name elsewhere needs its final dot',
+    help:
+      'add A or AAAA records or a service for it; a name elsewhere needs its final dot; where ' +
+      'UPDATE writes its address, give the zone `updates: true` in gslb.yaml',
     cause: 'The name is in a zone of ours, so that nobody else can know its address.',
     bad: 'zone: example.com.\nrecords: [{ name: "@", type: MX, values: [10 mail.example.net] }]',
     good: 'zone: example.com.\nrecords: [{ name: "@", type: MX, values: [10 mail.example.net.] }]',
@@ -374,6 +389,16 @@ export const recordDiagnostics = {
       '# its zone has `from`, and the primary server has no mail.example.com.\n' +
       'records: [{ name: "@", type: MX, values: [10 mail] }]',
     good: '# the same, once the primary server has addresses of mail.example.com.',
+  },
+  'written-need-missing': {
+    severity: 'warning',
+    message: 'the %s records of %s need %s, which has no addresses unless they are written',
+    help: 'correct it, unless UPDATE writes addresses of that name at run time',
+    cause: 'The zone has `updates: true`: what is written at run time is not in the repository.',
+    bad:
+      '# gslb.yaml: zones: [{ name: example.com., updates: true }]\n' +
+      'records: [{ name: _ldap._tcp, type: SRV, values: [0 100 389 dc1] }]',
+    good: '# the same: a check does not know what is written',
   },
   'alias-loop': {
     severity: 'error',

@@ -88,7 +88,7 @@ function setsOf(
   const sets = new Map<string, HeldSet>()
   for (const owner of snapshot.list('Records')) {
     if (owner.tenant !== tenant) continue
-    // What came in gives way to what is written here, and nobody may change it here.
+    // What came in gives way to what is written here.
     if (owner.object.spec.transfer !== undefined) continue
     const parts = partsIn('RecordSet', owner)
     for (const { index, name, type, ttlSeconds, rdata } of readRecords(owner.object.spec).rrsets) {

@@ -133,10 +133,12 @@ function planRecords(
       : planned.filter(({ model: { name } }) =>
           mayWriteRecord(entry.tenant, name, zones[zone]!, domains),
         )
-    const isHeldBack = isTransferred(entry)
-    if (isHeldBack && inbound.get(read.zone!)?.isExpired === true) continue
+    const isUnder = isTransferred(entry)
+    // What is not transferred any more does not expire.
+    const mayExpire = isUnder && zones[zone]!.isInbound === true
+    if (mayExpire && inbound.get(read.zone!)?.isExpired === true) continue
     for (const rrset of writable) {
-      if (isHeldBack) transferred.push(rrset)
+      if (isUnder) transferred.push(rrset)
       else at.add(rrset)
     }
   }
@@ -266,6 +268,11 @@ export function undoubled(plan: RecordPlan, name: string): string {
 /** The position of the declared zone that contains a name. */
 export function zoneOfName({ zoneAt }: RecordPlan, name: string): number | undefined {
   return enclosingZone(name, zoneAt)
+}
+
+/** Whether addresses of a name may be written at run time. */
+export function isNameWritable(plan: RecordPlan, name: string): boolean {
+  return plan.zones[zoneOfName(plan, name) ?? -1]?.hasUpdates === true
 }
 
 /** Whether a name is in a zone from elsewhere, whose records come and go by themselves. */

@@ -30,6 +30,8 @@ export interface PlannedZone extends RecordZone {
   readonly csync?: number
   /** Its records come by zone transfer. */
   readonly isInbound?: true
+  /** Its names may have addresses that are written at run time. */
+  readonly hasUpdates?: true
 }
 
 export interface ZonePlan {
@@ -168,6 +170,7 @@ function declaredZones(
       serialBase,
       ...signedBy(zone),
       ...(zone.from !== undefined && { isInbound: true as const }),
+      ...(zone.updates === true && { hasUpdates: true as const }),
     }
     zones.push(zoneOf(key, parts, own))
   }
@@ -178,7 +181,7 @@ function declaredZones(
 }
 
 type OfDnssec = 'algorithm' | 'hasSignals' | 'csync'
-type Optional = OfDnssec | 'isInbound'
+type Optional = OfDnssec | 'isInbound' | 'hasUpdates'
 
 function signedBy({ dnssec }: Pick<Zone, 'dnssec'>): Pick<PlannedZone, OfDnssec> {
   if (dnssec?.enabled !== true) return {}

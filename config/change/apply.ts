@@ -1,5 +1,6 @@
 // Applies operations to the draft, one function per verb. Uses no Git, so that an operation can be
 // applied again on another commit.
+import { checkName } from '#compiler/values/names.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -185,11 +186,19 @@ function applyToPart(draft: Draft, operation: PartOperation): Applied {
   if (operation.verb === 'create') return createPart(draft, operation)
   const found = draft.part(operation.kind, operation.target)
   if (found === undefined) return err(missing(operation))
-  if (isTransferEntry(found.owner)) return err(fault('forbidden', ofTransfer))
+  if (isOfPrimary(draft, found.owner)) return err(fault('forbidden', ofTransfer))
   if (isStale(operation, begunPart(draft, found, operation))) return err(stale(operation))
   if (operation.verb === 'delete') return deletePart(draft, found, operation)
   const respected = respectOverlays(draft, found, operation)
   return respected.ok ? updatePart(draft, respected.value, operation) : respected
+}
+
+/** Whether a primary server says what is in the file: nobody does once `from` is removed. */
+function isOfPrimary(draft: Draft, owner: ConfigEntry): boolean {
+  if (!isTransferEntry(owner)) return false
+  const { key } = checkName((owner as ConfigEntry<'Records'>).object.spec.zone, false)
+  const zones = draft.entries('Settings')[0]?.object.spec.zones ?? []
+  return zones.some(({ name, from }) => from !== undefined && checkName(name, false).key === key)
 }
 
 const ofTransfer =

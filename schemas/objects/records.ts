@@ -62,7 +62,8 @@ const Transfer = Type.Object(
       Type.Boolean({
         description:
           'No primary server has answered for as long as the zone may be used. Its records are ' +
-          'not answered: where nothing else is there, the answer is SERVFAIL.',
+          'not answered: where nothing else is there, the answer is SERVFAIL. It counts as long ' +
+          'as the zone has `from`.',
       }),
     ),
   },
@@ -70,7 +71,8 @@ const Transfer = Type.Object(
     additionalProperties: false,
     description:
       'These records came by zone transfer (`zones[].from` of gslb.yaml), and nodes write them. ' +
-      'They give way to services and other records of the same name. Without it: people do.',
+      'They give way to services and other records of the same name, also once the zone has no ' +
+      '`from` any more and people write them. Without it: people do.',
   },
 )
 export type Transfer = Static<typeof Transfer>

@@ -242,6 +242,14 @@ export const Zone = Type.Object(
           'zone (`kind: DelegatedDomain`); of nested ones the closest decides. Without it: no.',
       }),
     ),
+    updates: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether names of the zone come and go at run time, by UPDATE (`dns.update` of the ' +
+          'node). MX, SRV and NS records that name a host which has no addresses here are a ' +
+          'warning then. Without it: an error.',
+      }),
+    ),
     dnssec: Type.Optional(Dnssec),
     zonemd: Type.Optional(
       Type.Boolean({

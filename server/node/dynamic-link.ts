@@ -123,7 +123,7 @@ export class DynamicLink {
    */
   #fail(error: unknown, main: Bundle): undefined {
     if (!this.#isStopped)
-      this.#log.error({ err: error }, 'TXT records written at run time are not served')
+      this.#log.error({ err: error }, 'records written at run time are not served')
     const revision = this.#feed?.texts.revision ?? 0
     const nothing = { handed: null, outside: 0, leftOut: 0, hidden: 0 }
     this.#encoded = { ...nothing, revision, mainDigest: main.digest }
@@ -135,8 +135,8 @@ export class DynamicLink {
     if (outside + leftOut + hidden > 0 && left !== this.#left) {
       this.#log.warn(
         { revision, outside, leftOut, hidden },
-        'TXT records are not served: their names are in no zone of ours, hidden by an alias or a ' +
-          'delegation, or too much is there',
+        'records written at run time are not served: their names are in no zone of ours, the ' +
+          'configuration declares or hides what is there, or too much is there',
       )
     }
     this.#left = left

@@ -166,12 +166,18 @@ interface Rrset {
  * @param node -1: it does not have the name
  */
 export function isDeclared(main: Bundle, node: number, type: number): boolean {
-  if (node < 0) return false
-  const isService = serviceOfNode(main, node) >= 0
+  if (node < 0 || type !== RrType.CNAME) return isOfGit(main, node, type)
   // An alias is beside nothing else.
-  if (type === RrType.CNAME) return isService || rrsetCount(main, node) > 0
+  return serviceOfNode(main, node) >= 0 || rrsetCount(main, node) > 0
+}
+
+/** Whether records of this very type come from the main bundle. */
+export function isOfGit(main: Bundle, node: number, type: number): boolean {
+  if (node < 0) return false
+  if (findRrset(main, node, type) >= 0) return true
+  if (type === RrType.CNAME) return (nodeFlags(main, node) & NodeFlag.Alias) !== 0
   const isAddress = type === RrType.A || type === RrType.AAAA
-  return findRrset(main, node, type) >= 0 || (isService && isAddress)
+  return isAddress && serviceOfNode(main, node) >= 0
 }
 
 /** @returns why records of this type are not answered at the name, which is in lower case */

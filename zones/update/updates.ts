@@ -14,7 +14,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import { findStored } from '#answer/lookup.ts'
 import { hiddenBy } from '#zones/dynamic/hidden-names.ts'
-import { isDeclared } from '#zones/dynamic/written-bundle.ts'
+import { isDeclared, isOfGit } from '#zones/dynamic/written-bundle.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
@@ -259,7 +259,9 @@ function declaredRefusal(
     const { name, type, verb } = change
     const node = findStored(main, name, 0)
     const isBeside = verb === 'add' && hiddenBy(main, name) === 'alias'
-    if (!isBeside && !isDeclared(main, node, type)) continue
+    // What Git hides by another type is deleted like all that was written.
+    const isThere = verb === 'add' ? isDeclared(main, node, type) : isOfGit(main, node, type)
+    if (!isBeside && !isThere) continue
     const what = isBeside || type === RrType.CNAME ? 'other records' : rdataTypeOf(type).name
     return `${formatName(name)} ${rdataTypeOf(type).name}: the configuration has ${what} there`
   }

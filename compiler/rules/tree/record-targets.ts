@@ -7,7 +7,12 @@ import {
   isNowhere,
   targetOfAlias,
 } from '#compiler/lower/record-lookup.ts'
-import { isNameInbound, placeOfRrset, undoubled } from '#compiler/lower/record-plan.ts'
+import {
+  isNameInbound,
+  isNameWritable,
+  placeOfRrset,
+  undoubled,
+} from '#compiler/lower/record-plan.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { aliasCode, hostIn, isAddressName } from '#compiler/values/record-sets.ts'
@@ -36,6 +41,8 @@ export const recordTargets: TreeRule = ({ tree, records: plan }, report) => {
         } else report('record-target-alias', at, { args, other: addresses.alias })
       } else if (isNameInbound(plan, target)) {
         report('inbound-need-missing', at, { args: [...needs, 'has no addresses'] })
+      } else if (isNameWritable(plan, target)) {
+        report('written-need-missing', at, { args: needs, suggestion: undoubled(plan, target) })
       } else if (!isAddressName(target, plan.zones[rrset.model.zone]!.name)) {
         const suggestion = undoubled(plan, target)
         report('record-target-missing', at, { args, suggestion })

@@ -168,19 +168,23 @@ function checkTaken(
   }
 }
 
+type BelowCode = 'record-below-cut' | 'record-below-dname'
+
 function checkAbove(
   plan: RecordPlan,
   entry: Entry<'Service'>,
   name: string,
   report: TreeReport,
 ): void {
-  const say = (code: 'record-below-cut' | 'record-below-dname', by: PlannedRrset): void => {
+  const say = (code: BelowCode | 'service-at-cut', by: PlannedRrset): void => {
     const other = placeOfRrset(by, 'type')
-    const args = [name, by.model.name]
+    const args = code === 'service-at-cut' ? [name] : [name, by.model.name]
     report(code, valueIn(entry, 'spec', 'domain'), { args, other })
   }
-  const cut = above(plan, plan.cuts, name) ?? plan.cuts.get(name)
-  if (cut !== undefined) return say('record-below-cut', cut)
+  const higher = above(plan, plan.cuts, name)
+  if (higher !== undefined) return say('record-below-cut', higher)
+  const cut = plan.cuts.get(name)
+  if (cut !== undefined) return say('service-at-cut', cut)
   const dname = above(plan, plan.dnames, name)
   if (dname !== undefined) say('record-below-dname', dname)
 }
@@ -247,7 +251,7 @@ function checkCut(
 }
 
 function reportBelow(
-  code: 'record-below-cut' | 'record-below-dname',
+  code: BelowCode,
   rrset: PlannedRrset,
   by: PlannedRrset,
   report: TreeReport,

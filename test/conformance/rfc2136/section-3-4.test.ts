@@ -224,3 +224,12 @@ test('with A and without DHCID among the types, a DHCP server is REFUSED', async
   expect((await send({ updates: both })).rcode).toBe(5)
   expect(await ofType(`${h} A`)).toBe('rcode 3')
 })
+
+test.each([
+  ['deleting what Git declares', 'www.example.com. 0 ANY A', 5],
+  ['adding an alias beside what Git declares', 'www.example.com. 60 IN CNAME mail.example.com.', 5],
+  ['deleting an alias that what Git declares hides', 'www.example.com. 0 ANY CNAME', 0],
+])('%s is answered as the page says', async (_what, line, rcode) => {
+  const { send } = await start([1, 5, 16])
+  expect((await send({ updates: [line] })).rcode).toBe(rcode)
+})

@@ -190,3 +190,18 @@ describe.each([
     expect(typeof started[1]).toBe('object')
   })
 })
+
+test('a zone without `from` keeps what came in, also once expired, and it gives way', () => {
+  const own = records(['{ name: mail, type: A, values: [198.51.100.25] }'])
+  const files = [transferred(`${soa}, expired: true`), own, service('www', 'www.example.com.')]
+  const result = compile(zonesOf(zone('example.com.')), ...files)
+  if (!result.ok) throw new Error(result.diagnostics.map(messageOf).join('\n'))
+  expect(result.diagnostics.map(({ code }) => code).sort()).toEqual([
+    ...['record-gives-way', 'record-gives-way', 'transfer-left'],
+  ])
+  const bundle = bundleOf(result.model)
+  const ask = asking(bundle, createRoutingState(bundle, 1))
+  expect(answers(ask('www.example.com. TXT'))).toEqual(['16 "some text"'])
+  expect(answers(ask('mail.example.com. A'))).toEqual(['1 198.51.100.25'])
+  expect(ask('none.example.com. A').rcode).toBe(Rcode.NXDomain)
+})

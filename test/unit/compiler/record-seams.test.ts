@@ -39,7 +39,7 @@ const cases: readonly [string, readonly SourceFile[], readonly string[], RegExp 
   [
     'a service at a cut',
     [own, records(cut), service('eu.example.com.')],
-    [`${inService} record-below-cut`],
+    [`${inService} service-at-cut`],
     /zone\.yaml/,
   ],
   [

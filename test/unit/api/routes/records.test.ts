@@ -8,6 +8,10 @@ const zone = 'records.example.'
 const settings = `${recordsSettings}    - name: acme.example.
       nameservers: [{ name: ns1.example.net. }]
       tenants: [acme]
+    - name: moving.example.
+      nameservers: [{ name: ns1.example.net. }]
+      tenants: [acme]
+      from: { primaries: [192.0.2.53] }
     - name: nobody.example.
       nameservers: [{ name: ns1.example.net. }]
 `
@@ -316,20 +320,28 @@ describe('records', () => {
   })
 })
 
-test('what came by zone transfer is not changed here, and something may lie over it', async () => {
+const comes = async (zone: string) => {
   const soa = { serial: 1, refresh: 3_600, retry: 600, expire: 86_400 }
   const set = { name: 'www', type: 'A', values: ['192.0.2.80'] }
-  const spec = { zone: 'acme.example.', transfer: { soa }, records: [set] }
+  const spec = { zone, transfer: { soa, expired: true }, records: [set] }
+  const name = `${zone}in`
   const written = await world.ports.configWriter.write({
-    ...{ requestId: 'transfer', actor: { name: 'gslbd', address: 'node@gslbd' } },
-    operations: [{ verb: 'create', kind: 'Records', tenant: 'acme', name: 'acme-in', spec }],
+    ...{ requestId: zone, actor: { name: 'gslbd', address: 'node@gslbd' } },
+    operations: [{ verb: 'create', kind: 'Records', tenant: 'acme', name, spec }],
   })
   expect(written.ok).toBe(true)
-  const path = 'main:tenants/acme/records/acme-in.yaml'
+  const [came] = (await call(acme, 'GET', `/records?name=www.${zone}`)).list
+  return {
+    id: (came as { readonly id: string }).id,
+    path: `main:tenants/acme/records/${name}.yaml`,
+  }
+}
+
+test('what came by zone transfer is not changed here, and something may lie over it', async () => {
+  const { id, path } = await comes('moving.example.')
+  const set = { name: 'www', type: 'A' }
   // Lines of JSON: nobody edits them, and there may be many.
   expect(world.git('show', path)).toContain('\n{"name":"www","type":"A","values":["192.0.2.80"]}')
-  const [came] = (await call(acme, 'GET', '/records?name=www.acme.example.')).list
-  const { id } = came as { readonly id: string }
   const body = { values: ['192.0.2.1'] }
   for (const [verb, sent] of [
     ['PATCH', body],
@@ -339,11 +351,19 @@ test('what came by zone transfer is not changed here, and something may lie over
     expect([verb, refused.body, refused.status]).toEqual([verb, expect.anything(), 403])
     expect(JSON.stringify(refused.body)).toContain('change it on its primary server')
   }
-  const over = { ...set, zone: 'acme.example.', values: ['198.51.100.1'] }
+  const over = { ...set, zone: 'moving.example.', values: ['198.51.100.1'] }
   const own = await made(over)
   expect(own.status).toBe(201)
   expect(own.body['id']).not.toBe(id)
-  expect((await call(acme, 'GET', '/records?name=www.acme.example.')).list).toHaveLength(2)
+  expect((await call(acme, 'GET', '/records?name=www.moving.example.')).list).toHaveLength(2)
   expect((await call(acme, 'DELETE', `/records/${String(own.body['id'])}`)).status).toBe(204)
   expect((await call(acme, 'GET', `/records/${id}`)).status).toBe(200)
+})
+
+test('what came by zone transfer is changed here once its zone has no `from`', async () => {
+  const { id, path } = await comes('acme.example.')
+  const changed = await call(acme, 'PATCH', `/records/${id}`, { values: ['192.0.2.1'] })
+  expect(changed).toMatchObject({ status: 200, body: { values: ['192.0.2.1'] } })
+  expect(world.git('show', path)).toContain('192.0.2.1')
+  expect((await call(acme, 'DELETE', `/records/${id}`)).status).toBe(204)
 })
