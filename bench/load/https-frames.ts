@@ -124,7 +124,8 @@ export class HttpsReplies {
   }
 }
 
-function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
+/** RFC 9113 section 4.1. */
+export function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
   const octets = Buffer.alloc(frameHeadBytes + payload.length)
   octets.writeUIntBE(payload.length, 0, 3)
   octets[3] = type
@@ -141,6 +142,10 @@ const added = (name: number, value: string): Buffer =>
   Buffer.concat([Buffer.of(0x40 | name), text(value)])
 const literal = (name: number, value: string): Buffer =>
   Buffer.concat([Buffer.of(name), text(value)])
+
+/** Fields by their names, which no table keeps. RFC 7541 section 6.2.2. */
+export const fieldBlock = (fields: readonly (readonly [string, string])[]): Buffer =>
+  Buffer.concat(fields.flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]))
 
 /** RFC 7541 section 5.2, without Huffman code. */
 function text(value: string): Buffer {

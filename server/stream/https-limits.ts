@@ -3,18 +3,13 @@
 export const httpsLimits = Object.freeze({
   /** Requests of one connection that are open at once; RFC 9113 section 6.5.2 advises 100. */
   streamsMax: 100,
-  /**
-   * Names and values, with 32 octets for each pair: the query of a GET is one of them. Before a
-   * client has acknowledged it, nghttp2 takes 64 KiB.
-   */
+  /** Names and values, with 32 octets for each pair: the query of a GET is one of them. */
   headerBytesMax: 16_384,
   headersMax: 64,
   /** Bodies of one connection that have not ended, and requests that wait for `repliesBytesMax`. */
   bodiesBytesMax: 131_072,
   /** While replies of one connection that are not sent have this much, its next requests wait. */
   repliesBytesMax: 65_536,
-  /** Megabytes; beyond them Node refuses streams. */
-  sessionMegabytesMax: 1,
   /** Streams that may be reset at once, and then each second. CVE-2023-44487. */
   resetsAtOnce: 100,
   resetsPerSecond: 20,

@@ -1,6 +1,6 @@
 // What a request of DNS over HTTPS asks for, by its headers. RFC 8484 section 4.1.
-import type { IncomingHttpHeaders } from 'node:http2'
 import { HeaderOffset } from '#dns/header.ts'
+import type { KnownHeader } from '#system/http2/http2-session.ts'
 import { tcpMessageBytesMax } from './tcp-limits.ts'
 
 /** What became of a request; the keys are those of its metric. */
@@ -30,9 +30,11 @@ export const dnsMessageType = 'application/dns-message'
 
 const base64url = /^[A-Za-z0-9_-]+$/
 
+export type RequestHeaders = Partial<Record<KnownHeader, string>>
+
 /** @returns the message of a GET; `body`: that of a POST follows; or what is wrong */
 export function readRequest(
-  headers: IncomingHttpHeaders,
+  headers: RequestHeaders,
   path: string,
 ): Uint8Array | 'body' | Exclude<Outcome, 'answered'> {
   const [asked, parameters = ''] = split(headers[':path'] ?? '')

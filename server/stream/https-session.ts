@@ -1,80 +1,129 @@
-// The requests of one connection of DNS over HTTPS: HTTP/2 by Node, over TLS that is established.
-import { constants, performServerHandshake } from 'node:http2'
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+// The requests of one connection of DNS over HTTPS: HTTP/2, over TLS that is established.
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { Http2Engine, Http2Error } from '#system/http2/http2-session.ts'
+import type { Http2Listener, Http2Session, KnownHeader } from '#system/http2/http2-session.ts'
 import { freshSeconds } from './freshness.ts'
 import { httpsLimits } from './https-limits.ts'
 import { checked, dnsMessageType, outcomes, readRequest } from './https-request.ts'
-import type { HttpsCounts, Outcome } from './https-request.ts'
+import type { HttpsCounts, Outcome, RequestHeaders } from './https-request.ts'
 import type { BeginHttps, Conversation, ConversationParts } from './tcp-connection.ts'
 import { tcpMessageBytesMax } from './tcp-limits.ts'
+import type { TurnWriter } from './turn-end.ts'
 
 /** A request that is open. */
 interface Open {
+  readonly stream: number
   sinceMs: number
+  readonly headers: RequestHeaders
+  /** Headers that come now are trailers. */
+  isRead: boolean
+  /** All of it has come. */
+  isWhole: boolean
   isAnswered: boolean
-  readonly body: Uint8Array[]
+  hasBody: boolean
+  body: Uint8Array[]
   bodyBytes: number
   /** What its reply has, while not all of it is sent. */
   replyBytes: number
 }
 
+type Asked = Uint8Array | Exclude<Outcome, 'answered'>
+
 const never = -1
-const { streamsMax, headerBytesMax, headersMax, bodiesBytesMax, idleBytesMax } = httpsLimits
-const { controlFramesMax, repliesBytesMax } = httpsLimits
+const { streamsMax, bodiesBytesMax, idleBytesMax, headerBytesMax } = httpsLimits
+const { controlFramesMax, repliesBytesMax, invalidFramesMax, rejectedStreamsMax } = httpsLimits
 
-const sessionOptions = Object.freeze({
-  maxSessionMemory: httpsLimits.sessionMegabytesMax,
-  maxHeaderListPairs: headersMax,
-  maxSessionInvalidFrames: httpsLimits.invalidFramesMax,
-  maxSessionRejectedStreams: httpsLimits.rejectedStreamsMax,
-  streamResetBurst: httpsLimits.resetsAtOnce,
-  streamResetRate: httpsLimits.resetsPerSecond,
-  settings: {
-    ...{ maxConcurrentStreams: streamsMax, maxHeaderListSize: headerBytesMax, enablePush: false },
-  },
-})
-
-/** What makes a listener one of DNS over HTTPS. @param counts are counted up */
-export function httpsAt(path: string, counts: HttpsCounts): BeginHttps {
-  return (parts) => new HttpsSession(parts, path, counts)
+/**
+ * What makes a listener one of DNS over HTTPS.
+ *
+ * @param counts are counted up
+ * @param nowMs the time of day
+ * @returns a sentence where Node's HTTP/2 cannot be called
+ */
+export function httpsAt(
+  path: string,
+  counts: HttpsCounts,
+  nowMs: () => number,
+): Result<BeginHttps, string> {
+  const date = new DateField(nowMs)
+  try {
+    const engine = new Http2Engine(httpsLimits)
+    return ok((parts) => new HttpsSession(parts, { path, counts, engine, date }))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return err(
+      `DNS over HTTPS cannot be served: the HTTP/2 of this Node (${process.version}) cannot be called: ${why}. Use a Node of nodejs.org or of your distribution, or set dns.https.enabled to false`,
+    )
+  }
 }
 
-class HttpsSession implements Conversation {
+interface Site {
+  readonly path: string
+  readonly counts: HttpsCounts
+  readonly engine: Http2Engine
+  readonly date: DateField
+}
+
+/** RFC 9110 section 6.6.1. */
+class DateField {
+  readonly #nowMs: () => number
+  #second = never
+  #text = ''
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  get text(): string {
+    const nowMs = this.#nowMs()
+    const second = Math.floor(nowMs / 1_000)
+    if (second !== this.#second) this.#text = new Date(nowMs).toUTCString()
+    this.#second = second
+    return this.#text
+  }
+}
+
+class HttpsSession implements Conversation, Http2Listener, TurnWriter {
   readonly #parts: ConversationParts
-  readonly #path: string
-  readonly #counts: HttpsCounts
-  readonly #session: ServerHttp2Session
-  readonly #open = new Map<ServerHttp2Stream, Open>()
+  readonly #site: Site
+  readonly #http2: Http2Session
+  readonly #open = new Map<number, Open>()
+  /** Whose headers come. */
+  #heard: Open | undefined
   /** Requests that wait until the replies before them have gone out. */
-  readonly #held: ServerHttp2Stream[] = []
+  readonly #held: Open[] = []
+  /** Streams whose reply has gone out before their request had ended. */
+  readonly #cut: number[] = []
   #bodiesBytes = 0
   #repliesBytes = 0
   #controlFrames = 0
+  #invalidFrames = 0
+  #rejectedStreams = 0
   /** Octets that had come at the last look, and requests that have ended since. */
   #seenBytes: number
   #ended = 0
   #lastActiveMs: number
   #finishedAtMs = never
+  #isFlooding = false
+  /** Something may be to send at the end of this turn. */
+  #isWaiting = false
 
-  constructor(parts: ConversationParts, path: string, counts: HttpsCounts) {
+  constructor(parts: ConversationParts, site: Site) {
     this.#parts = parts
-    this.#path = path
-    this.#counts = counts
+    this.#site = site
     const { socket, plain, shared } = parts
     this.#seenBytes = plain.bytesRead
     this.#lastActiveMs = shared.nowMs()
-    const session = performServerHandshake(socket, sessionOptions)
-    this.#session = session
-    // A server's TLSSocket does not say it by itself, and the session waits for it.
-    socket.emit('secureConnect')
-    session.on('stream', (stream, headers) => this.#begin(stream, headers))
-    session.on('ping', () => this.#countControl())
-    session.on('remoteSettings', () => this.#countControl())
-    // Node ends a session that floods it, and says so by an error.
-    session.on('error', () => undefined)
-    session.on('frameError', () => undefined)
-    // Node leaves the session of a client that says no more open, since we accept half-closed ones.
+    this.#http2 = site.engine.open(this)
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    socket.on('drain', () => {
+      socket.resume()
+      this.endTurn()
+    })
     socket.on('end', () => this.finish())
+    socket.on('close', () => this.#http2.free())
+    this.#sendSoon()
   }
 
   /** No request is open. */
@@ -86,19 +135,21 @@ class HttpsSession implements Conversation {
   finish(): void {
     if (this.#finishedAtMs !== never) return
     this.#finishedAtMs = this.#parts.shared.nowMs()
-    if (!this.#session.destroyed) this.#session.close()
+    this.#http2.finish()
+    this.#sendSoon()
   }
 
   /** Closes a connection whose answers have gone out, when its client has had time to do so. */
   leave(nowMs: number): void {
-    if (this.#finishedAtMs === never || !this.#session.destroyed) return
-    if (nowMs - this.#finishedAtMs >= this.#parts.shared.limits.lingerMs) this.#destroy()
+    const { socket, shared } = this.#parts
+    if (this.#finishedAtMs === never || !socket.writableFinished) return
+    if (nowMs - this.#finishedAtMs >= shared.limits.lingerMs) socket.destroy()
   }
 
   /** Closes the connection when one of its times is over, or much came that is no request. */
   expire(nowMs: number): void {
     const { limits, stats } = this.#parts.shared
-    if (this.#isFlooded()) return this.#endFlood()
+    if (this.#isFlooded() && !this.#parts.socket.writableEnded) return this.#endFlood()
     for (const { sinceMs, isAnswered } of this.#open.values()) {
       const patienceMs = isAnswered ? limits.writeTimeoutMs : limits.messageTimeoutMs
       if (nowMs - sinceMs < patienceMs) continue
@@ -118,8 +169,53 @@ class HttpsSession implements Conversation {
     this.#parts.socket.destroy()
   }
 
-  #countControl(): void {
-    if (++this.#controlFrames > controlFramesMax) this.#endFlood()
+  #take(chunk: Buffer): void {
+    const goesOn = this.#http2.take(chunk)
+    if (this.#isFlooding) return this.#endFlood()
+    if (!goesOn) return this.#destroy()
+    this.#sendSoon()
+  }
+
+  #sendSoon(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    this.#parts.shared.turnEnd.add(this)
+  }
+
+  /** Sends what waits: all that came in this turn is answered by one write. */
+  endTurn(): void {
+    this.#isWaiting = false
+    const { socket } = this.#parts
+    if (socket.destroyed || socket.writableEnded) return
+    while (!socket.writableNeedDrain) {
+      const octets = this.#http2.output()
+      this.#settle()
+      if (octets === undefined) break
+      socket.write(octets)
+    }
+    // A client that does not read its replies is not read.
+    if (socket.writableNeedDrain) socket.pause()
+    const isDone = this.#finishedAtMs !== never && this.#open.size === 0
+    if (isDone || this.#http2.isOver) this.#close()
+  }
+
+  /** What could not be done while nghttp2 ran. */
+  #settle(): void {
+    for (const stream of this.#cut.splice(0)) {
+      if (this.#open.has(stream)) this.#http2.reset(stream, Http2Error.None)
+    }
+    while (this.#held.length > 0 && this.#repliesBytes < repliesBytesMax) {
+      const held = this.#held.shift()!
+      if (this.#open.has(held.stream) && !held.isAnswered) this.#reply(held, held.body[0]!)
+    }
+  }
+
+  #close(): void {
+    const { socket, shared } = this.#parts
+    if (this.#finishedAtMs === never) this.#finishedAtMs = shared.nowMs()
+    // What is queued goes first; read on (and forget), so that the peer's end is seen.
+    socket.end()
+    socket.resume()
   }
 
   /** More has come than requests account for: empty frames, windows, priorities, half headers. */
@@ -133,104 +229,127 @@ class HttpsSession implements Conversation {
   }
 
   #endFlood(): void {
-    if (this.#session.destroyed) return
-    this.#counts.floods++
-    this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    const { socket, shared } = this.#parts
+    if (socket.writableEnded) return
+    this.#finishedAtMs = shared.nowMs()
+    this.#site.counts.floods++
+    this.#http2.terminate(Http2Error.EnhanceYourCalm)
+    const why = this.#http2.output()
+    if (why !== undefined) socket.write(why)
+    socket.destroySoon()
   }
 
-  #begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  onControl(): boolean {
+    this.#isFlooding = ++this.#controlFrames > controlFramesMax
+    return !this.#isFlooding
+  }
+
+  onInvalid(): boolean {
+    this.#isFlooding = ++this.#invalidFrames > invalidFramesMax
+    return !this.#isFlooding
+  }
+
+  onBegin(stream: number): boolean {
+    this.#heard = this.#open.get(stream)
+    if (this.#heard !== undefined) return true
+    if (this.#finishedAtMs !== never) return false
+    if (this.#open.size >= streamsMax) {
+      if (++this.#rejectedStreams > rejectedStreamsMax) this.#isFlooding = true
+      return false
+    }
     const sinceMs = this.#parts.shared.nowMs()
-    const open: Open = { sinceMs, isAnswered: false, body: [], bodyBytes: 0, replyBytes: 0 }
-    this.#open.set(stream, open)
-    stream.once('close', () => this.#forget(stream, open))
-    // A stream that its client has reset is no news: 'close' follows.
-    stream.on('error', () => undefined)
-    const asked = readRequest(headers, this.#path)
-    if (asked === 'body') this.#hearBody(stream, open)
-    else this.#take(stream, open, asked)
-    // A stream ends when both of its sides have, also where nothing is read. Node reads one without
-    // a body to its end itself, behind the reply; where that end has come before, it makes an error
-    // object, which nobody sees: a quarter of what a request costs.
-    if (!stream.endAfterHeaders) stream.resume()
+    this.#heard = {
+      ...{ stream, sinceMs, headers: {}, body: [], bodyBytes: 0, replyBytes: 0 },
+      ...{ isRead: false, isWhole: false, isAnswered: false, hasBody: false },
+    }
+    this.#open.set(stream, this.#heard)
+    return true
   }
 
-  #forget(stream: ServerHttp2Stream, open: Open): void {
+  onHeader(name: KnownHeader, value: string): void {
+    const open = this.#heard
+    if (open !== undefined && !open.isRead) open.headers[name] ??= value
+  }
+
+  onHeaders(stream: number): void {
+    const open = this.#open.get(stream)
+    if (open === undefined || open.isRead) return
+    open.isRead = true
+    const asked = readRequest(open.headers, this.#site.path)
+    if (asked === 'body') open.hasBody = true
+    else this.#hold(open, asked)
+  }
+
+  onBody(stream: number, octets: Uint8Array): void {
+    const open = this.#open.get(stream)
+    if (open === undefined || !open.hasBody || open.isAnswered) return
+    open.bodyBytes += octets.length
+    this.#bodiesBytes += octets.length
+    const isTooLarge = open.bodyBytes > tcpMessageBytesMax || this.#bodiesBytes > bodiesBytesMax
+    if (isTooLarge) this.#reply(open, 'tooLarge')
+    else open.body.push(Buffer.from(octets))
+  }
+
+  onEnd(stream: number): void {
+    const open = this.#open.get(stream)
+    if (open === undefined) return
+    open.isWhole = true
+    if (!open.hasBody || open.isAnswered) return
+    const [first] = open.body
+    const body = first !== undefined && open.body.length === 1 ? first : Buffer.concat(open.body)
+    this.#hold(open, checked(body))
+  }
+
+  onReplied(stream: number): void {
+    // What is left of its body is not read. RFC 9113 section 8.1.
+    if (this.#open.get(stream)?.isWhole === false) this.#cut.push(stream)
+  }
+
+  onClose(stream: number): void {
+    const open = this.#open.get(stream)
+    if (open === undefined) return
     this.#open.delete(stream)
     this.#ended++
     this.#letGo(open)
     this.#repliesBytes -= open.replyBytes
     this.#lastActiveMs = this.#parts.shared.nowMs()
-    while (this.#held.length > 0 && this.#repliesBytes < repliesBytesMax) {
-      const next = this.#held.shift()!
-      const held = this.#open.get(next)
-      if (held?.isAnswered === false) this.#reply(next, held, held.body[0]!)
-    }
   }
 
   #letGo(open: Open): void {
     this.#bodiesBytes -= open.bodyBytes
     open.bodyBytes = 0
-    open.body.length = 0
-  }
-
-  #hearBody(stream: ServerHttp2Stream, open: Open): void {
-    stream.on('data', (chunk: Buffer) => {
-      if (open.isAnswered) return
-      open.bodyBytes += chunk.length
-      this.#bodiesBytes += chunk.length
-      open.body.push(chunk)
-      const isTooLarge = open.bodyBytes > tcpMessageBytesMax || this.#bodiesBytes > bodiesBytesMax
-      if (isTooLarge) this.#reply(stream, open, 'tooLarge')
-    })
-    stream.on('end', () => {
-      if (!open.isAnswered) this.#take(stream, open, checked(Buffer.concat(open.body)))
-    })
+    open.body = []
   }
 
   /** A client that opens no window has replies up to a bound, and then its requests wait. */
-  #take(
-    stream: ServerHttp2Stream,
-    open: Open,
-    asked: Uint8Array | Exclude<Outcome, 'answered'>,
-  ): void {
+  #hold(open: Open, asked: Asked): void {
     if (typeof asked === 'string' || this.#repliesBytes < repliesBytesMax) {
-      return this.#reply(stream, open, asked)
+      return this.#reply(open, asked)
     }
     this.#letGo(open)
-    open.body.push(asked)
+    open.body = [asked]
     open.bodyBytes = asked.length
     this.#bodiesBytes += asked.length
-    if (this.#bodiesBytes > bodiesBytesMax) this.#reply(stream, open, 'tooLarge')
-    else this.#held.push(stream)
+    if (this.#bodiesBytes > bodiesBytesMax) this.#reply(open, 'tooLarge')
+    else this.#held.push(open)
   }
 
-  #reply(
-    stream: ServerHttp2Stream,
-    open: Open,
-    asked: Uint8Array | Exclude<Outcome, 'answered'>,
-  ): void {
-    // Its client has reset it.
-    if (stream.closed || stream.destroyed) return
+  #reply(open: Open, asked: Asked): void {
+    const { shared, onActive } = this.#parts
     this.#controlFrames = 0
     open.isAnswered = true
-    open.sinceMs = this.#parts.shared.nowMs()
+    open.sinceMs = shared.nowMs()
     this.#letGo(open)
     const answered = typeof asked === 'string' ? asked : this.#answer(asked)
     const outcome = typeof answered === 'string' ? answered : 'answered'
-    this.#counts[outcome]++
-    try {
-      if (typeof answered === 'string') this.#refuse(stream, answered)
-      else {
-        open.replyBytes = answered.length
-        this.#repliesBytes += answered.length
-        this.#send(stream, answered)
-      }
-    } catch {
-      // Thrown: Node knows of the end of a stream before it says so.
-      this.#parts.shared.stats.failures++
-      this.#destroy()
+    this.#site.counts[outcome]++
+    if (typeof answered === 'string') this.#refuse(open, answered)
+    else {
+      open.replyBytes = answered.length
+      this.#repliesBytes += answered.length
+      this.#send(open.stream, answered)
     }
-    this.#parts.onActive()
+    onActive()
   }
 
   #answer(message: Uint8Array): Buffer | 'badRequest' | 'failed' {
@@ -258,27 +377,28 @@ class HttpsSession implements Conversation {
     }
   }
 
-  #send(stream: ServerHttp2Stream, reply: Buffer): void {
-    // A list costs Node less than an object with these keys.
-    stream.respond([
-      ...[':status', '200', 'content-type', dnsMessageType],
-      ...['content-length', String(reply.length)],
+  #send(stream: number, reply: Buffer): void {
+    const fields = [
+      [':status', '200'],
+      ['content-type', dnsMessageType],
+      ['content-length', String(reply.length)],
       // An answer may go by the client's address: caches that several clients share keep none.
-      ...['cache-control', `private, max-age=${freshSeconds(reply)}`],
-    ])
-    stream.end(reply)
+      ['cache-control', `private, max-age=${freshSeconds(reply)}`],
+      ['date', this.#site.date.text],
+    ] as const
+    this.#http2.respond(stream, fields, reply)
   }
 
-  #refuse(stream: ServerHttp2Stream, outcome: Exclude<Outcome, 'answered'>): void {
+  #refuse({ stream, headers }: Open, outcome: Exclude<Outcome, 'answered'>): void {
     const { status, says } = outcomes[outcome]
-    stream.respond({
-      ':status': status,
-      'content-type': 'text/plain; charset=utf-8',
-      'cache-control': 'no-store',
-      ...(outcome === 'badMethod' ? { allow: 'GET, POST' } : {}),
-    })
-    stream.end(says)
-    // What is left of its body is not read.
-    if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
+    const fields = [
+      [':status', String(status)],
+      ['content-type', 'text/plain; charset=utf-8'],
+      ['cache-control', 'no-store'],
+      ['date', this.#site.date.text],
+      ...(outcome === 'badMethod' ? ([['allow', 'GET, POST']] as const) : []),
+    ] as const
+    const body = headers[':method'] === 'HEAD' ? undefined : Buffer.from(says)
+    this.#http2.respond(stream, fields, body)
   }
 }

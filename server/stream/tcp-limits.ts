@@ -13,7 +13,7 @@ export interface TcpLimits {
   readonly lingerMs: number
   /**
    * Times two batches of replies (128 KiB) is the most that clients who do not read can hold; over
-   * HTTPS besides, 128 KiB of requests and what Node keeps of each of them (https-limits.ts).
+   * HTTPS besides, 128 KiB of requests and what nghttp2 keeps of each of them (https-limits.ts).
    */
   readonly connectionsMax: number
   /** Per client: an IPv4 address, or an IPv6 /64 (one subscriber owns at least that). */

@@ -15,6 +15,8 @@ interface SecureListenersParts {
   readonly certificate: TlsCertificate
   /** The enabled listeners. */
   readonly servers: Readonly<{ tls: TcpServer; https?: TcpServer | undefined }>
+  /** Why one of them cannot be. */
+  readonly fault: string | undefined
   /** Counts of HTTPS requests. */
   readonly requests: HttpsCounts
   readonly log: Log
@@ -41,7 +43,9 @@ export class SecureListeners {
    * the rest of the thread serves.
    */
   async open(): Promise<Result<SecureListening, string>> {
-    const { tls, certificate, log } = this.#parts
+    const { tls, certificate, fault, log } = this.#parts
+    if (fault !== undefined && tls.mustOpen) return err(fault)
+    if (fault !== undefined) log.error({}, fault)
     const loaded = certificate.load()
     if (!loaded.ok && tls.mustOpen) return loaded
     if (!loaded.ok) log.error({}, loaded.error)

@@ -19,11 +19,13 @@ import { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { createTap } from '#answer/query-log/query-tap.ts'
 import { ScriptClient } from '#answer/script/client.ts'
 import { noRequests } from '#server/stream/https-request.ts'
+import type { HttpsCounts } from '#server/stream/https-request.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
-import type { AnswerStream } from '#server/stream/tcp-connection.ts'
+import type { AnswerStream, BeginHttps } from '#server/stream/tcp-connection.ts'
 import { fromAcme, fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
 import { logThrough } from '#system/worker/worker-log.ts'
 import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import type { TlsPair } from '#server/stream/tls-certificate.ts'
@@ -104,19 +106,28 @@ async function createSecure(tls: TlsStart): Promise<SecureListeners> {
     answer: (...parts) => answerStream(Carrier.Tls, ...parts),
   })
   const requests = noRequests()
-  const https =
-    tls.places.https &&
-    createTcpServer({
-      ...{ ...shared, portKey: 'dns.https.port' },
-      // Loaded only when enabled: HTTP/2 takes memory and time.
-      https: (await import('#server/stream/https-session.ts')).httpsAt(tls.path, requests),
-      answer: (...parts) => answerStream(Carrier.Https, ...parts),
-    })
+  // Loaded only when enabled.
+  const begin = tls.places.https && (await beginHttps(tls.path, requests))
+  const https = begin?.ok
+    ? createTcpServer({
+        ...{ ...shared, portKey: 'dns.https.port', https: begin.value },
+        answer: (...parts) => answerStream(Carrier.Https, ...parts),
+      })
+    : undefined
   return new SecureListeners({
     ...{ tls, listenAddr: start.listenAddr, certificate, log, requests },
     servers: { tls: overTls, https },
+    fault: begin?.ok === false ? begin.error : undefined,
     onListening: (listening) => post({ kind: 'secure', listening }),
   })
+}
+
+async function beginHttps(
+  path: string,
+  requests: HttpsCounts,
+): Promise<Result<BeginHttps, string>> {
+  const { httpsAt } = await import('#server/stream/https-session.ts')
+  return httpsAt(path, requests, systemClock.nowMs)
 }
 
 function answerStream(

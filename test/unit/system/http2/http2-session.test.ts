@@ -1,0 +1,121 @@
+// A session of HTTP/2 as its listener sees it: bounds, faults of a listener, and the ways to end.
+import { expect, test } from 'vitest'
+import { fieldBlock, frame, opening } from '#bench/load/https-frames.ts'
+import { httpsLimits } from '#server/stream/https-limits.ts'
+import { Http2Engine, Http2Error } from '#system/http2/http2-session.ts'
+import type { Http2Listener } from '#system/http2/http2-session.ts'
+
+const engine = new Http2Engine(httpsLimits)
+const quiet: Http2Listener = {
+  onBegin: () => true,
+  onHeader: () => undefined,
+  onHeaders: () => undefined,
+  onBody: () => undefined,
+  onEnd: () => undefined,
+  onReplied: () => undefined,
+  onClose: () => undefined,
+  onControl: () => true,
+  onInvalid: () => true,
+}
+const Type = { Data: 0, Headers: 1, Reset: 3, GoAway: 7 } as const
+const Flag = { EndStream: 1, EndHeaders: 4 } as const
+const request = [
+  ...[[':method', 'GET'] as const, [':scheme', 'https'] as const],
+  ...[[':path', '/x'] as const, [':authority', 'ns.example'] as const],
+]
+const asks = (stream: number, more: readonly (readonly [string, string])[] = []): Buffer =>
+  frame(Type.Headers, Flag.EndHeaders | Flag.EndStream, stream, fieldBlock([...request, ...more]))
+
+/** Type and stream of each frame, and the last word of RST_STREAM and GOAWAY. */
+function framesOf(octets: Buffer | undefined): readonly (readonly number[])[] {
+  const frames: number[][] = []
+  for (let at = 0; octets !== undefined && at < octets.length;) {
+    const [bytes, type] = [octets.readUIntBE(at, 3), octets[at + 3]!]
+    const code = type === Type.Reset || type === Type.GoAway
+    const word = code ? [octets.readUInt32BE(at + 9 + (type === Type.Reset ? 0 : 4))] : []
+    frames.push([type, octets.readUInt32BE(at + 5), ...word])
+    at += 9 + bytes
+  }
+  return frames
+}
+
+test.each([
+  ['fields', Array.from({ length: httpsLimits.headersMax }, (_, i) => [`x${i}`, '1'] as const)],
+  ['octets', [['x', 'y'.repeat(httpsLimits.headerBytesMax - 100)] as const]],
+] as const)('headers of too many %s are refused, and the next request is heard', (_what, more) => {
+  const heard: number[] = []
+  const session = engine.open({ ...quiet, onEnd: (stream) => heard.push(stream) })
+  const parts = [opening(), asks(1, more), asks(3)]
+  expect(session.take(Buffer.concat(parts))).toBe(true)
+  expect(heard).toEqual([3])
+  expect(framesOf(session.output())).toContainEqual([Type.Reset, 1, Http2Error.EnhanceYourCalm])
+  session.free()
+})
+
+test('a stream that the listener does not want is refused', () => {
+  const heard: number[] = []
+  const onEnd = (stream: number): unknown => heard.push(stream)
+  const session = engine.open({ ...quiet, onBegin: (stream) => stream !== 1, onEnd })
+  session.take(Buffer.concat([opening(), asks(1), asks(3)]))
+  expect(heard).toEqual([3])
+  expect(framesOf(session.output())).toContainEqual([Type.Reset, 1, Http2Error.RefusedStream])
+  session.free()
+})
+
+test('what a listener throws comes out of the call, and other sessions go on', () => {
+  const fault = new Error('a fault of ours')
+  const bad = engine.open({
+    ...quiet,
+    onEnd: () => {
+      throw fault
+    },
+  })
+  expect(() => bad.take(Buffer.concat([opening(), asks(1)]))).toThrow(fault)
+  const heard: number[] = []
+  const good = engine.open({ ...quiet, onEnd: (stream) => heard.push(stream) })
+  expect(good.take(Buffer.concat([opening(), asks(1)]))).toBe(true)
+  expect(heard).toEqual([1])
+  for (const session of [bad, good]) session.free()
+})
+
+test('a session that finishes hears no new request, and sends what it still owes', () => {
+  const heard: number[] = []
+  const session = engine.open({ ...quiet, onEnd: (stream) => heard.push(stream) })
+  session.take(Buffer.concat([opening(), asks(1)]))
+  session.output()
+  session.finish()
+  expect(framesOf(session.output())).toEqual([[Type.GoAway, 0, Http2Error.None]])
+  session.take(asks(3))
+  expect(heard).toEqual([1])
+  expect(session.isOver).toBe(false)
+  session.respond(1, [[':status', '200']], Buffer.from('x'))
+  expect(framesOf(session.output())).toEqual([
+    [Type.Headers, 1],
+    [Type.Data, 1],
+  ])
+  expect(session.isOver).toBe(true)
+  session.free()
+})
+
+test('a session that is terminated says why, and that alone', () => {
+  const session = engine.open(quiet)
+  session.take(Buffer.concat([opening(), asks(1)]))
+  session.output()
+  session.respond(1, [[':status', '200']], Buffer.from('x'))
+  session.terminate(Http2Error.EnhanceYourCalm)
+  expect(framesOf(session.output())).toEqual([[Type.GoAway, 0, Http2Error.EnhanceYourCalm]])
+  expect(session.isOver).toBe(true)
+  session.free()
+})
+
+test('a reply without a body is its headers', () => {
+  const session = engine.open({
+    ...quiet,
+    onEnd: (stream) => session.respond(stream, [[':status', '405']], undefined),
+  })
+  session.take(Buffer.concat([opening(), asks(1)]))
+  expect(framesOf(session.output()).filter(([, stream]) => stream === 1)).toEqual([
+    [Type.Headers, 1],
+  ])
+  session.free()
+})
