@@ -77,7 +77,10 @@ function textOf(path: string): string | null {
   }
 }
 
-/** If the program is gone, the hook refuses nothing: the node judges the push anyway. */
+/**
+ * If the program is gone, the hook refuses nothing: the node judges the push anyway. It compiles
+ * without helpers, as `bin/gslbd` says: a push must not wait for ever.
+ */
 function scriptOf(program: string): string {
   return `#!/bin/sh
 ${mark}
@@ -87,7 +90,7 @@ if [ ! -x "$node" ] || [ ! -f "$program" ]; then
   echo 'gslbd: the program is not where it was; the node judges this push when it runs' >&2
   exit 0
 fi
-exec "$node" "$program" hook pre-receive
+exec "$node" --no-concurrent-recompilation "$program" hook pre-receive
 `
 }
 

@@ -43,7 +43,7 @@ function run(command: string, args: readonly string[], path = '', options = '') 
   return { status, stdout, stderr }
 }
 
-const young = '--max-semi-space-size=16'
+const young = '--max-semi-space-size=16 --no-concurrent-recompilation'
 
 test('a checkout runs its source on the pinned Node', () => {
   const root = install({
@@ -66,6 +66,18 @@ test.each([
   const root = install({ 'dist/cli/main.js': '', 'path/node': fakeNode('24.2.0') })
   const { stdout } = run(join(root, 'bin/gslbd'), args, join(root, 'path'))
   expect(stdout).toContain(` --max-semi-space-size=${young} `)
+})
+
+test.each([
+  { command: 'serve', isEnding: false },
+  { command: 'agent', isEnding: false },
+  { command: 'start', isEnding: false },
+  { command: 'check', isEnding: true },
+  { command: 'hook', isEnding: true },
+])('a command that ends compiles without helpers, which could hold its end: $command', (row) => {
+  const root = install({ 'dist/cli/main.js': '', 'path/node': fakeNode('26.1.0') })
+  const { stdout } = run(join(root, 'bin/gslbd'), [row.command], join(root, 'path'))
+  expect(stdout.includes(' --no-concurrent-recompilation ')).toBe(row.isEnding)
 })
 
 test('an installed package runs dist on the Node of the PATH', () => {
