@@ -34,6 +34,8 @@ export interface ZoneFileOptions {
    * alike, and so is TSIG, which `dig` prints after a signed transfer.
    */
   readonly leaveOut?: ReadonlySet<number>
+  /** A type that is none of DNS, and is read as well. */
+  readonly ownType?: RdataType
   /** Reports the progress in the first file from time to time. */
   readonly tell?: Tell | undefined
   /**
@@ -111,6 +113,7 @@ class ZoneFileParser {
   readonly leftOut = new Map<string, LeftOut>()
   readonly #include: ZoneFileOptions['include']
   readonly #leaveOut: ZoneFileOptions['leaveOut']
+  readonly #ownType: ZoneFileOptions['ownType']
   readonly #tell: ZoneFileOptions['tell']
   #defaultTtl: number | undefined
   #lastTtl: number | undefined
@@ -119,10 +122,11 @@ class ZoneFileParser {
   /** In order of opening. */
   readonly #files: FileState[] = []
 
-  constructor({ include, leaveOut, tell, ttl }: ZoneFileOptions) {
+  constructor({ include, leaveOut, ownType, tell, ttl }: ZoneFileOptions) {
     this.#include = include
     this.#tell = tell
     this.#leaveOut = leaveOut
+    this.#ownType = ownType
     this.#lastTtl = ttl
   }
 
@@ -279,7 +283,7 @@ class ZoneFileParser {
     const owner = this.#ownerOf(file, entry, fail)
     if (owner === undefined) return
     file.owner = owner
-    const head = headOf(entry, entry.isIndented ? 0 : 1)
+    const head = headOf(entry, entry.isIndented ? 0 : 1, this.#ownType)
     if (!head.ok) return fail(head.error.column, head.error.expected)
     const { type, ttl: ownTtl, rdataAt } = head.value
     if (typeof type === 'string') return this.#countLeftOut(file, type, position)
@@ -357,7 +361,11 @@ class ZoneFileParser {
 }
 
 /** TTL and class stand before the type, both optional and in either order. RFC 1035 section 5.1. */
-function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, RdataFault> {
+function headOf(
+  { tokens, endColumn }: Entry,
+  start: number,
+  ownType: RdataType | undefined,
+): Result<Head, RdataFault> {
   let ttl: number | undefined
   let classToken: Token | undefined
   for (let at = start; ; at++) {
@@ -377,7 +385,7 @@ function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, Rdata
       continue
     }
     const rdataAt = at + 1
-    const type = isQuoted ? undefined : typeNamed(text, tokens[rdataAt])
+    const type = isQuoted ? undefined : typeNamed(text, tokens[rdataAt], ownType)
     // RFC 8945 section 4.2: the class of TSIG is ANY.
     if (type === 'TSIG') return ok({ type, ttl, rdataAt })
     if (classToken !== undefined && !/^(?:IN|CLASS0*1)$/i.test(classToken.text)) {
@@ -395,7 +403,12 @@ const classShape = /^(?:IN|CH|HS|ANY|CLASS\d{1,5})$/i
  * generic form
  * @returns the name of a type whose records cannot be read; undefined when it is not a type
  */
-function typeNamed(text: string, next: Token | undefined): RdataType | string | undefined {
+function typeNamed(
+  text: string,
+  next: Token | undefined,
+  ownType: RdataType | undefined,
+): RdataType | string | undefined {
+  if (ownType?.name === text.toUpperCase()) return ownType
   const type = rdataTypeNamed(text)
   const isGeneric = /^TYPE\d/i.test(text) || next?.text === '\\#'
   if (type !== undefined) return isGeneric || hasOwnForm(type) ? type : text.toUpperCase()

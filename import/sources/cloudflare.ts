@@ -7,7 +7,7 @@ import { readExport, rootKey } from '#import/fields/export-document.ts'
 import type { ExportObject } from '#import/fields/export-object.ts'
 import type { ImportSource } from './imported.ts'
 import { quotedStrings } from './octodns-values.ts'
-import { ZoneBuilder } from './zone-builder.ts'
+import { rootOrigin, ZoneBuilder } from './zone-builder.ts'
 
 /** Seconds of TTL 1, "automatic". */
 const automaticTtl = 300
@@ -28,7 +28,7 @@ export const cloudflareSource: ImportSource = {
           : 'the export does not say which zone it is: give its name with --origin'
       return err([{ ...top, message }])
     }
-    const builder = new ZoneBuilder()
+    const builder = new ZoneBuilder(rootOrigin)
     const flattened = flattenedNames(records, formatName(origin).toLowerCase())
     const [balancers, pools, monitors] = ['load_balancers', 'pools', 'monitors'].map(
       (key) => section(whole, key) ?? [],
@@ -143,7 +143,7 @@ function valueOf(type: string, record: ExportObject): string {
     case 'DNAME':
       return absolute(content)
     case 'MX':
-      return `${record.text('priority')} ${absolute(content)}`
+      return `${record.text('priority')} ${content}`
     case 'TXT':
     case 'SPF':
       return content.startsWith('"') ? content : quotedStrings(content)
@@ -151,7 +151,7 @@ function valueOf(type: string, record: ExportObject): string {
       if (target === '') break
       record.aside('part of the value', 'priority')
       data.aside('the name of the record again', 'name', 'service', 'proto')
-      return `${from('priority', 'weight', 'port').join(' ')} ${absolute(target)}`
+      return `${from('priority', 'weight', 'port').join(' ')} ${target}`
     case 'CAA':
       if (!data.has('tag')) break
       return `${from('flags', 'tag').join(' ')} ${quotedStrings(data.text('value'))}`
@@ -162,7 +162,7 @@ function valueOf(type: string, record: ExportObject): string {
     case 'SVCB':
       if (target === '') break
       record.aside('part of the value', 'priority')
-      return [...from('priority'), absolute(target), ...from('value')].join(' ').trim()
+      return [...from('priority'), target, ...from('value')].join(' ').trim()
   }
   data.aside('the content says it, too', ...data.keys())
   return content

@@ -7,7 +7,7 @@ import { balancedName } from './route53-balanced.ts'
 import { route53Checks } from './route53-health-check.ts'
 import type { Route53Set } from './route53-set.ts'
 import { aliasTtl, route53Set } from './route53-set.ts'
-import { ZoneBuilder } from './zone-builder.ts'
+import { rootOrigin, ZoneBuilder } from './zone-builder.ts'
 
 export const route53Source: ImportSource = {
   name: 'route53',
@@ -25,7 +25,7 @@ export const route53Source: ImportSource = {
     zone.asUsual('IsTruncated', false)
     zone.aside('says how the list was asked for', 'MaxItems')
     const sets = zone.objects('ResourceRecordSets').map(route53Set)
-    const builder = new ZoneBuilder()
+    const builder = new ZoneBuilder(rootOrigin)
     const balanced = balancedNames(sets)
     const isPart = new Set(balanced.flat())
     for (const set of sets) {

@@ -15,7 +15,7 @@ export interface TextRecord {
   readonly name: string
   readonly type: string
   readonly ttl: number
-  /** Presentation form; names in it are absolute. */
+  /** Presentation form. */
   readonly value: string
 }
 
@@ -55,6 +55,15 @@ export class ZoneBuilder {
   /** Names answered by a service, lower case with final dot, and whether with an alias. */
   readonly #balanced = new Map<string, boolean>()
   readonly #notes: Note[] = []
+  readonly #origin: Uint8Array | undefined
+
+  /**
+   * @param origin of names in values that have no final dot, such as `rootOrigin`; without it
+   * they are refused
+   */
+  constructor(origin?: Uint8Array) {
+    this.#origin = origin
+  }
 
   note(is: Note['is'], place: ZonePlace, text: string): void {
     this.#notes.push({ is, place, text })
@@ -70,7 +79,7 @@ export class ZoneBuilder {
     if (signerRecords.has(type.code)) {
       return this.note('left out', place, `${name} ${typeName}: a server that signs makes its own`)
     }
-    const rdata = parseRdata(type, value)
+    const rdata = parseRdata(type, value, this.#origin)
     if (!rdata.ok) {
       return refuse(`expected ${rdata.error.expected}, at character ${rdata.error.column}`)
     }
@@ -187,6 +196,9 @@ function clashOfAlias(
   targets.set(name, before)
   return before === target ? undefined : `a second ${typeName}, and a name has one`
 }
+
+/** For services whose names in values are absolute without a final dot. */
+export const rootOrigin = new Uint8Array(1)
 
 /** DNS gives no port; a member's port is for health checks and people. */
 const defaultPort = 443

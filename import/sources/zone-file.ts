@@ -1,4 +1,5 @@
 // Imports a zone file. RFC 1035 section 5.
+import { aliasCode, recordTypeOf } from '#compiler/values/record-sets.ts'
 import { typeNumbers } from '#dns/rdata-text/type-names.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import { err, ok } from '#lib/result.ts'
@@ -9,7 +10,11 @@ export const zoneFileSource: ImportSource = {
   name: 'zone',
   says: 'a zone file (RFC 1035 with $ORIGIN, $TTL, $INCLUDE and $GENERATE)',
   read(file, options) {
-    const parsed = parseZoneFile(file, { ...options, leaveOut: signerRecords })
+    const parsed = parseZoneFile(file, {
+      ...options,
+      leaveOut: signerRecords,
+      ownType: recordTypeOf(aliasCode),
+    })
     const { records, placeOf, faults } = parsed
     if (faults.length > 0) {
       const needsOrigin = faults.some(({ message }) => message.includes('origin'))

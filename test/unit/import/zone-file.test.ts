@@ -66,6 +66,12 @@ describe('a zone file becomes', () => {
     ])
   })
 
+  test('an ALIAS, as PowerDNS prints it', async () => {
+    const { exit, out, target } = await imported(`${head}@ 60 IN alias www.example.net.\n`)
+    expect([exit, out.includes('not mapped')]).toEqual([Exit.Ok, false])
+    expect(recordsIn(target)).toEqual([{ name: '@', type: 'ALIAS', values: ['www.example.net.'] }])
+  })
+
   test('the same whatever YAML would take its texts for', async () => {
     const texts = ['null', 'yes', '12', '1e3', '0x1f', "it's", 'a: b', '# no', '~', 'a\\"b', '- x']
     const names = ['on', 'true', 'null', '1', '1.5', '0x10', '_x', '*', 'a\\;b', '\\@', '1e3']
