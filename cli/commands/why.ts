@@ -1,5 +1,8 @@
 // `gslbd why`: explains an answer that was given, from the journal of a node.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { threadsOf } from '#node/compose/dns.ts'
+import { updateTypesOf } from '#node/compose/transfers.ts'
 import { geoPathsOf } from '#node/compose/named-files.ts'
 import { JournalMoments } from '#why/query-log/journal-moments.ts'
 import { replayFile } from '#why/query-log/replay-file.ts'
@@ -25,6 +28,8 @@ import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { segmentsIn } from '#journal/moment.ts'
+import { writtenTypes } from '#state/ports/dynamic-dns.ts'
+import { copyFile } from '#zones/dynamic/local-copy.ts'
 
 const usage = `Usage: gslbd why NAME --at TIME [options]
        gslbd why --record FILE [--name NAME] [--number N] [options]
@@ -168,14 +173,22 @@ interface Values {
 async function reportOf(question: WhyQuestion, values: Values, io: Io) {
   const node = nodeOf(values, io)
   if (!node.ok) return node
-  const { dataDir, gitdirs, databases } = node.value
+  const { settings, dataDir, gitdirs, databases } = node.value
   const directory = journalDirectory(dataDir)
   const segments = segmentsIn(directory)
-  const past = await lookBack({ dataDir, gitdirs, segments, directory, databases }, question)
+  const parts = { dataDir, gitdirs, segments, directory, databases }
+  const types = mayBeWritten(settings, values.settings !== undefined)
+  const past = await lookBack(parts, { ...question, writtenTypes: types })
   if (past.ok) return past
   const { reason, isGap } = past.error
   // Asked after the journal, since a node whose clock was ahead has records of later times.
   return err(isGap && question.atMs > systemClock.nowMs() ? aheadText(question.atMs) : reason)
+}
+
+/** Without the settings of the node, it is taken to write all types, if it writes any. */
+function mayBeWritten(settings: Settings, isOfNode: boolean): readonly number[] {
+  if (isOfNode) return [...updateTypesOf(settings.dns)]
+  return existsSync(join(settings.dataDir, copyFile)) ? Object.values(writtenTypes) : []
 }
 
 const aheadText = (atMs: number): string =>

@@ -12,7 +12,7 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
-import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
+import { copyFile, createLocalCopy } from '#zones/dynamic/local-copy.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import type { ChangeListener } from '#state/sql/change-listener.ts'
 import { dynamicDnsChannel } from '#state/sql/dynamic-dns.ts'
@@ -35,8 +35,6 @@ export interface NodeDynamicDns {
   readonly follow: () => void
   readonly stop: () => Promise<void>
 }
-
-const copyFile = 'dynamic-dns.copy'
 
 /** Resolves when the records of the copy are in force. Errors: a sentence for the operator. */
 export async function startDynamicDns(

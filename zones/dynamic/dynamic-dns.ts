@@ -248,7 +248,10 @@ export class DynamicDns implements DynamicDnsAdmin {
     const isKnown = revision === this.#revisions.records
     // Other nodes have written before: all of it has to be read.
     if (isKnown || (!isNext && (await this.#look()))) return
-    if (isNext) this.#revisions.records = revision
+    if (isNext) {
+      this.#revisions.records = revision
+      this.#parts.copy.note({ revision, added, removed })
+    }
     this.#tell({ removed, added })
   }
 

@@ -5,8 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { writeDurably, writePartsDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { seal, Sealer, unseal } from '#lib/secret-box.ts'
+import { CopyChanges } from './copy-changes.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
-import type { DynamicDnsState, StoredRecord } from '#state/ports/dynamic-dns.ts'
+import type { DynamicDnsState, RecordDelta, StoredRecord } from '#state/ports/dynamic-dns.ts'
 
 export interface LocalCopy {
   /** undefined: there is none that can be read. */
@@ -18,9 +19,17 @@ export interface LocalCopy {
    *   a time
    */
   readonly write: (state: DynamicDnsState) => Promise<void> | undefined
+  /**
+   * Keeps a change of records until the next write has it, so that a process that is killed
+   * meanwhile begins with it. It costs no flush: a power cut may lose it.
+   */
+  readonly note: (change: RecordDelta) => void
   /** However many records there are, in place of a write that is under way. */
   readonly writeAtOnce: (state: DynamicDnsState) => void
 }
+
+/** In the data directory. */
+export const copyFile = 'dynamic-dns.copy'
 
 /** More than `dynamicDnsLimits` lets it become. */
 const bytesMax = 512 * 1024 * 1024
@@ -31,16 +40,17 @@ export const recordsPerTurn = 500
 
 /** @param secretKey null: not set; the copy is then plain, and holds what anybody may ask for */
 export function createLocalCopy(path: string, secretKey: Uint8Array | null, log: Log): LocalCopy {
+  const changes = new CopyChanges(`${path}.changes`, secretKey)
   const read = (): DynamicDnsState | undefined => {
     const size = statSync(path, { throwIfNoEntry: false })?.size
     if (size === undefined) return undefined
     if (size > bytesMax) throw new Error(`it has ${size} octets`)
     const text = readFileSync(path, 'utf8')
-    if (text.startsWith('{')) return stateOf(text)
+    if (text.startsWith('{')) return changes.addedTo(stateOf(text))
     if (secretKey === null) throw new Error('it is sealed, and GSLB_SECRET_KEY is not set')
     const opened = unseal(secretKey, text)
     if (!opened.ok) throw new Error(`it is damaged, or of another GSLB_SECRET_KEY`)
-    return stateOf(opened.value)
+    return changes.addedTo(stateOf(opened.value))
   }
   const logUnwritten = (error: unknown): void => {
     const { code = '' } = error as NodeJS.ErrnoException
@@ -52,6 +62,7 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     const text = [...textsOf(state)].join('')
     try {
       writeDurably(path, secretKey === null ? text : seal(secretKey, text), mode)
+      changes.drop(changes.added)
     } catch (error) {
       logUnwritten(error)
     }
@@ -61,7 +72,10 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     const texts = textsOf(state)
     const parts = secretKey === null ? texts : sealedParts(secretKey, texts)
     const isWanted = (): boolean => turn === writes
-    await writePartsDurably(path, parts, { mode, isWanted }).catch(logUnwritten)
+    const { added } = changes
+    await writePartsDurably(path, parts, { mode, isWanted })
+      .then(() => isWanted() && changes.drop(added))
+      .catch(logUnwritten)
   }
   return {
     read: () => {
@@ -78,6 +92,13 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
       return undefined
     },
     writeAtOnce,
+    note: (change) => {
+      try {
+        changes.add(change)
+      } catch (error) {
+        logUnwritten(error)
+      }
+    },
   }
 }
 

@@ -125,6 +125,17 @@ describe('gslbd why', () => {
     expect(out).toMatch(/^(certain|chance) {3}/m)
   })
 
+  test('without settings takes a node with records of run time to write any type', async () => {
+    const more = [...ofData(), '--repository', box.at('repo'), '--type', 'SRV']
+    const asked = () => shown('www.example.com.', '--at', iso(minuteMs), ...more)
+    expect((await asked()).notes).toEqual([])
+    const copy = join(box.at('data'), 'dynamic-dns.copy')
+    writeFileSync(copy, '')
+    const { notes } = await asked()
+    rmSync(copy)
+    expect(notes.join()).toContain('had been written at run time')
+  })
+
   test('without the commit says which one to fetch', async () => {
     const { exit, err } = await why('www.example.com.', '--at', iso(minuteMs), ...ofData())
     expect(exit).toBe(Exit.ErrorsFound)

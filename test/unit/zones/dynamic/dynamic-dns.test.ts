@@ -165,6 +165,17 @@ describe('records', () => {
 })
 
 describe('the copy', () => {
+  test('has each change that was answered, also where the process is killed at once', async () => {
+    const here = await node()
+    await valueOf(here.createKey(keyOf('k')))
+    await valueOf(here.apply('k', [add('first')]))
+    time.pass(copyDelayMs)
+    await valueOf(here.apply('k', [add('second'), add('other', 'b.example.')]))
+    const again = await node('copy', { store: away })
+    expect(shown(again)).toEqual(shown(here))
+    expect(again.snapshot().revision).toBe(here.snapshot().revision)
+  })
+
   async function filled(): Promise<void> {
     const here = await node()
     await valueOf(here.createKey(keyOf('k')))
