@@ -12,9 +12,10 @@ interface WithOctets {
   readonly bytes: Uint8Array | null
 }
 
-/** The prefix of a step; in a quoted YAML scalar each of its letters may be escaped with `\`. */
-const mark = Buffer.from('script:')
-const escape = '\\'.charCodeAt(0)
+/** The prefix of a step. */
+const mark = 'script:'
+/** What can hide it in a quoted YAML scalar: letters as numbers, and lines that are joined. */
+const hiding = /\\[xuU\r\n]/
 
 /**
  * Await it before compiling files: loads the script engine if one of them may have a script step.
@@ -27,7 +28,7 @@ export async function readyForScripts(files: readonly WithOctets[]): Promise<voi
 
 function mayHaveScript(bytes: Uint8Array): boolean {
   const octets = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return octets.includes(mark) || octets.includes(escape)
+  return octets.includes(mark) || hiding.test(octets.toString('latin1'))
 }
 
 /**

@@ -61,7 +61,7 @@ test('runs no part of the body', () => {
 })
 
 describe('an engine is loaded for the first file that may have a script step', () => {
-  const plain = 'spec: { filterChain: [geo-ip, failover], description: a script }'
+  const plain = String.raw`spec: { filterChain: [geo-ip, failover], description: "a \"script\"\n" }`
 
   test.each([
     ['as people write it', 'spec: { filterChain: ["script:result = []"] }'],
