@@ -124,12 +124,17 @@ export function sameOctets(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** Whether `name` equals `top` or lies below it. Both in wire form and lower case. */
+/**
+ * Whether `name` equals `top` or lies below it.
+ *
+ * @param name wire form, in any letter case
+ * @param top wire form, in lower case
+ */
 export function isAtOrBelow(name: Uint8Array, top: Uint8Array): boolean {
   let at = 0
   while (name.length - at > top.length) at += name[at]! + 1
   if (name.length - at !== top.length) return false
-  for (let i = 0; i < top.length; i++) if (name[at + i] !== top[i]) return false
+  for (let i = 0; i < top.length; i++) if (foldTable[name[at + i]!] !== top[i]) return false
   return true
 }
 

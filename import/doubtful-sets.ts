@@ -1,7 +1,7 @@
 // Finds the record sets of an import that the compiler could refuse, with the sets that it reads to
 // decide: a million others need no check.
 import { aliasCode, isAddressName } from '#compiler/values/record-sets.ts'
-import { foldName, formatName, isAtOrBelow } from '#dns/name.ts'
+import { foldName, foldTable, formatName, isAtOrBelow } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { cutsIn } from './record-sets.ts'
 import type { RecordSet, RecordSets } from './set-list.ts'
@@ -35,7 +35,7 @@ export function doubtfulSets(
   servers: readonly Uint8Array[],
 ): Uint8Array {
   const search = new DoubtSearch(sets, origin)
-  for (const server of servers) search.takeAt(foldName(server))
+  for (const server of servers) search.takeAt(server)
   search.run()
   const isAll = sets.length > countMax || search.isUnsure
   return isAll ? search.taken.fill(1) : search.taken
@@ -116,7 +116,8 @@ class DoubtSearch {
   }
 
   #isHost(target: Uint8Array): boolean {
-    if (mayBeAddress(target) && isAddressName(formatName(target), this.#zone)) return false
+    if (mayBeAddress(target) && isAddressName(formatName(foldName(target)), this.#zone))
+      return false
     if (!isAtOrBelow(target, this.#origin)) return true
     const types = this.#sets.ofOwner(target).map((i) => this.#sets.at(i).type)
     return types.includes(RrType.A) || types.includes(RrType.AAAA)
@@ -125,16 +126,16 @@ class DoubtSearch {
 
 /** An address begins with a hex digit or a colon. */
 function mayBeAddress(wire: Uint8Array): boolean {
-  const octet = wire[1]!
+  const octet = foldTable[wire[1]!]!
   return (octet >= 0x30 && octet <= 0x3a) || (octet >= 0x61 && octet <= 0x66)
 }
 
 const hostTypes: readonly number[] = [RrType.MX, RrType.SRV]
 
-/** Wire form in lower case. */
+/** Wire form, in any letter case. */
 function targetsOf(set: RecordSet): Uint8Array[] {
   const at = targetAt[set.type]
-  return at === undefined ? [] : set.rdata.map((one) => foldName(one.subarray(at)))
+  return at === undefined ? [] : set.rdata.map((one) => one.subarray(at))
 }
 
 function hasWildcard(sets: RecordSets): boolean {

@@ -41,12 +41,13 @@ export function recordSetsOf(imported: Imported): Result<ZoneSets, readonly Zone
   if (collector.faults.length > 0) return err(collector.faults)
   const faults = faultsOfSets(all, origin)
   if (faults.length > 0) return err(faults)
-  const apex = all.ofOwner(origin).map((i) => all.at(i))
-  const { sets, notes } = withoutHidden(all, origin)
+  const soaAt = all.ofOwner(origin).find((i) => all.at(i).type === RrType.SOA)
+  const { hidden, notes } = hiddenIn(all, origin)
+  const gone = new Set(soaAt === undefined ? hidden : [soaAt, ...hidden])
   return ok({
     origin,
-    soa: apex.find(({ type }) => type === RrType.SOA),
-    sets: sets.filter(({ type }) => type !== RrType.SOA),
+    soa: soaAt === undefined ? undefined : all.at(soaAt),
+    sets: all.without(gone),
     notes: [...collector.notes, ...notes],
   })
 }
@@ -126,7 +127,7 @@ class Collector {
     for (let index = 0; index < records.length; index++) {
       if (records.ownerAt(index) !== lastAt) {
         lastAt = records.ownerAt(index)
-        owner = foldName(records.ownerOf(index))
+        owner = records.ownerOf(index)
         isInside = isAtOrBelow(owner, this.#origin)
         if (isInside) key = this.#keys.add(owner)
       }
@@ -275,17 +276,17 @@ export function* cutsIn(sets: RecordSets, origin: Uint8Array): Generator<CutName
 
 const latin1 = (octets: Uint8Array): string => Buffer.from(foldName(octets)).toString('latin1')
 
-/** Leaves out records that a delegation hides: below a zone cut only glue belongs to the parent. */
-function withoutHidden(
+/** Finds sets that a delegation hides: below a zone cut only glue belongs to the parent. */
+function hiddenIn(
   sets: RecordSets,
   origin: Uint8Array,
-): { readonly sets: RecordSets; readonly notes: readonly Note[] } {
+): { readonly hidden: readonly number[]; readonly notes: readonly Note[] } {
   const servers = new Set<string>()
   for (const set of sets) {
     if (set.type === RrType.NS) for (const rdata of set.rdata) servers.add(latin1(rdata))
   }
   const notes: Note[] = []
-  const hidden = new Set<number>()
+  const hidden: number[] = []
   for (const { cut, from, to } of cutsIn(sets, origin)) {
     for (let i = from; i < to; i++) {
       const set = sets.at(i)
@@ -297,8 +298,8 @@ function withoutHidden(
         `${printName(owner, origin)} ${recordTypeOf(type).name}: ${printName(cut.owner)} is ` +
         `delegated in line ${cut.place.line}, and its own servers answer for it`
       notes.push({ is: 'left out', place: set.place, text })
-      hidden.add(i)
+      hidden.push(i)
     }
   }
-  return { sets: hidden.size === 0 ? sets : sets.filter((_, i) => !hidden.has(i)), notes }
+  return { hidden, notes }
 }

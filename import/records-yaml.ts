@@ -56,8 +56,7 @@ export function* recordsFiles(
       characters += text.length + 2
       const isFull = pieces > piecesMax || characters > charactersMax
       if (at > first && (isFull || at - first >= recordsPerFileMax)) break
-      if (at > first) put(form.between)
-      put(text)
+      put(at > first ? form.between + text : text)
     }
     put(form.end)
     yield { number, name, octets: Buffer.from(room.subarray(0, used)), sets: at - first }

@@ -110,8 +110,15 @@ export class RecordSets implements Iterable<RecordSet> {
     for (let index = 0; index < this.length; index++) yield this.at(index)
   }
 
-  filter(keep: (set: RecordSet, index: number) => boolean): RecordSets {
-    const numbers = this.#numbers.filter((_, index) => keep(this.at(index), index))
+  /** @param gone positions */
+  without(gone: ReadonlySet<number>): RecordSets {
+    const numbers = new Uint32Array(this.length - gone.size)
+    let [from, used] = [0, 0]
+    for (const index of [...gone, this.length].sort((a, b) => a - b)) {
+      numbers.set(this.#numbers.subarray(from, index), used)
+      used += index - from
+      from = index + 1
+    }
     return new RecordSets(this.#columns, numbers)
   }
 

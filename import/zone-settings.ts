@@ -1,7 +1,7 @@
 // Converts the SOA record and the name servers of an imported zone to settings.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { formatAddress } from '#dns/address.ts'
-import { foldName, formatName, isAtOrBelow } from '#dns/name.ts'
+import { formatName, isAtOrBelow } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
@@ -31,8 +31,7 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
   const servers = ns?.rdata ?? []
   const nameservers = servers.map((rdata) => {
     const name = formatName(rdata).toLowerCase()
-    const owner = foldName(rdata)
-    const own = isAtOrBelow(owner, origin) ? sets.ofOwner(owner).filter(isAddress) : []
+    const own = isAtOrBelow(rdata, origin) ? sets.ofOwner(rdata).filter(isAddress) : []
     // The settings have one TTL for servers and their addresses: addresses with another stay
     // records.
     const kept = own.every((i) => sets.at(i).ttl === ns!.ttl) ? own : []
@@ -52,7 +51,7 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
     notes.push(
       noNameservers(origin, soa?.place ?? (sets.length === 0 ? undefined : sets.at(0).place)),
     )
-  return { zone, sets: sets.filter((_, i) => !taken.has(i)), servers, notes }
+  return { zone, sets: sets.without(taken), servers, notes }
 }
 
 function soaOf({ rdata, ttl }: RecordSet): JsonObject {

@@ -56,11 +56,16 @@ const encoder = new TextEncoder()
 
 /** Prints in quotes; octets that are not printable ASCII as `\DDD`. */
 export function printString(octets: Uint8Array): string {
-  let text = '"'
-  for (const octet of octets) {
-    if (octet === 0x22 || octet === 0x5c) text += `\\${String.fromCharCode(octet)}`
-    else if (octet >= 0x20 && octet < 0x7f) text += String.fromCharCode(octet)
-    else text += `\\${String(octet).padStart(3, '0')}`
-  }
-  return `${text}"`
+  const { buffer, byteOffset, length } = octets
+  const text = Buffer.from(buffer, byteOffset, length).toString('latin1')
+  return `"${text.replace(odd, escaped)}"`
+}
+
+/** Quotes, backslashes, and what is not printable ASCII. */
+const odd = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
+
+function escaped(character: string): string {
+  const octet = character.charCodeAt(0)
+  const isPrintable = octet >= 0x20 && octet < 0x7f
+  return isPrintable ? `\\${character}` : `\\${String(octet).padStart(3, '0')}`
 }

@@ -17,12 +17,12 @@ export interface ZoneText {
 export function zoneText(octets: Uint8Array): Result<ZoneText, Place & { readonly octet: number }> {
   const text = decoded(octets)
   if (text !== undefined) {
-    let starts: number[] | undefined
-    return ok({ text, placeOf: (position) => placeIn((starts ??= lineStarts(text)), position) })
+    const lines = new Lines(text)
+    return ok({ text, placeOf: (position) => lines.placeOf(position) })
   }
   const at = firstInvalid(octets)
   const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(octets.subarray(0, at))
-  return err({ ...placeIn(lineStarts(before), before.length + 1), octet: octets[at]! })
+  return err({ ...new Lines(before).placeOf(before.length + 1), octet: octets[at]! })
 }
 
 function decoded(octets: Uint8Array): string | undefined {
@@ -56,20 +56,39 @@ function characterBytes(octet: number): number {
   return octet < 0xf0 ? 3 : 4
 }
 
-/** Offsets of the line starts: after LF, CR LF, or a CR alone. */
-function lineStarts(text: string): number[] {
-  const starts = [0]
-  for (const match of text.matchAll(/\r\n|\n|\r/g)) starts.push(match.index + match[0].length)
-  return starts
-}
+const [lf, cr] = [0x0a, 0x0d]
 
-function placeIn(starts: readonly number[], position: number): Place {
-  let low = 0
-  let high = starts.length
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    if (starts[middle]! < position) low = middle
-    else high = middle
+/** Finds lines, which end with LF, CR LF, or a CR alone. */
+class Lines {
+  readonly #text: string
+  /** Offsets of the lines that begin before `#readTo`. */
+  readonly #starts = [0]
+  #readTo = 0
+
+  constructor(text: string) {
+    this.#text = text
   }
-  return { line: low + 1, column: position - starts[low]! }
+
+  /** @param position counted from 1 */
+  placeOf(position: number): Place {
+    this.#readUpTo(position)
+    const starts = this.#starts
+    let low = 0
+    let high = starts.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if (starts[middle]! < position) low = middle
+      else high = middle
+    }
+    return { line: low + 1, column: position - starts[low]! }
+  }
+
+  /** Most places of a long zone are never asked for. */
+  #readUpTo(position: number): void {
+    for (; this.#readTo < position; this.#readTo++) {
+      const code = this.#text.charCodeAt(this.#readTo)
+      const isEnd = code === lf || (code === cr && this.#text.charCodeAt(this.#readTo + 1) !== lf)
+      if (isEnd) this.#starts.push(this.#readTo + 1)
+    }
+  }
 }
