@@ -1,10 +1,13 @@
 // Holds octets in which equal data is stored once, and names in their wire form.
 import { randomInt } from 'node:crypto'
-import { foldTable, parseName } from '#dns/name.ts'
+import { isAtOrBelow, parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 
 /** An entry in the table. `End` is the end offset plus one; 0 marks a free slot. */
 const Slot = { Words: 4, End: 0, Hash: 1, Length: 2, Kind: 3 } as const
+
+/** What an entry takes on average: a record with its length, or two rows. */
+const octetsOfEntry = 40
 
 /** Random per process: names made to collide under one seed do not collide under another. */
 const seed = randomInt(2 ** 32)
@@ -23,13 +26,15 @@ function hashOf(entry: Uint8Array, kind: number, length: number): number {
  * texts as keys of a map would take 100 MB.
  */
 export class RecordPool {
-  #octets = new Uint8Array(4096)
+  #octets: Uint8Array
   #length = 0
   #slots: Uint32Array<ArrayBuffer>
   #entries = 0
 
   /** @param entries estimated number of entries */
   constructor(entries = 0) {
+    // Memory is taken as it is written, and each growth would have the garbage collected.
+    this.#octets = new Uint8Array(Math.max(4096, entries * octetsOfEntry))
     let slots = 1024
     while (slots < entries * 2) slots *= 2
     this.#slots = new Uint32Array(slots * Slot.Words)
@@ -104,12 +109,7 @@ function twiceAsMany(before: Uint32Array): Uint32Array<ArrayBuffer> {
  * @param zone in lower case
  */
 export function isInZone(name: Uint8Array, zone: Uint8Array): boolean {
-  if (zone.length === 1) return false
-  let at = 0
-  while (name.length - at > zone.length) at += name[at]! + 1
-  if (name.length - at !== zone.length) return false
-  for (let i = 0; i < zone.length; i++) if (foldTable[name[at + i]!] !== zone[i]) return false
-  return true
+  return zone.length > 1 && isAtOrBelow(name, zone)
 }
 
 /** Encodes a name that the compiler has already checked. */

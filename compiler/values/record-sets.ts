@@ -6,9 +6,9 @@ import { nameField } from '#dns/rdata-text/field.ts'
 import { rdataType } from '#dns/rdata-text/rdata-type.ts'
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
 import { tokensOf } from '#dns/rdata-text/tokens.ts'
-import type { RdataFault } from '#dns/rdata-text/tokens.ts'
+import type { RdataFault, RdataText } from '#dns/rdata-text/tokens.ts'
 import { ValueReader } from '#dns/rdata-text/value-reader.ts'
-import { canonicalRdata, parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { canonicalRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { rdataTypeOf, rdataTypes } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -248,14 +248,19 @@ function readValues(reading: Reading, type: RdataType): Pick<ReadRrset, 'rdata' 
 function rightValues({ set, index, origin, report }: Reading, type: RdataType): ReadValue[] {
   const right: ReadValue[] = []
   for (const [i, text] of set.values.entries()) {
-    const read = parseRdata(type, text, origin)
+    const tokens = tokensOf(text)
+    const read = tokens.ok ? type.parse(tokens.value, origin) : tokens
     if (!read.ok) {
       const { column, expected } = read.error
       const args = [type.name, String(column), expected, rdataExample(type)]
       report('record-value-invalid', columnIn(recordPlace(index, 'values', i), column), { args })
-    } else if (!textTypes.includes(type.code) || isQuoted(text, index, i, report)) {
-      right.push({ rdata: read.value, i })
+      continue
     }
+    if (tokens.ok && textTypes.includes(type.code) && isUnquoted(tokens.value)) {
+      const whole = `'"${text.replaceAll(/\\?"/g, '').replaceAll("'", "''")}"'`
+      const args = [String(tokens.value.tokens.length), whole]
+      report('record-text-unquoted', recordPlace(index, 'values', i), { args })
+    } else right.push({ rdata: read.value, i })
   }
   return right
 }
@@ -264,16 +269,8 @@ function bufferOf(octets: Uint8Array): Buffer {
   return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
 }
 
-function isQuoted(text: string, index: number, i: number, report: Report): boolean {
-  if (!text.includes(' ') && !/\s/.test(text)) return true
-  const read = tokensOf(text)
-  if (!read.ok || read.value.tokens.length < 2) return true
-  if (read.value.tokens.every(({ isQuoted: quoted }) => quoted)) return true
-  const whole = `'"${text.replaceAll(/\\?"/g, '').replaceAll("'", "''")}"'`
-  const place = recordPlace(index, 'values', i)
-  report('record-text-unquoted', place, { args: [String(read.value.tokens.length), whole] })
-  return false
-}
+const isUnquoted = ({ tokens }: RdataText): boolean =>
+  tokens.length > 1 && !tokens.every(({ isQuoted }) => isQuoted)
 
 /** Octets before the host name, by type. RFC 1035 section 3.3, RFC 2782. */
 const hostAt: Readonly<Record<number, number>> = Object.freeze({

@@ -4,28 +4,30 @@ import { parseAddress } from '#dns/address.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ObjectRule } from './object-rule.ts'
 
-/** @param doubtsOf finds doubts about the texts of a name, most of which are unrelated */
-const mailRule =
-  (
-    code: 'spf-doubtful' | 'dmarc-doubtful',
-    doubtsOf: (texts: readonly string[], name: string) => readonly string[],
-  ): ObjectRule<'Records'> =>
-  ({ spec }, report) => {
-    for (const rrset of readRecords(spec).rrsets) {
-      if (rrset.type.code !== RrType.TXT) continue
-      const { index, name } = rrset
-      for (const doubt of doubtsOf(rrset.rdata.map(textOf), name)) {
+/** Checks SPF and DMARC records among the texts of names, most of which are unrelated. */
+export const recordMail: ObjectRule<'Records'> = ({ spec }, report) => {
+  for (const { type, rdata, index, name } of readRecords(spec).rrsets) {
+    if (type.code !== RrType.TXT) continue
+    const texts = rdata.map(textOf)
+    for (const [code, doubtsOf] of checks) {
+      for (const doubt of doubtsOf(texts, name)) {
         report(code, recordPlace(index, 'values'), { args: [name, doubt] })
       }
     }
   }
+}
 
-/** Checks SPF records. RFC 7208. */
-export const recordSpf = mailRule('spf-doubtful', (all) => {
+const checks = [
+  ['spf-doubtful', spfDoubts],
+  ['dmarc-doubtful', dmarcDoubts],
+] as const
+
+/** RFC 7208. */
+function spfDoubts(all: readonly string[]): readonly string[] {
   const texts = all.filter((text) => /^"?\s*v\s*=\s*spf/i.test(text))
   const doubts = texts.flatMap(doubtsOfSpf)
   return texts.length > 1 ? [`${texts.length} of them, and receivers want one`, ...doubts] : doubts
-})
+}
 
 /** RFC 7208 section 4.6.4: with more lookups the check fails. */
 const lookupsMax = 10
@@ -80,8 +82,8 @@ const label = '_dmarc.'
 /** The name at which a domain agrees to take another one's reports: RFC 7489 section 7.1. */
 const consentLabels = /(?:^|\.)_report\._dmarc\./
 
-/** Checks DMARC records. RFC 7489 section 6.3. */
-export const recordDmarc = mailRule('dmarc-doubtful', (texts, name) => {
+/** RFC 7489 section 6.3. */
+function dmarcDoubts(texts: readonly string[], name: string): readonly string[] {
   const own = texts.filter((text) => /^v\s*=\s*DMARC1\b/i.test(text))
   const isConsent = consentLabels.test(name)
   const doubts = name.startsWith(label) ? doubtsAt(own, texts) : []
@@ -90,7 +92,7 @@ export const recordDmarc = mailRule('dmarc-doubtful', (texts, name) => {
     doubts.push(`it is looked for at ${label}${name} and nowhere else`)
   }
   return doubts
-})
+}
 
 function doubtsAt(own: readonly string[], texts: readonly string[]): string[] {
   if (own.length > 1) return [`${own.length} of them, and receivers want one`]

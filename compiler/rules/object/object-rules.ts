@@ -6,7 +6,7 @@ import type { ObjectRule } from './object-rule.ts'
 import { geoRules, routingSettings } from './client-networks.ts'
 import { deliverySense } from './delivery-sense.ts'
 import { healthCheck, healthCheckCertificate, healthCheckTypes } from './health-check.ts'
-import { recordDmarc, recordSpf } from './mail-records.ts'
+import { recordMail } from './mail-records.ts'
 import { rolloutSense, windowSense } from './overlays.ts'
 import { policyTest } from './policy-test.ts'
 import { memberAddress, memberExtras, memberHostname, poolMembers } from './pool-members.ts'
@@ -32,10 +32,7 @@ const objectRules: { readonly [K in Kind]?: readonly ObjectRule<K>[] } = Object.
   Rollout: [rolloutSense],
   MaintenanceWindow: [windowSense],
   Test: [policyTest],
-  Records: [
-    ...[recordValues, recordTypes, recordHosts, recordSize],
-    ...[recordCaa, recordSpf, recordDmarc],
-  ],
+  Records: [...[recordValues, recordTypes, recordHosts, recordSize], ...[recordCaa, recordMail]],
 })
 
 /** The rules for objects of a kind. They run once per content of a file. */

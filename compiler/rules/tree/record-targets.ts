@@ -122,6 +122,8 @@ export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
   for (const rrset of plan.addressAliases) checkAddressAlias(tree, plan, rrset, report)
   for (const rrset of plan.aliases) {
     const { name, type } = rrset.model
+    // Most lead to a name that is no alias.
+    if (type === RrType.CNAME && leadsNoFurther(tree, plan, rrset)) continue
     const start = type === RrType.CNAME ? name : `${anyLabel}${name}`
     const { names, aliases, circle } = walk(tree, plan, start)
     if (circle.length === 0 && names.length <= aliasesMax + 1) continue
@@ -139,6 +141,12 @@ export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
       report('alias-chain-long', at, { args: [name, String(aliasesMax), way] })
     }
   }
+}
+
+/** @param rrset a CNAME */
+function leadsNoFurther(tree: Tree, plan: RecordPlan, rrset: PlannedRrset): boolean {
+  const target = targetOfAlias(rrset, rrset.model.name)
+  return target === undefined || aliasAt(tree, plan, target) === undefined
 }
 
 /** Its primary server answers so, too, and another transfer may end it. */
