@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Mutex } from '#lib/mutex.ts'
 import { Authenticator } from '#access/auth/authenticator.ts'
 import type { Caller } from '#access/caller.ts'
 import { parseBodies } from '#http/body.ts'
@@ -219,7 +220,7 @@ async function applied(ports: ServerPorts, request: FastifyRequest): Promise<Rep
 
 /** Runs changes one after the other, since each is computed from the current objects. */
 class Turns {
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
   #waiting = 0
 
   async take(change: () => Promise<Reply>): Promise<Reply> {
@@ -227,11 +228,8 @@ class Turns {
       return later(503, 'too many changes wait already; try again', 2)
     }
     this.#waiting++
-    const before = this.#last
-    const turn = before.then(change)
-    this.#last = turn.catch(() => undefined)
     try {
-      return await turn
+      return await this.#mutex.take(change)
     } finally {
       this.#waiting--
     }

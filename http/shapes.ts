@@ -40,3 +40,8 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 255 }) })
 /** Unix seconds. */
 export const UnixSeconds = Type.Integer()
+
+export const unixSeconds = (atMs: number): number => Math.floor(atMs / 1_000)
+
+/** Whole Unix milliseconds; null where 0 says never. */
+export const unixMsOrNull = (atMs: number): number | null => (atMs === 0 ? null : Math.floor(atMs))

@@ -1,6 +1,7 @@
 // Adds this node's hits of response rules and redirects to the store, and caches the sums over all
 // nodes.
 import type { Clock } from '#lib/clock.ts'
+import { Mutex } from '#lib/mutex.ts'
 import type { Log } from '#lib/log.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { responseHitLimits } from '#state/ports/response-hits.ts'
@@ -30,28 +31,19 @@ export class ResponseHitMeter {
   /** Sums of the store, as last read. */
   #stored: ReadonlyMap<string, number> = new Map()
   #isLogged = false
-  #working: Promise<unknown> = Promise.resolve()
+  /** Work that started during a batch would count its hits twice, or not at all. */
+  readonly #mutex = new Mutex()
 
   constructor(parts: ResponseHitMeterParts) {
     this.#parts = parts
   }
 
   flush(): Promise<void> {
-    return this.#after(() => this.#flushOnce())
+    return this.#mutex.take(() => this.#flushOnce())
   }
 
   /** Sums of all nodes, with those of this one that are not stored yet. */
-  totals = (): Promise<ReadonlyMap<string, number>> => this.#after(() => this.#sum())
-
-  /**
-   * Runs work one after the other: work that starts during a batch would count its hits twice, or
-   * not at all.
-   */
-  #after<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#working.then(work, work)
-    this.#working = done
-    return done
-  }
+  totals = (): Promise<ReadonlyMap<string, number>> => this.#mutex.take(() => this.#sum())
 
   async #sum(): Promise<ReadonlyMap<string, number>> {
     const { store, isThere } = this.#parts

@@ -1,5 +1,6 @@
 // Meters each tenant's usage in memory, and adds it to the store by the hour.
 import type { Clock } from '#lib/clock.ts'
+import { Mutex } from '#lib/mutex.ts'
 import type { Log } from '#lib/log.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { usageLimits } from '#state/ports/usage.ts'
@@ -23,7 +24,7 @@ export class UsageMeter {
   /** A batch that may have been counted: it is sent again unchanged, under the same id. */
   #batch: UsageBatch | null = null
   #lost = 0
-  #flushing: Promise<void> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor(parts: UsageMeterParts) {
     this.#parts = parts
@@ -36,8 +37,7 @@ export class UsageMeter {
 
   /** Adds the counts to the current hour. Flushes follow each other. */
   flush(): Promise<void> {
-    const flushOnce = (): Promise<void> => this.#flushOnce()
-    return (this.#flushing = this.#flushing.then(flushOnce, flushOnce))
+    return this.#mutex.take(() => this.#flushOnce())
   }
 
   async #flushOnce(): Promise<void> {

@@ -1,6 +1,7 @@
 // Stores which names and members this node's answers have used, once a day for each, and which
 // exist.
 import type { Clock } from '#lib/clock.ts'
+import { Mutex } from '#lib/mutex.ts'
 import type { Log } from '#lib/log.ts'
 import type { ObjectUses, UseKey, UseReport } from '#state/ports/object-use.ts'
 
@@ -43,7 +44,7 @@ export class UseMeter {
   #digest = ''
   #changes = new Map<string, number>()
   #isLogged = false
-  #flushing: Promise<void> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor(parts: UseMeterParts) {
     this.#parts = parts
@@ -58,8 +59,7 @@ export class UseMeter {
 
   /** Flushes run one after the other. */
   flush(isLast = false): Promise<void> {
-    const flushOnce = (): Promise<void> => this.#flushOnce(isLast)
-    return (this.#flushing = this.#flushing.then(flushOnce, flushOnce))
+    return this.#mutex.take(() => this.#flushOnce(isLast))
   }
 
   async #flushOnce(isLast: boolean): Promise<void> {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '#lib/clock.ts'
+import { Mutex } from '#lib/mutex.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -69,7 +70,8 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
   #staleAtMs = 0
   #askedAtMs = -Infinity
   #isStoreAway = false
-  #turn: Promise<unknown> = Promise.resolve()
+  /** Reads and writes run one after the other, so that no read is older than a write. */
+  readonly #mutex = new Mutex()
 
   constructor(parts: LicenceServiceParts) {
     this.#parts = parts
@@ -96,19 +98,19 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
 
   readonly current: LicenceAdmin['current'] = async () => {
     const isKnown = this.#record !== null || this.#parts.isStarting()
-    if (!isKnown) await this.#inTurn(() => this.#load())
+    if (!isKnown) await this.#mutex.take(() => this.#load())
     this.#settle()
     return this.#state
   }
 
   readonly apply: LicenceAdmin['apply'] = async (token) => {
     if (this.#parts.isStarting()) return refuse('starting', beingMade)
-    return this.#inTurn(() => this.#apply(token))
+    return this.#mutex.take(() => this.#apply(token))
   }
 
   /** Checks everything again; without a vendor key there is nothing to do. */
   readonly refresh = (): Promise<void> =>
-    this.#inTurn(async () => {
+    this.#mutex.take(async () => {
       if (this.#options.vendorKey === null) return
       await this.#load()
       await this.#askServer()
@@ -120,13 +122,6 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     this.#askedAtMs = -Infinity
     this.#settle(true)
     return this.refresh()
-  }
-
-  /** Reads and writes run one after the other, so that no read is older than a write. */
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(run)
-    this.#turn = turn.catch(() => undefined)
-    return turn
   }
 
   async #load(): Promise<void> {

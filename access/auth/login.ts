@@ -12,6 +12,7 @@ import { later, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 import { storeFailed } from '#http/store-reply.ts'
+import { unixSeconds } from '#http/shapes.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
 import { setSessionCookie } from '#access/credentials.ts'
 import { countAttempt, forgetAttempts } from './login-limits.ts'
@@ -66,7 +67,7 @@ export async function logIn(
   const { token, expiresAtMs } = session.value
   const cookie = setSessionCookie(token, ports.auth.sessionTtlMs, request.isSecure)
   const answer = success(
-    { token, userId: user.id, role: user.role, expiresAt: Math.floor(expiresAtMs / 1_000) },
+    { token, userId: user.id, role: user.role, expiresAt: unixSeconds(expiresAtMs) },
     { 'set-cookie': cookie },
   )
   return { ...answer, noted: { user: { id: user.id, email: user.email } } }

@@ -5,7 +5,7 @@ import { hiddenSigns, textPattern } from '#lib/text/patterns.ts'
 import { userLimits } from '#state/ports/users.ts'
 import type { User } from '#state/ports/users.ts'
 import { passwordLimits } from './passwords.ts'
-import { UnixSeconds } from '#http/shapes.ts'
+import { unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 /** Only fields that are named here are sent: no password and no secret. */
 export const UserJson = Type.Object(
@@ -34,8 +34,8 @@ export function toUserJson(user: User): UserJson {
     tenantId,
     authProvider,
     totpEnabled: totp?.active ?? false,
-    createdAt: Math.floor(user.createdAtMs / 1_000),
-    updatedAt: Math.floor(user.updatedAtMs / 1_000),
+    createdAt: unixSeconds(user.createdAtMs),
+    updatedAt: unixSeconds(user.updatedAtMs),
   }
 }
 

@@ -4,7 +4,7 @@ import { conditionNames } from '#alerts/conditions.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type { StoredAlert, StoredSilence } from '#state/ports/alerts.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const tenantId = nullable(Type.String({ description: 'null: the operator’s' }))
 
@@ -25,7 +25,6 @@ export const Alert = Type.Object(
   { title: 'Alert' },
 )
 
-const seconds = (ms: number): number => Math.floor(ms / 1_000)
 const tenantOf = (id: string): string | null => (id === operatorId ? null : id)
 
 export function showAlert(alert: StoredAlert) {
@@ -35,8 +34,8 @@ export function showAlert(alert: StoredAlert) {
     tenantId: tenantOf(alert.tenantId),
     state: resolvedAtMs === null ? 'open' : 'resolved',
     node: alert.node === '' ? null : alert.node,
-    openedAt: seconds(openedAtMs),
-    resolvedAt: resolvedAtMs === null ? null : seconds(resolvedAtMs),
+    openedAt: unixSeconds(openedAtMs),
+    resolvedAt: resolvedAtMs === null ? null : unixSeconds(resolvedAtMs),
   }
 }
 
@@ -90,7 +89,7 @@ export function showSilence({ id, reason, createdAtMs, untilMs, ...silence }: St
     condition: silence.condition === '' ? null : silence.condition,
     subject: silence.subject === '' ? null : silence.subject,
     reason,
-    createdAt: seconds(createdAtMs),
-    until: seconds(untilMs),
+    createdAt: unixSeconds(createdAtMs),
+    until: unixSeconds(untilMs),
   }
 }

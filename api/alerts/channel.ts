@@ -16,7 +16,7 @@ import type {
 } from '#state/ports/alerts.ts'
 import { invalid } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const name = Type.String({
   minLength: 1,
@@ -132,14 +132,13 @@ export function showChannel(channel: ChannelWithHealth) {
   const { id, name, kind, target, settings, secrets, conditions, minSeverity, enabled } = channel
   const { tenantId, health, createdAtMs, updatedAtMs } = channel
   const isPlatform = tenantId === operatorId
-  const seconds = (ms: number): number => Math.floor(ms / 1_000)
   return {
     ...{ id, name, kind, target, settings, secrets, conditions, minSeverity, enabled },
     tenantId: isPlatform ? null : tenantId,
     scope: isPlatform ? 'platform' : 'tenant',
-    createdAt: seconds(createdAtMs),
-    updatedAt: seconds(updatedAtMs),
-    lastSentAt: health.lastSentAtMs === null ? null : seconds(health.lastSentAtMs),
+    createdAt: unixSeconds(createdAtMs),
+    updatedAt: unixSeconds(updatedAtMs),
+    lastSentAt: health.lastSentAtMs === null ? null : unixSeconds(health.lastSentAtMs),
     failures: health.failures,
     lastError: health.fault,
     queued: health.queued,

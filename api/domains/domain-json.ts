@@ -5,7 +5,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { domainKey } from '#config/delegation.ts'
 import { DelegatedDomainSpec } from '#schemas/objects/delegated-domain.ts'
 import type { DomainResult, OwnedDomain } from '#state/ports/domains.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { plain } from '#api/resources/fields.ts'
 
 const Check = Type.Object({
@@ -78,5 +78,5 @@ export function showDomain(entry: Entry, found: DomainResult | undefined) {
 }
 
 function seconds(ms: number): number {
-  return Math.floor(ms / 1_000)
+  return unixSeconds(ms)
 }

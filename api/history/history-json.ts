@@ -2,7 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import type { CommitChange, HistoryCommit, ObjectChange } from '#config/history.ts'
 import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.ts'
-import { UnixSeconds, nullable } from '#http/shapes.ts'
+import { nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const objectFields = {
   kind: Type.String(),
@@ -68,8 +68,6 @@ export interface Fates {
   readonly activations: readonly CommitActivation[]
 }
 
-const seconds = (atMs: number): number => Math.floor(atMs / 1_000)
-
 export function showCommit(commit: HistoryCommit, { active, activations }: Fates) {
   const { commit: id, parent, author, atSeconds: time, subject, isMore, objects } = commit
   return {
@@ -84,7 +82,7 @@ export function showCommit(commit: HistoryCommit, { active, activations }: Fates
 
 function activeOf(commit: string, all: readonly CommitActivation[]) {
   const own = all.filter((one) => one.commit === commit)
-  const activeOn = own.map(({ node, atMs }) => ({ node, since: seconds(atMs) }))
+  const activeOn = own.map(({ node, atMs }) => ({ node, since: unixSeconds(atMs) }))
   return { activeAt: activeOn[0]?.since ?? null, activeOn }
 }
 
@@ -92,8 +90,8 @@ function activeOf(commit: string, all: readonly CommitActivation[]) {
 export function showHeld(held: HeldCommit) {
   const { commit, author, committedAtMs, code, reason, heldAtMs } = held
   return {
-    ...{ commit, parent: null, author, time: seconds(committedAtMs), subject: '' },
-    ...{ verdict: 'held', code, reason, heldAt: seconds(heldAtMs) },
+    ...{ commit, parent: null, author, time: unixSeconds(committedAtMs), subject: '' },
+    ...{ verdict: 'held', code, reason, heldAt: unixSeconds(heldAtMs) },
     ...{ activeAt: null, activeOn: [], isActive: false, isPartial: true, objects: [] },
   }
 }

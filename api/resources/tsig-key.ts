@@ -2,7 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { StoredTsigKey } from '#state/ports/dynamic-dns.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const fields = {
   id: Type.String(),
@@ -69,5 +69,5 @@ export const NewTsigKey = body({
 })
 
 export function showTsigKey({ id, tenantId, name, algorithm, scope, createdAtMs }: StoredTsigKey) {
-  return { id, tenantId, name, algorithm, scope, createdAt: Math.floor(createdAtMs / 1_000) }
+  return { id, tenantId, name, algorithm, scope, createdAt: unixSeconds(createdAtMs) }
 }

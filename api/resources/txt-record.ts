@@ -2,7 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy, StoredRecord } from '#state/ports/dynamic-dns.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 export const TxtRecord = Type.Object(
   {
@@ -64,7 +64,7 @@ export function showTxtRecord(
   hiddenBy: HiddenBy | undefined,
 ) {
   const { id, tenantId, name } = record
-  const createdAt = Math.floor(createdAtMs / 1_000)
+  const createdAt = unixSeconds(createdAtMs)
   return {
     id,
     tenantId,

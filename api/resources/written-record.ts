@@ -2,7 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import type { HiddenBy, StoredRecord } from '#state/ports/dynamic-dns.ts'
-import { UnixSeconds, nullable } from '#http/shapes.ts'
+import { nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 export const WrittenRecord = Type.Object(
   {
@@ -35,7 +35,7 @@ export function showWrittenRecord(
   const { name: typeName, print } = recordTypeOf(type)
   return {
     ...{ id, tenantId, name, type: typeName, value: print(Buffer.from(rdata, 'base64')) },
-    ...{ ttl: ttlSeconds, createdAt: Math.floor(createdAtMs / 1_000), writtenBy },
+    ...{ ttl: ttlSeconds, createdAt: unixSeconds(createdAtMs), writtenBy },
     hiddenBy: hiddenBy ?? null,
   }
 }

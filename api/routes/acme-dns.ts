@@ -4,10 +4,10 @@ import { Type } from '#lib/schema/type.ts'
 import { scopeOf } from '#access/grants.ts'
 import { byName } from '#config/object-index.ts'
 import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
-import { later, missing, noContent, success } from '#http/reply.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { storeFailed } from '#http/store-reply.ts'
+import { storeFailed, storedGone } from '#http/store-reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { AcmeDnsFault, AcmeDnsKey as ListedKey } from '#ports/acme-dns.ts'
 
@@ -124,14 +124,12 @@ const deleteKey = route('DELETE /api/v1/acme-dns/keys/{id}', {
   responses: { 204: { description: 'It is gone', schema: null } },
   ports: ['acmeDns'],
   handle: async ({ caller, ports, params }) => {
-    const deleted = await ports.acmeDns.delete(scopeOf(caller), params.id)
-    if (!deleted.ok) return storeFailed(deleted.error)
-    return deleted.value ? noContent() : missing('key of acme-dns')
+    return storedGone(await ports.acmeDns.delete(scopeOf(caller), params.id), 'key of acme-dns')
   },
 })
 
 function showKey({ username, tenantId, name, allowFrom, createdAtMs }: ListedKey) {
-  const createdAt = Math.floor(createdAtMs / 1_000)
+  const createdAt = unixSeconds(createdAtMs)
   return { id: username, tenantId, name, allowFrom: [...allowFrom], createdAt }
 }
 

@@ -1,6 +1,6 @@
 // /api/v1/acme: the certificate that an ACME server gives. No answer has a private key.
 import { Type } from '#lib/schema/type.ts'
-import { nullable, UnixSeconds } from '#http/shapes.ts'
+import { nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { CertificateView } from '#ports/certificates.ts'
@@ -45,26 +45,24 @@ const Certificate = Type.Object(
   { title: 'AcmeCertificate' },
 )
 
-const seconds = (ms: number): number => Math.floor(ms / 1_000)
-
 function show({ certificate, failure, clockOffsetMs, names, ...rest }: CertificateView) {
   return {
     ...{ ...rest, names: [...names] },
     certificate: certificate && {
       names: [...certificate.names],
-      notBefore: seconds(certificate.notBeforeMs),
-      notAfter: seconds(certificate.notAfterMs),
-      renewAt: seconds(certificate.renewAtMs),
+      notBefore: unixSeconds(certificate.notBeforeMs),
+      notAfter: unixSeconds(certificate.notAfterMs),
+      renewAt: unixSeconds(certificate.renewAtMs),
       suggested: certificate.suggested && {
-        ...{ from: seconds(certificate.suggested.startMs), why: certificate.suggested.why },
-        to: seconds(certificate.suggested.endMs),
+        ...{ from: unixSeconds(certificate.suggested.startMs), why: certificate.suggested.why },
+        to: unixSeconds(certificate.suggested.endMs),
       },
     },
     failure: failure && {
       ...{ code: failure.code, message: failure.message, count: failure.count },
-      ...{ at: seconds(failure.atMs), next: seconds(failure.nextMs) },
+      ...{ at: unixSeconds(failure.atMs), next: unixSeconds(failure.nextMs) },
     },
-    clockOffsetSeconds: clockOffsetMs === null ? null : seconds(clockOffsetMs),
+    clockOffsetSeconds: clockOffsetMs === null ? null : unixSeconds(clockOffsetMs),
   }
 }
 

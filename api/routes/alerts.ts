@@ -14,10 +14,10 @@ import {
 } from '#api/alerts/channel.ts'
 import type { CheckedSettings } from '#api/alerts/channel.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
-import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
+import { created, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { storeFailed } from '#http/store-reply.ts'
+import { storeFailed, storedGone, storedList, storedOne } from '#http/store-reply.ts'
 import { openSettings } from '#alerts/send-by-channel.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
 import { conditions } from '#alerts/conditions.ts'
@@ -88,9 +88,11 @@ const find = route('GET /api/v1/alerts/{id}', {
   responses: { 200: { description: 'The channel', schema: AlertChannel } },
   ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
-    const channel = await ports.alerts.findChannel(scopeOf(caller), params.id)
-    if (!channel.ok) return storeFailed(channel.error)
-    return channel.value === null ? noChannel : success(showChannel(channel.value))
+    return storedOne(
+      await ports.alerts.findChannel(scopeOf(caller), params.id),
+      'alert channel',
+      showChannel,
+    )
   },
 })
 
@@ -137,9 +139,7 @@ const remove = route('DELETE /api/v1/alerts/{id}', {
   responses: { 204: { description: 'It is gone', schema: null } },
   ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
-    const deleted = await ports.alerts.deleteChannel(scopeOf(caller), params.id)
-    if (!deleted.ok) return storeFailed(deleted.error)
-    return deleted.value ? noContent() : noChannel
+    return storedGone(await ports.alerts.deleteChannel(scopeOf(caller), params.id), 'alert channel')
   },
 })
 
@@ -204,8 +204,7 @@ const listAlerts = route('GET /api/v1/alerts/events', {
   handle: async ({ caller, ports, query }) => {
     const { state, before = '', limit = 100 } = query
     const asked = { before, limit, ...(state === undefined ? {} : { state }) }
-    const alerts = await ports.alerts.listAlerts(scopeOf(caller), asked)
-    return alerts.ok ? success(alerts.value.map(showAlert)) : storeFailed(alerts.error)
+    return storedList(await ports.alerts.listAlerts(scopeOf(caller), asked), showAlert)
   },
 })
 
@@ -215,8 +214,10 @@ const listSilences = route('GET /api/v1/alerts/silences', {
   responses: { 200: { description: 'Silences', schema: Type.Array(Silence) } },
   ports: ['alerts', 'clock'],
   handle: async ({ caller, ports }) => {
-    const silences = await ports.alerts.listSilences(scopeOf(caller), ports.clock.nowMs())
-    return silences.ok ? success(silences.value.map(showSilence)) : storeFailed(silences.error)
+    return storedList(
+      await ports.alerts.listSilences(scopeOf(caller), ports.clock.nowMs()),
+      showSilence,
+    )
   },
 })
 
@@ -253,9 +254,7 @@ const removeSilence = route('DELETE /api/v1/alerts/silences/{id}', {
   responses: { 204: { description: 'It is over', schema: null } },
   ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
-    const deleted = await ports.alerts.deleteSilence(scopeOf(caller), params.id)
-    if (!deleted.ok) return storeFailed(deleted.error)
-    return deleted.value ? noContent() : missing('silence')
+    return storedGone(await ports.alerts.deleteSilence(scopeOf(caller), params.id), 'silence')
   },
 })
 

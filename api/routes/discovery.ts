@@ -5,7 +5,7 @@ import { sourceStates } from '#ports/node-facts.ts'
 import type { ShownSource } from '#ports/node-facts.ts'
 import { missing, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { nullable } from '#http/shapes.ts'
+import { nullable, unixMsOrNull } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
 
@@ -64,9 +64,7 @@ const accept = route('POST /api/v1/discovery/sources/{name}/accept', {
 const accepted = 'a person let go the members that a source does not find any more'
 
 function show({ foundAtMs, heldSinceMs, ...source }: ShownSource) {
-  return { ...source, foundAt: unixOf(foundAtMs), heldSince: unixOf(heldSinceMs) }
+  return { ...source, foundAt: unixMsOrNull(foundAtMs), heldSince: unixMsOrNull(heldSinceMs) }
 }
-
-const unixOf = (atMs: number): number | null => (atMs === 0 ? null : Math.floor(atMs))
 
 export const discoveryRoutes = Object.freeze([list, accept])

@@ -16,12 +16,12 @@ import { actorOf } from '#access/caller.ts'
 import { scopeOf } from '#access/grants.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
-import { created, invalid, missing, noContent, refused } from '#http/reply.ts'
+import { created, invalid, missing, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { sentenceList } from '#http/sentence-list.ts'
-import { storeFailed } from '#http/store-reply.ts'
+import { storeFailed, storedGone } from '#http/store-reply.ts'
 import { NewTsigKey, NewTsigKeyAnswer, TsigKey, showTsigKey } from '../resources/tsig-key.ts'
 import {
   NewTxtRecord,
@@ -94,9 +94,7 @@ const deleteKey = route('DELETE /api/v1/dns/tsig-keys/{id}', {
   responses: { 204: { description: 'It is gone', schema: null } },
   ports: ['dynamicDns'],
   handle: async ({ caller, ports, params }) => {
-    const deleted = await ports.dynamicDns.deleteKey(scopeOf(caller), params.id)
-    if (!deleted.ok) return storeFailed(deleted.error)
-    return deleted.value === null ? missing('TSIG key') : noContent()
+    return storedGone(await ports.dynamicDns.deleteKey(scopeOf(caller), params.id), 'TSIG key')
   },
 })
 
@@ -174,9 +172,7 @@ const deleteRecord = route('DELETE /api/v1/dns/txt-records/{id}', {
     if (!records.ok) return storeFailed(records.error)
     const found = records.value.find(({ id }) => id === params.id)
     if (found === undefined || !isText(found)) return missing('TXT record')
-    const deleted = await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id)
-    if (!deleted.ok) return storeFailed(deleted.error)
-    return deleted.value === null ? missing('TXT record') : noContent()
+    return storedGone(await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id), 'TXT record')
   },
 })
 

@@ -1,6 +1,6 @@
 // /api/v1/dnssec: keys of signed zones, what they wait for, and rolls. No answer has a private key.
 import { Type } from '#lib/schema/type.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
@@ -63,7 +63,7 @@ const Zone = Type.Object(
 )
 
 const seconds = (ms: number | null | undefined): number | null =>
-  ms === null || ms === undefined ? null : Math.floor(ms / 1_000)
+  ms === null || ms === undefined ? null : unixSeconds(ms)
 
 function showKey({ isInCds, times, ...key }: ZoneKeyView) {
   return {

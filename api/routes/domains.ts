@@ -10,6 +10,7 @@ import { NamedPaging, pageByName } from '#http/paging.ts'
 import { created, later, missing, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
+import { unixSeconds } from '#http/shapes.ts'
 import {
   DelegatedDomain,
   NewDelegatedDomain,
@@ -67,7 +68,7 @@ const create = route('POST /api/v1/domains', {
     const done = await write(context, {
       ...{ verb: 'create', kind: 'DelegatedDomain', tenant, uid },
       name: isFree && isPlainDomain(domain) ? domain : `domain-${uid}`,
-      spec: { domain, createdAt: Math.floor(nowMs / 1_000) },
+      spec: { domain, createdAt: unixSeconds(nowMs) },
     })
     if (!done.ok) return done.error
     return created(showDomain(done.value.entry as Entry, undefined), done.value.headers)

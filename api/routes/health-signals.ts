@@ -5,7 +5,7 @@ import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { findPart } from '#api/config/reads.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { UnixSeconds, nullable } from '#http/shapes.ts'
+import { nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Health signals' })
 
@@ -147,8 +147,8 @@ function shown({ source, healthy, score, postedAtMs, expiresAtMs }: HealthSignal
     source,
     healthy,
     score,
-    postedAt: Math.floor(postedAtMs / 1000),
-    expiresAt: Math.floor(expiresAtMs / 1000),
+    postedAt: unixSeconds(postedAtMs),
+    expiresAt: unixSeconds(expiresAtMs),
   }
 }
 

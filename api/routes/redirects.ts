@@ -10,7 +10,7 @@ import { listObjects } from '#api/config/reads.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { invalid, refused } from '#http/reply.ts'
-import { body } from '#http/shapes.ts'
+import { body, unixSeconds } from '#http/shapes.ts'
 import { defaulted, plain, withoutDefaults } from '../resources/fields.ts'
 
 const { sourceFqdn, targetUrl, preservePath, hstsMaxAge, hstsIncludeSubDomains } =
@@ -101,7 +101,7 @@ const create = redirects.create({
       tenant: caller.tenant,
       name: `redirect-${uid}`,
       uid,
-      spec: { ...specOf(context.body), createdAt: Math.floor(nowMs / 1000) },
+      spec: { ...specOf(context.body), createdAt: unixSeconds(nowMs) },
     }
   },
 })

@@ -12,8 +12,8 @@ import { Name, named } from '#http/paging.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { UnixSeconds, body, nullable } from '#http/shapes.ts'
-import { storeFailed } from '#http/store-reply.ts'
+import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { storeFailed, storedOne } from '#http/store-reply.ts'
 import { RoleName } from '#access/auth/user-json.ts'
 
 const route = routesOf({ tag: 'Roles', withoutConfig: true })
@@ -82,9 +82,7 @@ const get = route('GET /api/v1/roles/{id}', {
   responses: { 200: { description: 'The role', schema: RoleJson } },
   ports: ['roles'],
   handle: async ({ caller, ports, params }) => {
-    const role = await ports.roles.find(scopeOf(caller), params.id)
-    if (!role.ok) return storeFailed(role.error)
-    return role.value === null ? missing('role') : success(toRoleJson(role.value))
+    return storedOne(await ports.roles.find(scopeOf(caller), params.id), 'role', toRoleJson)
   },
 })
 
@@ -168,8 +166,8 @@ function permissionsFault(caller: Caller, permissions: readonly string[]): Reply
 function toRoleJson({ createdAtMs, updatedAtMs, ...role }: Role) {
   return {
     ...role,
-    createdAt: Math.floor(createdAtMs / 1_000),
-    updatedAt: Math.floor(updatedAtMs / 1_000),
+    createdAt: unixSeconds(createdAtMs),
+    updatedAt: unixSeconds(updatedAtMs),
   }
 }
 

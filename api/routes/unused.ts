@@ -12,6 +12,7 @@ import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
+import { unixSeconds } from '#http/shapes.ts'
 import { useLimits } from '#state/ports/object-use.ts'
 import type { UseRecord } from '#state/ports/object-use.ts'
 
@@ -66,14 +67,17 @@ const list = route('GET /api/v1/unused', {
     }
     const ttls = sinceMs === null ? [] : await advice(context, record, Math.max(sinceMs, fromMs))
     return success({
-      ...{ days, from: seconds(fromMs), countedSince: sinceMs === null ? null : seconds(sinceMs) },
+      ...{
+        days,
+        from: unixSeconds(fromMs),
+        countedSince: sinceMs === null ? null : unixSeconds(sinceMs),
+      },
       ...{ isWhole, unknown, used, unused: unused.slice(0, listedMax) },
       ...{ unusedLeftOut: Math.max(0, unused.length - listedMax), ttls: ttls.slice(0, listedMax) },
     })
   },
 })
 
-const seconds = (ms: number): number => Math.floor(ms / 1000)
 const isNode = ({ what }: { readonly what: string }): boolean => what.startsWith('node ')
 
 /** Since when all nodes have counted, and which nodes have not. */
@@ -112,8 +116,8 @@ async function advice(
 ): Promise<readonly TtlAdvice[]> {
   const { ports, caller } = context
   const snapshot = ports.config.snapshot()
-  const windowSeconds = seconds(ports.clock.nowMs() - fromMs)
-  const commits = await commitsByObject(context, seconds(fromMs))
+  const windowSeconds = unixSeconds(ports.clock.nowMs() - fromMs)
+  const commits = await commitsByObject(context, unixSeconds(fromMs))
   const tenant = visibleTenant(caller)
   const found: TtlAdvice[] = []
   for (const service of snapshot.list('Service')) {

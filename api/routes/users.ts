@@ -14,7 +14,7 @@ import { created, invalid, missing, noContent, refused, success } from '#http/re
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import { body } from '#http/shapes.ts'
-import { storeFailed } from '#http/store-reply.ts'
+import { storeFailed, storedList, storedOne } from '#http/store-reply.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
 import {
   DisplayName,
@@ -33,8 +33,7 @@ const list = route('GET /api/v1/users', {
   responses: { 200: { description: 'Accounts', schema: Type.Array(UserJson) } },
   ports: ['users'],
   handle: async ({ caller, ports }) => {
-    const users = await ports.users.list(scopeOf(caller))
-    return users.ok ? success(users.value.map(toUserJson)) : storeFailed(users.error)
+    return storedList(await ports.users.list(scopeOf(caller)), toUserJson)
   },
 })
 
@@ -91,9 +90,7 @@ const get = route('GET /api/v1/users/{id}', {
   responses: { 200: { description: 'The account', schema: UserJson } },
   ports: ['users'],
   handle: async ({ caller, ports, params }) => {
-    const user = await ports.users.find(scopeOf(caller), params.id)
-    if (!user.ok) return storeFailed(user.error)
-    return user.value === null ? missing('user') : success(toUserJson(user.value))
+    return storedOne(await ports.users.find(scopeOf(caller), params.id), 'user', toUserJson)
   },
 })
 

@@ -3,9 +3,8 @@ import { Type } from '#lib/schema/type.ts'
 import { byName } from '#config/object-index.ts'
 import { scopeOf } from '#access/grants.ts'
 import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
-import { missing, noContent } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { storeFailed } from '#http/store-reply.ts'
+import { storeFailed, storedGone } from '#http/store-reply.ts'
 import { WrittenRecord, showWrittenRecord } from '../resources/written-record.ts'
 
 const route = routesOf({ tag: 'Dynamic DNS' })
@@ -34,9 +33,7 @@ const deleteRecord = route('DELETE /api/v1/dns/written-records/{id}', {
   responses: { 204: { description: 'It is gone', schema: null } },
   ports: ['dynamicDns'],
   handle: async ({ caller, ports, params }) => {
-    const deleted = await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id)
-    if (!deleted.ok) return storeFailed(deleted.error)
-    return deleted.value === null ? missing('record') : noContent()
+    return storedGone(await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id), 'record')
   },
 })
 

@@ -5,7 +5,7 @@ import { pushStates } from '#ports/zone-pushes.ts'
 import type { ShownPush } from '#ports/zone-pushes.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { nullable } from '#http/shapes.ts'
+import { nullable, unixMsOrNull } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Zone pushes', withoutConfig: true, ofPlatform: true })
 
@@ -147,10 +147,8 @@ const apply = route('POST /api/v1/zone-pushes/{name}/apply', {
 function show({ lookedAtMs, writtenAtMs, notes, ...push }: ShownPush) {
   return {
     ...{ ...push, notes: [...notes] },
-    ...{ lookedAt: unixOf(lookedAtMs), writtenAt: unixOf(writtenAtMs) },
+    ...{ lookedAt: unixMsOrNull(lookedAtMs), writtenAt: unixMsOrNull(writtenAtMs) },
   }
 }
-
-const unixOf = (atMs: number): number | null => (atMs === 0 ? null : Math.floor(atMs))
 
 export const zonePushRoutes = Object.freeze([list, plan, apply])

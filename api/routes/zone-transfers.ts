@@ -6,7 +6,7 @@ import type { ZoneTransfer } from '#ports/node-facts.ts'
 import { dnsNameOf } from '#http/paging.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { body, nullable, unixMsOrNull } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
 
@@ -75,7 +75,7 @@ function show({ primaries, contactAtMs, serial, offered, ...zone }: ZoneTransfer
     ),
     serial: serial ?? null,
     offered: offered ?? null,
-    contactAt: contactAtMs === 0 ? null : Math.floor(contactAtMs),
+    contactAt: unixMsOrNull(contactAtMs),
   }
 }
 

@@ -11,6 +11,7 @@ import type { Kind } from '#schemas/kinds.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import type { ObjectUse, UseRecord } from '#state/ports/object-use.ts'
 import { recordRows } from '#api/resources/record.ts'
+import { unixSeconds } from '#http/shapes.ts'
 
 const Unix = Type.Union([Type.Integer(), Type.Null()])
 
@@ -144,8 +145,8 @@ export function unusedSince(
   const { kind, id, name, note, owner } = candidate
   return {
     ...{ kind, id, name, note, tenant: owner.tenant, path: owner.path },
-    seenSince: Math.floor(use.seenMs / 1000),
-    lastUsed: use.usedMs === null ? null : Math.floor(use.usedMs / 1000),
+    seenSince: unixSeconds(use.seenMs),
+    lastUsed: use.usedMs === null ? null : unixSeconds(use.usedMs),
   }
 }
 

@@ -12,7 +12,7 @@ import { planCommand } from './plan.ts'
 import { verify } from './verify.ts'
 import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
-import { shellWord } from '#lib/shell-word.ts'
+import { shellWord } from '#lib/text/shell-word.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
 import { verdict } from '#judge/print/phrases.ts'
 

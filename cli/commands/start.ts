@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Result } from '#lib/result.ts'
-import { shellWord } from '#lib/shell-word.ts'
+import { shellWord } from '#lib/text/shell-word.ts'
 import { Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { startDaemon } from '#node/daemon/daemon.ts'

@@ -8,7 +8,7 @@ import { writeDurably } from '#lib/durable-file.ts'
 import { fieldsOf, isFields, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { shellWord } from '#lib/shell-word.ts'
+import { shellWord } from '#lib/text/shell-word.ts'
 
 export interface StoredState {
   /** '' before the first commit was accepted. */

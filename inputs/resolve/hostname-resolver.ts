@@ -7,6 +7,7 @@ import type { After } from '#lib/timer.ts'
 import type { LastAddresses } from '#state/ports/last-addresses.ts'
 import { DueHeap } from '#health/thread/due-heap.ts'
 import type { DueItem } from '#health/thread/due-heap.ts'
+import { AddressChanges } from './address-changes.ts'
 import type { AddressSource, HostnameStatus, ResolveCounts } from './address-source.ts'
 import { resolveLimits } from './limits.ts'
 import { lookupFaults } from './lookup.ts'
@@ -55,28 +56,26 @@ export class HostnameResolver implements AddressSource {
   readonly #line = new DueHeap<Name>()
   /** Names that were never looked up. */
   #untried = 0
-  readonly #handlers: ((hostnames: readonly string[]) => void)[] = []
   readonly #failures = Object.fromEntries(lookupFaults.map((fault) => [fault, 0])) as Record<
     LookupFault,
     number
   >
-  #changed = new Set<string>()
-  #cancelReport: (() => void) | undefined
+  readonly #changes: AddressChanges
   #callOffPump: (() => void) | undefined
-  #callOffStore: (() => void) | undefined
-  /** By the monotonic clock. */
-  #storeDueMs = Infinity
   #running = 0
   #isStopped = false
   #waiting: (() => void)[] = []
 
   constructor(parts: HostnameResolverParts) {
     this.#parts = parts
+    const { last, clock, after } = parts
+    const store = last === null ? null : () => this.#store(last)
+    this.#changes = new AddressChanges({ clock, after, batchMs: resolveLimits.batchMs, store })
   }
 
   /** Calls `handler` with host names whose addresses or errors changed. */
   onChange(handler: (hostnames: readonly string[]) => void): void {
-    this.#handlers.push(handler)
+    this.#changes.onChange(handler)
   }
 
   /** Sets all host names of the active bundle: new ones are looked up at once, others dropped. */
@@ -142,8 +141,7 @@ export class HostnameResolver implements AddressSource {
   stop(): void {
     this.#isStopped = true
     this.#callOffPump?.()
-    this.#cancelReport?.()
-    if (this.#callOffStore !== undefined) this.#store()
+    this.#changes.stop()
     this.#names.clear()
   }
 
@@ -224,12 +222,12 @@ export class HostnameResolver implements AddressSource {
     this.#dueIn(name, ttlSeconds * 1000 * (1 - jitter * (this.#parts.random.next() / 2 ** 32)))
     const isChanged = before !== [...name.v4, ...name.v6].join(' ')
     const { storeEveryMs, storeAgainMs } = resolveLimits
-    this.#storeWithin(isChanged ? storeEveryMs : storeAgainMs)
+    this.#changes.storeWithin(isChanged ? storeEveryMs : storeAgainMs)
     if (!isChanged && !wasFailing) return
     const { hostname, unused } = name
     const addresses = [...name.v4, ...name.v6].filter(Boolean)
     this.#parts.log.info({ hostname, addresses, unused }, 'host name resolved')
-    this.#tell(name)
+    this.#changes.add(name.hostname)
   }
 
   #fail(name: Name, fault: LookupFault, why: string): void {
@@ -246,7 +244,7 @@ export class HostnameResolver implements AddressSource {
         ? 'a host name does not resolve, and has no addresses to answer'
         : 'a host name does not resolve; its last good addresses are answered',
     )
-    this.#tell(name)
+    this.#changes.add(name.hostname)
   }
 
   #dueIn(name: Name, delayMs: number): void {
@@ -276,32 +274,9 @@ export class HostnameResolver implements AddressSource {
     return { ok: false, why: `${refused}; ${remedy}` } as const
   }
 
-  #tell({ hostname }: Name): void {
-    this.#changed.add(hostname)
-    this.#cancelReport ??= this.#parts.after(resolveLimits.batchMs, () => {
-      this.#cancelReport = undefined
-      const changed = [...this.#changed]
-      this.#changed.clear()
-      for (const handler of this.#handlers) handler(changed)
-    })
-  }
-
-  #storeWithin(delayMs: number): void {
-    const dueMs = this.#parts.clock.monotonicMs() + delayMs
-    if (this.#parts.last === null || dueMs >= this.#storeDueMs) return
-    this.#callOffStore?.()
-    this.#storeDueMs = dueMs
-    this.#callOffStore = this.#parts.after(delayMs, () => {
-      this.#store()
-    })
-  }
-
-  #store(): void {
-    this.#callOffStore?.()
-    this.#callOffStore = undefined
-    this.#storeDueMs = Infinity
+  #store(last: LastAddresses): void {
     const known = [...this.#names.values()].filter(({ resolvedAtMs }) => resolvedAtMs > 0)
-    this.#parts.last?.keep(
+    last.keep(
       known.map(({ hostname, v4, v6, resolvedAtMs: atMs }) => ({
         hostname,
         v4: v4.filter(Boolean),

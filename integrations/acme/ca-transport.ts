@@ -4,6 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { Mutex } from '#lib/mutex.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { version } from '#lib/version.ts'
@@ -35,7 +36,7 @@ const here = new AsyncLocalStorage<CaTransport>()
 
 export class CaTransport {
   readonly #parts: CaTransportParts
-  #turns: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
   #problem: CaProblem | null = null
   #clockOffsetMs: number | null = null
 
@@ -60,13 +61,7 @@ export class CaTransport {
 
   /** The client reads all authorizations at once: a CA counts requests in a second. */
   send(request: AcmeRequest): Promise<unknown> {
-    const before = this.#turns
-    const done = (async () => {
-      await before
-      return await this.#exchange(request)
-    })()
-    this.#turns = done.catch(() => undefined)
-    return done
+    return this.#mutex.take(() => this.#exchange(request))
   }
 
   async #exchange(request: AcmeRequest): Promise<unknown> {

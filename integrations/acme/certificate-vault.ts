@@ -1,6 +1,7 @@
 // The certificate of an ACME server on a control node: a view of the database in memory, and a
 // sealed copy on the disk. Each change is a compare-and-swap, so that one node alone orders.
 import type { Clock } from '#lib/clock.ts'
+import { Mutex } from '#lib/mutex.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -42,7 +43,7 @@ export class CertificateVault {
   #isAhead = false
   /** How far the clock of the database is ahead (+) of that of this node. */
   #databaseAheadMs = 0
-  #turns: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor(parts: CertificateVaultParts) {
     this.#parts = parts
@@ -81,7 +82,7 @@ export class CertificateVault {
 
   /** Takes what other nodes have written. @returns false: it cannot be read */
   refresh(): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#mutex.take(async () => {
       if ((await this.#look()) !== null) return false
       if (this.#isAhead) await this.#change((state) => ok(state))
       return true
@@ -92,7 +93,7 @@ export class CertificateVault {
   change(
     change: (before: AcmeState) => Result<AcmeState, string>,
   ): Promise<Result<AcmeState, CertificateFault>> {
-    return this.#inTurn(() => this.#change(change))
+    return this.#mutex.take(() => this.#change(change))
   }
 
   async #change(
@@ -170,16 +171,6 @@ export class CertificateVault {
     this.#state = state
     this.#parts.copy.write(state)
     for (const handler of this.#handlers) handler(state)
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#turns
-    const done = (async () => {
-      await before
-      return await work()
-    })()
-    this.#turns = done.catch(() => undefined)
-    return await done
   }
 }
 

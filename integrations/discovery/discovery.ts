@@ -5,6 +5,7 @@ import type {
   FoundAddressesOf,
   HostnameStatus,
 } from '#inputs/resolve/address-source.ts'
+import { AddressChanges } from '#inputs/resolve/address-changes.ts'
 import { slotsFor } from '#inputs/resolve/usable-addresses.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -51,22 +52,20 @@ export class Discovery implements FoundAddressesOf {
   /** Keys of the questions that this node asks. */
   #shared: ReadonlySet<string> = new Set()
   readonly #failures: Record<string, number> = {}
-  readonly #handlers: ((names: readonly string[]) => void)[] = []
-  readonly #changed = new Set<string>()
+  readonly #changes: AddressChanges
   readonly #dropped = new Map<string, { readonly found: FoundMembers; readonly untilMs: number }>()
-  #callOffReport: (() => void) | undefined
-  #callOffStore: (() => void) | undefined
-  /** By the monotonic clock. */
-  #storeDueMs = Infinity
   #waiting: (() => void)[] = []
 
   constructor(parts: DiscoveryParts) {
     this.#parts = parts
+    const { last, clock, after } = parts
+    const store = last === null ? null : () => last.keep(this.#found())
+    this.#changes = new AddressChanges({ clock, after, batchMs: discoveryLimits.batchMs, store })
     for (const name of parts.sources.keys()) this.#failures[name] = 0
   }
 
   onChange(handler: (names: readonly string[]) => void): void {
-    this.#handlers.push(handler)
+    this.#changes.onChange(handler)
   }
 
   want(names: Iterable<string>): void {
@@ -111,8 +110,7 @@ export class Discovery implements FoundAddressesOf {
     for (const query of this.#queries.values()) query.stop()
     for (const reference of this.#references.values()) reference.stop()
     this.#queries.clear()
-    this.#callOffReport?.()
-    if (this.#callOffStore !== undefined) this.#store()
+    this.#changes.stop()
     this.#references.clear()
   }
 
@@ -300,7 +298,9 @@ export class Discovery implements FoundAddressesOf {
       slots: (before, now) => slotsFor(before, now, discoveredLimits.slots),
       ...this.#parts,
       onNews: (isChanged) => {
-        this.#tell(name, isChanged)
+        const { storeEveryMs, storeAgainMs } = discoveryLimits
+        this.#changes.storeWithin(isChanged ? storeEveryMs : storeAgainMs)
+        this.#changes.add(name)
       },
     })
   }
@@ -318,35 +318,6 @@ export class Discovery implements FoundAddressesOf {
 
   #wake(): void {
     if (this.#isSettled()) for (const done of this.#waiting.splice(0)) done()
-  }
-
-  #tell(name: string, isChanged: boolean): void {
-    const { batchMs, storeEveryMs, storeAgainMs } = discoveryLimits
-    this.#storeWithin(isChanged ? storeEveryMs : storeAgainMs)
-    this.#changed.add(name)
-    this.#callOffReport ??= this.#parts.after(batchMs, () => {
-      this.#callOffReport = undefined
-      const changed = [...this.#changed]
-      this.#changed.clear()
-      for (const handler of this.#handlers) handler(changed)
-    })
-  }
-
-  #storeWithin(delayMs: number): void {
-    const dueMs = this.#parts.clock.monotonicMs() + delayMs
-    if (this.#parts.last === null || dueMs >= this.#storeDueMs) return
-    this.#callOffStore?.()
-    this.#storeDueMs = dueMs
-    this.#callOffStore = this.#parts.after(delayMs, () => {
-      this.#store()
-    })
-  }
-
-  #store(): void {
-    this.#callOffStore?.()
-    this.#callOffStore = undefined
-    this.#storeDueMs = Infinity
-    this.#parts.last?.keep(this.#found())
   }
 
   #found(): readonly FoundMembers[] {

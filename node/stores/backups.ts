@@ -4,6 +4,7 @@ import { isAbsolute, join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Clock } from '#lib/clock.ts'
+import { Mutex } from '#lib/mutex.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -38,7 +39,7 @@ export class Backups {
   /** Time of the newest backup as of the last look; null: there is none. */
   #newestMs: number | null = null
   /** The backup under way: one at a time. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
   #loggedMissing = ''
 
   constructor(parts: BackupsParts) {
@@ -81,7 +82,7 @@ export class Backups {
   /** Aborts the backup under way. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#last
+    await this.#mutex.idle()
   }
 
   #hasSomething(): boolean {
@@ -90,9 +91,7 @@ export class Backups {
   }
 
   #afterLast<T>(work: () => Promise<Result<T, string>>): Promise<Result<T, string>> {
-    const done = this.#last.then(work).catch((error: unknown) => err((error as Error).message))
-    this.#last = done
-    return done
+    return this.#mutex.take(work).catch((error: unknown) => err((error as Error).message))
   }
 
   async #take(path = '', missing: string[] = []): Promise<Result<BackupDone, string>> {

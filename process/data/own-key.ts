@@ -9,7 +9,7 @@ import { addSigner, listSigners, nodePrincipal } from '#gitops/trust/trust-file.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { shellWord } from '#lib/shell-word.ts'
+import { shellWord } from '#lib/text/shell-word.ts'
 import { openNodeKey } from './key.ts'
 import type { Settings } from '#settings/settings.ts'
 

@@ -3,6 +3,7 @@
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { KeyRecord } from '#dns/dnssec/key-record.ts'
+import { Mutex } from '#lib/mutex.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -69,7 +70,7 @@ export class KeyVault implements KeySource {
   #keys: ReadonlyMap<string, readonly KeyRecord[]> = new Map()
   #faults: ReadonlyMap<string, string> = new Map()
   /** Looks and changes follow each other. */
-  #turns: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
   readonly #making = new Set<string>()
   /** Zones that get no first key here. */
   readonly #refused = new Map<string, NoFirstKeys & { readonly atMs: number }>()
@@ -130,19 +131,19 @@ export class KeyVault implements KeySource {
 
   /** Takes what other nodes have written. @returns false: the store cannot be reached */
   refresh(): Promise<boolean> {
-    return this.#inTurn(async () => (await this.#look()) === null)
+    return this.#mutex.take(async () => (await this.#look()) === null)
   }
 
   /** Durable, and in force on this node, when it resolves. */
   async change(zone: string, change: KeyChange): Promise<Result<readonly KeyRecord[], VaultFault>> {
-    const changed = await this.#inTurn(() => this.#change(zone, change))
+    const changed = await this.#mutex.take(() => this.#change(zone, change))
     if (this.#isBehind) await this.#settle()
     return changed
   }
 
   /** Puts all keys that are known here into a database that is older: a person has said so. */
   giveBack(): Promise<Result<null, VaultFault>> {
-    return this.#inTurn(() => this.#giveBack())
+    return this.#mutex.take(() => this.#giveBack())
   }
 
   /** Why the zone has no key here, and none is made: a sentence; null: it has, or may have. */
@@ -227,7 +228,7 @@ export class KeyVault implements KeySource {
    * the copy and handed to threads once, and not for each zone.
    */
   #settle(): Promise<void> {
-    this.#settling ??= this.#inTurn(async () => {
+    this.#settling ??= this.#mutex.take(async () => {
       this.#settling = undefined
       if (!this.#isBehind) return
       const failure = await this.#look()
@@ -346,16 +347,6 @@ export class KeyVault implements KeySource {
     const set = this.set()
     if (set.ok) this.#parts.copy.write(set.value)
     for (const handler of this.#handlers) handler()
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#turns
-    const done = (async () => {
-      await before
-      return await work()
-    })()
-    this.#turns = done.catch(() => undefined)
-    return await done
   }
 }
 

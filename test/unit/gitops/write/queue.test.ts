@@ -5,7 +5,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import type { CommitResult } from '#config/operation.ts'
 import { WriteQueue } from '#gitops/write/queue.ts'
 import type { Pending } from '#gitops/write/select.ts'
-import { Mutex } from '#gitops/sync/mutex.ts'
+import { Mutex } from '#lib/mutex.ts'
 import { ok } from '#lib/result.ts'
 
 const { writeMs, remoteLockPausesMs } = gitLimits

@@ -1,4 +1,4 @@
-// A mutex: reconciliations and writes must not overlap.
+// A mutex: runs work one after the other.
 
 export class Mutex {
   #last: Promise<void> = Promise.resolve()
@@ -11,5 +11,10 @@ export class Mutex {
       () => undefined,
     )
     return turn
+  }
+
+  /** Resolves when all that was taken so far has ended. */
+  idle(): Promise<void> {
+    return this.#last
   }
 }

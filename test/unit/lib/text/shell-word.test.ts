@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { shellWord } from '#lib/shell-word.ts'
+import { shellWord } from '#lib/text/shell-word.ts'
 
 test.each(['/var/lib/gslbd', 'a b', "it's", '$HOME', '"', '`x`', ''])(
   'a shell takes %j as one word',
