@@ -1,12 +1,6 @@
 // The hot path: one query in, one reply out, in the order of the DNS message. RFC 1034 section
 // 4.3.2.
-import {
-  findRrset,
-  nodeFlags,
-  nodeNameBytes,
-  serviceOfNode,
-  zoneOfNode,
-} from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import * as rrsetFormat from '#bundle/format/rrsets.ts'
@@ -27,7 +21,6 @@ import { answerBeside, answerWritten, findDynamic, findWritten, leadsOn } from '
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard, hashFrom } from './lookup.ts'
 import { mark } from '#answer/counters/mark.ts'
-import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { partOfMember, writeMember } from './records.ts'
@@ -52,8 +45,7 @@ const { plainByCode } = ways
 const { firstPolicyCode } = routing
 const { V4: v4, V6: v6 } = routingQuery.Family
 const { noSignal, unknownPart } = seam
-const { qnameEnd, Transport } = transaction
-const { Drop, Pass } = limits.Verdict
+const { Transport } = transaction
 
 /** Largest UDP reply for a client without EDNS. RFC 1035 section 4.2.1. */
 const plainUdpBytes = 512
@@ -107,15 +99,13 @@ export function answer(
   tx.recordsEnd = limit - optBytes(tx)
   if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
   if (tx.isUnsignable) failWhole(tx, replyOffset + headLength)
-  if (tx.limiter !== null && !tx.hasValidCookie) {
-    const verdict = tx.limiter.judge(tx)
-    if (verdict === Drop) return 0
-    if (verdict !== Pass) slip(tx)
-  }
   if (tx.isTruncated) dropRecords(tx, replyOffset + headLength)
+  const optAt = tx.hasOpt ? tx.at - replyOffset : 0
   if (tx.hasOpt) writeOpt(tx, limit)
   finishHeader(tx, questionEnd >= 0)
-  tx.counters.reply(tx.rcode, tx.qtype)
+  // The limiter counts a reply that it holds.
+  const isHeld = tx.limiter !== null && !tx.hasValidCookie && tx.limiter.hold(tx, headLength, optAt)
+  if (!isHeld) tx.counters.reply(tx.rcode, tx.qtype)
   return tx.at - replyOffset
 }
 
@@ -253,7 +243,7 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
   const node = tx.dynamicNode
   if (dynamic === undefined || node < 0 || tx.dynamicLabel > label) {
     tx.rcode = Rcode.NXDomain
-    if (tx.limiter !== null) group(tx, hashOfApex(tx, bundle, zone, label))
+    group(tx, zone)
     negative(tx, bundle, zone, -1)
     return false
   }
@@ -279,14 +269,6 @@ function group(tx: Transaction, hash: number): void {
   tx.isGrouped = true
   // The enclosing name itself has another answer, hence the complement.
   tx.group = ~hash
-}
-
-/** @param from label at which a name in the zone begins */
-function hashOfApex(tx: Transaction, bundle: Bundle, zone: number, from: number): number {
-  const start = qnameEnd - nodeNameBytes(bundle, bundle.zoneNode[zone]!)
-  let label = from
-  while (label < tx.labelCount && tx.labelOffset[label] !== start) label++
-  return tx.suffixHash[label]!
 }
 
 /**
@@ -440,15 +422,6 @@ function answerService(
 
 function refuse(tx: Transaction): void {
   tx.rcode = Rcode.Refused
-}
-
-/** Replaces an answer beyond a rate limit by one that is no longer than the query. */
-function slip(tx: Transaction): void {
-  tx.isTruncated = true
-  tx.wantsNsid = false
-  tx.wantsCommit = false
-  tx.zoneLabels = -1
-  tx.extendedError = -1
 }
 
 /** RFC 2181 section 9: a truncated answer has no records here, never half an rrset. */

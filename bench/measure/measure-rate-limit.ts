@@ -4,6 +4,7 @@
 import { bucketBytes, bucketCountFor } from '#answer/rate-limit/bucket-table.ts'
 import { mixWord } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { inlineMore } from '#server/threads/jit-warm-up.ts'
 import { AnswerLoop, benchGeneration, limitedClients } from '../data/answer-mix.ts'
 import { encodeQuery } from '../data/query-wire.ts'
 import { tableBuckets } from '../data/rate-limit.ts'
@@ -40,8 +41,11 @@ const networkCounts = [1_000, 30_000, 300_000]
 const perSecond = 10_000
 
 const isQuick = process.argv.includes('--quick')
-/** A spell takes milliseconds: on a busy machine some of them are not interrupted. */
-const [rounds, times] = isQuick ? [2, 30_000] : [60, 30_000]
+/** A spell takes less than a millisecond: on a busy machine most of them are not interrupted. */
+const [rounds, times] = isQuick ? [20, 2_400] : [600, 2_400]
+const warmUpTimes = 30_000
+
+inlineMore()
 
 function nanosOf(run: () => unknown, operations: number): number {
   const startedMs = performance.now()
@@ -56,7 +60,7 @@ function answers(networks: number): RateLimitCost[] {
     new AnswerLoop(generation, 1, limitedClients(networks, perSecond)),
   ]
   for (let i = 0; i < 5; i++) {
-    for (const [, query] of questions) for (const loop of loops) loop.run(query, times)
+    for (const [, query] of questions) for (const loop of loops) loop.run(query, warmUpTimes)
   }
   return questions.map(([question, query]) => {
     const least = [Infinity, Infinity]

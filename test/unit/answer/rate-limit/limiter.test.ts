@@ -1,6 +1,7 @@
 // Which answers of the answer path a rate limit counts as one, and what it does with too many.
 import { describe, expect, test } from 'vitest'
 import { setRates } from '#answer/rate-limit/rate-memory.ts'
+import { cookieCells } from '#test/support/dns/cookies.ts'
 import { modelOfWritten } from '#test/support/dns/written-zone.ts'
 import { limitedPath, rates } from '#test/support/rate-limits.ts'
 import type { LimitedPath, PathParts } from '#test/support/rate-limits.ts'
@@ -202,6 +203,26 @@ describe('an answer beyond the limit', () => {
     asked('none.example.org. A')
     expect(asked('none.example.org. A')).toMatchObject({ tc: true, rcode: 3, authority: [] })
     expect(limited()).toEqual(['answer slip: 1', 'nxdomain slip: 1'])
+  })
+
+  test('keeps the cookie and the client subnet when it is cut, and nothing longer', () => {
+    const cookie = Buffer.from('0123456789abcdef', 'hex')
+    const subnet = Buffer.from('00011800c63364', 'hex')
+    const options = [
+      { code: 3, data: Buffer.alloc(0) },
+      { code: 8, data: subnet },
+      { code: 10, data: cookie },
+    ]
+    const settings = { nsid: 'a long name of a node', versionBind: '', cookies: cookieCells() }
+    const { ask } = path({ settings, limits: { rates: rates(1, { slip: 1 }) } })
+    const parts = { opt: { options } }
+    ask('www.example.org. A', '192.0.2.1', parts)
+    const slipped = ask('www.example.org. A', '192.0.2.1', parts)
+    expect(slipped).toMatchObject({ tc: true, answer: [] })
+    expect(slipped?.opt?.options.map(({ code }) => code)).toEqual([8, 10])
+    const [left, jar] = slipped?.opt?.options ?? []
+    expect(left?.data.toString('hex')).toBe(subnet.toString('hex'))
+    expect(jar?.data.subarray(0, 8)).toEqual(cookie)
   })
 
   test.each([2, 3, 10])('is an empty one about once in %i, at random', (slip) => {

@@ -3,10 +3,13 @@ import { expect, test } from 'vitest'
 import { noLimit } from '#answer/counters/query-bucket.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
+import { RateLimiter } from '#answer/rate-limit/limiter.ts'
+import { createRateMemory } from '#answer/rate-limit/rate-memory.ts'
 import { Control } from '#server/threads/responder-control.ts'
 import { respond } from '#server/threads/responder.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
 import { listSource } from '#test/support/memory-source.ts'
+import { rates, rateSettings } from '#test/support/rate-limits.ts'
 
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
 
@@ -40,6 +43,35 @@ test('answers the batches of any source, and ends at a stop when no packet is le
   expect(timed).toEqual(['begin', 2, 'begin', 1])
   expect(rested).toEqual([2, 0, 1])
   expect(takeOvers).toBe(0)
+})
+
+test('judges the answers of a batch together, and sends those that have room', () => {
+  const control = new Int32Array(new SharedArrayBuffer(16))
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction(settings, 1, counters)
+  const limits = rateSettings({ rates: rates(2, { slip: 1 }) })
+  tx.limiter = new RateLimiter(createRateMemory(limits, 1, 1, 0), 0, 1, counters, () => 0)
+  const batch = ['a.test. A', 'b.test. A', 'c.test. A'].map((question) => query(question))
+  const source = listSource([batch, batch], () => {
+    Atomics.store(control, Control.Generation, Control.Stop)
+  })
+  respond(source, tx, {
+    control,
+    bucket: { take: () => noLimit, giveBack: () => undefined },
+    scripts: { startBatch: () => undefined },
+    turns: { took: () => undefined },
+    timer: { begin: () => undefined, end: () => undefined },
+    rest: () => undefined,
+    takeOver: () => undefined,
+    handOver: () => undefined,
+  })
+  const sent = source.sent.map((reply) => decodeMessage(reply))
+  // All are errors to one network, of which there is room for two.
+  expect(sent.map(({ tc }) => tc)).toEqual([false, false, true, true, true, true])
+  expect(sent.map(({ questions }) => questions[0]?.name)).toEqual(
+    ['a', 'b', 'c', 'a', 'b', 'c'].map((label) => `${label}.test.`),
+  )
+  expect(counters.snapshot()).toMatchObject({ truncated: 4, byRcode: { 5: 6 } })
 })
 
 test('takes over before the batch that comes after a publication', () => {
