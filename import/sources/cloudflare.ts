@@ -20,7 +20,8 @@ export const cloudflareSource: ImportSource = {
     if (!document.ok) return document
     const { root, top } = document.value
     const whole = root.object(rootKey)
-    const records = section(whole, 'dns_records') ?? section(root, rootKey)
+    const builder = new ZoneBuilder(rootOrigin)
+    const records = section(whole, 'dns_records', builder) ?? section(root, rootKey, builder)
     if (origin === undefined || records === undefined) {
       const message =
         records === undefined
@@ -28,10 +29,9 @@ export const cloudflareSource: ImportSource = {
           : 'the export does not say which zone it is: give its name with --origin'
       return err([{ ...top, message }])
     }
-    const builder = new ZoneBuilder(rootOrigin)
     const flattened = flattenedNames(records, formatName(origin).toLowerCase())
     const [balancers, pools, monitors] = ['load_balancers', 'pools', 'monitors'].map(
-      (key) => section(whole, key) ?? [],
+      (key) => section(whole, key, builder) ?? [],
     ) as [readonly ExportObject[], readonly ExportObject[], readonly ExportObject[]]
     const active = balancers.filter((one) => isActive(one, builder))
     const names = new Set(active.map((one) => one.text('name').toLowerCase()))
@@ -56,13 +56,22 @@ export const cloudflareSource: ImportSource = {
 }
 
 /** A list, or the API response around one. */
-function section(of: ExportObject, key: string): readonly ExportObject[] | undefined {
+function section(
+  of: ExportObject,
+  key: string,
+  builder: ZoneBuilder,
+): readonly ExportObject[] | undefined {
   if (of.isList(key)) return of.objects(key)
   const answer = of.object(key)
   if (!answer.isList('result')) return undefined
   const pages = answer.object('result_info')
   pages.aside('says how the list was asked for', 'page', 'per_page', 'count', 'total_count')
   pages.asUsual('total_pages', 0, 1)
+  const pageCount = pages.number('total_pages') ?? 1
+  if (pageCount > 1) {
+    const text = `one page of ${pageCount}: what the others have is missing; ask with per_page=5000`
+    builder.note('not mapped', pages.place, text)
+  }
   answer.asUsual('success', true)
   return answer.objects('result')
 }

@@ -2,6 +2,7 @@
 // optionally with the HealthChecks of `aws route53 list-health-checks` in the same object.
 import { err, ok } from '#lib/result.ts'
 import { readExport, rootKey } from '#import/fields/export-document.ts'
+import type { ExportObject } from '#import/fields/export-object.ts'
 import type { ImportSource } from './imported.ts'
 import { balancedName } from './route53-balanced.ts'
 import { route53Checks } from './route53-health-check.ts'
@@ -22,10 +23,11 @@ export const route53Source: ImportSource = {
         'expected the list ResourceRecordSets: "aws route53 list-resource-record-sets"'
       return err([{ ...top, message }])
     }
+    const builder = new ZoneBuilder(rootOrigin)
     zone.asUsual('IsTruncated', false)
     zone.aside('says how the list was asked for', 'MaxItems')
+    if (zone.flag('IsTruncated') === true || zone.has('NextToken')) noteCut(zone, builder)
     const sets = zone.objects('ResourceRecordSets').map(route53Set)
-    const builder = new ZoneBuilder(rootOrigin)
     const balanced = balancedNames(sets)
     const isPart = new Set(balanced.flat())
     for (const set of sets) {
@@ -38,6 +40,14 @@ export const route53Source: ImportSource = {
     for (const some of balanced) balancedName(some, checks, builder)
     return ok(builder.result(origin, top, root.notes()))
   },
+}
+
+/** The API gives at most 300 sets at once, `aws` with `--max-items` less. */
+function noteCut(zone: ExportObject, builder: ZoneBuilder): void {
+  const next = zone.text('NextRecordName')
+  const text = `the list ends before ${next === '' ? 'the zone does' : next}: the rest is missing`
+  builder.note('not mapped', zone.place, `${text}; "aws" without --max-items gives all`)
+  zone.aside('says where the list goes on', 'NextRecordType', 'NextRecordIdentifier', 'NextToken')
 }
 
 /** The sets of each name with several answers: addresses or aliases. */
