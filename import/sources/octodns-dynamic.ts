@@ -167,6 +167,7 @@ function byPlace(
     }
     return pool.members.map((member) => ({ ...member, region }))
   })
+  sayWider(rules, pools, given, say)
   const isForAll = members.some(({ region }) => region === everywhere)
   const rest = isForAll ? [] : given.map((member) => ({ ...member, region: everywhere }))
   sayMixed(used, say)
@@ -175,6 +176,33 @@ function byPlace(
     members: oneRegionEach([...members, ...rest], (why) => say('not mapped', why)),
     isProbed: used.some(({ isUp }) => !isUp),
     fallback: given,
+  }
+}
+
+/** octoDNS answers the values where a pool without a fallback is down. */
+function sayWider(
+  rules: readonly ExportObject[],
+  pools: ExportObject,
+  given: readonly BalancedMember[],
+  say: Say,
+): void {
+  const own = new Set(given.map(({ target }) => target))
+  const isOwn = (pool: string): boolean =>
+    poolNamed(pools, pool).members.every(({ target }) => own.has(target))
+  const mapped = rules
+    .map((rule) => ({ pool: rule.text('pool'), geos: rule.texts('geos'), rule }))
+    .filter(({ geos, rule }) => geos.length === 1 || (geos.length === 0 && !rule.has('subnets')))
+  for (const { pool: name, geos } of mapped) {
+    const [place] = geos
+    if (place === undefined || pools.object(name).has('fallback')) continue
+    if (poolNamed(pools, name).isUp) continue
+    const wider = mapped.filter((one) => {
+      const [region] = one.geos
+      const isEnclosing = region === undefined || place.startsWith(`${region}-`)
+      return isEnclosing && one.pool !== name
+    })
+    if (wider.every((one) => isOwn(one.pool))) continue
+    say('changed', `where pool ${name} is down its values answered, now the next wider region`)
   }
 }
 
