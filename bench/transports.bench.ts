@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeQuery } from './data/query-wire.ts'
 import { dnsperf } from './load/dnsperf.ts'
-import { httpsLoad } from './load/https-load.ts'
 import type { HttpsMethod } from './load/https-frames.ts'
-import { idleConnections } from './load/idle-connections.ts'
+import { askConnections, openConnections } from './load/secure-load.ts'
+import type { Asked, AskPlan } from './load/secure-load.ts'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
 import { cells, loadCore, sampleColumns, serverCore } from './servers/duel.ts'
@@ -38,6 +38,8 @@ const ways: readonly Way[] = [
   { name: 'tls', connections: 50, outstanding: 500 },
   { name: 'https', connections: 4, outstanding: 200, method: 'GET' },
   { name: 'https', connections: 4, outstanding: 200, method: 'POST' },
+  { name: 'https', connections: 50, outstanding: 500, method: 'POST' },
+  { name: 'https', connections: 50, outstanding: 50, method: 'GET' },
   { name: 'https', connections: 50, outstanding: 50, method: 'POST' },
 ]
 const settleMs = 2_000
@@ -124,7 +126,7 @@ function costTable(
     notes: [
       `medians of ${rounds} rounds of ${seconds} s; the load is on the other core: dnsperf, over HTTPS frames of HTTP/2`,
       `each: queries that a connection has under way; bind: ${bind}; dnsdist ${dnsdist} before Knot, the CPU time of both`,
-      'sessions are made before; P-256',
+      'over HTTPS, connections are made before; P-256',
     ],
   }
 }
@@ -140,8 +142,7 @@ async function load(
   queryFile: string,
   seconds: number,
 ): Promise<Sample> {
-  const before = cpuOf(server)
-  const { completed, queriesPerSecond } = await ask(server, way, queryFile, seconds)
+  const { before, completed, queriesPerSecond } = await ask(server, way, queryFile, seconds)
   const parts = cpuOf(server).map((after, i) => cpuPerQuery(before[i]!, after, completed))
   const sum = (of: (part: (typeof parts)[number]) => number): number =>
     parts.reduce((total, part) => total + of(part), 0)
@@ -153,29 +154,39 @@ async function load(
   }
 }
 
+interface Load {
+  /** CPU time at its beginning. */
+  readonly before: readonly CpuTime[]
+  readonly completed: number
+  readonly queriesPerSecond: number
+}
+
 async function ask(
-  { ports }: SecureServer,
+  server: SecureServer,
   { name, connections, outstanding, method }: Way,
   queryFile: string,
   seconds: number,
-): Promise<{ readonly completed: number; readonly queriesPerSecond: number }> {
+): Promise<Load> {
+  const { ports } = server
   if (method === undefined) {
     const [mode, port] =
       name === 'tcp' ? (['tcp', ports.tcp] as const) : (['dot', ports.tls] as const)
-    const run = {
-      mode,
-      port,
-      queryFile,
-      seconds,
-      clients: connections,
-      outstandingMax: outstanding,
-    }
-    return dnsperf({ ...run, core: loadCore })
+    const run = { mode, port, queryFile, seconds, clients: connections }
+    const before = cpuOf(server)
+    return { before, ...(await dnsperf({ ...run, outstandingMax: outstanding, core: loadCore })) }
   }
-  const run = { port: ports.https, path: httpsPath, query, method, connections, seconds }
-  const result = await httpsLoad({ ...run, outstanding: outstanding / connections }, loadCore)
-  if (result.failed > 0) throw new Error(`${result.failed} replies over HTTPS were not 200`)
-  return { completed: result.answered, queriesPerSecond: result.answered / result.seconds }
+  const plan = { port: ports.https, path: httpsPath, query, method, connections }
+  const { program } = await openConnections(plan, loadCore)
+  const before = cpuOf(server)
+  const each = outstanding / connections
+  const {
+    answered,
+    good,
+    seconds: took,
+  } = await askConnections(program, { seconds, outstanding: each })
+  await program.stop()
+  if (good < answered) throw new Error(`${answered - good} replies over HTTPS were not 200`)
+  return { before, completed: answered, queriesPerSecond: answered / took }
 }
 
 async function measureMemory(
@@ -183,6 +194,7 @@ async function measureMemory(
   figures: Record<string, Figure>,
 ): Promise<Table> {
   const connections = isQuick ? 200 : 10_000
+  const plan = isQuick ? { perSecond: 2_000, seconds: 1 } : { perSecond: 20_000, seconds: 5 }
   const rows: string[][] = []
   for (const over of ['tls', 'https'] as const) {
     for (const name of installed) {
@@ -191,14 +203,18 @@ async function measureMemory(
       // Memory that another load has left behind would be in the figure.
       const server = await startSecureServer(name, { directory: home, names, core: serverCore })
       try {
-        const held = await hold(server, over, connections)
+        const held = await hold(server, over, connections, plan)
         if (name === 'gslbd') {
           const value = held.grown / held.open / 1_024
           figures[`transports.${over}.memory`] = { value, unit: 'KiB', n: held.open }
+          const n = held.load.answered
+          figures[`transports.${over}.many`] = { value: held.micros, unit: 'µs', n }
         }
         rows.push([
           ...[over, name, String(held.open), mib(held.before), mib(held.before + held.grown)],
           ...[fixed(held.grown / held.open / 1_024, 1), fixed(held.cpuMs / held.open, 2)],
+          ...[String(Math.round(held.load.asked / plan.seconds)), fixed(held.micros, 1)],
+          String(held.load.asked - held.load.good),
         ])
       } finally {
         await server.stop()
@@ -206,29 +222,46 @@ async function measureMemory(
     }
   }
   return {
-    title: 'Memory of connections that are open, each with one query that was answered',
+    title: `Many connections: memory when each has asked once, and ${plan.perSecond} queries/s over all`,
     columns: [
       ...['over', 'server', 'connections', 'MiB before', 'MiB with them'],
-      ...['KiB each', 'CPU ms of a connection'],
+      ...['KiB each', 'CPU ms of a connection', 'queries/s', 'µs a query', 'not answered'],
     ],
     rows,
-    notes: ['resident memory of a server that has just started; sessions are not resumed'],
+    notes: [
+      'resident memory of a server that has just started; sessions are not resumed',
+      'queries/s: what the load, which has the other core, has sent; it does not wait for answers',
+    ],
   }
+}
+
+interface Held {
+  readonly open: number
+  readonly before: number
+  readonly grown: number
+  readonly cpuMs: number
+  readonly load: Asked
+  /** CPU time of a query. */
+  readonly micros: number
 }
 
 async function hold(
   server: SecureServer,
   over: 'tls' | 'https',
   connections: number,
-): Promise<{ open: number; before: number; grown: number; cpuMs: number }> {
+  asks: AskPlan,
+): Promise<Held> {
   const resident = (): number => server.pids.reduce((sum, pid) => sum + residentBytes(pid).now, 0)
   const spentNs = (): number => cpuOf(server).reduce((sum, { totalNs }) => sum + totalNs, 0)
   const [before, cpuNs] = [resident(), spentNs()]
   const path = over === 'tls' ? null : httpsPath
-  const plan = { port: server.ports[over], connections, query, path }
-  const { open, program } = await idleConnections(plan, loadCore)
+  const plan = { port: server.ports[over], connections, query, path, method: 'POST' as const }
+  const { open, program } = await openConnections(plan, loadCore)
   await sleep(settleMs)
   const held = { open, before, grown: resident() - before, cpuMs: (spentNs() - cpuNs) / 1e6 }
+  const idleNs = spentNs()
+  const load = await askConnections(program, asks)
+  const micros = (spentNs() - idleNs) / 1_000 / load.answered
   await program.stop()
-  return held
+  return { ...held, load, micros }
 }

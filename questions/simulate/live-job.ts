@@ -19,7 +19,7 @@ import { invalid, readQuestion, readTime } from '#judge/simulate/question-text.t
 import { scriptsOf } from '#judge/simulate/scripts.ts'
 import type { SimulatedService } from '#judge/simulate/service.ts'
 import { simulate } from '#judge/simulate/simulation.ts'
-import type { Simulation } from '#judge/simulate/simulation.ts'
+import type { Simulation, SimulationMemory } from '#judge/simulate/simulation.ts'
 
 export interface LiveJob {
   readonly bundle: Uint8Array
@@ -47,7 +47,10 @@ export interface LiveAnswer {
   readonly other?: { readonly bytes: Uint8Array; readonly digest: string }
 }
 
-export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, SimulationFault>> {
+export async function runLiveJob(
+  job: LiveJob,
+  memory: SimulationMemory,
+): Promise<Result<LiveAnswer, SimulationFault>> {
   const { query, tenant } = job
   const asked = readQuestion(query)
   if (!asked.ok) return asked
@@ -68,10 +71,8 @@ export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, Simul
   const overlays = isAsNow ? overlaysNow(bundle, at.value) : showOverlays(bundle, state, at.value)
   const scripts = scriptsOf([bundle], tables, at.value)
   const seed = query.seed ?? 1
-  const result = simulate(bundle, state, {
-    ...asked.value,
-    ...{ seed, count: 0, tables, scripts },
-  })
+  const question = { ...asked.value, seed, count: 0, tables, scripts }
+  const result = simulate(bundle, state, question, memory)
   await scripts?.close()
   const isOwn = tenant === null || result.service?.tenant === tenant
   const service = isOwn ? result.service : null

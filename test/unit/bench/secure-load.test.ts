@@ -1,13 +1,12 @@
-// Loads of DNS over HTTPS that write their own frames, as a server of node:http2 reads them.
+// A load of DNS over HTTPS that writes its own frames, as a server of node:http2 reads them.
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createSecureServer } from 'node:http2'
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { httpsLoad } from '#bench/load/https-load.ts'
 import { httpsMethods } from '#bench/load/https-frames.ts'
-import { idleConnections } from '#bench/load/idle-connections.ts'
+import { askConnections, openConnections } from '#bench/load/secure-load.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -19,7 +18,7 @@ interface Request {
 
 /** Every third answer is a 404. */
 async function server(every = 3) {
-  const { certFile, keyFile } = makeTlsFiles(tempDir('https-load'), 'ns.example')
+  const { certFile, keyFile } = makeTlsFiles(tempDir('secure-load'), 'ns.example')
   const requests: Request[] = []
   const sessions = new Set<ServerHttp2Session>()
   const one = createSecureServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) })
@@ -52,10 +51,12 @@ const shared = { path: '/dns-query', query: message.toString('hex') }
 
 test.each(httpsMethods)('requests by %s are whole, and replies are counted', async (method) => {
   const { port, requests } = await server()
-  const load = { ...shared, port, method, connections: 2, outstanding: 5, seconds: 0.5 }
-  const { answered, failed } = await httpsLoad(load, 0)
+  const { program } = await openConnections({ ...shared, port, method, connections: 2 }, 0)
+  const { asked, answered, good } = await askConnections(program, { outstanding: 5, seconds: 0.5 })
+  await program.stop()
   expect(answered).toBeGreaterThan(20)
-  expect(Math.abs(failed - answered / 3)).toBeLessThan(12)
+  expect(answered).toBe(asked)
+  expect(Math.abs(answered - good - answered / 3)).toBeLessThan(12)
   const dns = message.toString('base64url')
   const expected =
     method === 'GET'
@@ -68,10 +69,14 @@ test.each(httpsMethods)('requests by %s are whole, and replies are counted', asy
   }
 })
 
-test('idle connections stay open, each with one answer, until they are told to end', async () => {
+test('connections stay open, each with one answer, and ask and end when told to', async () => {
   const { port, requests, sessions } = await server(1e9)
-  const { open, program } = await idleConnections({ ...shared, port, connections: 50 }, 0)
+  const plan = { ...shared, port, connections: 50, method: 'POST' as const }
+  const { open, program } = await openConnections(plan, 0)
   expect([open, requests.length, sessions.size]).toEqual([50, 50, 50])
+  const asked = await askConnections(program, { perSecond: 1_000, seconds: 0.1 })
+  expect(asked).toMatchObject({ asked: 100, answered: 100, good: 100 })
+  expect(requests.length).toBe(150)
   await program.stop()
   await waitUntil('closed', () => sessions.size === 0)
 })
