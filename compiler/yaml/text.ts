@@ -58,8 +58,14 @@ export function flowText(value: JsonValue): string {
   return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
 }
 
+/** Names and ids, which the library prints as they are; it takes a document for each scalar. */
+const plainText = /^(?:[a-z][\w.-]*|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
+/** Truth values, nothing, and what the library takes for a number: quoted for some reader. */
+const reserved = /^(?:y|yes|n|no|on|off|true|false|null|e-?\d+)$/i
+
 /** Double quotes of YAML accept every escape of JSON. */
 function scalarText(value: JsonValue): string {
+  if (typeof value === 'string' && plainText.test(value) && !reserved.test(value)) return value
   if (typeof value === 'string' && /[\p{Cc}\u2028\u2029\ufeff]/u.test(value)) {
     return JSON.stringify(value).replace(
       /[\u007f-\u009f\u2028\u2029\ufeff]/g,

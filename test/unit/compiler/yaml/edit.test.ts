@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
+import { Document, isSeq } from 'yaml'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import { jsonLines } from '#compiler/yaml/parse/json-lines.ts'
+import { flowText } from '#compiler/yaml/text.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { anyText } from '#test/support/any-text.ts'
 
@@ -218,4 +220,19 @@ test('printed and edited texts read as the intended value', () => {
     }),
     { numRuns: 400 },
   )
+})
+
+test('a short text is printed as the library prints it', () => {
+  const byLibrary = (text: string): string => {
+    const document = new Document([text], { schema: 'core', compat: 'yaml-1.1' })
+    assert(isSeq(document.contents))
+    document.contents.flow = true
+    return document.toString().trim().slice(1, -1).trim()
+  }
+  const words = ['y', 'No', 'ON', 'off', 'True', 'null', 'e3', 'E-1', 'inf', 'NaN', 'none', 'web-1']
+  const ids = ['019adf00-0000-7000-8000-000000000000', '1e345678-0000-0000-0000-000000000000']
+  const signs = fc.string({ unit: fc.constantFrom(...'yesnotruflae0129.-_:#'), maxLength: 6 })
+  const check = (text: string): void => assert.equal(flowText(text), byLibrary(text))
+  for (const text of [...words, ...ids]) check(text)
+  fc.assert(fc.property(signs, check))
 })
