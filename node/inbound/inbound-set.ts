@@ -1,6 +1,7 @@
 // The records of one name and type as they came, within the limits of a record set here.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { assert } from '#lib/assert.ts'
 import { valuesPerRrsetMax } from '#schemas/objects/records.ts'
 
@@ -8,6 +9,8 @@ import { valuesPerRrsetMax } from '#schemas/objects/records.ts'
 const recordBytes = 12
 
 export class InboundSet {
+  /** As files have it. */
+  readonly name: string
   /** Wire form, lower case. */
   readonly owner: Uint8Array
   readonly type: number
@@ -18,7 +21,8 @@ export class InboundSet {
   #positions: Map<string, number> | undefined
   #bytes = 0
 
-  constructor(owner: Uint8Array, type: number, ttl: number) {
+  constructor(name: string, { owner, type, ttl }: Omit<ZoneRecord, 'rdata'>) {
+    this.name = name
     this.owner = owner
     this.type = type
     this.ttl = ttl

@@ -16,6 +16,7 @@ import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { inSlices } from '#lib/thread/slices.ts'
 import type { After } from '#lib/timer.ts'
 import { areTooMany } from '#judge/guard/removal.ts'
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
@@ -170,7 +171,7 @@ export class InboundZones {
       },
       stored: () => storedOf(this.#filesOf(name)),
       take: async (came, accepted) => {
-        const plan = filesOf(this.#filesOf(name), came)
+        const plan = await inSlices(filesOf(this.#filesOf(name), came), clock)
         if (!plan.ok) return plan
         const held = accepted === undefined ? this.#tooMuch(plan.value) : undefined
         if (held !== undefined) return err({ is: 'held', reason: held })

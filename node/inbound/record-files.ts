@@ -6,11 +6,11 @@ import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation, UpdateObject } from '#config/operation.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
-import { enclosingNames } from '#dns/enclosing-names.ts'
-import { formatName, parseName } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { assert } from '#lib/assert.ts'
+import { itemsPerStep } from '#lib/thread/slices.ts'
 import { err, ok } from '#lib/result.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
 import type { Result } from '#lib/result.ts'
@@ -42,33 +42,41 @@ export interface FilesPlan {
   readonly operations: readonly Operation[]
   /** Names that had records, as files have them, and have none any more. */
   readonly lost: readonly string[]
-  /** How many names had records. */
+  /** How many names had records; 0 where none is lost. */
   readonly names: number
 }
 
-export function filesOf(
+/** Yields where it may pause: a zone may have a million records. */
+export function* filesOf(
   files: InboundFiles,
   came: Exclude<Transferred, { readonly is: 'current' }>,
-): Result<FilesPlan, FilesFault> {
-  if (came.is === 'changes') return changedFiles(files, came.changes, came.soa)
-  const grouped = groupedZone(came.records, files.zone)
+): Planning<Result<FilesPlan, FilesFault>> {
+  if (came.is === 'changes') return yield* changedFiles(files, came.changes, came.soa)
+  const grouped = yield* groupedZone(came.records, files.zone)
   if (!grouped.ok) return err({ is: 'refused', reason: grouped.error })
   const { sets, isSigned } = grouped.value
   if (isSigned && !files.isSigned) return err({ is: 'refused', reason: signedThere })
-  return ok(planFor(files, printedBy(sets, files), came.soa))
+  const wanted: Wanted = {
+    now: (before) => {
+      const key = keyOf(before)
+      const set = sets.get(key)
+      sets.delete(key)
+      const printed = set && printedSet(set, files.zone)
+      // Nearly all are: what is in memory already stays alone there.
+      return printed !== undefined && isSameSet(printed, before) ? before : printed
+    },
+    coming: () => sets.values(),
+  }
+  return ok(yield* planFor(files, wanted, came.soa))
 }
 
-function planFor(
-  files: InboundFiles,
-  wanted: ReadonlyMap<SetKey, RecordSet>,
-  soa: InboundSoa,
-): FilesPlan {
-  const before = new Set(
-    files.entries.flatMap(({ object }) => object.spec.records.map(({ name }) => name)),
-  )
-  const after = new Set(Array.from(wanted.values(), ({ name }) => name))
-  const lost = [...before].filter((name) => !after.has(name))
-  return { operations: operationsFor(files, wanted, soa), lost, names: before.size }
+type Planning<T> = Generator<undefined, T>
+
+interface Wanted {
+  /** What becomes of a set of a file; each is asked once. @returns undefined: it is gone */
+  readonly now: (before: RecordSet) => RecordSet | undefined
+  /** What has no file yet, when all were asked. */
+  readonly coming: () => Iterable<InboundSet>
 }
 
 const signedThere =
@@ -106,63 +114,89 @@ export function headOf(
   return entries.find(({ object }) => object.spec.transfer?.soa !== undefined) ?? entries[0]
 }
 
-function printedBy(
-  sets: ReadonlyMap<SetKey, InboundSet>,
-  { zone }: InboundFiles,
-): Map<SetKey, RecordSet> {
-  const printed = sorted(Array.from(sets.values(), (set) => printedSet(set, zone)))
-  return new Map(printed.map((set) => [`${set.name} ${set.type}`, set]))
+interface KeptFile {
+  readonly entry: ConfigEntry<'Records'>
+  readonly records: RecordSet[]
 }
 
 /** A file stays the home of its sets; new ones fill the files that have room. */
-function operationsFor(
-  files: InboundFiles,
-  wanted: ReadonlyMap<SetKey, RecordSet>,
-  soa: InboundSoa,
-): readonly Operation[] {
-  const placed = new Set<SetKey>()
-  const kept = files.entries.map((entry) => {
+function* planFor(files: InboundFiles, wanted: Wanted, soa: InboundSoa): Planning<FilesPlan> {
+  const gone = new Set<string>()
+  const kept: KeptFile[] = []
+  let count = 0
+  for (const entry of files.entries) {
     const records: RecordSet[] = []
-    for (const { name, type } of entry.object.spec.records) {
-      const key = `${name} ${type}`
-      const set = placed.has(key) ? undefined : wanted.get(key)
-      if (set === undefined) continue
-      placed.add(key)
-      records.push(set)
+    for (const before of entry.object.spec.records) {
+      const set = wanted.now(before)
+      if (set === undefined) gone.add(before.name)
+      else records.push(set)
+      if (++count % itemsPerStep === 0) yield
     }
-    return { entry, records }
-  })
-  const coming = [...wanted].flatMap(([key, set]) => (placed.has(key) ? [] : [set]))
-  const lists = kept.map(({ records }) => filled(records, coming))
-  const made: RecordSet[][] = []
-  while (coming.length > 0) made.push(filled([], coming))
-  assert(placed.size <= wanted.size, 'a set has one home')
+    kept.push({ entry, records })
+  }
+  const coming: RecordSet[] = []
+  for (const set of wanted.coming()) {
+    coming.push(printedSet(set, files.zone))
+    if (coming.length % itemsPerStep === 0) yield
+  }
+  for (const { name } of coming) gone.delete(name)
+  const lost = gone.size === 0 ? noneLost : yield* lostNames(files, kept, gone)
+  return { ...lost, operations: yield* operationsFor(files, kept, yield* sorted(coming), soa) }
+}
+
+const noneLost = { lost: [], names: 0 } as const
+
+/** @param gone names of sets that are gone; loses those that have others */
+function* lostNames(
+  { entries }: InboundFiles,
+  kept: readonly KeptFile[],
+  gone: Set<string>,
+): Planning<Pick<FilesPlan, 'lost' | 'names'>> {
+  for (const { records } of kept) {
+    yield
+    for (const { name } of records) gone.delete(name)
+  }
+  const names = new Set<string>()
+  for (const { object } of entries) {
+    yield
+    for (const { name } of object.spec.records) names.add(name)
+  }
+  return { lost: [...gone], names: names.size }
+}
+
+/** @param coming is emptied */
+function* operationsFor(
+  files: InboundFiles,
+  kept: readonly KeptFile[],
+  coming: RecordSet[],
+  soa: InboundSoa,
+): Planning<readonly Operation[]> {
   const head = headOf(files.entries)
-  if (head === undefined && made.length === 0) made.push([])
-  const changed = kept.flatMap(({ entry }, i): Operation[] => {
-    const records = lists[i]!
+  const changed: Operation[] = []
+  for (const { entry, records } of kept) {
+    yield
+    const list = filled(records, coming)
     const transfer: Transfer = entry === head ? { soa } : {}
-    if (entry !== head && records.length === 0) {
-      return [{ verb: 'delete', kind: 'Records', target: { uid: entry.uid } }]
+    if (entry !== head && list.length === 0) {
+      changed.push({ verb: 'delete', kind: 'Records', target: { uid: entry.uid } })
+      continue
     }
     const isSame =
-      areSame(records, entry.object.spec.records) &&
+      areSame(list, entry.object.spec.records) &&
       JSON.stringify(transfer) === JSON.stringify(entry.object.spec.transfer)
-    return isSame ? [] : [updated(entry, { records: records.map(plainSet), transfer })]
-  })
+    if (!isSame) changed.push(updated(entry, { records: list.map(plainSet), transfer }))
+  }
   const names = freeNames(files)
-  const created = made.map((records, i): Operation => {
-    const transfer: Transfer = head === undefined && i === 0 ? { soa } : {}
-    const spec = {
-      zone: files.name,
-      transfer,
-      records: records.map(plainSet),
-    } as unknown as JsonObject
+  for (let isFirst = head === undefined; isFirst || coming.length > 0; isFirst = false) {
+    yield
+    const transfer: Transfer = isFirst ? { soa } : {}
+    const records = filled([], coming)
+    const spec = { zone: files.name, transfer, records } as unknown as JsonObject
     const name: string = names.next().value
-    return { verb: 'create', kind: 'Records', tenant: files.tenant, name, spec }
-  })
-  const operations = [...changed, ...created]
-  return head === undefined || operations.length === 0 ? operations : pinned(head, operations)
+    changed.push({ verb: 'create', kind: 'Records', tenant: files.tenant, name, spec })
+  }
+  assert(coming.length === 0, 'each set has a home')
+  return head === undefined || changed.length === 0 ? changed : pinned(head, changed)
 }
 
 /** @param coming loses what has found room */
@@ -179,30 +213,64 @@ function filled(records: RecordSet[], coming: RecordSet[]): RecordSet[] {
     records.push(coming[taken++]!)
   }
   coming.splice(0, taken)
-  return records.length === before ? records : sorted(records)
+  const isInOrder = before === 0 || records.length === before
+  return isInOrder ? records : sortedKeys(records).map(({ set }) => set)
+}
+
+/** Sorts parts, and then merges them, so that it may pause. */
+function* sorted(records: readonly RecordSet[]): Planning<RecordSet[]> {
+  let runs: KeyedSet[][] = []
+  for (let at = 0; at < records.length; at += sortedAtOnce) {
+    runs.push(sortedKeys(records.slice(at, at + sortedAtOnce)))
+    yield
+  }
+  while (runs.length > 1) {
+    const merged: KeyedSet[][] = []
+    for (let i = 0; i < runs.length; i += 2) {
+      merged.push(yield* mergedRuns(runs[i]!, runs[i + 1] ?? []))
+    }
+    runs = merged
+  }
+  return (runs[0] ?? []).map(({ set }) => set)
+}
+
+const sortedAtOnce = 2_048
+
+interface KeyedSet {
+  readonly key: string
+  readonly set: RecordSet
 }
 
 /** Neighbours of a set are mostly its neighbours in the zone: a change is easier to read. */
-function sorted(records: readonly RecordSet[]): RecordSet[] {
-  const reversed = ({ name }: RecordSet): string => name.split('.').reverse().join('.')
-  return records
-    .map((set): [string, RecordSet] => [reversed(set), set])
-    .sort(([a, one], [b, other]) => byCodeUnits(a, b) || byCodeUnits(one.type, other.type))
-    .map(([, set]) => set)
+const sortedKeys = (records: readonly RecordSet[]): KeyedSet[] =>
+  records.map((set) => ({ key: set.name.split('.').reverse().join('.'), set })).sort(byPlace)
+
+const byPlace = (a: KeyedSet, b: KeyedSet): number =>
+  byCodeUnits(a.key, b.key) || byCodeUnits(a.set.type, b.set.type)
+
+function* mergedRuns(a: readonly KeyedSet[], b: readonly KeyedSet[]): Planning<KeyedSet[]> {
+  const merged: KeyedSet[] = []
+  let [i, j] = [0, 0]
+  while (i < a.length || j < b.length) {
+    const isOfA = j === b.length || (i < a.length && byPlace(a[i]!, b[j]!) <= 0)
+    merged.push(isOfA ? a[i++]! : b[j++]!)
+    if (merged.length % sortedAtOnce === 0) yield
+  }
+  return merged
 }
 
 const sizeOf = ({ name, type, values }: RecordSet): number =>
   values.reduce((sum, value) => sum + value.length + 4, name.length + type.length + 48)
 
 function areSame(records: readonly RecordSet[], before: readonly RecordSet[]): boolean {
-  if (records.length !== before.length) return false
-  return records.every((set, i) => {
-    const was = before[i]!
-    if (set === was) return true
-    const { name, type, ttl, values } = set
-    if (name !== was.name || type !== was.type || ttl !== was.ttl) return false
-    return values.length === was.values.length && values.every((v, j) => v === was.values[j])
-  })
+  return records.length === before.length && records.every((set, i) => isSameSet(set, before[i]!))
+}
+
+function isSameSet(set: RecordSet, was: RecordSet): boolean {
+  if (set === was) return true
+  const { name, type, ttl, values } = set
+  if (name !== was.name || type !== was.type || ttl !== was.ttl) return false
+  return values.length === was.values.length && values.every((one, i) => one === was.values[i])
 }
 
 const updated = (
@@ -222,22 +290,20 @@ function* freeNames({ name, entries, isTaken }: InboundFiles): Generator<string,
   }
 }
 
-interface PlacedSet {
-  readonly entry: ConfigEntry<'Records'>
-  readonly set: RecordSet
-}
-
 /** Changes only the sets that the changes name, which are read from their files. */
-function changedFiles(
+function* changedFiles(
   files: InboundFiles,
   changes: readonly ZoneChange[],
   soa: InboundSoa,
-): Result<FilesPlan, FilesFault> {
+): Planning<Result<FilesPlan, FilesFault>> {
   const { zone, entries } = files
-  const before = new Map<SetKey, PlacedSet>()
+  const near = new Set(changes.flatMap(({ record }) => namesFrom(record.owner, zone)))
+  const before = new Map<SetKey, RecordSet>()
   for (const entry of entries) {
-    for (const set of entry.object.spec.records)
-      before.set(`${set.name} ${set.type}`, { entry, set })
+    yield
+    for (const set of entry.object.spec.records) {
+      if (near.has(set.name)) before.set(keyOf(set), set)
+    }
   }
   const now = new Map<SetKey, InboundSet>()
   for (const { isAdded, record } of changes) {
@@ -245,10 +311,11 @@ function changedFiles(
     if (isKey && !files.isSigned) return err(misfit('it is signed'))
     if (isLeftOut(record, zone)) continue
     if (movesBounds(record, before, zone)) return err(misfit('a delegation changes'))
-    const key = keyOf(record.owner, record.type, zone)
+    const name = printName(record.owner, zone)
+    const key = keyOf({ name, type: rdataTypeOf(record.type).name })
     if (!now.has(key)) {
       const known = before.get(key)
-      const set = known === undefined ? undefined : readSet(known.set, record.owner, zone)
+      const set = known === undefined ? undefined : readSet(known, record.owner, zone)
       if (known !== undefined && set === undefined) return err(misfit(`${key} cannot be read`))
       if (set !== undefined) now.set(key, set)
     }
@@ -263,22 +330,27 @@ function changedFiles(
     }
     if (set?.remove(record.rdata) !== true) return err(misfit(`${key} is not as it was there`))
   }
-  return ok(planFor(files, wantedAfter(before, now, files), soa))
+  return ok(yield* planFor(files, changedSets(now, zone), soa))
 }
 
 const misfit = (reason: string): FilesFault => ({ is: 'misfit', reason })
 
-function wantedAfter(
-  before: ReadonlyMap<SetKey, PlacedSet>,
-  now: ReadonlyMap<SetKey, InboundSet>,
-  { zone }: InboundFiles,
-): Map<SetKey, RecordSet> {
-  const wanted = new Map<SetKey, RecordSet>()
-  for (const [key, { set }] of before) if (!now.has(key)) wanted.set(key, set)
-  for (const [key, set] of now) {
-    if (set.rdata.length > 0) wanted.set(key, printedSet(set, zone))
+/** All other sets stay as they are. */
+function changedSets(sets: ReadonlyMap<SetKey, InboundSet>, zone: Uint8Array): Wanted {
+  const names = new Set(Array.from(sets.values(), ({ name }) => name))
+  const placed = new Set<SetKey>()
+  return {
+    now: (before) => {
+      const key = names.has(before.name) ? keyOf(before) : undefined
+      const set = key === undefined ? undefined : sets.get(key)
+      if (key === undefined || set === undefined) return before
+      if (placed.has(key) || set.rdata.length === 0) return undefined
+      placed.add(key)
+      return printedSet(set, zone)
+    },
+    coming: () =>
+      [...sets].flatMap(([key, set]) => (placed.has(key) || set.rdata.length === 0 ? [] : [set])),
   }
-  return wanted
 }
 
 /** As it is written: without the id that entries have. */
@@ -289,18 +361,22 @@ function plainSet({ name, type, ttl, values }: RecordSet): RecordSet {
 /** Whether a record begins or ends a part of the zone that others answer, or is in one. */
 function movesBounds(
   { owner, type }: ZoneChange['record'],
-  before: ReadonlyMap<SetKey, PlacedSet>,
+  before: ReadonlyMap<SetKey, RecordSet>,
   zone: Uint8Array,
 ): boolean {
   if (type === RrType.NS || type === RrType.DNAME) return true
-  const top = formatName(zone)
-  const name = formatName(owner)
-  for (const above of [name, ...enclosingNames(name)]) {
-    if (above === top) return before.has('@ DNAME') && name !== top
-    const parsed = parseName(above)
-    if (!parsed.ok) return true
-    const shown = printName(parsed.value, zone)
-    if (before.has(`${shown} NS`) || before.has(`${shown} DNAME`)) return true
+  const names = namesFrom(owner, zone)
+  const top = names.pop()!
+  if (names.some((name) => before.has(`${name} NS`) || before.has(`${name} DNAME`))) return true
+  return names.length > 0 && before.has(`${top} DNAME`)
+}
+
+/** A name and those above it up to the zone, as files have them. */
+function namesFrom(owner: Uint8Array, zone: Uint8Array): string[] {
+  const names: string[] = []
+  let at = 0
+  for (; owner.length - at > zone.length; at += owner[at]! + 1) {
+    names.push(printName(owner.subarray(at), zone))
   }
-  return false
+  return [...names, printName(zone, zone)]
 }

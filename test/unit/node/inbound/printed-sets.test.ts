@@ -5,6 +5,7 @@ import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { groupedZone } from '#node/inbound/printed-sets.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { valuesPerRrsetMax } from '#schemas/objects/records.ts'
+import { finished } from '#test/support/finished.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
 const zone = wireName('example.com.')
@@ -30,7 +31,7 @@ function mx(i: number, name = 'mail.example.com.'): ZoneRecord {
 test('each record of a large set is brought into canonical form once', () => {
   CountedOctets.copies = 0
   const records = Array.from({ length: 1_500 }, (_, i) => mx(i))
-  const grouped = groupedZone([...records, mx(7, 'MAIL.example.com.')], zone)
+  const grouped = finished(groupedZone([...records, mx(7, 'MAIL.example.com.')], zone))
   if (!grouped.ok) throw new Error(grouped.error)
   const [set] = grouped.value.sets.values()
   expect(set!.rdata).toHaveLength(1_500)
@@ -58,7 +59,7 @@ describe('a set that is too large is refused by its name, and nothing is read af
     function* endless(): Generator<ZoneRecord> {
       for (; ; read++) yield record(read)
     }
-    const grouped = groupedZone(endless(), zone)
+    const grouped = finished(groupedZone(endless(), zone))
     expect(grouped).toMatchObject({ ok: false, error: expect.stringContaining(message) as string })
     expect(read).toBeLessThanOrEqual(Math.min(most, valuesPerRrsetMax + 1))
   })
@@ -70,5 +71,5 @@ test.each([
 ])('a DNSKEY record at %s makes the zone a signed one: %s', (name, isSigned) => {
   const rdata = Uint8Array.of(1, 1, 3, 13, ...new Uint8Array(64))
   const key = { owner: wireName(name), ttl: 300, type: RrType.DNSKEY, rdata }
-  expect(groupedZone([key], zone)).toMatchObject({ ok: true, value: { isSigned } })
+  expect(finished(groupedZone([key], zone))).toMatchObject({ ok: true, value: { isSigned } })
 })
