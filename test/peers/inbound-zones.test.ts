@@ -158,9 +158,48 @@ describe.each(programs)('%s', (program) => {
 test('a key that the primary server does not know is named, and nothing is answered', async () => {
   await isIn('wrong.example.', 'failing')
   expect((await shown('wrong.example.'))?.error).toContain('other.example. (BADKEY)')
+  expect(await answers('x.wrong.example.')).toEqual(['SERVFAIL'])
+  const body = { name: 'x.wrong.example.' }
+  const simulated = await callApi(daemon, 'POST', '/simulate', { bearer, body })
+  expect(simulated.body).toMatchObject({ rcode: 'SERVFAIL', absent: 'wrong.example.' })
+  const health = await daemon.get('/api/v1/health')
+  expect(health).toMatch(/"degraded".*"zone-absent".*wrong\.example\./)
 })
 
 test('a primary server that is away costs nothing but its news', async () => {
   await primaries.get('bind')!.stop()
   expect(await answers(`n19.${zoneOf('bind')}`)).toHaveLength(1)
 })
+
+test('a zone is left by removing `from` alone: no answer changes, and people write it', async () => {
+  const zone = zoneOf('bind')
+  const asked = [
+    `n19.${zone} A`,
+    `app.${zone} A`,
+    `app.${zone} TXT`,
+    `sub.${zone} NS`,
+    `x.${zone} A`,
+  ]
+  const all = () => Promise.all(asked.map((question) => daemon.answers(question)))
+  const before = await all()
+  await site.git('fetch', '-q', 'origin')
+  await site.git('reset', '-q', '--hard', 'origin/main')
+  const settings = readFileSync(join(site.checkout, 'gslb.yaml'), 'utf8')
+  const left = settings.replace(new RegExp(`(- name: ${zone}\n.*\n) +from: .*\n`), '$1')
+  expect(left).not.toBe(settings)
+  site.write('gslb.yaml', left)
+  await site.commit('the zone is ours')
+  await site.push()
+  await waitUntil('the end of transfers', async () => (await shown(zone)) === undefined)
+  expect(await all()).toEqual(before)
+  const path = `/records?name=n19.${zone}`
+  const { body } = await callApi<readonly { readonly id: string }[]>(daemon, 'GET', path, {
+    bearer,
+  })
+  const { id } = body[0]!
+  const changed = await callApi(daemon, 'PATCH', `/records/${id}`, {
+    ...{ bearer, body: { values: ['192.0.2.200'] } },
+  })
+  expect(changed.status).toBe(200)
+  expect(await answers(`n19.${zone}`)).toEqual([`n19.${zone} 300 IN A 192.0.2.200`])
+}, 60_000)
