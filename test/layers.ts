@@ -488,4 +488,5 @@ export const sizes = {
   functionLinesMax: 70,
   columnsMax: 100,
   roomFilesMax: 18,
+  layerLinesMax: 14_000,
 } as const

@@ -94,6 +94,16 @@ test('a room has few files beside each other', () => {
   expect(crowdViolations(paths, layerFolders, rowsFolders, sizes.roomFilesMax)).toEqual([])
 })
 
+test('a layer is small enough to know', () => {
+  const lines = new Map<string, number>()
+  for (const { path, text } of sources) {
+    const layer = folderOf(path)
+    lines.set(layer, (lines.get(layer) ?? 0) + text.split('\n').length - 1)
+  }
+  const large = layerFolders.filter((layer) => (lines.get(layer) ?? 0) > sizes.layerLinesMax)
+  expect(large).toEqual([])
+})
+
 test('the tests of a room are found by its path, or by its row in test/where.ts', () => {
   // The rooms of api/ are tested by resource and route.
   const judged = paths.filter((path) => layerFolders.includes(folderOf(path)))

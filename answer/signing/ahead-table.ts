@@ -1,9 +1,9 @@
-// The way into the shared signatures for the thread that signs before anybody asks: it takes no
-// place from what is asked for.
+// Lets the thread that signs ahead of queries write into the shared table of signatures, where it
+// displaces no signature that queries need.
 import { Found, setSlots, SignatureTable, Slot } from './signature-table.ts'
 import { inceptionAt, inceptionBefore } from './signature-times.ts'
 
-/** A pass looks for all signatures that a bundle needs. Then passes are counted from anew. */
+/** A pass looks for all signatures that a bundle needs. After the last one counting starts anew. */
 const passesMax = 0xffff
 const firstPass = 2
 
@@ -114,5 +114,5 @@ export class AheadTable extends SignatureTable {
 
 const slotAt = (at: number): number => Math.floor(at / Slot.Words)
 
-/** A version is even where nobody writes. */
+/** Versions are even unless a thread is writing, so the lowest bit is left out. */
 const versionBits = (version: number): number => (version >>> 1) & 0xffff

@@ -1,16 +1,16 @@
-// Puts together the octets that a signature covers: RFC 4034 section 3.1.8.1. One thread's own;
-// what it gives holds until the next call.
+// Builds the octets that a signature covers: RFC 4034 section 3.1.8.1. Each thread has a builder of
+// its own, whose result is valid until the next call.
 import { formBits } from '#bundle/format/rrsets.ts'
 import { QClass } from '#dns/header.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { ownerAt } from './rrset-digest.ts'
 import type { RrsetDigest } from './rrset-digest.ts'
 
-/** Enough for most rrsets; larger ones get memory of their own. */
+/** Size of the reused buffer: larger rrsets, which are rare, get one of their own. */
 const octetsMax = 4_096
 /** Type, class, TTL. */
 const fixedBytes = 8
-/** Before the rdata, as it stands in a message. */
+/** The length before each rdata, as in a message. */
 const lengthBytes = 2
 
 export class CoveredOctets {
@@ -46,7 +46,7 @@ export class CoveredOctets {
   }
 }
 
-/** Each once, in canonical form and order, with its length before it. RFC 4034 section 6. */
+/** Lists each record once, in canonical form and order, after its length. RFC 4034 section 6. */
 function recordsOf({ octets, recordAt, recordCount }: RrsetDigest, type: number): Uint8Array[] {
   const records: Uint8Array[] = []
   for (let i = 0; i < recordCount; i++) {

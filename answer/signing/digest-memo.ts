@@ -1,5 +1,5 @@
-// Remembers the digests of rrsets that are the same each time they are answered: those that stand
-// in the bundle, and those of one member. One thread's own.
+// Remembers the digests of rrsets that are the same in each answer: rrsets of the bundle, and those
+// of a single member. Each thread has a memo of its own.
 
 /**
  * Words of an entry. The view that it is from; a node, and what of it; the type, and above it the
@@ -16,7 +16,7 @@ const Entry = {
   Words: 8,
 } as const
 
-/** 8 KiB to 2 MiB. An entry has one place, from which another one drives it. */
+/** 8 KiB to 2 MiB. Each entry has one possible place; a new entry there replaces it. */
 const entriesMin = 256
 const entriesMax = 65_536
 

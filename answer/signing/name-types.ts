@@ -1,4 +1,4 @@
-// Which types a name has, as an NSEC record lists them: those that any client may get.
+// Lists the types of a name for an NSEC record: each type that some client may get.
 import { nodeFlags, rrsetCount, serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'

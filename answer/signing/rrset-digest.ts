@@ -1,5 +1,5 @@
-// Reads an rrset out of a reply that is being written, in the form that is signed, and tells it
-// from others by a digest that nobody outside can foresee: HalfSipHash-1-3, of 64 bits.
+// Reads an rrset out of a reply that is being written, in the form that is signed, and identifies
+// it by a digest that outsiders cannot predict: HalfSipHash-1-3, of 64 bits.
 import * as rrsetFormat from '#bundle/format/rrsets.ts'
 import { foldTable } from '#dns/name.ts'
 import type { OpenReply } from './signer.ts'
@@ -7,17 +7,17 @@ import type { OpenReply } from './signer.ts'
 // Constants of this file, for the reason that answer.ts gives.
 const { FormBit, formBits } = rrsetFormat
 
-/** Octets with names in full; a message of 64 KiB of long names may have more. */
+/** Octets of an rrset with names in full. A message of 64 KiB of long names may exceed it. */
 const octetsMax = 262_144
 const recordsMax = 8_192
-/** Where the owner stands in `octets`: two words are before it. */
+/** Offset of the owner in `octets`, after two words. */
 export const ownerAt = 8
 /** Pointer, type, class, TTL, RDLENGTH. */
 const headerBytes = 12
 const ttlAt = 6
-/** Where another digest begins with a type, one of a denial has what is none. */
+/** Digests of denials begin with this instead of a type: no type has so large a number. */
 const denialMark = 0x1_0000
-/** A message has no more of them in a row: each leads further to the front. */
+/** The most pointers in a row: each leads further to the front of the message. */
 const pointersMax = 128
 
 export class RrsetDigest {

@@ -1,5 +1,5 @@
-// Names below name servers at which their zone tells what keys the zones have that they serve, for
-// parents that know no DS of those yet. RFC 9615.
+// Finds signalling names (RFC 9615). They are below the names of name servers, and tell the keys of
+// zones on these servers to parents that have no DS for such a zone yet.
 import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
@@ -15,15 +15,15 @@ const bootLabel = Buffer.from('\x07_dsboot', 'latin1')
 /** A table is made at each change of configured records: 5 µs a name. */
 export const signalNamesMax = 20_000
 
-/** Hash, offset of the name and 1, what stands there. */
+/** Words of a slot: hash, offset of the name plus 1, signal. */
 const slotWords = 3
-/** Names, and slots. */
+/** Words before the slots: the count of names, the count of slots. */
 const headWords = 2
 
 export interface PackedSignals {
   /** In shared memory: one for all threads. null: there are none. */
   readonly memory: SharedArrayBuffer | null
-  /** Names of zones that have no place. */
+  /** How many names are not in the table, which is full. */
   readonly leftOut: number
 }
 

@@ -1,4 +1,4 @@
-// What was signed: signatures by a digest of what they cover, in memory that all threads share.
+// Stores signatures by a digest of what they cover, in memory that all threads share.
 import { randomFillSync } from 'node:crypto'
 
 /**
@@ -15,14 +15,14 @@ export const Slot = { Version: 0, Digest: 1, Check: 3, Signature: 4, Words: 20 }
 export const setSlots = 4
 const signatureWords = Slot.Words - Slot.Signature
 
-/** What a look for a signature finds. */
+/** Results of a search for a signature. */
 export const Found = { None: 0, Newest: 1, Before: 2 } as const
 const { None, Newest, Before } = Found
 
-/** Octets of every signature: algorithms 13 and 15 have as many. */
+/** Octets of a signature, the same for algorithms 13 and 15. */
 export const signatureBytes = signatureWords * 4
 
-/** Slots; powers of two. Names that clients think of take no place from the others. */
+/** Slots, as powers of two. Names that clients make up have their own and displace no others. */
 export const signatureLimits = {
   /** 2.6 and 84 MB with those of any name. */
   ofZoneMin: 16_384,
@@ -32,7 +32,7 @@ export const signatureLimits = {
   newPerSecond: 1_000,
 } as const
 
-/** Twice as many as are wanted: of a hundred signatures, two find no place in their set. */
+/** Twice as many as rrsets: then 2 % of the signatures find their set full. */
 function slotsFor(rrsets: number): number {
   const { ofZoneMin, ofZoneMax } = signatureLimits
   const wanted = Math.min(Math.max(rrsets * 2, ofZoneMin), ofZoneMax)
@@ -61,12 +61,12 @@ export function hasRoomFor(memory: SharedArrayBuffer, rrsets: number): boolean {
   return new Int32Array(memory)[Head.OfZone]! >= slotsFor(rrsets)
 }
 
-/** Answers are signed for this time from now on. */
+/** Sets the time for which answers are signed. */
 export function setSignatureTime(memory: SharedArrayBuffer, nowSeconds: number): void {
   Atomics.store(new Int32Array(memory), Head.NowSeconds, nowSeconds | 0)
 }
 
-/** One thread's way into the memory. */
+/** Gives one thread access to the memory. */
 export class SignatureTable {
   readonly memory: SharedArrayBuffer
   protected readonly words: Int32Array

@@ -1,5 +1,5 @@
-// When signatures begin and end: the time is cut into periods that begin at another moment for each
-// rrset, so that not all signatures are made anew at once.
+// Says when signatures begin and end. Each rrset has periods that begin at a moment of its own, so
+// that not all signatures are renewed at once.
 
 /** Seconds. */
 export const validity = {
@@ -15,7 +15,7 @@ export const validity = {
   total: 604_800,
 } as const
 
-/** When a signature begins that is made for an rrset now; seconds since 1970, as 32 bits. */
+/** Inception of a signature that is made now; seconds since 1970, as 32 bits. */
 export function inceptionAt(nowSeconds: number, digest: number): number {
   const { period, backdated } = validity
   const offset = (digest & 0x3fff_ffff) % period

@@ -1,4 +1,4 @@
-// The seam for signatures: what signs rrsets as they are answered.
+// Defines the interface of what signs rrsets as they are answered.
 import type { NameTypes } from './name-types.ts'
 
 /** What a signer sees of the reply that is being written: its transaction. */
@@ -12,7 +12,7 @@ export interface OpenReply {
   /** Where records must end. */
   readonly recordsEnd: number
   readonly isOverTcp: boolean
-  /** A client has thought of the name, or of members several are drawn: there is no end of sets. */
+  /** True: rrsets are unlimited, as a client chose the name or several members are drawn. */
   readonly isAnyName: boolean
   /** The name that is answered for, at its end; the same in words. */
   readonly qname: Uint8Array
@@ -21,26 +21,26 @@ export interface OpenReply {
   readonly nameTypes: NameTypes
 }
 
-/** In place of what is known of an rrset: it may be another one each time. */
+/** A `part` for an rrset that may differ in each answer. */
 export const unknownPart = -1
 
-/** What is known of an rrset of one member: a row of the bundle's members. */
+/** Makes the `part` of an rrset of one member. @param member its row in the bundle */
 export function memberPart(member: number): number {
   return -2 - member
 }
 
-/** In place of a count: the zone is to be signed, and a key of it is not here. */
+/** Returned instead of a count: the zone must be signed, and this node lacks a key of it. */
 export const cannotSign = -2
 
-/** What stands at a name below `_signal`: the row of a zone whose keys are told there, or these. */
+/** Stands for no such name below `_signal`, where else the row of a zone stands. */
 export const noSignal = -2
-/** Nothing, but there are names below it. */
+/** Stands for a name without records that has names below it. */
 export const emptySignal = -1
 
 /** The label below the name of a name server. RFC 9615 section 2. */
 export const signalLabel = Uint8Array.from(Buffer.from('\x07_signal', 'latin1'))
 
-/** Signs on the answer path: it waits for nobody, and what it has signed before costs no memory. */
+/** Signs on the answer path, without waiting. Repeated signatures allocate nothing. */
 export interface Signer {
   /** Whether answers of a zone are signed, or must be. @param zone row in the bundle */
   signs(zone: number): boolean

@@ -1,5 +1,4 @@
-// The keys that zones are signed with, as they travel to the threads that answer: in shared memory,
-// never in a bundle.
+// Packs the keys that sign zones for the threads that answer: in shared memory, never in a bundle.
 import { createPrivateKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { foldName, formatName, labelOffsets } from '#dns/name.ts'
@@ -9,9 +8,9 @@ import { KeyUse } from '#dns/dnssec/key-record.ts'
 import { DigestType, dsRdata, keyTag } from '#dns/dnssec/zone-key.ts'
 import { assert } from '#lib/assert.ts'
 
-/** What a generation has, where its node signs. */
+/** Part of a generation on a node that signs. */
 export interface HandedSigning {
-  /** Another one: the keys are others. From 1. */
+  /** From 1; it changes with the keys. */
   readonly number: number
   /** See `packKeys`. */
   readonly keys: SharedArrayBuffer
@@ -23,14 +22,14 @@ export interface HandedSigning {
 
 const signsAny = KeyUse.SignsRecords | KeyUse.SignsKeys
 
-/** A key of a zone, and what for; each zone has some. */
+/** A key of a zone and its use. A zone has several. */
 export interface HandedKey {
   /** In wire form. */
   readonly zone: Uint8Array
   readonly key: {
-    /** Rdata of DNSKEY; of any algorithm where it signs nothing here. */
+    /** Rdata of DNSKEY. A key that does not sign here may have any algorithm. */
     readonly rdata: Uint8Array
-    /** Or PKCS#8 in DER; null: another signs with it (RFC 8901), or nobody does now. */
+    /** Bytes are PKCS#8 in DER. null: another signer has it (RFC 8901), or it signs nothing now. */
     readonly privateKey: KeyObject | Uint8Array | null
   }
   /** Bits of `KeyUse`. */
@@ -41,7 +40,7 @@ export interface HandedKey {
 export class SigningKey {
   readonly algorithm: number
   readonly tag: number
-  /** Tells its signatures from those of other keys. */
+  /** Distinguishes its signatures from those of other keys. */
   readonly salt: number
   readonly #secret: Buffer
   #sign: ((octets: Uint8Array) => Uint8Array) | undefined
@@ -60,7 +59,7 @@ export class SigningKey {
   }
 }
 
-/** It signs here: that was so when it was packed. */
+/** Only keys with an algorithm that can sign were packed with a private half. */
 function signerOfKey(algorithm: number, secret: Buffer): (octets: Uint8Array) => Uint8Array {
   const key = createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' })
   return signingAlgorithm(algorithm)!.signerOf(key)
@@ -170,7 +169,7 @@ function dsOf(zone: Uint8Array, keys: readonly Uint8Array[]): RdataOf {
   }
 }
 
-/** RFC 8078 section 4: these say that there is to be none. */
+/** Ask the parent to delete its DS: RFC 8078 section 4. */
 const noDs: RdataOf = {
   [RrType.CDS]: [Uint8Array.of(0, 0, 0, 0, 0)],
   [RrType.CDNSKEY]: [Uint8Array.of(0, 0, 3, 0, 0)],
@@ -187,7 +186,7 @@ function readZone(chunk: Buffer): KnownZone {
   return { octets, keys: unpackZone(octets) }
 }
 
-/** Keeps the keys of a thread from generation to generation; a zone is read when it is another. */
+/** Keeps the keys of a thread over generations, and reads only zones that have changed. */
 export class KeyMemory {
   #number = 0
   #zones: ReadonlyMap<string, KnownZone> = new Map()

@@ -1,5 +1,4 @@
-// Makes the signer of each view of a thread; what is large or slow to make goes from one to the
-// next.
+// Creates the signer of each view of a thread, and reuses what is large or slow to create.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { CoveredOctets } from './covered-octets.ts'
 import { DigestMemo } from './digest-memo.ts'

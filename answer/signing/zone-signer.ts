@@ -31,7 +31,7 @@ const rrsigFixedBytes = 18
 /** SOA ends with five numbers; the serial is the first. */
 const serialFromEnd = 20
 
-/** What a thread has for all its views. */
+/** Shared by all views of a thread. */
 export interface SignerParts {
   readonly table: SignatureTable
   readonly digest: RrsetDigest
@@ -222,7 +222,7 @@ export class ZoneSigner implements Signer {
   }
 }
 
-/** Where there is no key at all. */
+/** The signer of a node that has no key at all. */
 export class KeylessSigner implements Signer {
   readonly hasSignals: boolean
   readonly #bundle: Bundle

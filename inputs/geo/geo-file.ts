@@ -6,7 +6,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { geoLimits } from './limits.ts'
 
-/** Differs when a file was written, or replaced by another. */
+/** Changes when the file is written or replaced. */
 export type Fingerprint = string
 
 /** Follows symbolic links, since a ConfigMap of Kubernetes is replaced by changing one. */

@@ -35,7 +35,7 @@ export interface GeoFileStatus {
   readonly error: string | null
 }
 
-/** A changed file is read when two looks found it the same. */
+/** A changed file is read once two checks in a row have found the same version. */
 interface Watched {
   readonly setting: GeoSetting
   readonly path: string

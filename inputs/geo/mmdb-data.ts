@@ -38,7 +38,7 @@ const numberBytesMax: Readonly<Record<number, number>> = {
   [FieldType.Uint128]: 16,
 }
 
-/** Longer pointers count from where shorter ones end. */
+/** Added to a pointer, by its size: longer pointers begin where shorter ones end. */
 const pointerBias = [0, 2048, 526_336, 0] as const
 const knownKeysMax = 4_096
 

@@ -1,8 +1,8 @@
-// Defines what finds addresses of members while a node runs, and joins two of them into one.
+// Defines sources of members' addresses at run time, and joins two of them into one.
 import { isDiscoveredName } from '#bundle/discovered/from.ts'
 import type { LookupFault } from './lookup.ts'
 
-/** State of a host name, or of what a member asks a source of discovery. */
+/** State of a host name, or of a member's question to a source of discovery. */
 export interface HostnameStatus {
   /** By slot; '': free. */
   readonly v4: readonly string[]
@@ -42,7 +42,7 @@ export interface DiscoveredCounts {
   readonly failures: Readonly<Record<string, number>>
 }
 
-/** What asks for addresses, and keeps them. */
+/** Looks addresses up, and keeps them. */
 export interface FoundAddressesOf {
   /** Calls `handler` with names whose addresses or errors changed. */
   readonly onChange: (handler: (hostnames: readonly string[]) => void) => void
@@ -58,7 +58,7 @@ export interface AddressSource extends FoundAddressesOf {
   readonly counts: () => ResolveCounts
 }
 
-/** Host names are resolved by the one, and members that are discovered by the other. */
+/** Asks one source about host names, and the other about discovered members. */
 export function joinSources(
   resolver: AddressSource,
   discovery: FoundAddressesOf & { readonly counts: () => DiscoveredCounts },

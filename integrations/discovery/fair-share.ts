@@ -1,4 +1,4 @@
-// Divides what a node asks among tenants: one with many questions leaves the others theirs.
+// Divides the questions of a node fairly among tenants: many from one tenant crowd out no other.
 
 /**
  * Tenants take turns; a question that another tenant has, too, costs no turn.

@@ -1,5 +1,5 @@
-// Tells other nodes what the sources of this one find: each change, and each minute that they still
-// do. Nothing waits for it; what cannot be told is told with the next answer.
+// Shares what the sources of this node find with other nodes: at each change, and each minute while
+// it stays. Nothing waits for it; after a failure the next answer is shared.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Target } from '#integrations/targets/targets.ts'
@@ -16,12 +16,12 @@ export interface FleetTellerParts {
 }
 
 export const tellerLimits = {
-  /** Unchanged targets are told again after so long. */
+  /** Unchanged targets are shared again after this time. */
   againMs: 60_000,
-  /** A source that is asked seldom is believed for so many intervals, and at least for a while. */
+  /** Shared targets count for this many intervals of their source, and at least this long. */
   freshIntervals: 3,
   freshLeastMs: 600_000,
-  /** Longer than it is believed, so that readers can say since when it is old. */
+  /** Kept this much longer, so that readers can say how old it is. */
   keptMoreMs: 3_600_000,
 } as const
 

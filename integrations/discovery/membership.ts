@@ -1,5 +1,5 @@
-// Decides which of the found members are answered: members that vanish go after a while, and are
-// held if too many vanish at once.
+// Decides which of the found members are answered. Members that vanish are dropped after a while,
+// or held if too many vanish at once.
 
 export interface MembershipRules {
   /** Share of the members that may vanish at once, 0 to 1. All of them never do by themselves. */

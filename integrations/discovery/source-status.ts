@@ -1,4 +1,4 @@
-// Tells the status of a source, from its last answers and the members that depend on it.
+// Computes the status of a source from its last answers and the members that depend on it.
 import type { Query, Source } from './query.ts'
 import type { Reference } from './reference.ts'
 
@@ -48,7 +48,7 @@ export function sourceStatus(
   }
 }
 
-/** 0 stands for never, and is passed over. */
+/** The earliest time; 0 (never) is ignored. */
 function earliest(times: readonly number[]): number {
   const real = times.filter((atMs) => atMs > 0)
   return real.length === 0 ? 0 : Math.min(...real)

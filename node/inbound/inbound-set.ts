@@ -1,4 +1,4 @@
-// The records of one name and type as they came, within the limits of a record set here.
+// Holds the transferred records of one name and type, within the limits of a record set here.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'

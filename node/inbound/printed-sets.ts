@@ -1,5 +1,5 @@
-// Prints records of a zone transfer as record sets of files, and leaves out what a zone of ours
-// makes itself or cannot have.
+// Prints transferred records as record sets of files, except records that a zone here generates
+// itself or cannot have.
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import { foldName, formatName } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'

@@ -1,4 +1,4 @@
-// Works out the operations that make the files of a zone's records be what a transfer brought.
+// Plans the operations that bring the files of a zone's records up to a transfer.
 import type { InboundSet } from './inbound-set.ts'
 import { addTo, groupedZone, isLeftOut, keyOf, printedSet, readSet } from './printed-sets.ts'
 import type { SetKey } from './printed-sets.ts'
@@ -107,7 +107,7 @@ function pinned(head: ConfigEntry<'Records'>, operations: readonly Operation[]):
   return [{ ...written, ifMatch: etagOf(object) }, ...others]
 }
 
-/** The file that says how the zone stands. */
+/** The file with the state of the zone. */
 export function headOf(
   entries: readonly ConfigEntry<'Records'>[],
 ): ConfigEntry<'Records'> | undefined {
@@ -241,7 +241,7 @@ interface KeyedSet {
   readonly set: RecordSet
 }
 
-/** Neighbours of a set are mostly its neighbours in the zone: a change is easier to read. */
+/** Sets that are neighbours in the zone share a file where possible: changes are easier to read. */
 const sortedKeys = (records: readonly RecordSet[]): KeyedSet[] =>
   records.map((set) => ({ key: set.name.split('.').reverse().join('.'), set })).sort(byPlace)
 
@@ -353,7 +353,7 @@ function changedSets(sets: ReadonlyMap<SetKey, InboundSet>, zone: Uint8Array): W
   }
 }
 
-/** As it is written: without the id that entries have. */
+/** The set as it is written: without the id of its entry. */
 function plainSet({ name, type, ttl, values }: RecordSet): RecordSet {
   return ttl === undefined ? { name, type, values } : { name, type, ttl, values }
 }

@@ -1,5 +1,4 @@
-// Writes a zone that came by transfer as one commit, and says in words of the zone why that could
-// not be.
+// Commits a transferred zone, and explains a failure in terms of the zone.
 import type { CommitResult, NeedsPlan, Operation, WriteFailure } from '#config/operation.ts'
 import type { WriteDiagnostic, WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'

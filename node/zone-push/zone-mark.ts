@@ -1,5 +1,5 @@
-// Marks what a zone has, so that a change of another one is told apart without printing the records
-// of either.
+// Computes a mark of a zone's content: a zone with the same mark has not changed, so its records
+// need not be printed.
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseName } from '#dns/name.ts'

@@ -109,7 +109,7 @@ export function pushSnapshots(pushes: Pushes): MetricsSnapshot['zonePushes'] {
   })
 }
 
-/** Records of others at names of their own are no alert: they may be meant to be there. */
+/** Records of others at other names raise no alert: they may be intended. */
 export function pushFacts(pushes: Pushes): readonly ZonePushFacts[] {
   return (pushes?.pushers ?? []).map((pusher) => {
     const { name, zone, error, missing, conflicts } = shown(pusher)

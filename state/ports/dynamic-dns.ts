@@ -30,7 +30,6 @@ export const writtenTypes = Object.freeze({
   SRV: 33,
   DHCID: 49,
 })
-export type WrittenTypeName = keyof typeof writtenTypes
 
 /**
  * Why a record is not answered: the record at or above its name that hides it; `declared`: the

@@ -43,7 +43,7 @@ export const consul: DiscoveryKind = {
     },
 }
 
-/** An index that goes back, or is none, begins anew: what Consul asks of its clients. */
+/** Consul requires clients to start anew when an index goes back or is none. */
 function nextIndex(before: string, index: string): string {
   if (!/^[1-9]\d{0,18}$/.test(index)) return ''
   return before !== '' && BigInt(index) < BigInt(before) ? '' : index
@@ -70,7 +70,7 @@ export function targetsOfInstances(json: unknown): Result<readonly RawTarget[], 
   return ok(targets)
 }
 
-/** Its metadata goes before what Consul says of every instance. */
+/** Metadata of the instance overrides what Consul says of each instance. */
 function labelsOfInstance(
   service: Readonly<Record<string, unknown>>,
   node: Readonly<Record<string, unknown>>,

@@ -89,7 +89,7 @@ async function targetsOfSrv(
   )
 }
 
-/** A name that has no addresses has none; where only one family answers, nothing is known. */
+/** A name without addresses is an empty list; if only one family answers, it is a failure. */
 function addressesIn(name: string, found: LookupResult): Result<readonly string[], string> {
   if (!found.ok) {
     const isNone = found.fault === 'no-such-name' || found.fault === 'no-addresses'

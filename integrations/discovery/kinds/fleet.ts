@@ -3,7 +3,7 @@ import { err, ok } from '#lib/result.ts'
 import type { DiscoveryKind } from '#integrations/targets/kind.ts'
 import { readTargets } from '#integrations/targets/fleet-document.ts'
 
-/** The cursor is the time of what was told, and the key that signed it. */
+/** The cursor is the time of the shared document, and the key that signed it. */
 export const fleet: DiscoveryKind = {
   name: 'fleet',
   needs: [],
@@ -40,7 +40,7 @@ export const fleet: DiscoveryKind = {
   },
 }
 
-/** Clocks of nodes may differ by so much. */
+/** How much the clocks of nodes may differ. */
 const skewMs = 300_000
 
 const before = (atMs: number): number => atMs - skewMs
