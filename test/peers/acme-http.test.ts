@@ -9,7 +9,6 @@ import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startAcmeServer } from '#test/support/acme-server.ts'
 import type { AcmeServer } from '#test/support/acme-server.ts'
-import { bundledProgram } from '#test/support/bundled-program.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -18,9 +17,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 
 const name = 'www.elsewhere.example'
 const customerKey = Buffer.alloc(32, 'customer').toString('base64url')
-// The program as it is shipped, with the ACME client in it.
-const program = join(bundledProgram(), 'main.js')
-const { start } = useDaemons({ GSLB_SECRET_KEY: 'ef'.repeat(32) }, program)
+const { start } = useDaemons({ GSLB_SECRET_KEY: 'ef'.repeat(32) })
 let site: Site
 let daemon: DaemonProcess
 let ca: AcmeServer

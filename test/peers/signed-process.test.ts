@@ -3,7 +3,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundledProgram } from '#test/support/bundled-program.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -23,7 +22,7 @@ spec:
 `
 const signed = ', dnssec: { enabled: true }'
 
-const { start } = useDaemons({}, join(bundledProgram(), 'main.js'))
+const { start } = useDaemons()
 let site: Site
 let daemon: DaemonProcess
 beforeAll(async () => {

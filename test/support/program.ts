@@ -1,15 +1,10 @@
-// Path of the program that tests start as a process: its source, or a bundle of it.
+// Path of the program that tests start as a process.
 import { join } from 'node:path'
-import { inject } from 'vitest'
 import { bundledProgram } from './bundled-program.ts'
 
-export const sourcePath = join(import.meta.dirname, '../../cli/main.ts')
-
 /**
- * The file that starts gslbd. Node spends more than half of a start's CPU time on finding and
- * loading 2,700 files, so the short lane starts a bundle. The long lane, the peers, `bin/gslbd` and
- * code in a test's own process use the source.
+ * The file that starts gslbd: a bundle of the source, as in an installed package. Node spends more
+ * than half of a start's CPU time on finding and loading 2,700 files. `bin/gslbd` in a checkout,
+ * and code in a test's own process, use the source.
  */
-export function programPath(): string {
-  return inject('lane') === 'long' ? sourcePath : join(bundledProgram(), 'main.js')
-}
+export const programPath = (): string => join(bundledProgram(), 'main.js')

@@ -3,7 +3,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config'
 import { FlakyReporter } from './flaky-reporter.ts'
-import { bundledThreads } from './bundled-program.ts'
 import type { Lane } from './lane.ts'
 import { useMemoryForTempDirs } from './memory-dir.ts'
 import { SlowReporter } from './slow-reporter.ts'
@@ -16,8 +15,11 @@ const isOnGithub = process.env['GITHUB_ACTIONS'] === 'true'
 // `bin/gslbd` does the same.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/gslbd')
 
-const perFile = {
+/** What each run has; the projects of a lane inherit it. */
+export const shared = {
   pool: 'forks',
+  // Node itself loads the files, as in the product: nothing is transformed, and its cache is used.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
   globalSetup: ['test/support/run-directory.ts'],
   setupFiles: ['test/support/setup.ts'],
   // Long, since a busy machine is no failure; a hang is still found.
@@ -26,10 +28,6 @@ const perFile = {
   expect: { poll: { timeout: 120_000, interval: 10 } },
   // A retry on CI saves work, and is listed at the end.
   retry: isCi ? 1 : 0,
-} satisfies ViteUserConfig['test']
-
-export const shared = {
-  ...perFile,
   reporters: [
     'default',
     ...(isOnGithub ? ['github-actions'] : []),
@@ -73,7 +71,7 @@ export const longOnly = [
   'test/e2e/{health-restart,update-crash}.test.ts',
   'test/e2e/{api-write-crash,gitops-crash,gitops-write-crash}.test.ts',
   'test/e2e/{api-write-races,gitops-write-races}.test.ts',
-  'test/e2e/daemon-{clock,crash,disk,memory,output,threads,unread}.test.ts',
+  'test/e2e/daemon-{clock,crash,disk,memory,output,process,threads,unread}.test.ts',
   'test/e2e/{replace,replace-roles}.test.ts',
   // Third-party programs, and walks through everything.
   'test/e2e/{alias-records,api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
@@ -89,6 +87,7 @@ export const longOnly = [
   'test/e2e/{invented-node,waves}.test.ts',
   // One node each, for a path whose parts have tests of their own.
   'test/e2e/daemon-{dashboard,fault,metrics,ready,refused-write}.test.ts',
+  'test/e2e/{api-writes,name-holders,quickstart}.test.ts',
   'test/e2e/{dynamic-records,fleet,geo,member-status,overlays,policy-tests}.test.ts',
   'test/e2e/{query-log,redirects,rum,scripts-start,traces,write-effect}.test.ts',
   'test/e2e/{discovery,external-dns,stream-restart}.test.ts',
@@ -123,8 +122,7 @@ export function runOf(lane: Lane): ViteUserConfig {
     isolate: boolean,
     files: { readonly include: string[]; readonly exclude: string[] },
   ): TestProjectInlineConfiguration => ({
-    plugins: lane === 'short' ? [bundledThreads()] : [],
-    test: { ...perFile, ...files, name, isolate, provide: { stateServers: false, lane } },
+    test: { ...files, name, isolate, provide: { stateServers: false, lane } },
   })
   const isApart = (path: string): boolean => filesOf(apart).includes(path)
   const long = { apart: include.filter(isApart), together: include.filter((p) => !isApart(p)) }

@@ -1,5 +1,6 @@
 // Runs before each test file.
 import fc from 'fast-check'
+import './bundled-threads.ts'
 import { laneCount } from './lane.ts'
 import { testSeed } from './random.ts'
 
