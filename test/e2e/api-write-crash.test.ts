@@ -9,7 +9,6 @@ import type { ContestedRemote } from '#test/support/contested-remote.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { killAt } from '#test/support/kill-at.ts'
-import { laneRows } from '#test/support/lane.ts'
 import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -118,8 +117,8 @@ const moments: readonly Moment[] = [
   },
 ]
 
-// The long lane has the others, and test/e2e/daemon-crash.test.ts these moments without writers.
-test.each(laneRows(moments, ({ when }) => when.includes('Git')))(
+// These moments without writers: test/e2e/daemon-crash.test.ts.
+test.each(moments)(
   'killed $when, each acknowledged write is there and none is half there',
   { timeout: 480_000 },
   async ({ isKept, preload, arm }) => {

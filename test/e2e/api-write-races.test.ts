@@ -7,7 +7,6 @@ import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitEnvironment } from '#test/support/git-sandbox.ts'
-import { laneCount } from '#test/support/lane.ts'
 import { countFrom } from '#test/support/random.ts'
 import { contestedNode } from '#test/support/contested-node.ts'
 import { assertStraight, contestedRemote } from '#test/support/contested-remote.ts'
@@ -16,9 +15,9 @@ import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 /** Writes to both together. */
-const count = countFrom('GSLB_WRITE_COUNT', laneCount(400, 40))
+const count = countFrom('GSLB_WRITE_COUNT', 200)
 /** Requests under way at each node. */
-const lanes = laneCount(8, 4)
+const lanes = 8
 
 const { start, killAll } = useDaemons()
 const run = promisify(execFile)

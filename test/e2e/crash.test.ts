@@ -10,7 +10,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { Random } from '#lib/random.ts'
 import { breakSocket, udpDescriptors } from '#test/support/broken-socket.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
-import { laneCount } from '#test/support/lane.ts'
 import { answerOf, askGeneration, generation, publish } from '#test/support/node-under-test.ts'
 import type { NodeOptions } from '#test/support/node-under-test.ts'
 import { startedNode } from '#test/support/started-node.ts'
@@ -98,7 +97,7 @@ interface Step {
 }
 
 describe('kill -9', () => {
-  const kills = laneCount(20, 4)
+  const kills = 20
 
   test(`at ${kills} moments of activation leaves a whole bundle that was activated`, async () => {
     const dataDir = tempDir('crash')

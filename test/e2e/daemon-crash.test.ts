@@ -19,7 +19,6 @@ import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { killAt } from '#test/support/kill-at.ts'
 import type { KillMoment } from '#test/support/kill-at.ts'
-import { laneCount, laneRows } from '#test/support/lane.ts'
 import { countFrom, testSeed } from '#test/support/random.ts'
 import { poolYaml, serviceYaml, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -27,7 +26,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 const { spawn, spawnWith, start, killAll } = useDaemons()
 afterEach(killAll)
 /** How often it is killed at a random moment. */
-const kills = countFrom('GSLB_KILL_COUNT', laneCount(6, 3))
+const kills = countFrom('GSLB_KILL_COUNT', 6)
 let site: Site
 /** Newest commit published so far. */
 let newest = 0
@@ -156,9 +155,7 @@ test(
   { timeout: 480_000 },
   async () => {
     const armed = join(site.path, 'armed')
-    const all = durable.flatMap((file) => moments.map((moment) => ({ file, moment })))
-    // Each file, each moment; all pairs in the long lane.
-    const writes = laneRows(all, (_, i) => (i & 1) === ((i >> 1) & 1))
+    const writes = durable.flatMap((file) => moments.map((moment) => ({ file, moment })))
     let before = 'the loop above'
     for (const { file, moment } of writes) {
       const daemon = spawnWith(

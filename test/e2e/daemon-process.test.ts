@@ -14,7 +14,6 @@ import { version } from '#lib/version.ts'
 import { TcpClient } from '#test/support/dns/client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { laneRows, onlyLong } from '#test/support/lane.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -202,10 +201,7 @@ describe('commands that look at a node', () => {
 })
 
 describe('a start', () => {
-  // What is said of folders and files is in test/unit/process/data/data-dir.test.ts, too.
-  const inShort = /^the (UDP port of another program|port of|data directory)/
-  const rows = laneRows(cannotStart, ({ title }) => inShort.test(title))
-  for (const { title, settings, says } of rows) {
+  for (const { title, settings, says } of cannotStart) {
     test(`with ${title} ends with one clear message and nothing left running`, async () => {
       const given = await settings()
       const second = spawn('serve', '--settings', settingsWith(given))
@@ -320,41 +316,36 @@ describe('signals', () => {
 })
 
 // Locks of others that are gone, empty or damaged: test/unit/process/data/data-dir.test.ts.
-onlyLong(() => {
-  describe('the lock', () => {
-    test('with a reused process number keeps nobody out', async () => {
-      writeFileSync(join(site.dataDir, 'lock'), `${process.pid} 1\n`)
-      daemon = await start('serve', '--settings', site.settingsFile)
-      expect(readFileSync(join(site.dataDir, 'lock'), 'utf8')).toMatch(`${daemon.pid} `)
-      expect(await daemon.stop()).toEqual({ code: 0, signal: null })
-    })
+describe('the lock', () => {
+  test('with a reused process number keeps nobody out', async () => {
+    writeFileSync(join(site.dataDir, 'lock'), `${process.pid} 1\n`)
+    daemon = await start('serve', '--settings', site.settingsFile)
+    expect(readFileSync(join(site.dataDir, 'lock'), 'utf8')).toMatch(`${daemon.pid} `)
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+  })
 
-    // The short lane has it in test/unit/process/data/data-dir.test.ts.
-    test('goes to one of two that start at the same moment', async () => {
-      site.writeSettings({})
-      const both = [1, 2].map(() => spawn('serve', '--settings', site.settingsFile))
-      const winner = await waitUntil('one to run', () =>
-        both.find(({ stdout }) => stdout.includes('gslbd is running')),
-      )
-      const loser = both.find((each) => each !== winner)!
-      expect((await loser.ended).code).toBe(1)
-      expect(loser.stderr).toContain(`is in use by process ${winner.pid}`)
-      expect((await winner.stop()).code).toBe(0)
-    })
+  test('goes to one of two that start at the same moment', async () => {
+    site.writeSettings({})
+    const both = [1, 2].map(() => spawn('serve', '--settings', site.settingsFile))
+    const winner = await waitUntil('one to run', () =>
+      both.find(({ stdout }) => stdout.includes('gslbd is running')),
+    )
+    const loser = both.find((each) => each !== winner)!
+    expect((await loser.ended).code).toBe(1)
+    expect(loser.stderr).toContain(`is in use by process ${winner.pid}`)
+    expect((await winner.stop()).code).toBe(0)
   })
 })
 
-onlyLong(() => {
-  test('a SIGTERM during the start calls it off', async () => {
-    const starting = spawn('serve', '--settings', site.settingsFile)
-    const lock = join(site.dataDir, 'lock')
-    await waitUntil('its lock', () => readFileSync(lock, 'utf8').startsWith(`${starting.pid} `))
-    starting.signal('SIGHUP')
-    expect(await starting.stop()).toEqual({ code: 0, signal: null })
-    const said = starting.log().slice(-2)
-    expect(said.map(({ msg }) => msg)).toEqual(['the start was called off', 'gslbd has stopped'])
-    expect(said[0]).toMatchObject({ signal: 'SIGTERM' })
-  })
+test('a SIGTERM during the start calls it off', async () => {
+  const starting = spawn('serve', '--settings', site.settingsFile)
+  const lock = join(site.dataDir, 'lock')
+  await waitUntil('its lock', () => readFileSync(lock, 'utf8').startsWith(`${starting.pid} `))
+  starting.signal('SIGHUP')
+  expect(await starting.stop()).toEqual({ code: 0, signal: null })
+  const said = starting.log().slice(-2)
+  expect(said.map(({ msg }) => msg)).toEqual(['the start was called off', 'gslbd has stopped'])
+  expect(said[0]).toMatchObject({ signal: 'SIGTERM' })
 })
 
 describe('the command line', () => {

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { laneRows } from '#test/support/lane.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -36,7 +35,7 @@ const moments = [
   { when: 'it runs and threads still start', says: 'gslbd is running' },
 ]
 
-for (const { when, says } of laneRows(moments, ({ when }) => when.includes('first threads'))) {
+for (const { when, says } of moments) {
   test(`SIGTERM when ${when} ends a node of many threads cleanly`, async () => {
     const daemon = slow.spawnWith(slowResponder, 'serve', '--settings', site.settingsFile)
     await waitUntil(says, () => daemon.stdout.includes(says), patience)

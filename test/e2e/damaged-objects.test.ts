@@ -6,7 +6,6 @@ import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'
-import { laneRows } from '#test/support/lane.ts'
 import { damageObject, flipOctet } from '#test/support/repository-damage.ts'
 import { poolPath, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -58,28 +57,25 @@ describe('a node that starts', () => {
     { what: poolPath, how: 'lost' },
     { what: 'tenants/default', how: 'flipped' },
   ] as const
-  test.each(laneRows(cases, ({ how }) => how === 'lost'))(
-    'and $what is $how says which object, until it is back',
-    async (one) => {
-      await serve()
-      await untilSynced()
-      await daemon.stop()
-      const damage = damageObject(join(site.dataDir, 'config.git'), await oidOf(one.what), one.how)
-      await serve()
-      await expectUnreadable(damage.oid)
-      expect(await daemon.health()).toBe('degraded')
-      expect((await call('GET', '/pools')).status).toBe(503)
-      expect(await create('early')).toBeGreaterThanOrEqual(500)
-      expect(await daemon.answers('www.example.com. A')).toEqual([
-        'www.example.com. 5 IN A 192.0.2.1',
-      ])
-      damage.repair()
-      await untilSynced()
-      expect(await daemon.health()).toBe('ok')
-      expect(daemon.logged('the repository can be used again')?.level).toBe('info')
-      expect(await create('late')).toBe(201)
-    },
-  )
+  test.each(cases)('and $what is $how says which object, until it is back', async (one) => {
+    await serve()
+    await untilSynced()
+    await daemon.stop()
+    const damage = damageObject(join(site.dataDir, 'config.git'), await oidOf(one.what), one.how)
+    await serve()
+    await expectUnreadable(damage.oid)
+    expect(await daemon.health()).toBe('degraded')
+    expect((await call('GET', '/pools')).status).toBe(503)
+    expect(await create('early')).toBeGreaterThanOrEqual(500)
+    expect(await daemon.answers('www.example.com. A')).toEqual([
+      'www.example.com. 5 IN A 192.0.2.1',
+    ])
+    damage.repair()
+    await untilSynced()
+    expect(await daemon.health()).toBe('ok')
+    expect(daemon.logged('the repository can be used again')?.level).toBe('info')
+    expect(await create('late')).toBe(201)
+  })
 
   test('without its bundles serves as soon as the object is back', async () => {
     await serve()
@@ -106,24 +102,21 @@ describe('a node that runs', () => {
     },
     { what: 'everything', lose: (gitdir: string) => Promise.resolve(losingAll(gitdir)) },
   ] as const
-  test.each(laneRows(losses, ({ what }) => what === 'everything'))(
-    'and loses $what takes no write, until it is back',
-    async ({ lose }) => {
-      await serve()
-      await untilSynced()
-      expect(await create('first')).toBe(201)
-      const gitdir = join(site.dataDir, 'config.git')
-      const head = await site.run('git', '-C', gitdir, 'rev-parse', 'main')
-      const { oid, repair } = await lose(gitdir)
-      expect(await create('second')).toBe(500)
-      await expectUnreadable(oid)
-      expect(await daemon.health()).toBe('degraded')
-      repair()
-      expect(await site.run('git', '-C', gitdir, 'rev-parse', 'main')).toBe(head)
-      await untilSynced()
-      expect(await create('second')).toBe(201)
-    },
-  )
+  test.each(losses)('and loses $what takes no write, until it is back', async ({ lose }) => {
+    await serve()
+    await untilSynced()
+    expect(await create('first')).toBe(201)
+    const gitdir = join(site.dataDir, 'config.git')
+    const head = await site.run('git', '-C', gitdir, 'rev-parse', 'main')
+    const { oid, repair } = await lose(gitdir)
+    expect(await create('second')).toBe(500)
+    await expectUnreadable(oid)
+    expect(await daemon.health()).toBe('degraded')
+    repair()
+    expect(await site.run('git', '-C', gitdir, 'rev-parse', 'main')).toBe(head)
+    await untilSynced()
+    expect(await create('second')).toBe(201)
+  })
 })
 
 function losing(gitdir: string, oid: string) {

@@ -13,7 +13,6 @@ import {
   par,
   par6,
 } from '#test/support/geo-site.ts'
-import { laneRows } from '#test/support/lane.ts'
 import type { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -108,10 +107,7 @@ const kinds = [
   ['a socket of both families, UDP through node:dgram', 0, '::'],
 ] as const
 
-// Both ways of a socket and both of UDP; every pair of them is in the long lane.
-const shown = laneRows(kinds, (_, index) => index === 0 || index === 3)
-
-describe.each(shown)('%s', (_title, threads, listenAddr) => {
+describe.each(kinds)('%s', (_title, threads, listenAddr) => {
   let site: Site
   let daemon: DaemonProcess
   const server = () => ({ host: '127.0.0.1', port: daemon.dnsPort })

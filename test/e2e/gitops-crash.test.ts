@@ -8,7 +8,6 @@ import type { Position } from '#gitops/sync/publication.ts'
 import { loadState } from '#gitops/sync/stored-state.ts'
 import { Random } from '#lib/random.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
-import { laneCount } from '#test/support/lane.ts'
 
 function scene() {
   const box = gitSandbox()
@@ -79,7 +78,7 @@ test('killed at any time, the state is whole and the order holds', async () => {
   const { commit, look, activated, state } = scene()
   const random = new Random(20_261_120)
   let killed = 0
-  for (let round = 0; round < laneCount(12, 4); round++) {
+  for (let round = 0; round < 12; round++) {
     commit()
     if ((await look('', random.below(60))) === 'SIGKILL') killed++
     assert(state().ok)

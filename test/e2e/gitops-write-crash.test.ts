@@ -11,7 +11,6 @@ import { originPath } from '#gitops/thread/options.ts'
 import { loadState } from '#gitops/sync/stored-state.ts'
 import { Random } from '#lib/random.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
-import { laneCount } from '#test/support/lane.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 
@@ -58,7 +57,7 @@ async function scene() {
 test('killed at any moment, no acknowledged write is lost and the next start writes', async () => {
   const { run, assertWhole, acknowledged, options, gitdir } = await scene()
   const random = new Random(20_261_120)
-  const rounds = laneCount(8, 3)
+  const rounds = 8
   let killed = 0
   for (let round = 0; round < rounds; round++) {
     const afterMs = random.below(400)

@@ -9,15 +9,13 @@ import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'
-import { laneCount, onlyLong } from '#test/support/lane.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const { start, killAll } = useDaemons()
 const mebibyte = 1024 * 1024
-/** More than an object may have, and in the short lane from a remote more than a file may have. */
+/** More than an object may have. */
 const hugeBytes = 70 * mebibyte
-const remoteBytes = laneCount(70, 8) * mebibyte
 /** git deflates so much several times. */
 const patienceMs = 300_000
 const path = 'tenants/default/services/huge.yaml'
@@ -80,13 +78,13 @@ test(
 )
 
 test(
-  `${remoteBytes / mebibyte} MiB from a remote are downloaded once`,
+  `${hugeBytes / mebibyte} MiB from a remote are downloaded once`,
   async () => {
     const server = await gitHttpServer(site.dataDir)
     site.writeSettings({ gitops: { url: server.url('config.git'), poll: '1s' } })
     const daemon = await start('serve', '--settings', site.settingsFile)
     await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
-    await expectHeld(daemon, await pushHuge(remoteBytes), remoteBytes)
+    await expectHeld(daemon, await pushHuge(hugeBytes), hugeBytes)
     const folder = join(site.dataDir, 'gitops/mirror.git/objects/pack')
     const packs = () =>
       readdirSync(folder).map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`)
@@ -130,22 +128,20 @@ const peakMiB = (pid: number): number => {
   return Number(kib) / 1024
 }
 
-onlyLong(() => {
-  test(
-    '100,000 files of 64 KiB are held, and take no more memory than what may be read',
-    async () => {
-      const daemon = await start('serve', '--settings', site.settingsFile)
-      await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
-      const before = peakMiB(daemon.pid)
-      const commit = await pushManyFiles(100_000, 8_000, 65_536)
-      const told = { code: 'configuration-too-large', file: 'gslb.yaml' }
-      await expectHeld(daemon, commit, 100_000 * 65_536, told)
-      const { help } = (await daemon.gitops()).diagnostics[0]!
-      expect(help).toContain('tenants/default/services')
-      const more = peakMiB(daemon.pid) - before
-      process.stderr.write(`100,000 files of 64 KiB: ${Math.round(more)} MiB at the highest\n`)
-      expect(more).toBeLessThan(bundleLimits.configurationBytesMax / 2 ** 20 + 150)
-    },
-    patienceMs,
-  )
-})
+test(
+  '100,000 files of 64 KiB are held, and take no more memory than what may be read',
+  async () => {
+    const daemon = await start('serve', '--settings', site.settingsFile)
+    await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
+    const before = peakMiB(daemon.pid)
+    const commit = await pushManyFiles(100_000, 8_000, 65_536)
+    const told = { code: 'configuration-too-large', file: 'gslb.yaml' }
+    await expectHeld(daemon, commit, 100_000 * 65_536, told)
+    const { help } = (await daemon.gitops()).diagnostics[0]!
+    expect(help).toContain('tenants/default/services')
+    const more = peakMiB(daemon.pid) - before
+    process.stderr.write(`100,000 files of 64 KiB: ${Math.round(more)} MiB at the highest\n`)
+    expect(more).toBeLessThan(bundleLimits.configurationBytesMax / 2 ** 20 + 150)
+  },
+  patienceMs,
+)

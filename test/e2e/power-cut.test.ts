@@ -7,14 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fleetLimits } from '#fleet/limits.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { laneCount } from '#test/support/lane.ts'
 import { QueryLoad } from '#test/support/query-load.ts'
 import { poolPath, poolYaml, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const token = 'cd'.repeat(16)
 const { start } = useDaemons({ GSLB_API_KEY: 'ab'.repeat(32), GSLB_BUNDLE_TOKEN: token })
-const count = laneCount(10_000)
+const count = 10_000
 /** Connections at once: more than may wait, and about as many as the node accepts. */
 const atOnce = fleetLimits.waitersMax + 200
 let site: Site

@@ -11,7 +11,6 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { mainPath } from '#test/support/daemon.ts'
-import { onlyLong } from '#test/support/lane.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -184,72 +183,68 @@ describe('a signed commit with broken YAML', () => {
   })
 })
 
-onlyLong(() => {
-  describe('a second start', () => {
-    test('on the same data directory is told which process has it', async () => {
-      const second = spawn(...args)
-      expect(await second.ended).toEqual({ code: 1, signal: null })
-      expect(second.stderr).toContain(`is in use by process ${daemon.pid}`)
-      expect(second.stderr).not.toContain('backend')
-    })
+describe('a second start', () => {
+  test('on the same data directory is told which process has it', async () => {
+    const second = spawn(...args)
+    expect(await second.ended).toEqual({ code: 1, signal: null })
+    expect(second.stderr).toContain(`is in use by process ${daemon.pid}`)
+    expect(second.stderr).not.toContain('backend')
+  })
 
-    test('beside the first ends with one message, and disturbs nothing', async () => {
-      const other = join(home, 'other')
-      const second = spawn('start', '--data-dir', other, '--dns-port', '0', '--api-port', '0')
-      expect(await second.ended).toEqual({ code: 1, signal: null })
-      expect(second.stderr).toBe(
-        'gslbd: the demo backend 127.0.0.11:8081 did not start: ' +
-          'the port is in use, perhaps by another quick start; end the program that holds it\n',
-      )
-      expect(await addressesOf(6)).toEqual(['127.0.0.11', '127.0.0.12', '127.0.0.13'])
-    })
+  test('beside the first ends with one message, and disturbs nothing', async () => {
+    const other = join(home, 'other')
+    const second = spawn('start', '--data-dir', other, '--dns-port', '0', '--api-port', '0')
+    expect(await second.ended).toEqual({ code: 1, signal: null })
+    expect(second.stderr).toBe(
+      'gslbd: the demo backend 127.0.0.11:8081 did not start: ' +
+        'the port is in use, perhaps by another quick start; end the program that holds it\n',
+    )
+    expect(await addressesOf(6)).toEqual(['127.0.0.11', '127.0.0.12', '127.0.0.13'])
+  })
 
-    test('after Ctrl-C serves from disk; nothing of the first is left', async () => {
-      const { dnsPort } = daemon
-      expect(await daemon.stop('SIGINT')).toEqual({ code: 0, signal: null })
-      await portsAreFree(dnsPort)
-      for (const address of ['127.0.0.11', '127.0.0.12', '127.0.0.13']) {
-        await expect(connect(address, 8081)).rejects.toThrow('ECONNREFUSED')
-      }
-      daemon = await start(...args)
-      expect(await ttlNow()).toBe(9)
-      expect(daemon.stdout.indexOf('serving the active bundle from disk')).toBeGreaterThan(-1)
-      expect(daemon.stdout.indexOf('serving the active bundle from disk')).toBeLessThan(
-        daemon.stdout.indexOf('gslbd is running'),
-      )
-      await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
-      expect((await daemon.gitops()).node.seq).toBe(4)
-    })
+  test('after Ctrl-C serves from disk; nothing of the first is left', async () => {
+    const { dnsPort } = daemon
+    expect(await daemon.stop('SIGINT')).toEqual({ code: 0, signal: null })
+    await portsAreFree(dnsPort)
+    for (const address of ['127.0.0.11', '127.0.0.12', '127.0.0.13']) {
+      await expect(connect(address, 8081)).rejects.toThrow('ECONNREFUSED')
+    }
+    daemon = await start(...args)
+    expect(await ttlNow()).toBe(9)
+    expect(daemon.stdout.indexOf('serving the active bundle from disk')).toBeGreaterThan(-1)
+    expect(daemon.stdout.indexOf('serving the active bundle from disk')).toBeLessThan(
+      daemon.stdout.indexOf('gslbd is running'),
+    )
+    await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
+    expect((await daemon.gitops()).node.seq).toBe(4)
+  })
 
-    test('after kill -9 is not kept out by the lock, nor by backends left behind', async () => {
-      await daemon.stop('SIGKILL')
-      daemon = await start(...args)
-      expect(await ttlNow()).toBe(9)
-      expect(await daemon.stop()).toEqual({ code: 0, signal: null })
-    })
+  test('after kill -9 is not kept out by the lock, nor by backends left behind', async () => {
+    await daemon.stop('SIGKILL')
+    daemon = await start(...args)
+    expect(await ttlNow()).toBe(9)
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
   })
 })
 
-onlyLong(() => {
-  test('SIGTERM to npm start ends the node as well', async () => {
-    const npm = spawnChild('npm', ['start', '--', ...args.slice(1)], {
-      stdio: ['ignore', 'pipe', 2],
-    })
-    onTestFinished(() => void npm.kill('SIGKILL'))
-    let said = ''
-    npm.stdout!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
-    const lock = join(dataDir, 'lock')
-    const patience = { timeoutMs: 180_000 }
-    await waitUntil('the node to run', () => said.includes('gslbd is running'), patience)
-    const pid = Number(readFileSync(lock, 'utf8').split(' ')[0])
-    onTestFinished(() => {
-      if (isAlive(pid)) process.kill(pid, 'SIGKILL')
-    })
-    npm.kill('SIGTERM')
-    await waitUntil('the end of the node', () => !isAlive(pid))
-    expect(existsSync(lock)).toBe(false)
-    expect(said).toContain('gslbd has stopped')
+test('SIGTERM to npm start ends the node as well', async () => {
+  const npm = spawnChild('npm', ['start', '--', ...args.slice(1)], {
+    stdio: ['ignore', 'pipe', 2],
   })
+  onTestFinished(() => void npm.kill('SIGKILL'))
+  let said = ''
+  npm.stdout!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+  const lock = join(dataDir, 'lock')
+  const patience = { timeoutMs: 180_000 }
+  await waitUntil('the node to run', () => said.includes('gslbd is running'), patience)
+  const pid = Number(readFileSync(lock, 'utf8').split(' ')[0])
+  onTestFinished(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  })
+  npm.kill('SIGTERM')
+  await waitUntil('the end of the node', () => !isAlive(pid))
+  expect(existsSync(lock)).toBe(false)
+  expect(said).toContain('gslbd has stopped')
 })
 
 function isAlive(pid: number): boolean {

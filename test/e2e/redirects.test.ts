@@ -7,7 +7,6 @@ import { placeDatabase } from '#test/support/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
-import { onlyLong } from '#test/support/lane.ts'
 import { rawHttp } from '#test/support/raw-http.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -92,30 +91,26 @@ test('a redirect is answered when its 201 returns, and gone when its 204 does', 
   await again.stop()
 })
 
-onlyLong(() => {
-  test('a server of others has them as well, and a dry run says that nothing differs', async () => {
-    const home = tempDir('redirects')
-    const configDir = join(home, 'conf.d')
-    mkdirSync(configDir)
-    const nginx = { enabled: true, configDir, reloadCommand: 'true' }
-    const settings = settingsIn(home, { nginx })
-    const daemon = await start('serve', '--settings', settings)
-    await isRead(daemon)
-    const made = await call<Rule>(daemon, 'POST', '/redirects', {
-      ...{ sourceFqdn: 'old.example', targetUrl: 'https://new.example' },
-    })
-    const file = join(configDir, 'svc-redirects.conf')
-    await waitUntil('the file', () =>
-      existsSync(file)
-        ? readFileSync(file, 'utf8').includes(`svc-redirect-${made.body.id}`)
-        : false,
-    )
-    const diff = () => runCli('redirects', 'diff', '--settings', settings)
-    expect(await diff()).toMatchObject({ exit: 0, out: 'nginx: 1 redirects, nothing to change\n' })
-    await daemon.stop()
-    writeFileSync(file, '')
-    expect(await diff()).toMatchObject({ exit: 1 })
+test('a server of others has them as well, and a dry run says that nothing differs', async () => {
+  const home = tempDir('redirects')
+  const configDir = join(home, 'conf.d')
+  mkdirSync(configDir)
+  const nginx = { enabled: true, configDir, reloadCommand: 'true' }
+  const settings = settingsIn(home, { nginx })
+  const daemon = await start('serve', '--settings', settings)
+  await isRead(daemon)
+  const made = await call<Rule>(daemon, 'POST', '/redirects', {
+    ...{ sourceFqdn: 'old.example', targetUrl: 'https://new.example' },
   })
+  const file = join(configDir, 'svc-redirects.conf')
+  await waitUntil('the file', () =>
+    existsSync(file) ? readFileSync(file, 'utf8').includes(`svc-redirect-${made.body.id}`) : false,
+  )
+  const diff = () => runCli('redirects', 'diff', '--settings', settings)
+  expect(await diff()).toMatchObject({ exit: 0, out: 'nginx: 1 redirects, nothing to change\n' })
+  await daemon.stop()
+  writeFileSync(file, '')
+  expect(await diff()).toMatchObject({ exit: 1 })
 })
 
 test('without a port it does not start, and says so', async () => {

@@ -7,7 +7,6 @@ import type { DaemonProcess } from '#test/support/daemon.ts'
 import { ask, TcpClient } from '#test/support/dns/client.ts'
 import { decodeMessage } from '#test/support/dns/message.ts'
 import { signedWith, testKey, updateMessage } from '#test/support/dns/signed.ts'
-import { laneCount } from '#test/support/lane.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -15,8 +14,8 @@ const apiKey = 'ab'.repeat(32)
 const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
 const zone = 'example.com.'
 const clients = 16
-const updatesWanted = laneCount(500, 48)
-const kills = laneCount(4, 1)
+const updatesWanted = 500
+const kills = 4
 
 let site: Site
 let daemon: DaemonProcess

@@ -4,7 +4,6 @@ import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { onTestFinished, test } from 'vitest'
 import type { Operation } from '#config/operation.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
-import { laneRows } from '#test/support/lane.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 
@@ -53,8 +52,7 @@ const refusals = [
   },
 ]
 
-const rows = laneRows(refusals, ({ what }) => what === 'objects')
-test.each(rows)('a disk that refuses $what is in the status until it does not', async (row) => {
+test.each(refusals)('a disk that refuses $what is in the status until it does not', async (row) => {
   const { box, head, write, status, poke, changes } = await scene()
   const before = head()
   const gitdir = box.at('data/config.git')
