@@ -13,6 +13,8 @@ export interface ClientWorld {
   readonly world: ConfigWorld
   readonly baseUrl: string
   readonly clientOf: (options?: Partial<ClientOptions>) => Client
+  /** Whether simulations are answered with a 503. */
+  isBusy: boolean
   readonly close: () => Promise<void>
 }
 
@@ -24,25 +26,26 @@ spec:
   guardrails: { removedNames: 100, changedNames: 100, removedMembers: 100, lostAnswers: 100 }
 `
 
-/** Answers one simulation a second, with a 404. */
+/** Answers one simulation a second, with a 404 unless it is busy. */
 export async function startClientWorld(): Promise<ClientWorld> {
   const world = await startConfigWorld({
     settings,
     ports: {
       simulationSources: new SourceBuckets({ perSecond: 1, burst: 1, sourcesMax: 10 }, systemClock),
       simulator: {
-        simulate: async () => err({ code: 'not-found' }),
+        simulate: async () => err({ code: made.isBusy ? 'busy' : 'not-found' }),
         explain: () => undefined,
         clientOf: () => err('none'),
       },
     },
   })
   const baseUrl = await world.app.listen({ port: 0, host: '127.0.0.1' })
-  return {
-    ...{ world, baseUrl },
+  const made: ClientWorld = {
+    ...{ world, baseUrl, isBusy: false },
     clientOf: (options = {}) => createClient({ baseUrl, apiKey: keyOf('acme'), ...options }),
     close: () => world.close(),
   }
+  return made
 }
 
 /** The code blocks of a page in that language, in order. */

@@ -13,6 +13,7 @@ import type { Client } from '#clients/typescript/client.ts'
 import { startClientWorld } from '#test/support/client-world.ts'
 import type { ClientWorld } from '#test/support/client-world.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 let world: ClientWorld
 let client: Client
@@ -87,7 +88,7 @@ describe('a call', () => {
     await expect(client.get(pools, { signal })).rejects.toThrow('enough')
   })
 
-  test('waits as long as a 429 says, where it may be repeated', async () => {
+  test('waits as long as a 429 or 503 says, where it may be repeated', async () => {
     const asked: number[] = []
     const counting: typeof fetch = async (...args) => {
       const response = await fetch(...args)
@@ -102,7 +103,15 @@ describe('a call', () => {
     await ask(false)
     expect(await ask(false)).toMatchObject({ status: 429 })
     expect(await ask(true)).toMatchObject({ status: 404 })
-    expect(asked).toEqual([404, 429, 429, 404])
+    expect(asked.splice(0)).toEqual([404, 429, 429, 404])
+    world.isBusy = true
+    const sinceMs = performance.now()
+    const answered = ask(true)
+    await waitUntil('the 503', async () => asked.includes(503))
+    world.isBusy = false
+    expect(await answered).toMatchObject({ status: 404 })
+    expect(performance.now() - sinceMs).toBeGreaterThan(1_000)
+    expect(asked.slice(-2)).toEqual([503, 404])
   })
 })
 
@@ -123,6 +132,22 @@ describe('pages', () => {
       for await (const { name } of entries(client, pools, { query: { limit } })) found.push(name)
       expect(found, `limit ${limit}`).toEqual(names)
     }
+  })
+
+  test('give what stays once, while others go and come', async () => {
+    const made: string[] = []
+    const found: string[] = []
+    for await (const page of pages(client, pools, { query: { limit: 2 } })) {
+      found.push(...page.map(({ name }) => name))
+      if (made.length > 0) continue
+      // One of the page that was given, and one of those to come.
+      await client.delete(pool, { params: { id: ids[0]! } })
+      await client.delete(pool, { params: { id: ids[4]! } })
+      made.push(await newPool('later'))
+    }
+    expect(found.filter((name) => name !== 'later')).toEqual(names.filter((_, i) => i !== 4))
+    for (const id of made) await client.delete(pool, { params: { id } })
+    for (const at of [0, 4]) ids[at] = await newPool(names[at]!)
   })
 
   test('are asked for when they are wanted', async () => {
