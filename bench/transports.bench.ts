@@ -213,7 +213,7 @@ async function measureMemory(
         rows.push([
           ...[over, name, String(held.open), mib(held.before), mib(held.before + held.grown)],
           ...[fixed(held.grown / held.open / 1_024, 1), fixed(held.cpuMs / held.open, 2)],
-          ...[String(Math.round(held.load.asked / plan.seconds)), fixed(held.micros, 1)],
+          ...[String(Math.round(held.load.asked / held.load.seconds)), fixed(held.micros, 1)],
           String(held.load.asked - held.load.good),
         ])
       } finally {
