@@ -48,15 +48,19 @@ function faultOf(failure: WriteFailure | NeedsPlan, operations: readonly Operati
   return { is: 'refused', reason: shown.join('; ') + (more > 0 ? `; and ${more} more` : '') }
 }
 
-/** The finding with the name and type of the record set that it is about. */
+/**
+ * The finding with the name and type of the record set that it is about; one about a file that
+ * people write, with its place and what to do.
+ */
 function said(
-  { message, field, other }: WriteDiagnostic,
+  { message, help, field, file, line, other }: WriteDiagnostic,
   operations: readonly Operation[],
 ): string {
+  if (other !== undefined) return `${file}:${line}: ${message} (${other}): ${help}`
   const index = Number(/^spec\.records[.[](\d+)/.exec(field)?.[1] ?? -1)
   const sets = operations.flatMap((operation) => recordsIn(operation)[index] ?? [])
   const [set] = sets
-  if (other !== undefined || set === undefined || sets.length > 1) return message
+  if (set === undefined || sets.length > 1) return message
   return `${set.name} ${set.type}: ${message}`
 }
 

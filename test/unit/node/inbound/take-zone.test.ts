@@ -31,3 +31,22 @@ test.each(rows)('%s with the findings %j: %s', async (code, findings, is) => {
   const done = await writeZone(async () => err(failure), [operation], said)
   expect(done).toMatchObject({ ok: false, error: { is } })
 })
+
+test('what is in the way here is said with its file, its line, and what to do', async () => {
+  const help = 'remove it, or the NS records there'
+  const place = { field: 'spec.domain', file: 'tenants/default/services/www.yaml', line: 7 }
+  const about = { ...finding, message: 'www.eu.example.com. is below eu.example.com.', help }
+  const told = [
+    { ...about, ...place, other: 'Service "www"' },
+    { ...finding, message: 'it has no address', field: 'spec.records.0', file: 'a.yaml', line: 1 },
+  ]
+  const failure = { code: 'invalid', message: '', operation: -1, diagnostics: told } as const
+  const records = [{ name: 'mail', type: 'MX', values: [] }]
+  const operation = { verb: 'update', kind: 'Records', target: { uid: 'u' }, patch: { records } }
+  const said = { subject: 'example.com. by zone transfer', nowMs: 1_800_000_000_000 }
+  const done = await writeZone(async () => err(failure), [operation as Operation], said)
+  expect(done.ok ? '' : done.error.reason).toBe(
+    'tenants/default/services/www.yaml:7: www.eu.example.com. is below eu.example.com. ' +
+      `(Service "www"): ${help}; mail MX: it has no address`,
+  )
+})
