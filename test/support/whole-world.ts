@@ -30,7 +30,8 @@ export interface WholeWorld {
 
 const simulated = {
   ...{ name: 'www.example.com.', type: 'A', at: '', seed: 1, node: '', commit: '', digest: '' },
-  ...{ rcode: 'REFUSED', rule: null, zone: null, match: 'none', owner: null, records: [] },
+  ...{ rcode: 'REFUSED', rule: null, zone: null, match: 'none', owner: null, absent: null },
+  records: [],
   ...{ scope: null, signing: null, service: null, overlays: [] },
 }
 
@@ -46,6 +47,7 @@ const explained = {
     rule: null,
     zone: null,
     match: 'none',
+    absent: null,
   },
   ...{ owner: null, records: [], scope: null, signing: null, service: null, text: '' },
 }
