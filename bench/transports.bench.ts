@@ -222,7 +222,9 @@ async function measureMemory(
     }
   }
   return {
-    title: `Many connections: memory when each has asked once, and ${plan.perSecond} queries/s over all`,
+    title:
+      'Many connections: memory when each has asked once, and ' +
+      `${plan.perSecond} queries/s over all`,
     columns: [
       ...['over', 'server', 'connections', 'MiB before', 'MiB with them'],
       ...['KiB each', 'CPU ms of a connection', 'queries/s', 'µs a query', 'not answered'],

@@ -171,7 +171,7 @@ test('a primary server that is away costs nothing but its news', async () => {
   expect(await answers(`n19.${zoneOf('bind')}`)).toHaveLength(1)
 })
 
-test('a zone is left by removing `from` alone: no answer changes, and people write it', async () => {
+test('a zone is left by removing `from` alone: answers stay, and people write it', async () => {
   const zone = zoneOf('bind')
   const asked = [
     `n19.${zone} A`,
