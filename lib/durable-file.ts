@@ -4,6 +4,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -40,6 +41,26 @@ export function writeDurably(path: string, bytes: Uint8Array | string, mode = 0o
     throw error
   }
   flushDirectory(directory)
+}
+
+/**
+ * Gives `path` the octets of `from`, which are on disk and are never changed in place.
+ *
+ * @param from in the folder of `path`, which the caller flushes
+ * @returns false: nothing was done, since the file system makes no link
+ */
+export function linkOver(from: string, path: string): boolean {
+  const temporary = temporaryOf(path)
+  try {
+    linkSync(from, temporary)
+    renameSync(temporary, path)
+    return true
+  } catch {
+    return false
+  } finally {
+    // A rename between two names of one file leaves both.
+    rmSync(temporary, { force: true })
+  }
 }
 
 /** As `writeDurably`, for a text in parts; the event loop runs meanwhile. */

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { assert } from '#lib/assert.ts'
-import { writeDurably } from '#lib/durable-file.ts'
+import { linkOver, writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -105,11 +105,17 @@ export class BundleStore {
     // When the disk failed while `serving` was activated, its bundle is missing and cannot be gone
     // back to.
     const hasServing = serving !== undefined && existsSync(this.bundlePath(serving.record.digest))
-    if (hasServing && serving.record.digest !== digest) {
-      writeDurably(this.#path('previous.json'), JSON.stringify(serving))
-    }
+    if (hasServing && serving.record.digest !== digest) this.#keepPrevious(serving)
     writeDurably(this.#path('active.json'), JSON.stringify(signed))
     setImmediate(() => this.#collectQuietly())
+  }
+
+  /** Mostly the record in `active` is that of `serving`, and need not be flushed again. */
+  #keepPrevious(serving: SignedChannelRecord): void {
+    const [active, previous] = [this.#path('active.json'), this.#path('previous.json')]
+    const text = JSON.stringify(serving)
+    const isActive = existsSync(active) && readFileSync(active, 'utf8') === text
+    if (!isActive || !linkOver(active, previous)) writeDurably(previous, text)
   }
 
   #write(digest: string, bytes: Uint8Array): void {

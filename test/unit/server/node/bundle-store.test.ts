@@ -60,6 +60,40 @@ describe('a store', () => {
     expect(missing.ok ? '' : missing.error).toContain('cannot be read')
   })
 
+  test('has the record that was active as previous, without writing it again', () => {
+    const { dataDir, store, keep } = newStore()
+    const inodeOf = (name: string): number => statSync(join(dataDir, 'node', name)).ino
+    keep(1)
+    const first = inodeOf('active.json')
+    keep(2, 1)
+    expect([inodeOf('previous.json'), inodeOf('active.json') === first]).toEqual([first, false])
+    // The flush of the next record fails: both names are of one file.
+    keep(3, 2)
+    expect(() => withFailingFlush(3, () => keep(4, 3))).toThrow('EIO')
+    expect([store.record('active'), store.record('previous')]).toEqual([signed(3), signed(3)])
+    keep(4, 3)
+    expect([store.record('active'), store.record('previous')]).toEqual([signed(4), signed(3)])
+    const names = ['active.json', 'bundles', 'previous.json']
+    expect(readdirSync(join(dataDir, 'node')).sort()).toEqual(names)
+  })
+
+  test('writes the previous record on a file system without links', () => {
+    const { store, keep } = newStore()
+    const { linkSync } = fs
+    fs.linkSync = () => {
+      throw new Error('EPERM: operation not permitted, link')
+    }
+    syncBuiltinESMExports()
+    try {
+      keep(1)
+      keep(2, 1)
+    } finally {
+      fs.linkSync = linkSync
+      syncBuiltinESMExports()
+    }
+    expect([store.record('active'), store.record('previous')]).toEqual([signed(2), signed(1)])
+  })
+
   test('gives back octets in shared memory, and the records of both', () => {
     const { store, keep } = newStore()
     keep(1)
