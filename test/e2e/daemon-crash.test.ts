@@ -148,6 +148,8 @@ test(
 )
 
 const durable = ['state.json', '.bundle', 'previous.json', 'active.json'] as const
+/** The record of the bundle before is a link, which is there or is not. */
+const isWritten = (file: string): boolean => file !== 'previous.json'
 const moments: readonly KillMoment[] = ['half written', 'after the rename']
 
 test(
@@ -155,7 +157,9 @@ test(
   { timeout: 480_000 },
   async () => {
     const armed = join(site.path, 'armed')
-    const writes = durable.flatMap((file) => moments.map((moment) => ({ file, moment })))
+    const writes = durable.flatMap((file) =>
+      moments.slice(isWritten(file) ? 0 : 1).map((moment) => ({ file, moment })),
+    )
     let before = 'the loop above'
     for (const { file, moment } of writes) {
       const daemon = spawnWith(
