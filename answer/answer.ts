@@ -105,7 +105,7 @@ export function answer(
   finishHeader(tx, questionEnd >= 0)
   // The limiter counts a reply that it holds.
   const isHeld = tx.limiter !== null && !tx.hasValidCookie && tx.limiter.hold(tx, headLength, optAt)
-  if (!isHeld) tx.counters.reply(tx.rcode, tx.qtype)
+  if (!isHeld) tx.counters.reply(tx.rcode, tx.qtype, tx.isTruncated)
   return tx.at - replyOffset
 }
 
@@ -426,7 +426,6 @@ function refuse(tx: Transaction): void {
 
 /** RFC 2181 section 9: a truncated answer has no records here, never half an rrset. */
 function dropRecords(tx: Transaction, recordsStart: number): void {
-  tx.counters.truncated()
   tx.at = recordsStart
   tx.answerCount = 0
   tx.authorityCount = 0

@@ -65,8 +65,7 @@ interface LimitCounts {
   /** The bucket was another key's a moment ago. */
   rateCrowded(): void
   /** A reply goes out, whole or cut. */
-  reply(rcode: number, qtype: number): void
-  truncated(): void
+  reply(rcode: number, qtype: number, isTruncated: boolean): void
 }
 
 /** The replies of a batch: its packet source. */
@@ -243,9 +242,12 @@ export class RateLimiter {
     ) {
       verdict = this.#limit(replies, row, Class.All)
     }
-    if (verdict !== Verdict.Drop) this.#counts.reply(counted & 0xffff, counted >>> 16)
-    if (verdict === Verdict.Pass) return -1
     const left = verdict === Verdict.Slip ? this.#slip(replies, row) : 0
+    if (verdict !== Verdict.Drop) {
+      const flags = replies.buffer[held[row + Held.ReplyAt]! + HeaderOffset.Flags1]!
+      this.#counts.reply(counted & 0xffff, counted >>> 16, (flags & Flag1.Tc) !== 0)
+    }
+    if (verdict === Verdict.Pass) return -1
     replies.setReply(place >> 8, left)
     return left
   }
@@ -281,8 +283,6 @@ export class RateLimiter {
   #slip({ buffer }: ReplyBatch, row: number): number {
     const start = this.#held[row + Held.ReplyAt]!
     const parts = this.#held[row + Held.Parts]!
-    // Otherwise it was cut before, and counted.
-    if ((buffer[start + HeaderOffset.Flags1]! & Flag1.Tc) === 0) this.#counts.truncated()
     return slip(buffer, start, parts & 0xffff, parts >>> 16)
   }
 

@@ -1,4 +1,5 @@
-// Cuts a reply beyond a rate limit down to an empty one with TC, no longer than its query.
+// Cuts a reply beyond a rate limit down to an empty one with TC: as long as its query, or 16 octets
+// longer where a client without a server's cookie gets one.
 import * as codes from '#dns/edns-codes.ts'
 import * as header from '#dns/header.ts'
 

@@ -95,10 +95,11 @@ describe('answers that count as one', () => {
   })
 
   test('an answer that is too long for UDP counts as one of its name', () => {
-    const { ask, limited } = path()
+    const { ask, limited, counters } = path()
     for (let i = 0; i < perSecond; i++) expect(ask('big.example.org. TXT')?.tc).toBe(true)
     expect(ask('big.example.org. TXT')).toBeUndefined()
     expect(limited()).toEqual(['answer drop: 1'])
+    expect(counters.snapshot().truncated).toBe(perSecond)
   })
 
   test('all answers of a network together have a limit of their own', () => {

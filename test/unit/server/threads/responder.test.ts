@@ -74,6 +74,37 @@ test('judges the answers of a batch together, and sends those that have room', (
   expect(counters.snapshot()).toMatchObject({ truncated: 4, byRcode: { 5: 6 } })
 })
 
+test('logs what is left of an answer that a limit takes back', () => {
+  const control = new Int32Array(new SharedArrayBuffer(16))
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction(settings, 1, counters)
+  const limits = rateSettings({ rates: rates(1, { slip: 0 }) })
+  tx.limiter = new RateLimiter(createRateMemory(limits, 1, 1, 0), 0, 1, counters, () => 0)
+  const batch = ['a.test. A', 'b.test. A'].map((question) => query(question))
+  const source = listSource([batch], () => {
+    Atomics.store(control, Control.Generation, Control.Stop)
+  })
+  const logged: number[] = []
+  respond(source, tx, {
+    control,
+    bucket: { take: () => noLimit, giveBack: () => undefined },
+    scripts: { startBatch: () => undefined },
+    turns: { took: () => undefined },
+    timer: { begin: () => undefined, end: () => undefined },
+    rest: () => undefined,
+    tap: {
+      adopt: () => undefined,
+      first: () => 0,
+      asked: () => undefined,
+      answered: (_tx, _reply, _offset, written) => logged.push(written),
+    },
+    takeOver: () => undefined,
+    handOver: () => undefined,
+  })
+  expect(logged).toEqual([batch[0]!.length, 0])
+  expect(source.sent.length).toBe(1)
+})
+
 test('takes over before the batch that comes after a publication', () => {
   const control = new Int32Array(new SharedArrayBuffer(16))
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
