@@ -1,6 +1,11 @@
 // Diagnostics of members with a host name, and of pools that answer with aliases of them.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
 
+/** Why a name is better not looked up that is answered by those who look. */
+export const ownLookup =
+  'A resolver finds the name only when its zone is delegated to the nodes, and it gets the ' +
+  'answer for itself, which all clients then get, wherever they are.'
+
 const bothForms = 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }'
 const discovered = 'members:\n  - { from: consul/shop, port: 443 }'
 const named = 'members:\n  - { hostname: lb.example.net., port: 443 }'
@@ -88,6 +93,14 @@ export const hostnameDiagnostics = {
     bad:
       named.replace('lb.example.net.', 'www.example.com.') + '\n# www.example.com. has this pool',
     good: named,
+  },
+  'hostname-in-own-zone': {
+    severity: 'warning',
+    message: 'nodes ask a resolver for %s, though they answer for its zone %s',
+    help: 'write its addresses as ipAddress, or answer: cname in the pool, which is followed here',
+    cause: ownLookup,
+    bad: '# zones: [{ name: example.com. }]\n' + named.replace('example.net', 'example.com'),
+    good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }',
   },
   'pool-hostnames-many': {
     severity: 'error',

@@ -1,5 +1,6 @@
 // Diagnostics of static records: names, types, values, and what may stand beside what.
 import type { DiagnosticSpec } from './diagnostic-spec.ts'
+import { ownLookup } from './hostnames.ts'
 
 export const recordDiagnostics = {
   'record-name-invalid': {
@@ -371,6 +372,14 @@ export const recordDiagnostics = {
     good:
       'zone: example.com.\n' +
       'records: [{ name: docs, type: CNAME, values: [pages.example.net.] }]',
+  },
+  'alias-target-own': {
+    severity: 'warning',
+    message: '%s is an ALIAS of %s, which nodes ask a resolver for, though they answer for it',
+    help: 'write a service for %s with the same pool, or A and AAAA records',
+    cause: ownLookup,
+    bad: 'zone: example.com.\nrecords: [{ name: "@", type: ALIAS, values: [www] }]',
+    good: 'kind: Service\nspec: { domain: example.com., pool: web } # the pool of www.example.com.',
   },
   'binding-target-missing': {
     severity: 'warning',

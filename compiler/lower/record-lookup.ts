@@ -81,6 +81,18 @@ export function endOfAliases(tree: Tree, plan: RecordPlan, name: string): string
   return here
 }
 
+/** The zone of ours in which a name is answered; undefined: others answer for it. */
+export function ownZoneOf(plan: RecordPlan, name: string): string | undefined {
+  const isOthers = plan.cuts.has(name) || above(plan, plan.cuts, name) !== undefined
+  return isOthers ? undefined : plan.zones[zoneOfName(plan, name) ?? -1]?.name
+}
+
+/** The name outside of our zones that aliases lead to from one of ours; '': there is none. */
+export function leadsOutside(tree: Tree, plan: RecordPlan, name: string): string {
+  const end = endOfAliases(tree, plan, name)
+  return ownZoneOf(plan, end) === undefined ? end : ''
+}
+
 /** Undefined: the name would be too long (RFC 6672 section 2.2). */
 export function targetOfAlias({ model }: PlannedRrset, name: string): string | undefined {
   const [rdata] = model.rdata

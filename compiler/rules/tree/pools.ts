@@ -1,5 +1,5 @@
 // Checks pools against the services that name them.
-import { endOfAliases } from '#compiler/lower/record-lookup.ts'
+import { endOfAliases, leadsOutside, ownZoneOf } from '#compiler/lower/record-lookup.ts'
 import { neededFamilyOf } from '#compiler/redundancy/pool-demand.ts'
 import { fallbackPoolOf, namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
@@ -160,12 +160,13 @@ function whyNowhere(
   return `each of its members is one of "${from.object.metadata.name}", too`
 }
 
-/** Checks pools with host names against their services: no alias at an apex, no loop. */
+/** Checks pools with host names: no alias at an apex, no loop, no look-up of a name of ours. */
 export const hostnameMembers: TreeRule = (subject, report) => {
   const pools = subject.tree.of.Pool.filter(hasHostname)
   if (pools.length === 0) return
   checkServices(subject, report)
   checkLoops(subject, pools, report)
+  for (const pool of pools) checkLookups(subject, pool, report)
 }
 
 /** Computed once per content of the file. */
@@ -263,6 +264,23 @@ function edgesOf({ tree, records }: RuleSubject, pool: Entry<'Pool'>): Edge[] {
     edges.push({ member, hostname, pools })
   }
   return edges
+}
+
+/** Nodes ask a resolver for these names, also where they answer for them themselves. */
+function checkLookups(subject: RuleSubject, pool: Entry<'Pool'>, report: TreeReport): void {
+  const { tree, records } = subject
+  const { answer, members } = pool.object.spec
+  if (records === undefined || answer === 'cname') return
+  const loops = edgesOf(subject, pool).filter(({ pools }) => pools.includes(pool))
+  for (const [i, member] of members.entries()) {
+    const hostname = isHostname(member) ? hostnameKey(member.hostname) : undefined
+    const zone = hostname === undefined ? undefined : ownZoneOf(records, hostname)
+    if (hostname === undefined || zone === undefined) continue
+    if (loops.some((loop) => loop.member === i)) continue
+    const suggestion = leadsOutside(tree, records, hostname)
+    const place = placeIn(pool, valueAt('spec', 'members', i, 'hostname'))
+    report('hostname-in-own-zone', place, { args: [hostname, zone], suggestion })
+  }
 }
 
 /** The service that answers a name: its own, or that of the nearest wildcard above. */

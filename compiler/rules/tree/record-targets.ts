@@ -5,6 +5,8 @@ import {
   aliasAt,
   aliasesMax,
   isNowhere,
+  leadsOutside,
+  ownZoneOf,
   targetOfAlias,
 } from '#compiler/lower/record-lookup.ts'
 import {
@@ -186,7 +188,7 @@ function walk(tree: Tree, plan: RecordPlan, start: string): Walk {
   return { names, aliases, circle: [] }
 }
 
-/** An ALIAS is resolved from outside: one that leads back to itself never finds an address. */
+/** An ALIAS is looked up: one that leads back to itself never finds an address. */
 function checkAddressAlias(
   tree: Tree,
   plan: RecordPlan,
@@ -199,7 +201,7 @@ function checkAddressAlias(
   let isInbound = false
   while (next !== undefined && names.length <= aliasesMax + 1) {
     const here = targetOfAlias(next, names.at(-1)!)
-    if (here === undefined) return
+    if (here === undefined) break
     names.push(here)
     isInbound ||= isTransferred(next.entry)
     if (here === name && isInbound) return tellInbound(rrset, [rrset], report)
@@ -210,4 +212,22 @@ function checkAddressAlias(
     next =
       plan.at.get(here)?.find(({ model }) => model.type === aliasCode) ?? aliasAt(tree, plan, here)
   }
+  if (names.length > 1) tellOwnTarget(tree, plan, rrset, names[1]!, report)
+}
+
+/** Nodes ask a resolver for the target, also where they answer for it themselves. */
+function tellOwnTarget(
+  tree: Tree,
+  plan: RecordPlan,
+  rrset: PlannedRrset,
+  target: string,
+  report: TreeReport,
+): void {
+  if (ownZoneOf(plan, target) === undefined) return
+  const { name } = rrset.model
+  const at = placeOfRrset(rrset, 'values', 0)
+  const suggestion = undoubled(plan, target) || leadsOutside(tree, plan, target)
+  if (isNowhere(tree, plan, target)) {
+    report('alias-target-missing', at, { args: [name, target], suggestion })
+  } else report('alias-target-own', at, { args: [name, target, name], suggestion })
 }

@@ -83,6 +83,17 @@ describe('the compiler reports', () => {
       'aliases lead in a circle: www.example.com. → web.example.com. → www.example.com.',
     ],
     [
+      'a name that nodes answer for themselves',
+      [records([www('ALIAS', 'web')]), service('web', 'web.example.com.')],
+      'www.example.com. is an ALIAS of web.example.com., which nodes ask a resolver for, though ' +
+        'they answer for it',
+    ],
+    [
+      'a name that was meant to be elsewhere, and is in this zone without its final dot',
+      [records([www('ALIAS', 'a.example.net')])],
+      'www.example.com. is an alias of a.example.net.example.com., which does not exist',
+    ],
+    [
       'the name that others have for it',
       [records([www('ANAME', 'a.example.net.')])],
       'there are no ANAME records; a name that has the addresses of another one is an ALIAS',
@@ -90,6 +101,25 @@ describe('the compiler reports', () => {
   ])('%s', (_title, files, message) => {
     expect(messagesOf(settings, ...files)).toContain(message)
   })
+})
+
+test('an ALIAS of a name of ours that leads elsewhere could lead there itself', () => {
+  const cdn = '{ name: www, type: CNAME, values: [shop.example.net.] }'
+  const { diagnostics } = compile(
+    settings,
+    records(['{ name: "@", type: ALIAS, values: [www] }', cdn]),
+  )
+  expect(diagnostics.map(({ code, suggestion }) => [code, suggestion])).toEqual([
+    ['alias-target-own', 'shop.example.net.'],
+  ])
+})
+
+test('an ALIAS of a name that other servers answer for is looked up in silence', () => {
+  const cut = '{ name: eu, type: NS, values: [ns1.example.net.] }'
+  for (const target of ['eu', 'lb.eu', 'example.net.']) {
+    const sets = [`{ name: "@", type: ALIAS, values: [${target}] }`, cut]
+    expect(messagesOf(settings, records(sets))).toEqual([])
+  }
 })
 
 test('a host that is an ALIAS has addresses', () => {
