@@ -1,4 +1,4 @@
-// Reads a stream of octets into memory, up to a limit.
+// Reads a stream of octets into memory, whole or by lines, up to a limit.
 
 /** Thrown for a body that is too long. */
 export class BodyTooLong extends TypeError {
@@ -18,18 +18,61 @@ const firstBytes = 16_384
  * @throws BodyTooLong, and what the stream throws
  */
 export async function boundedBytes(body: Body, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  let buffer = new ArrayBuffer(Math.min(firstBytes, bytesMax))
-  let count = 0
-  for await (const part of body ?? []) {
-    const end = count + part.length
-    if (end > bytesMax) throw new BodyTooLong(bytesMax)
-    if (end > buffer.byteLength) {
-      buffer = buffer.transfer(Math.min(bytesMax, Math.max(end, 2 * buffer.byteLength)))
+  const held = new Held(bytesMax)
+  for await (const part of body ?? []) held.add(part)
+  return new Uint8Array(held.buffer.transfer(held.count))
+}
+
+/**
+ * The lines of a body, each as soon as it has arrived, without its line feed. What follows the last
+ * line feed is no line. Time is limited by the caller.
+ *
+ * @param bytesMax of one line
+ * @throws BodyTooLong, and what the stream throws
+ */
+export async function* boundedLines(
+  body: Exclude<Body, null>,
+  bytesMax: number,
+): AsyncGenerator<string> {
+  const held = new Held(bytesMax)
+  for await (const part of body) {
+    let from = 0
+    for (;;) {
+      const end = part.indexOf(lineFeed, from)
+      if (end === -1) break
+      held.add(part.subarray(from, end))
+      yield Buffer.from(held.buffer, 0, held.count).toString('utf8')
+      held.count = 0
+      from = end + 1
     }
-    new Uint8Array(buffer).set(part, count)
-    count = end
+    held.add(part.subarray(from))
   }
-  return new Uint8Array(buffer.transfer(count))
+}
+
+const lineFeed = 0x0a
+
+/** Octets that arrived so far, in memory that doubles. */
+class Held {
+  readonly #bytesMax: number
+  buffer: ArrayBuffer
+  count = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+    this.buffer = new ArrayBuffer(Math.min(firstBytes, bytesMax))
+  }
+
+  /** @throws BodyTooLong */
+  add(part: Uint8Array): void {
+    const end = this.count + part.length
+    if (end > this.#bytesMax) throw new BodyTooLong(this.#bytesMax)
+    const { byteLength } = this.buffer
+    if (end > byteLength) {
+      this.buffer = this.buffer.transfer(Math.min(this.#bytesMax, Math.max(end, 2 * byteLength)))
+    }
+    new Uint8Array(this.buffer).set(part, this.count)
+    this.count = end
+  }
 }
 
 /**

@@ -74,7 +74,8 @@ export class Query {
     const { settings, kind, ask } = this.source
     const late = `no whole answer within ${settings.timeoutMs / 1000} s`
     // A request of a watch may wait; its kind sees to its time.
-    const patience = settings.timeoutMs + (kind.watches ? discoveryLimits.watchSeconds * 2_000 : 0)
+    const isWait = kind.waits?.(this.#cursor) === true
+    const patience = settings.timeoutMs + (isWait ? discoveryLimits.watchSeconds * 2_000 : 0)
     const { promise, resolve } = Promise.withResolvers<Result<KindAnswer, string>>()
     const controller = new AbortController()
     const callOff = this.#parts.after(patience, () => {
@@ -96,7 +97,6 @@ export class Query {
     if (targets !== null) {
       const checked = checkTargets(targets, weightLabel, this.#parts.allowLocal)
       if (checked.targets.length === 0 && checked.fault !== '') {
-        this.#cursor = ''
         this.#fail(`no target can be used: ${checked.fault}`)
         return
       }
@@ -111,6 +111,8 @@ export class Query {
   }
 
   #fail(why: string): void {
+    // All is asked anew: whatever the cursor stood for may be gone.
+    this.#cursor = ''
     this.#failures++
     this.#parts.onFailure(this)
     if (this.error === why) return
@@ -120,12 +122,14 @@ export class Query {
 
   #pauseMs(): number {
     const { jitter, retries, watchPauseMs } = discoveryLimits
-    const early = 1 - jitter * (this.#parts.random.next() / 2 ** 32)
+    const chance = this.#parts.random.next() / 2 ** 32
+    const early = 1 - jitter * chance
     const { kind, settings } = this.source
     if (this.#failures > 0) {
       if (kind.isCheap === true) return Math.min(retries.firstMs, settings.intervalMs) * early
       return backoffMs(retries, this.#failures) * early
     }
-    return kind.watches && this.#cursor !== '' ? watchPauseMs : settings.intervalMs * early
+    const isWait = kind.waits?.(this.#cursor) === true
+    return isWait ? watchPauseMs * (1 + chance) : settings.intervalMs * early
   }
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { boundedBytes, boundedLines } from '#lib/bounded-body.ts'
 import { parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -23,7 +23,7 @@ export interface JsonRequest {
   >
   /** The header that tells one state from another, in lower case. Left out: `etag`. */
   readonly tagHeader?: string
-  /** Octets of the answer. Left out: `httpLimits.bodyBytesMax`. */
+  /** Octets of the answer, or of one of its lines. Left out: `httpLimits.bodyBytesMax`. */
   readonly bytesMax?: number
   /** Accepted statuses beside those below 300. */
   readonly statuses?: readonly number[]
@@ -55,16 +55,7 @@ export async function askAny(
   asked: JsonRequest,
   timeoutMs: number,
 ): Promise<Result<AnyAnswer, string>> {
-  const { host } = new URL(asked.url)
-  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(timeoutMs)])
-  try {
-    return ok(await exchange(asked, signal))
-  } catch (error) {
-    if (asked.signal.aborted) return err(`${host} took too long, all requests together`)
-    if (signal.aborted) return err(`${host} did not answer within ${timeoutMs / 1000} s`)
-    const { code, message } = error as NodeJS.ErrnoException
-    return err(`${host} cannot be asked: ${code ?? message}`)
-  }
+  return inTime(asked, timeoutMs, (response) => wholeOf(asked, response))
 }
 
 /** Errors: as those of `askAny`, and for a response that is no success, or not JSON. */
@@ -72,10 +63,33 @@ export async function askJson(
   asked: JsonRequest,
   timeoutMs: number = httpLimits.timeoutMs,
 ): Promise<Result<JsonAnswer, string>> {
-  const { host } = new URL(asked.url)
   const answer = await askAny(asked, timeoutMs)
+  return answer.ok ? jsonOf(asked, answer.value) : answer
+}
+
+/**
+ * Asks for a response that grows by lines, and leaves it when `take` has seen enough.
+ *
+ * @param timeoutMs of all of it
+ * @returns what `take` returns; for one of `asked.statuses`, the status. Errors: as those of
+ *   `askJson`
+ */
+export async function askLines<T>(
+  asked: JsonRequest,
+  timeoutMs: number,
+  take: (lines: AsyncIterable<string>) => Promise<T>,
+): Promise<Result<T | number, string>> {
+  const answer = await inTime(asked, timeoutMs, async (response) => {
+    if (response.statusCode !== 200) return jsonOf(asked, await wholeOf(asked, response))
+    return { taken: await take(boundedLines(response, asked.bytesMax ?? httpLimits.bodyBytesMax)) }
+  })
   if (!answer.ok) return answer
-  const { response, text } = answer.value
+  if ('taken' in answer.value) return ok(answer.value.taken)
+  return answer.value.ok ? ok(answer.value.value.status) : answer.value
+}
+
+function jsonOf(asked: JsonRequest, { response, text }: AnyAnswer): Result<JsonAnswer, string> {
+  const { host } = new URL(asked.url)
   const status = response.statusCode ?? 0
   const isAnswer = status < 300 || (asked.statuses ?? []).includes(status)
   const parsed = parse(text)
@@ -93,10 +107,36 @@ export async function askJson(
 
 const jsonType = 'application/json'
 
-async function exchange(
-  { bytesMax = httpLimits.bodyBytesMax, bodyType = jsonType, ...asked }: JsonRequest,
-  signal: AbortSignal,
+async function inTime<T>(
+  asked: JsonRequest,
+  timeoutMs: number,
+  read: (response: IncomingMessage) => Promise<T>,
+): Promise<Result<T, string>> {
+  const { host } = new URL(asked.url)
+  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(timeoutMs)])
+  try {
+    return ok(await exchange(asked, signal, read))
+  } catch (error) {
+    if (asked.signal.aborted) return err(`${host} took too long, all requests together`)
+    if (signal.aborted) return err(`${host} did not answer within ${timeoutMs / 1000} s`)
+    const { code, message } = error as NodeJS.ErrnoException
+    return err(`${host} cannot be asked: ${code ?? message}`)
+  }
+}
+
+async function wholeOf(
+  { bytesMax = httpLimits.bodyBytesMax }: JsonRequest,
+  response: IncomingMessage,
 ): Promise<AnyAnswer> {
+  const bytes = await boundedBytes(response, bytesMax)
+  return { response, text: Buffer.from(bytes).toString('utf8') }
+}
+
+async function exchange<T>(
+  { bodyType = jsonType, ...asked }: JsonRequest,
+  signal: AbortSignal,
+  read: (response: IncomingMessage) => Promise<T>,
+): Promise<T> {
   const { url, method, headers, body, tls } = asked
   const isText = typeof body === 'string' && bodyType !== jsonType
   // Without a body there is no text of it.
@@ -119,9 +159,7 @@ async function exchange(
   sent.once('response', resolve).on('error', reject)
   sent.end(content)
   try {
-    const response = await promise
-    const bytes = await boundedBytes(response, bytesMax)
-    return { response, text: Buffer.from(bytes).toString('utf8') }
+    return await read(await promise)
   } finally {
     sent.destroy()
   }

@@ -77,8 +77,8 @@ export interface DiscoveryKind {
   readonly service: 'none' | 'required' | 'any'
   /** What is said of a name that cannot be one of its services; undefined: it can. */
   readonly faultOfService?: (service: string) => string | undefined
-  /** True: a request waits at the server until there is news. */
-  readonly watches: boolean
+  /** Whether a request with this cursor waits at the server until there is news. Left out: none. */
+  readonly waits?: (cursor: string) => boolean
   /** True: to ask costs next to nothing, so that pauses after failures do not grow. */
   readonly isCheap?: boolean
   readonly create: (source: SourceSettings, parts: KindParts) => Ask

@@ -13,10 +13,12 @@ export const discoveryLimits = {
   /** Values of one label, such as tags. */
   valuesMax: 64,
   weightMax: 65_535,
-  /** How long a request of a watch may wait for news. */
-  watchSeconds: 60,
-  /** From an answer of a watch to the next request, at least. */
+  /** How long a request may wait for news: less than the minute that proxies have patience for. */
+  watchSeconds: 50,
+  /** From an answer of a watch to the next request, at least; at most twice that. */
   watchPauseMs: 1_000,
+  /** How long a server is asked by the interval that refuses to be watched. */
+  refusedMs: 600_000,
   /** Share of an interval by which a look may be early, so that nodes do not fall into step. */
   jitter: 0.1,
   retries: { firstMs: 2_000, mostMs: 60_000 },

@@ -3,11 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { targetsOfInstances } from '#integrations/discovery/kinds/consul.ts'
-import { targetsOfSlices } from '#integrations/discovery/kinds/kubernetes.ts'
+import { newsIn, targetsOfSlices } from '#integrations/discovery/kinds/kubernetes.ts'
 import { printTargets, readTargets } from '#integrations/targets/fleet-document.ts'
 import type { RawTarget } from '#integrations/targets/kind.ts'
 import { targetsOfGroups } from '#integrations/targets/target-groups.ts'
 import { checkTargets } from '#integrations/targets/targets.ts'
+import { boundedLines } from '#lib/bounded-body.ts'
 import { parseJson } from '#lib/text/json.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -112,5 +113,64 @@ describe('what is shared', () => {
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+describe('the events of a watch', () => {
+  /** In parts of some size, as they come from a connection. */
+  async function* partsOf(octets: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size)
+  }
+
+  async function checkEvents(octets: Uint8Array, size: number): Promise<void> {
+    const lines: string[] = []
+    for await (const line of boundedLines(partsOf(octets, size), 100_000)) lines.push(line)
+    expect(lines).toEqual(Buffer.from(octets).toString('utf8').split('\n').slice(0, -1))
+    const seen = await newsIn(boundedLines(partsOf(octets, size), 100_000), '10')
+    if (!seen.ok) expect(seen.error).toMatch(/^its watch .{10,}$/s)
+    else if (seen.value !== 'news') expect(seen.value.version).toMatch(/^[\w.:-]{1,64}$/)
+  }
+
+  const version = fc.oneof(fc.nat().map(String), odd)
+  const event = fc.record(
+    {
+      type: fc.oneof({ weight: 4, arbitrary: fc.constant('BOOKMARK') }, fc.constant('ERROR'), odd),
+      object: fc.oneof(
+        fc.record({ metadata: fc.record({ resourceVersion: version }) }),
+        fc.record({ code: fc.oneof(fc.constant(410), odd), message: text }),
+        odd,
+      ),
+    },
+    { requiredKeys: [] },
+  )
+  const line = fc.oneof(
+    event.map((one) => JSON.stringify(one)),
+    fc.string(),
+  )
+  const stream = fc.oneof(
+    { weight: 4, arbitrary: fc.array(line, { maxLength: 6 }).map((all) => all.join('\n')) },
+    fc.constant('\n\n'),
+  )
+
+  test('are read or refused, in whatever parts they come', async () => {
+    await fc.assert(
+      fc.asyncProperty(stream, fc.integer({ min: 1, max: 80 }), (said, size) =>
+        checkEvents(Buffer.from(said), size),
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a line is left at the first octet too many', async () => {
+    const read = async () => {
+      for await (const one of boundedLines(partsOf(Buffer.from('abc\nabcd\n'), 2), 3))
+        expect(one).toBe('abc')
+    }
+    await expect(read()).rejects.toThrow('the answer has more than 3 octets')
+  })
+
+  const corpus = 'test/fuzz/corpus/watch-events'
+  test.each(readdirSync(corpus))('%s is read or refused', async (file) => {
+    await checkEvents(readFileSync(`${corpus}/${file}`), 7)
   })
 })

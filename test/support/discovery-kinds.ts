@@ -50,20 +50,34 @@ export interface Seen {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
+interface Said {
+  readonly status?: number
+  /** Left out: `text` is said. */
+  readonly json?: unknown
+  readonly text?: string
+  /** What follows: 'cut' breaks the connection off, 'silence' leaves it open. Left out: the end. */
+  readonly then?: 'cut' | 'silence'
+  readonly headers?: Record<string, string>
+}
+
 /** @returns its address, what it was asked, and what ends it */
-export async function startApi(
-  answer: (seen: Seen) => { readonly json: unknown; readonly headers?: Record<string, string> },
-) {
+export async function startApi(answer: (seen: Seen) => Said) {
   const requests: Seen[] = []
   const server = createServer(({ url = '', headers }, response) => {
     requests.push({ url, headers })
-    const { json, headers: own = {} } = answer({ url, headers })
-    response.writeHead(200, { 'content-type': 'application/json', ...own })
-    response.end(JSON.stringify(json))
+    const said = answer({ url, headers })
+    const { status = 200, json, text = JSON.stringify(json), then, headers: own = {} } = said
+    response.writeHead(status, { 'content-type': 'application/json', ...own })
+    if (then === undefined) response.end(text)
+    else response.write(text, () => then === 'cut' && response.destroy())
   })
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, requests, stop: () => server.close() }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    stop: () => (server.close(), server.closeAllConnections()),
+  }
 }

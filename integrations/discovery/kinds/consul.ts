@@ -18,7 +18,7 @@ export const consul: DiscoveryKind = {
   service: 'required',
   faultOfService: (service) =>
     service.includes('/') ? `${service} is no name of a service of Consul` : undefined,
-  watches: true,
+  waits: (cursor) => cursor !== '',
   create:
     ({ url, timeoutMs }, { secret }) =>
     async ({ service, cursor, signal }) => {

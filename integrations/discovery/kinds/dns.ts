@@ -21,7 +21,6 @@ export const dns: DiscoveryKind = {
   service: 'required',
   faultOfService: (service) =>
     parseName(service).ok && !service.includes('/') ? undefined : `${service} is no name of DNS`,
-  watches: false,
   create:
     ({ timeoutMs }, { lookup, resolvers }) =>
     async ({ service, signal }) => {

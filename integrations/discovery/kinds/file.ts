@@ -11,7 +11,6 @@ export const file: DiscoveryKind = {
   name: 'file',
   needs: ['path'],
   service: 'none',
-  watches: false,
   isCheap: true,
   create: ({ path }) => {
     // The fault stays as long as the file does.

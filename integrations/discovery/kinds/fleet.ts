@@ -8,7 +8,6 @@ export const fleet: DiscoveryKind = {
   name: 'fleet',
   needs: [],
   service: 'any',
-  watches: false,
   create: ({ name }, { fleet: from, nowMs }) => {
     /** By key, since each node tells by its own clock. */
     const newestMs = new Map<string, number>()

@@ -11,7 +11,6 @@ export const http: DiscoveryKind = {
   name: 'http',
   needs: ['url'],
   service: 'none',
-  watches: false,
   create:
     (source, parts) =>
     async ({ cursor, signal }) => {

@@ -33,11 +33,13 @@ function setUp({
   last,
   tenants = ['default', 'acme'],
   isCheap = false,
+  waits = () => false,
 }: {
   service?: 'none' | 'required'
   last?: FoundMembers[]
   tenants?: readonly string[]
   isCheap?: boolean
+  waits?: DiscoveryKind['waits']
 } = {}) {
   const settings: SourceSettings = { ...plainSettings, tenants }
   const warnings: string[] = []
@@ -46,7 +48,7 @@ function setUp({
   const asked: Asked[] = []
   const world = { answer: found(target('192.0.2.1')), isSilent: false }
   const kind: DiscoveryKind = {
-    ...{ name: 'test', needs: [], service, watches: false, isCheap },
+    ...{ name: 'test', needs: [], service, isCheap, waits },
     create: () => (one) => {
       asked.push(one)
       return world.isSilent ? new Promise(() => undefined) : Promise.resolve(world.answer)
@@ -157,6 +159,24 @@ test('a source that never answers is given up after its time, and asked again', 
   expect(discovery.list()[0]!.error).toBe('no whole answer within 10 s')
   expect(asked.length).toBe(2)
   expect(asked[0]!.signal.aborted).toBe(true)
+})
+
+test('a source that waits is asked anew at once, and for all once it is silent', async () => {
+  const { discovery, world, addresses, asked, walk } = setUp({ waits: (cursor) => cursor !== '' })
+  world.answer = ok({ targets: [target('192.0.2.1')], cursor: 'v1' })
+  discovery.want(['from:default:inventory'])
+  await walk(10_000)
+  expect(asked.length).toBeGreaterThan(4)
+  expect(asked.length).toBeLessThan(11)
+  expect(new Set(asked.map(({ cursor }) => cursor))).toEqual(new Set(['', 'v1']))
+  world.isSilent = true
+  await walk(60_000)
+  expect(discovery.list()[0]!.error).toBe('')
+  asked.splice(0)
+  await walk(60_000)
+  expect(asked.map(({ cursor }) => cursor)[0]).toBe('')
+  expect(discovery.list()[0]!.error).toContain('no whole answer')
+  expect(addresses()).toEqual(['192.0.2.1'])
 })
 
 test('a restart goes on with the members that were kept', async () => {

@@ -1,6 +1,6 @@
 // Tests the messages about a server that hangs, fails, or answers with something else.
 import { expect, test } from 'vitest'
-import { askJson } from '#integrations/http/json-client.ts'
+import { askJson, askLines } from '#integrations/http/json-client.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import type { Given } from '#test/support/http-stand-in.ts'
@@ -22,6 +22,13 @@ test.each(rows)('a server that %s', async (_what, given, says) => {
   const answer = await askJson({ url: `${url}/x`, method: 'GET', signal, headers }, patienceMs)
   expect(answer.ok ? '' : answer.error).toMatch(says)
   expect(JSON.stringify(answer)).not.toContain('hush')
+})
+
+test('lines that do not come are waited for in bounded time', async () => {
+  const { url } = await startStandIn(() => 'hang')
+  const none = async () => Promise.reject(new Error('there is no line'))
+  const answer = await askLines({ url: `${url}/x`, method: 'GET', signal }, 100, none)
+  expect(answer.ok ? '' : answer.error).toMatch(/did not answer within 0\.1 s/)
 })
 
 test('a server that is not there, and a round that is over', async () => {

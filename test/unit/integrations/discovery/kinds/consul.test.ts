@@ -41,7 +41,7 @@ test('healthy instances are asked for, then what is new, with weights and labels
   expect(await ask(asked('shop', '7'))).toMatchObject({ value: { cursor: '' } })
   expect(api.requests.map(({ url }) => url).slice(0, 2)).toEqual([
     '/v1/health/service/shop?passing=1',
-    '/v1/health/service/shop?passing=1&index=6&wait=60s',
+    '/v1/health/service/shop?passing=1&index=6&wait=50s',
   ])
   expect(api.requests[0]!.headers['x-consul-token']).toBe('tok')
   api.stop()
