@@ -6,7 +6,10 @@ export const httpsLimits = Object.freeze({
   /** Names and values, with 32 octets for each pair: the query of a GET is one of them. */
   headerBytesMax: 16_384,
   headersMax: 64,
-  /** Bodies of one connection that have not ended, and requests that wait for `repliesBytesMax`. */
+  /**
+   * Bodies of one connection that have not ended, and requests that wait for `repliesBytesMax`. A
+   * body lies in at most twice its octets.
+   */
   bodiesBytesMax: 131_072,
   /** While replies of one connection that are not sent have this much, its next requests wait. */
   repliesBytesMax: 65_536,

@@ -22,7 +22,8 @@ interface Open {
   isWhole: boolean
   isAnswered: boolean
   hasBody: boolean
-  body: Uint8Array[]
+  /** Has room beyond `bodyBytes`. */
+  body: Uint8Array
   bodyBytes: number
   /** What its reply has, while not all of it is sent. */
   replyBytes: number
@@ -31,7 +32,8 @@ interface Open {
 type Asked = Uint8Array | Exclude<Outcome, 'answered'>
 
 const never = -1
-const { streamsMax, bodiesBytesMax, idleBytesMax, headerBytesMax } = httpsLimits
+const nothing = Buffer.alloc(0)
+const { bodiesBytesMax, idleBytesMax, headerBytesMax } = httpsLimits
 const { controlFramesMax, repliesBytesMax, invalidFramesMax, rejectedStreamsMax } = httpsLimits
 
 /**
@@ -149,7 +151,7 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
   /** Closes the connection when one of its times is over, or much came that is no request. */
   expire(nowMs: number): void {
     const { limits, stats } = this.#parts.shared
-    if (this.#isFlooded() && !this.#parts.socket.writableEnded) return this.#endFlood()
+    if (!this.#parts.socket.writableEnded && this.#isFlooded()) return this.#endFlood()
     for (const { sinceMs, isAnswered } of this.#open.values()) {
       const patienceMs = isAnswered ? limits.writeTimeoutMs : limits.messageTimeoutMs
       if (nowMs - sinceMs < patienceMs) continue
@@ -170,10 +172,22 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
   }
 
   #take(chunk: Buffer): void {
-    const goesOn = this.#http2.take(chunk)
-    if (this.#isFlooding) return this.#endFlood()
-    if (!goesOn) return this.#destroy()
-    this.#sendSoon()
+    // What comes after our end is read, so that the end of the client is seen, and no more.
+    if (this.#parts.socket.writableEnded) return
+    try {
+      const goesOn = this.#http2.take(chunk)
+      if (this.#isFlooding) return this.#endFlood()
+      if (!goesOn) return this.#destroy()
+      this.#sendSoon()
+    } catch {
+      this.#fail()
+    }
+  }
+
+  /** A fault of ours costs this connection, not the others of its thread. */
+  #fail(): void {
+    this.#parts.shared.stats.failures++
+    this.#destroy()
   }
 
   #sendSoon(): void {
@@ -187,16 +201,25 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     this.#isWaiting = false
     const { socket } = this.#parts
     if (socket.destroyed || socket.writableEnded) return
-    while (!socket.writableNeedDrain) {
-      const octets = this.#http2.output()
-      this.#settle()
-      if (octets === undefined) break
-      socket.write(octets)
+    try {
+      this.#send()
+    } catch {
+      return this.#fail()
     }
     // A client that does not read its replies is not read.
     if (socket.writableNeedDrain) socket.pause()
     const isDone = this.#finishedAtMs !== never && this.#open.size === 0
     if (isDone || this.#http2.isOver) this.#close()
+  }
+
+  #send(): void {
+    const { socket } = this.#parts
+    while (!socket.writableNeedDrain) {
+      this.#settle()
+      const octets = this.#http2.output()
+      if (octets === undefined) break
+      socket.write(octets)
+    }
   }
 
   /** What could not be done while nghttp2 ran. */
@@ -206,14 +229,14 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     }
     while (this.#held.length > 0 && this.#repliesBytes < repliesBytesMax) {
       const held = this.#held.shift()!
-      if (this.#open.has(held.stream) && !held.isAnswered) this.#reply(held, held.body[0]!)
+      if (this.#open.has(held.stream) && !held.isAnswered) this.#reply(held, held.body)
     }
   }
 
   #close(): void {
     const { socket, shared } = this.#parts
     if (this.#finishedAtMs === never) this.#finishedAtMs = shared.nowMs()
-    // What is queued goes first; read on (and forget), so that the peer's end is seen.
+    // What is queued goes first.
     socket.end()
     socket.resume()
   }
@@ -240,12 +263,17 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
   }
 
   onControl(): boolean {
-    this.#isFlooding = ++this.#controlFrames > controlFramesMax
+    this.#isFlooding ||= ++this.#controlFrames > controlFramesMax
+    return !this.#isFlooding
+  }
+
+  onRefused(): boolean {
+    this.#isFlooding ||= ++this.#rejectedStreams > rejectedStreamsMax
     return !this.#isFlooding
   }
 
   onInvalid(): boolean {
-    this.#isFlooding = ++this.#invalidFrames > invalidFramesMax
+    this.#isFlooding ||= ++this.#invalidFrames > invalidFramesMax
     return !this.#isFlooding
   }
 
@@ -253,13 +281,9 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     this.#heard = this.#open.get(stream)
     if (this.#heard !== undefined) return true
     if (this.#finishedAtMs !== never) return false
-    if (this.#open.size >= streamsMax) {
-      if (++this.#rejectedStreams > rejectedStreamsMax) this.#isFlooding = true
-      return false
-    }
     const sinceMs = this.#parts.shared.nowMs()
     this.#heard = {
-      ...{ stream, sinceMs, headers: {}, body: [], bodyBytes: 0, replyBytes: 0 },
+      ...{ stream, sinceMs, headers: {}, body: nothing, bodyBytes: 0, replyBytes: 0 },
       ...{ isRead: false, isWhole: false, isAnswered: false, hasBody: false },
     }
     this.#open.set(stream, this.#heard)
@@ -283,11 +307,17 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
   onBody(stream: number, octets: Uint8Array): void {
     const open = this.#open.get(stream)
     if (open === undefined || !open.hasBody || open.isAnswered) return
+    const { body, bodyBytes } = open
     open.bodyBytes += octets.length
     this.#bodiesBytes += octets.length
     const isTooLarge = open.bodyBytes > tcpMessageBytesMax || this.#bodiesBytes > bodiesBytesMax
-    if (isTooLarge) this.#reply(open, 'tooLarge')
-    else open.body.push(Buffer.from(octets))
+    if (isTooLarge) return this.#reply(open, 'tooLarge')
+    // One piece each: as pieces, octets that come one by one would take a hundred times their room.
+    if (open.bodyBytes > body.length) {
+      open.body = Buffer.allocUnsafe(Math.max(open.bodyBytes, 2 * body.length))
+      open.body.set(body.subarray(0, bodyBytes))
+    }
+    open.body.set(octets, bodyBytes)
   }
 
   onEnd(stream: number): void {
@@ -295,9 +325,7 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     if (open === undefined) return
     open.isWhole = true
     if (!open.hasBody || open.isAnswered) return
-    const [first] = open.body
-    const body = first !== undefined && open.body.length === 1 ? first : Buffer.concat(open.body)
-    this.#hold(open, checked(body))
+    this.#hold(open, checked(open.body.subarray(0, open.bodyBytes)))
   }
 
   onReplied(stream: number): void {
@@ -318,7 +346,7 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
   #letGo(open: Open): void {
     this.#bodiesBytes -= open.bodyBytes
     open.bodyBytes = 0
-    open.body = []
+    open.body = nothing
   }
 
   /** A client that opens no window has replies up to a bound, and then its requests wait. */
@@ -327,7 +355,7 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
       return this.#reply(open, asked)
     }
     this.#letGo(open)
-    open.body = [asked]
+    open.body = asked
     open.bodyBytes = asked.length
     this.#bodiesBytes += asked.length
     if (this.#bodiesBytes > bodiesBytesMax) this.#reply(open, 'tooLarge')
@@ -347,7 +375,7 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     else {
       open.replyBytes = answered.length
       this.#repliesBytes += answered.length
-      this.#send(open.stream, answered)
+      this.#respond(open.stream, answered)
     }
     onActive()
   }
@@ -377,7 +405,7 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     }
   }
 
-  #send(stream: number, reply: Buffer): void {
+  #respond(stream: number, reply: Buffer): void {
     const fields = [
       [':status', '200'],
       ['content-type', dnsMessageType],
@@ -398,7 +426,7 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
       ['date', this.#site.date.text],
       ...(outcome === 'badMethod' ? ([['allow', 'GET, POST']] as const) : []),
     ] as const
-    const body = headers[':method'] === 'HEAD' ? undefined : Buffer.from(says)
+    const body = headers[':method'] === 'HEAD' ? nothing : Buffer.from(says)
     this.#http2.respond(stream, fields, body)
   }
 }

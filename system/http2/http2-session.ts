@@ -9,6 +9,7 @@ import {
   FrameHead,
   Nghttp2Error,
   Provider,
+  refusedStream,
 } from './nghttp2.ts'
 import type { Nghttp2 } from './nghttp2.ts'
 
@@ -52,6 +53,8 @@ export interface Http2Listener {
   readonly onClose: (stream: number) => void
   /** A PING or SETTINGS. @returns false: the session ends */
   readonly onControl: () => boolean
+  /** A stream beyond `streamsMax`, which is refused. @returns false: the session ends */
+  readonly onRefused: () => boolean
   /** A frame that breaks the protocol. @returns false: the session ends */
   readonly onInvalid: () => boolean
 }
@@ -111,10 +114,11 @@ export class Http2Engine {
     const on = {
       on_begin_headers: to((session, frame) => session.hearBegin(frame)),
       on_header: to((session, _frame, ...place) => session.hearHeader(place)),
+      on_invalid_header: to((session, _frame, ...place) => session.hearInvalidHeader(place)),
       on_frame_recv: to((session, frame) => session.hearFrame(frame)),
       on_data_chunk_recv: to((session, _flags, ...place) => session.hearBody(place)),
       on_stream_close: to((session, stream) => session.hearClose(stream)),
-      on_invalid_frame_recv: to((session) => session.hearInvalid()),
+      on_invalid_frame_recv: to((session, _frame, error) => session.hearInvalid(error)),
     }
     const onRead = to((session, ...place) => session.readReply(place))
     const resets = { atOnce: limits.resetsAtOnce, perSecond: limits.resetsPerSecond }
@@ -142,6 +146,8 @@ export class Http2Session {
   readonly #replies = new Map<number, Reply>()
   /** 0: it is freed. */
   #session: number
+  /** nghttp2 has given it up: it must not be given octets any more. */
+  #isFailed = false
   /** The stream whose headers come, and what they have so far. */
   #stream = 0
   #headerBytes = 0
@@ -159,9 +165,11 @@ export class Http2Session {
 
   /** @returns false: the session is over */
   take(octets: Uint8Array): boolean {
-    if (this.#session === 0) return false
+    if (this.#session === 0 || this.#isFailed) return false
+    this.#isFailed = true
     const received = this.#call((native) => native.receive(this.#session, octets, octets.length))
-    return received >= 0
+    this.#isFailed = received < 0
+    return !this.#isFailed
   }
 
   /** @returns what is to be sent; undefined: nothing, until something comes or is answered */
@@ -180,14 +188,13 @@ export class Http2Session {
   respond(
     stream: number,
     fields: readonly (readonly [name: string, value: string])[],
-    body: Uint8Array | undefined,
+    body: Uint8Array,
   ): void {
     if (this.#session === 0) return
     const { native, base } = this.#core
     this.#writeFields(fields)
-    if (body !== undefined) this.#replies.set(stream, { octets: body, sent: 0 })
-    const provider = body === undefined ? 0 : base + providerAt
-    native.respond(this.#session, stream, base + fieldsAt, fields.length, provider)
+    this.#replies.set(stream, { octets: body, sent: 0 })
+    native.respond(this.#session, stream, base + fieldsAt, fields.length, base + providerAt)
   }
 
   /** Ends a stream. */
@@ -221,12 +228,14 @@ export class Http2Session {
     const core = this.#core
     assert(core.active === undefined, 'calls of nghttp2 do not nest')
     core.active = this
-    const result = what(core.native)
-    core.active = undefined
-    const { fault } = core
-    core.fault = undefined
-    if (fault !== undefined) throw fault.error
-    return result
+    try {
+      const result = what(core.native)
+      if (core.fault !== undefined) throw core.fault.error
+      return result
+    } finally {
+      core.active = undefined
+      core.fault = undefined
+    }
   }
 
   #gather(): number {
@@ -282,11 +291,7 @@ export class Http2Session {
   }
 
   hearHeader([name = 0, nameBytes = 0, value = 0, valueBytes = 0]: readonly number[]): number {
-    const { headerBytesMax, headersMax } = this.#core.limits
-    this.#headerBytes += nameBytes + valueBytes + headerOverheadBytes
-    if (this.#headerBytes > headerBytesMax || ++this.#headers > headersMax) {
-      return this.#refuse(Http2Error.EnhanceYourCalm)
-    }
+    if (this.#isTooMuch(nameBytes + valueBytes)) return this.#refuse(Http2Error.EnhanceYourCalm)
     for (const known of knownHeaders) {
       if (known.length !== nameBytes) continue
       if (this.#text(name, nameBytes) !== known) return 0
@@ -294,6 +299,17 @@ export class Http2Session {
       return 0
     }
     return 0
+  }
+
+  /** A field that no request may have is passed over; nghttp2 refuses the stream of many. */
+  hearInvalidHeader([, nameBytes = 0, , valueBytes = 0]: readonly number[]): number {
+    return this.#isTooMuch(nameBytes + valueBytes) ? Nghttp2Error.TemporalFailure : 0
+  }
+
+  #isTooMuch(fieldBytes: number): boolean {
+    const { headerBytesMax, headersMax } = this.#core.limits
+    this.#headerBytes += fieldBytes + headerOverheadBytes
+    return this.#headerBytes > headerBytesMax || ++this.#headers > headersMax
   }
 
   #refuse(code: number): number {
@@ -327,8 +343,10 @@ export class Http2Session {
     return 0
   }
 
-  hearInvalid(): number {
-    return this.#listener.onInvalid() ? 0 : Nghttp2Error.CallbackFailure
+  hearInvalid(error: number): number {
+    const isRefused = error === refusedStream
+    const goesOn = isRefused ? this.#listener.onRefused() : this.#listener.onInvalid()
+    return goesOn ? 0 : Nghttp2Error.CallbackFailure
   }
 
   readReply([stream = 0, to = 0, bytesMax = 0, flags = 0]: readonly number[]): number {

@@ -4,6 +4,8 @@ import { openLibc } from '#system/sockets/libc.ts'
 
 /** What a callback returns besides 0. */
 export const Nghttp2Error = { TemporalFailure: -521, CallbackFailure: -902 } as const
+/** NGHTTP2_ERR_REFUSED_STREAM: a client has opened more than it may. */
+export const refusedStream = -533
 
 /** struct nghttp2_frame_hd */
 export const FrameHead = { Stream: 8, Type: 12, Flags: 13, Bytes: 16 } as const
@@ -23,18 +25,13 @@ export const Provider = { Read: 8, Bytes: 16 } as const
 /** NGHTTP2_DATA_FLAG_EOF, what a callback that reads a body sets at its end. */
 export const bodyEnds = 1
 
+const header = [
+  ...['void *', 'void *', 'uintptr_t', 'size_t', 'uintptr_t', 'size_t', 'uint8_t', 'void *'],
+] as const
 const callbacks = {
   on_begin_headers: ['void *', 'uintptr_t', 'void *'],
-  on_header: [
-    'void *',
-    'void *',
-    'uintptr_t',
-    'size_t',
-    'uintptr_t',
-    'size_t',
-    'uint8_t',
-    'void *',
-  ],
+  on_header: header,
+  on_invalid_header: header,
   on_frame_recv: ['void *', 'uintptr_t', 'void *'],
   on_data_chunk_recv: ['void *', 'uint8_t', 'int32_t', 'uintptr_t', 'size_t', 'void *'],
   on_stream_close: ['void *', 'int32_t', 'uint32_t', 'void *'],
@@ -69,7 +66,7 @@ export interface Nghttp2 {
 }
 
 /**
- * @param into four octets or more, for addresses
+ * @param into eight octets or more, for addresses
  * @throws where there is no koffi, or no nghttp2 in Node
  */
 export function bindNghttp2(

@@ -43,6 +43,7 @@ function scene(moreBytes: number): Scene {
     onReplied: (stream) => heard.push(`${stream} replied`),
     onClose: (stream) => open.delete(stream),
     onControl: () => true,
+    onRefused: () => true,
     onInvalid: () => true,
   })
   return { session, heard, open }
@@ -51,12 +52,13 @@ function scene(moreBytes: number): Scene {
 /** Feeds a session piece by piece. @returns what it sends */
 function feed(session: Http2Session, octets: Buffer, pieces: readonly number[]): Buffer {
   const sent: Buffer[] = []
-  let [at, i] = [0, 0]
+  let [at, i, isOver] = [0, 0, false]
   while (at < octets.length) {
     const end = Math.min(octets.length, at + Math.max(1, pieces[i++ % pieces.length]!))
-    const goesOn = session.take(octets.subarray(at, end))
+    const mayGoOn = !isOver
+    isOver = !session.take(octets.subarray(at, end))
+    expect(isOver || mayGoOn).toBe(true)
     for (let out = session.output(); out !== undefined; out = session.output()) sent.push(out)
-    if (!goesOn) break
     at = end
   }
   return Buffer.concat(sent)

@@ -13,7 +13,13 @@ import { createTcpServer } from '#server/stream/tcp.ts'
 import type { TcpServer } from '#server/stream/tcp.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import { fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
-import { frame, HttpsReplies, HttpsRequests, opening } from '#bench/load/https-frames.ts'
+import {
+  fieldBlock,
+  frame,
+  HttpsReplies,
+  HttpsRequests,
+  opening,
+} from '#bench/load/https-frames.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { proxyHeader } from '#test/support/proxy-writer.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -33,12 +39,18 @@ interface World {
 
 const silence = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-async function start(limits: Partial<TcpLimits> = {}, gate?: ProxyGate): Promise<World> {
+const noon = (): number => Date.UTC(2026, 10, 30, 8)
+
+async function start(
+  limits: Partial<TcpLimits> = {},
+  gate?: ProxyGate,
+  nowMs = noon,
+): Promise<World> {
   const files = makeTlsFiles(tempDir('https'), 'ns.example')
   const certificate = new TlsCertificate(fromFiles(files), silence, Date.now)
   expect(certificate.load().ok).toBe(true)
   const counts = noRequests()
-  const https = httpsAt('/dns-query', counts, () => Date.UTC(2026, 10, 30, 8))
+  const https = httpsAt('/dns-query', counts, nowMs)
   if (!https.ok) throw new Error(https.error)
   const server = createTcpServer({
     // Repeats the message, with who asks in the last octet of the id; 0 and 255 are a fault;
@@ -273,10 +285,8 @@ test('a flood of pings ends its connection, and not the others', async () => {
   await waitUntil('closed', () => server.stats.open === 1)
 })
 
-const preface = Buffer.concat([
-  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  frame(4, 0, 0, Buffer.alloc(0)),
-])
+const magic = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+const preface = Buffer.concat([magic, frame(4, 0, 0, Buffer.alloc(0))])
 /** `:method` GET, `:scheme` https, `:path` / by the static table of RFC 7541. */
 const headers = Buffer.from([0x82, 0x87, 0x84])
 const reset = Buffer.from([0, 0, 0, 8])
@@ -310,6 +320,117 @@ test.each([
   await gone
   await waitUntil('closed', () => server.stats.open === 0)
   expect(await asked(session(port), get())).toMatchObject({ status: 200 })
+})
+
+/** A client that speaks in frames. */
+async function framed(port: number): Promise<{ socket: TLSSocket; replies: HttpsReplies }> {
+  const socket = connectTls({
+    ...{ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['h2'] },
+  })
+  const replies = new HttpsReplies(() => undefined)
+  socket.on('error', () => undefined).on('data', (chunk: Buffer) => replies.take(chunk))
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'secureConnect')
+  return { socket, replies }
+}
+
+function asks(stream: number, octets = message): Buffer {
+  const path = `/dns-query?dns=${octets.toString('base64url')}`
+  return frame(1, 5, stream, fieldBlock([...about('GET'), [':path', path]]))
+}
+
+/** A request whose body, if there is one, follows. */
+const begins = (stream: number, method: string): Buffer =>
+  frame(1, 4, stream, fieldBlock([...about(method), [':path', '/dns-query'], ...typed]))
+const typed = [['content-type', 'application/dns-message']] as const
+const about = (method: string) =>
+  [
+    ...[[':method', method] as const, [':scheme', 'https'] as const],
+    [':authority', 'ns.example'] as const,
+  ] as const
+
+test('a request that waited is answered when the streams before it are reset', async () => {
+  const { port, counts } = await start()
+  const { socket, replies } = await framed(port)
+  const noWindow = frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
+  const large = Buffer.alloc(12, 2)
+  socket.write(Buffer.concat([magic, noWindow, asks(1, large), asks(3, large), asks(5)]))
+  socket.write(frame(8, 0, 5, Buffer.from([0, 0, 99, 0])))
+  await waitUntil('two are answered', () => counts.answered === 2)
+  socket.write(Buffer.concat([frame(3, 0, 1, reset), frame(3, 0, 3, reset)]))
+  await waitUntil('the reply', () => replies.ended === 1)
+  expect(counts.answered).toBe(3)
+})
+
+test('requests beyond those that may be open are refused, and a flood of them ends', async () => {
+  const { port, counts } = await start()
+  const flight = (count: number): Buffer =>
+    Buffer.concat([preface, ...Array.from({ length: count }, (_, i) => asks(2 * i + 1))])
+  const { socket, replies } = await framed(port)
+  // All of it is one record of TLS.
+  expect(flight(130).length).toBeLessThan(16_384)
+  socket.write(flight(130))
+  await waitUntil('the replies', () => replies.ended === 100)
+  socket.write(asks(999))
+  await waitUntil('one more', () => replies.good === 101)
+  expect(counts).toEqual({ ...noRequests(), answered: 101 })
+  const { socket: flood } = await framed(port)
+  const gone = closed(flood)
+  flood.write(flight(1_000))
+  await gone
+  expect(counts.floods).toBe(1)
+})
+
+test.each(['HEAD', 'PUT'])('a %s that does not end leaves its connection', async (method) => {
+  const { server, port, counts } = await start({ writeTimeoutMs: 100 })
+  const { socket, replies } = await framed(port)
+  socket.write(Buffer.concat([preface, begins(1, method)]))
+  await waitUntil('the reply', () => replies.ended === 1)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  socket.write(asks(3))
+  await waitUntil('the next reply', () => replies.ended === 2)
+  expect([counts.badMethod, counts.answered, server.stats.writeTimeouts]).toEqual([1, 1, 0])
+})
+
+test('a message that comes octet by octet is answered', async () => {
+  const { port, counts } = await start()
+  const { socket, replies } = await framed(port)
+  const pieces = [...message].map((octet, i) => frame(0, i === 11 ? 1 : 0, 1, Buffer.of(octet)))
+  socket.write(Buffer.concat([preface, begins(1, 'POST'), ...pieces]))
+  await waitUntil('the reply', () => replies.ended === 1)
+  expect(counts).toEqual({ ...noRequests(), answered: 1 })
+})
+
+test('nothing is heard of a connection that has ended', async () => {
+  const { server, port, counts } = await start()
+  const options = { ALPNProtocols: ['h2'], rejectUnauthorized: false, allowHalfOpen: true }
+  const socket = connectTls({ host: '127.0.0.1', port, ...options })
+  socket.on('error', () => undefined).resume()
+  await once(socket, 'secureConnect')
+  const ended = once(socket, 'end')
+  socket.write(Buffer.concat([preface, frame(7, 0, 0, Buffer.alloc(8))]))
+  await ended
+  socket.end(asks(1))
+  await waitUntil('it is closed', () => server.stats.open === 0)
+  expect(counts).toEqual(noRequests())
+})
+
+test('a fault of ours costs its connection, and not the others', async () => {
+  let isBroken = false
+  const { server, port } = await start({}, undefined, () => {
+    if (isBroken) throw new Error('a fault of ours')
+    return noon()
+  })
+  const other = session(port)
+  await asked(other, get())
+  const { socket } = await framed(port)
+  const gone = closed(socket)
+  isBroken = true
+  socket.write(Buffer.concat([preface, asks(1)]))
+  await gone
+  isBroken = false
+  expect(server.stats.failures).toBe(1)
+  expect(await asked(other, get())).toMatchObject({ status: 200 })
 })
 
 test('a PROXY header comes before the handshake', async () => {

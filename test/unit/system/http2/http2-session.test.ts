@@ -15,9 +15,12 @@ const quiet: Http2Listener = {
   onReplied: () => undefined,
   onClose: () => undefined,
   onControl: () => true,
+  onRefused: () => true,
   onInvalid: () => true,
 }
 const Type = { Data: 0, Headers: 1, Reset: 3, GoAway: 7 } as const
+/** RFC 9113 section 7. */
+const protocolError = 1
 const Flag = { EndStream: 1, EndHeaders: 4 } as const
 const request = [
   ...[[':method', 'GET'] as const, [':scheme', 'https'] as const],
@@ -39,16 +42,54 @@ function framesOf(octets: Buffer | undefined): readonly (readonly number[])[] {
   return frames
 }
 
+const fields = (value: string): (readonly [string, string])[] =>
+  Array.from({ length: httpsLimits.headersMax }, (_, i) => [`x${i}`, value] as const)
+const long = 'y'.repeat(httpsLimits.headerBytesMax - 100)
+
 test.each([
-  ['fields', Array.from({ length: httpsLimits.headersMax }, (_, i) => [`x${i}`, '1'] as const)],
-  ['octets', [['x', 'y'.repeat(httpsLimits.headerBytesMax - 100)] as const]],
-] as const)('headers of too many %s are refused, and the next request is heard', (_what, more) => {
+  ['fields', fields('1'), Http2Error.EnhanceYourCalm],
+  ['octets', [['x', long] as const], Http2Error.EnhanceYourCalm],
+  ['fields that nghttp2 passes over', fields('\u0001'), protocolError],
+  ['octets that nghttp2 passes over', [['x', `${long}\u0001`] as const], protocolError],
+] as const)('headers of too many %s are refused, and the next request is heard', (_, more, why) => {
   const heard: number[] = []
   const session = engine.open({ ...quiet, onEnd: (stream) => heard.push(stream) })
   const parts = [opening(), asks(1, more), asks(3)]
   expect(session.take(Buffer.concat(parts))).toBe(true)
   expect(heard).toEqual([3])
-  expect(framesOf(session.output())).toContainEqual([Type.Reset, 1, Http2Error.EnhanceYourCalm])
+  expect(framesOf(session.output())).toContainEqual([Type.Reset, 1, why])
+  session.free()
+})
+
+test('a field that breaks the protocol is passed over', () => {
+  const heard: number[] = []
+  const session = engine.open({ ...quiet, onEnd: (stream) => heard.push(stream) })
+  expect(session.take(Buffer.concat([opening(), asks(1, [['x', '\u0001']])]))).toBe(true)
+  expect(heard).toEqual([1])
+  session.free()
+})
+
+test('streams beyond those that may be open are refused, also before a client knows', () => {
+  const { streamsMax } = httpsLimits
+  let refused = 0
+  const session = engine.open({ ...quiet, onRefused: () => ++refused < 3 })
+  const all = Array.from({ length: streamsMax + 2 }, (_, i) => asks(2 * i + 1))
+  expect(session.take(Buffer.concat([opening(), ...all]))).toBe(true)
+  expect(framesOf(session.output()).filter(([type]) => type === Type.Reset)).toEqual([
+    [Type.Reset, 2 * streamsMax + 1, Http2Error.RefusedStream],
+    [Type.Reset, 2 * streamsMax + 3, Http2Error.RefusedStream],
+  ])
+  expect(session.take(asks(2 * streamsMax + 5))).toBe(false)
+  session.free()
+})
+
+test('a session that has failed hears nothing more', () => {
+  const heard: number[] = []
+  const onEnd = (stream: number): unknown => heard.push(stream)
+  const session = engine.open({ ...quiet, onControl: () => false, onEnd })
+  expect(session.take(opening())).toBe(false)
+  expect(session.take(asks(1))).toBe(false)
+  expect(heard).toEqual([])
   session.free()
 })
 
@@ -75,6 +116,13 @@ test('what a listener throws comes out of the call, and other sessions go on', (
   const good = engine.open({ ...quiet, onEnd: (stream) => heard.push(stream) })
   expect(good.take(Buffer.concat([opening(), asks(1)]))).toBe(true)
   expect(heard).toEqual([1])
+  for (const session of [bad, good]) session.free()
+})
+
+test('a call that cannot be made leaves the other sessions as they were', () => {
+  const [bad, good] = [engine.open(quiet), engine.open(quiet)]
+  expect(() => bad.take(5 as unknown as Uint8Array)).toThrow()
+  expect(good.take(Buffer.concat([opening(), asks(1)]))).toBe(true)
   for (const session of [bad, good]) session.free()
 })
 
@@ -108,14 +156,15 @@ test('a session that is terminated says why, and that alone', () => {
   session.free()
 })
 
-test('a reply without a body is its headers', () => {
+test('a reply of no octets ends its stream', () => {
+  const closed: number[] = []
   const session = engine.open({
     ...quiet,
-    onEnd: (stream) => session.respond(stream, [[':status', '405']], undefined),
+    onEnd: (stream) => session.respond(stream, [[':status', '405']], Buffer.alloc(0)),
+    onClose: (stream) => closed.push(stream),
   })
   session.take(Buffer.concat([opening(), asks(1)]))
-  expect(framesOf(session.output()).filter(([, stream]) => stream === 1)).toEqual([
-    [Type.Headers, 1],
-  ])
+  session.output()
+  expect(closed).toEqual([1])
   session.free()
 })
