@@ -244,25 +244,23 @@ export class DynamicDns implements DynamicDnsAdmin {
   }
 
   async #takeRecords({ revision, added, removed }: RecordDelta): Promise<void> {
-    const isNext = revision === this.#revisions.records + 1
-    const isKnown = revision === this.#revisions.records
+    const from = this.#revisions.records
+    const isNext = revision === from + 1
     // Other nodes have written before: all of it has to be read.
-    if (isKnown || (!isNext && (await this.#look()))) return
-    if (isNext) {
-      this.#revisions.records = revision
-      this.#parts.copy.note({ revision, added, removed })
-    }
-    this.#tell({ removed, added })
+    if (revision === from || (!isNext && (await this.#look()))) return
+    if (isNext) this.#revisions.records = revision
+    this.#tell({ removed, added }, from)
   }
 
   #adoptAll(state: DynamicDnsState, isNews: boolean): void {
-    const isSame = state.revisions.records === this.#revisions.records
+    const from = this.#revisions.records
+    const isSame = state.revisions.records === from
     this.#revisions = { ...state.revisions }
     this.#stored = new Map(state.keys.map((key) => [key.id, key]))
     this.#bindKeys()
     if (isNews) this.#copyLater()
     if (isSame) return
-    this.#tell(this.texts.deltaTo(state.records), isNews)
+    this.#tell(this.texts.deltaTo(state.records), from, isNews)
   }
 
   #bindKeys(): void {
@@ -277,12 +275,16 @@ export class DynamicDns implements DynamicDnsAdmin {
     log.error({ keys: unreadable }, `TSIG keys cannot be used on this node: ${reason}`)
   }
 
-  #tell(delta: Omit<RecordDelta, 'revision'>, isNews = true): void {
+  /** @param from the revision before it */
+  #tell(delta: Omit<RecordDelta, 'revision'>, from: number, isNews = true): void {
     const revision = Math.max(this.#revisions.records, 0)
     const { added, removed } = delta
     const change = { revision, added, removed }
     const names = this.texts.change(change)
-    if (isNews) this.#copyLater()
+    if (isNews) {
+      this.#parts.copy.note({ from, ...change })
+      this.#copyLater()
+    }
     const handlers = [...this.#handlers]
     this.#taken = Promise.all(handlers.map(async (handler) => handler({ ...change, names })))
     // A write that waits for `#taken` gets the error; without one it must not end the process.

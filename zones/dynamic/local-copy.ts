@@ -6,8 +6,9 @@ import { writeDurably, writePartsDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { seal, Sealer, unseal } from '#lib/secret-box.ts'
 import { CopyChanges } from './copy-changes.ts'
+import type { CopyChange } from './copy-changes.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
-import type { DynamicDnsState, RecordDelta, StoredRecord } from '#state/ports/dynamic-dns.ts'
+import type { DynamicDnsState, StoredRecord } from '#state/ports/dynamic-dns.ts'
 
 export interface LocalCopy {
   /** undefined: there is none that can be read. */
@@ -23,7 +24,7 @@ export interface LocalCopy {
    * Keeps a change of records until the next write has it, so that a process that is killed
    * meanwhile begins with it. It costs no flush: a power cut may lose it.
    */
-  readonly note: (change: RecordDelta) => void
+  readonly note: (change: CopyChange) => void
   /** However many records there are, in place of a write that is under way. */
   readonly writeAtOnce: (state: DynamicDnsState) => void
 }
@@ -62,7 +63,7 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     const text = [...textsOf(state)].join('')
     try {
       writeDurably(path, secretKey === null ? text : seal(secretKey, text), mode)
-      changes.drop(changes.added)
+      changes.dropAll()
     } catch (error) {
       logUnwritten(error)
     }
@@ -72,10 +73,13 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     const texts = textsOf(state)
     const parts = secretKey === null ? texts : sealedParts(secretKey, texts)
     const isWanted = (): boolean => turn === writes
-    const { added } = changes
-    await writePartsDurably(path, parts, { mode, isWanted })
-      .then(() => isWanted() && changes.drop(added))
-      .catch(logUnwritten)
+    try {
+      changes.setAside()
+      await writePartsDurably(path, parts, { mode, isWanted })
+      if (isWanted()) changes.dropAside()
+    } catch (error) {
+      logUnwritten(error)
+    }
   }
   return {
     read: () => {

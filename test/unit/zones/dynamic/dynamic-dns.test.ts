@@ -176,6 +176,20 @@ describe('the copy', () => {
     expect(again.snapshot().revision).toBe(here.snapshot().revision)
   })
 
+  test('has what was answered while another node wrote, too', async () => {
+    const [here, there] = [await node(), await node('there')]
+    await valueOf(here.createKey(keyOf('k')))
+    await valueOf(here.apply('k', [add('first')]))
+    time.pass(copyDelayMs)
+    await there.refresh()
+    await valueOf(there.apply('k', [add('second')]))
+    await valueOf(here.apply('k', [add('third')]))
+    await valueOf(here.apply('k', [add('fourth')]))
+    const again = await node('copy', { store: away })
+    expect(again.snapshot()).toEqual(here.snapshot())
+    expect(shown(again)).toEqual(['a 60 first,third,fourth,second'])
+  })
+
   async function filled(): Promise<void> {
     const here = await node()
     await valueOf(here.createKey(keyOf('k')))
