@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { mediaType } from '#test/support/external-dns-document.ts'
+import { expectToFit, mediaType } from '#test/support/external-dns-document.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -29,11 +29,11 @@ async function call(method: string, path: string, body?: object) {
     headers: { accept: mediaType, ...(body === undefined ? {} : { 'content-type': mediaType }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  return {
-    status: response.status,
-    type: response.headers.get('content-type'),
-    text: await response.text(),
-  }
+  const { status, headers } = response
+  const answer = { status, type: headers.get('content-type'), text: await response.text() }
+  const heard = { statusCode: status, payload: answer.text, headers: Object.fromEntries(headers) }
+  if (path !== '/healthz') expectToFit(method, path, body, heard)
+  return answer
 }
 
 test('external-dns negotiates, and its writes are answered when the 204 comes', async () => {

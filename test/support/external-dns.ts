@@ -44,6 +44,8 @@ const supported = ['a', 'aaaa', 'cname', 'ns', 'mx', 'srv', 'naptr']
 export class ExternalDnsModel {
   readonly #app: FastifyInstance
   readonly #options: ModelOptions
+  /** Ownership records that were there: since 0.19 they are not created once more. */
+  readonly #texts = new Set<string>()
 
   constructor(app: FastifyInstance, options: ModelOptions) {
     this.#app = app
@@ -54,7 +56,9 @@ export class ExternalDnsModel {
   async sync(wanted: readonly ModelEndpoint[]): Promise<Synced> {
     const current = this.#withOwners(await this.#get('/records'))
     const desired = await this.#post<ModelEndpoint[]>('/adjustendpoints', wanted, 200)
-    return await this.apply(this.#planned(current, desired))
+    const done = await this.apply(this.#planned(current, desired))
+    if (done.sent > 0) this.#texts.clear()
+    return done
   }
 
   async records(): Promise<readonly ModelEndpoint[]> {
@@ -104,7 +108,8 @@ export class ExternalDnsModel {
       }
     }
     for (const list of Object.values(change) as ModelEndpoint[][]) {
-      list.push(...list.flatMap((one) => this.#registryRecords(one)))
+      const texts = list.flatMap((one) => this.#registryRecords(one))
+      list.push(...texts.filter((one) => list !== change.create || !this.#texts.has(textKey(one))))
     }
     return change
   }
@@ -139,9 +144,13 @@ export class ExternalDnsModel {
 
   #withOwners(records: readonly ModelEndpoint[]): readonly ModelEndpoint[] {
     const labels = new Map<string, Readonly<Record<string, string>>>()
+    const { minor = 21 } = this.#options
+    // 0.19 forgets them after a change alone (kubernetes-sigs/external-dns#5897).
+    if (minor !== 19) this.#texts.clear()
     for (const { dnsName, recordType, targets = [], setIdentifier = '' } of records) {
       const text = (targets[0] ?? '').replaceAll('"', '')
       if (recordType !== 'TXT' || !text.startsWith(heritage)) continue
+      if (minor >= 19) this.#texts.add(textKey({ dnsName, setIdentifier }))
       const fields = text.split(',').slice(1)
       const own = fields.map((one) => one.replace('external-dns/', '').split('=', 2))
       labels.set(
@@ -194,6 +203,13 @@ export class ExternalDnsModel {
     expectToFit(method, url, body, answer)
     return { status: answer.statusCode, text: answer.payload }
   }
+}
+
+function textKey({
+  dnsName,
+  setIdentifier = '',
+}: Pick<ModelEndpoint, 'dnsName' | 'setIdentifier'>) {
+  return `${dnsName} ${setIdentifier}`
 }
 
 function isSame(current: ModelEndpoint, wanted: ModelEndpoint): boolean {

@@ -259,6 +259,40 @@ describe('ownership of names', () => {
     expect(Object.keys(site.files())).toEqual([])
   })
 
+  /** As people do, of names without their final dot. */
+  const deleteByHand = async (...names: string[]): Promise<void> => {
+    for (const { id, name } of (await site.world.call(keyOf('acme'), 'GET', '/records')).list) {
+      if (!names.includes(String(name).slice(0, -1))) continue
+      await site.world.call(keyOf('acme'), 'DELETE', `/records/${id}`)
+    }
+  }
+
+  test.each([
+    [17, 2],
+    [19, 1],
+    [21, 1],
+  ])('0.%i makes a deleted record again with %i endpoints', async (minor, sent) => {
+    const cluster = site.model({ owner: 'cluster-a', minor, prefix: '%{record_type}-' })
+    const wanted = [a('www.acme.example', '192.0.2.1'), a('post.acme.example', '192.0.2.2')]
+    await cluster.sync(wanted)
+    await deleteByHand('www.acme.example')
+    expect(await cluster.sync(wanted)).toMatchObject({ status: 204, error: '', sent })
+    expect(await cluster.sync(wanted)).toMatchObject({ sent: 0 })
+    expect(await cluster.sync([])).toMatchObject({ status: 204, error: '' })
+    expect(Object.keys(site.files())).toEqual([])
+  })
+
+  test('0.19 may make a name without its ownership record, which is then for people', async () => {
+    const cluster = site.model({ owner: 'cluster-a', minor: 19 })
+    const wanted = [a('www.acme.example', '192.0.2.1')]
+    await cluster.sync(wanted)
+    expect(await cluster.sync(wanted)).toMatchObject({ sent: 0 })
+    await deleteByHand('www.acme.example', 'a-www.acme.example')
+    expect(await cluster.sync(wanted)).toMatchObject({ status: 204, error: '', sent: 1 })
+    expect(await cluster.sync([])).toMatchObject({ sent: 0 })
+    expect(Object.keys(site.files())).toEqual(['records/www.acme.example.yaml'])
+  })
+
   test('an ownership record that says nothing takes no name from its owner', async () => {
     const cluster = site.model({ owner: 'cluster-a' })
     await cluster.sync([a('www.acme.example', '192.0.2.1')])
