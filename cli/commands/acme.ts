@@ -39,7 +39,13 @@ export const acme: Command = {
   },
 }
 
-const none = 'No certificate is asked for: acme.names is empty.\n'
+const none = `No certificate is asked for: acme.names is empty. To have one, write this
+into the settings of all control nodes, with your names, and start them again:
+
+  acme: { names: [ns1.example.com], agreeToTerms: true }
+
+docs/operations/certificates.md says what else it needs, and who uses it.
+`
 
 const isWell = ({ certificate, failure, fault }: Fields): boolean =>
   certificate !== null && failure === null && fault === null

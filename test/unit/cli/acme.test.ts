@@ -13,7 +13,15 @@ const well = {
 const failure = { code: 'rateLimited', message: 'too many', count: 3, at: 1_795_200_000 }
 
 test.each<[string, object[], number, string]>([
-  ['no certificate', [], 0, 'No certificate is asked for: acme.names is empty.\n'],
+  [
+    'no certificate, and what to write',
+    [],
+    0,
+    'No certificate is asked for: acme.names is empty. To have one, write this\n' +
+      'into the settings of all control nodes, with your names, and start them again:\n\n' +
+      '  acme: { names: [ns1.example.com], agreeToTerms: true }\n\n' +
+      'docs/operations/certificates.md says what else it needs, and who uses it.\n',
+  ],
   [
     'one that is well',
     [well],
