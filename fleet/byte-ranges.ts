@@ -1,4 +1,4 @@
-// Reads parts of stored bundles, and of octets in memory.
+// Reads parts of stored bundles.
 import { open } from 'node:fs/promises'
 import type { BundleReader } from './delta.ts'
 
@@ -27,11 +27,3 @@ export async function withBundleFile<T>(
     await file.close()
   }
 }
-
-export const readerOf = (bytes: Uint8Array): BundleReader => ({
-  bytes: bytes.length,
-  read: async (start, length) => {
-    if (start + length > bytes.length) throw new Error('the octets end before their time')
-    return bytes.subarray(start, start + length)
-  },
-})

@@ -27,9 +27,3 @@ export interface LicenceGate {
   /** Members that a pool may have. undefined: there is no limit. */
   readonly memberLimit: () => MemberLimit | undefined
 }
-
-/** Permits everything, for nodes without a vendor key. */
-export const everythingLicensed: LicenceGate = Object.freeze({
-  refusal: () => undefined,
-  memberLimit: () => undefined,
-})

@@ -35,7 +35,6 @@ export type Verdict = (typeof Verdict)[keyof typeof Verdict]
 
 /** What was done with answers beyond the limit; `would`: nothing, for a dry run. */
 export const limitActions = Object.freeze(['drop', 'slip', 'would'] as const)
-export type LimitAction = (typeof limitActions)[number]
 
 export const rateLimits = {
   /** Above it one microsecond, the unit of the buckets, is a hundredth of what an answer costs. */

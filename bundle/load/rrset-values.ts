@@ -1,10 +1,9 @@
-// Reads rrsets back from a bundle: rdata in wire form, and the types of a name. For reports;
-// answers are written by `answer/rrsets.ts`.
+// Reads rrsets back from a bundle, rdata in wire form. For reports; answers are written by
+// `answer/rrsets.ts`.
 import { RrType } from '#dns/rrtype.ts'
-import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import { rrsetCount, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
-import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
-import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
 import {
   CsyncFlag,
   csyncFlagsAt,
@@ -71,35 +70,4 @@ function wireRdata(stored: Uint8Array, type: number, apex: () => Uint8Array): Ui
     at = end
   }
   return Uint8Array.from(Buffer.concat([...parts, stored.subarray(at)]))
-}
-
-/**
- * The types that any client may get from a name, independent of health and place: a denial of other
- * types must list them. DS at an apex is left out: it belongs to the parent.
- */
-export function typesOfNode(bundle: Bundle, node: number): number[] {
-  const flags = nodeFlags(bundle, node)
-  if ((flags & NodeFlag.Below) !== 0 && (flags & NodeFlag.Apex) === 0) return []
-  // An alias replaces every type.
-  if ((flags & NodeFlag.Alias) !== 0) return [RrType.CNAME]
-  const types = new Set(rrsetsOfNode(bundle, node).map(({ type }) => type))
-  if ((flags & NodeFlag.Cut) !== 0) {
-    return [RrType.NS, RrType.DS].filter((type) => types.has(type))
-  }
-  if ((flags & NodeFlag.Apex) !== 0) types.delete(RrType.DS)
-  for (const pool of poolsOfNode(bundle, node)) {
-    if (bundle.poolCount4[pool]! > 0) types.add(RrType.A)
-    if (bundle.poolCount6[pool]! > 0) types.add(RrType.AAAA)
-  }
-  return [...types].sort((a, b) => a - b)
-}
-
-/** The pool of the node's service, and the fallback pool of its policy. */
-function poolsOfNode(bundle: Bundle, node: number): number[] {
-  if (serviceOfNode(bundle, node) < 0) return []
-  const row = node * NodeCell.Words
-  const policy = bundle.nodeRow[row + NodeCell.Algorithm]! - firstPolicyCode
-  const fallback =
-    policy < 0 ? 0 : bundle.policyRow[policy * PolicyCell.Words + PolicyCell.FallbackPool]!
-  return [bundle.nodeRow[row + NodeCell.Pool]! - 1, fallback - 1].filter((pool) => pool >= 0)
 }

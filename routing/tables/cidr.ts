@@ -3,7 +3,6 @@
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Range4, Range6 } from './range-table-builder.ts'
 
 export interface Cidr {
   /** 4 or 16 octets; the bits beyond the prefix are zero. */
@@ -81,26 +80,6 @@ function quote(text: string): string {
 function maskOctet(prefixBits: number, index: number): number {
   const bits = Math.min(Math.max(prefixBits - index * 8, 0), 8)
   return (0xff00 >> bits) & 0xff
-}
-
-export interface ValuedCidr extends Cidr {
-  readonly value: number
-}
-
-/**
- * Disjoint ranges in address order, where each address has the value of its longest prefix. The
- * first of equal prefixes wins.
- */
-export function prefixesToRanges(prefixes: Iterable<ValuedCidr>): {
-  ranges4: Range4[]
-  ranges6: Range6[]
-} {
-  const { v4, v6 } = disjointRanges(
-    prefixes,
-    (prefix) => prefix,
-    ([first]) => first.value,
-  )
-  return { ranges4: v4, ranges6: v6 }
 }
 
 /** From `start` to `end`, both included. */

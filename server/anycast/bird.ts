@@ -9,7 +9,10 @@ import type { AnycastDriver, DriverReply } from './driver.ts'
 interface BirdSettings {
   /** Path of the control socket. */
   readonly socket: string
-  /** Protocols that announce the routes, such as one of the kind `static` for each family. */
+  /**
+   * Protocols that announce the routes, such as one of the kind `static` for each family. They
+   * become part of commands: the settings let symbols pass that BIRD takes without quotes.
+   */
   readonly protocols: readonly string[]
 }
 
@@ -19,10 +22,6 @@ const patienceMs = 2_000
 const welcomeCode = 1
 /** Code of a row of `show protocols`. */
 const rowCode = 1_002
-/** Symbols that BIRD accepts without quotes; nothing else may become a part of a command. */
-const symbol = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
-
-export const isProtocolName = (text: string): boolean => symbol.test(text)
 
 /** Opens a connection for each call, because BIRD may be restarted at any time. */
 export function createBirdDriver({ socket, protocols }: BirdSettings): AnycastDriver {

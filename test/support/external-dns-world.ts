@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createExternalDnsApp } from '#external-dns/app.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
-import { everythingLicensed } from '#licence/gate.ts'
+import { everythingLicensed } from './everything-licensed.ts'
 import { ok } from '#lib/result.ts'
 import type { Log } from '#lib/log.ts'
 import type { DomainResult } from '#state/ports/domains.ts'

@@ -11,8 +11,7 @@ import { Chain } from '#routing/chain/chain.ts'
 import { choose } from '#routing/choose/choose.ts'
 import { createEnvironment, routingSettingsOf } from '#routing/choose/environment.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
-import { parseCidr, prefixesToRanges } from '#routing/tables/cidr.ts'
-import type { ValuedCidr } from '#routing/tables/cidr.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
 import { countryRow, fillCountryColumns, geoCountryRows, packCode } from '#routing/geo/countries.ts'
 import { regionTable, regionsWithSubdivisions } from '#routing/geo/region-table.ts'
 import { outerSubdivision } from '#routing/geo/subdivisions.ts'
@@ -31,6 +30,8 @@ import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { bundleOf } from './bundle-models.ts'
+import { prefixesToRanges } from './prefix-ranges.ts'
+import type { ValuedCidr } from './prefix-ranges.ts'
 
 /** Content of the databases; of nested networks the longest prefix counts. */
 export interface World {

@@ -14,11 +14,11 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { RrsetModel, SoaModel } from '#bundle/format/model.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { rrsetAt, rrsetsOfNode, typesOfNode } from '#bundle/load/rrset-values.ts'
+import { rrsetAt } from '#bundle/load/rrset-values.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
-import { findStored, findWrittenNode } from '#answer/lookup.ts'
+import { findStored } from '#answer/lookup.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { hiddenBy } from './hidden-names.ts'
@@ -216,20 +216,3 @@ function fittingOf(rdata: readonly Uint8Array[]): readonly Uint8Array[] {
   })
   return end < 0 ? rdata : rdata.slice(0, end)
 }
-
-/**
- * The types that some client may get from a name that the main bundle has, as `typesOfNode` says,
- * with those of the second one.
- */
-export function typesOfBoth(main: Bundle, dynamic: Bundle, node: number): number[] {
-  const types = typesOfNode(main, node)
-  const flags = nodeFlags(main, node)
-  // What is hidden by an alias or a cut stays so.
-  const isHidden = (flags & hiding) !== 0 && (flags & NodeFlag.Apex) === 0
-  const same = isHidden ? -1 : findWrittenNode(dynamic, main, node)
-  if (same < 0) return types
-  const written = rrsetsOfNode(dynamic, same).map(({ type }) => type)
-  return [...new Set([...types, ...written])].sort((a, b) => a - b)
-}
-
-const hiding = NodeFlag.Below | NodeFlag.Cut | NodeFlag.HasCname | NodeFlag.Alias

@@ -1,11 +1,9 @@
 // Answers from both trees: static records and services, and the TXT records written at run time.
 import { describe, expect, test } from 'vitest'
-import { loadBundle } from '#bundle/load/load.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { encodeWritten, typesOfBoth } from '#zones/dynamic/written-bundle.ts'
+import { encodeWritten } from '#zones/dynamic/written-bundle.ts'
 import { asking } from '#test/support/answer-bundle.ts'
 import { bundleOf, pool, service } from '#test/support/bundle-models.ts'
-import { namesOf } from '#test/support/bundle-read.ts'
 import { answered, nodata, nxdomain, said } from '#test/support/dns/said.ts'
 import { staticSoa, staticZone } from '#test/support/dns/static-zone.ts'
 import { modelOfWritten } from '#test/support/dns/written-zone.ts'
@@ -167,17 +165,4 @@ test('another main bundle with the same zones and TXT records needs no second en
   expect(encodeWritten(records, services, first).handed).toBe(first.handed)
   const others = bundleOf(modelOfWritten({ ...staticZone, text: `${text}x TXT "b2"\n` }))
   expect(encodeWritten(records, others, first).handed).not.toBe(first.handed)
-})
-
-const dynamic = loadBundle(handed!.bytes)
-test.each([
-  ['a service and TXT', 'app', [1, 16]],
-  ['static addresses and TXT', 'www', [1, 16]],
-  ['an alias alone', 'out', [5]],
-  ['a cut alone', 'sub', [2, 43]],
-  ['nothing of the second bundle', 'mail', [15]],
-])('the types of a name are those of %s', (_title, name, types) => {
-  if (!dynamic.ok) throw new Error(dynamic.error.message)
-  const node = namesOf(main).indexOf(`${name}.example.org.`)
-  expect(typesOfBoth(main, dynamic.value, node)).toEqual(types)
 })

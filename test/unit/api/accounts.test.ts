@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { everythingLicensed } from '#licence/gate.ts'
+import { everythingLicensed } from '#test/support/everything-licensed.ts'
 import { builtInRoles, permissions } from '#access/permissions.ts'
 import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'
 import type { Answer, World } from '#test/support/api-world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { everythingLicensed } from '#licence/gate.ts'
+import { everythingLicensed } from '#test/support/everything-licensed.ts'
 import type { RolloutTrip } from '#routing/time/rollout.ts'
 import { unseenOverlays } from '#test/support/api-ports.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { everythingLicensed } from '#licence/gate.ts'
+import { everythingLicensed } from '#test/support/everything-licensed.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 

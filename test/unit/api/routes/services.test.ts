@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusalOf } from '#api/config/writes.ts'
-import { everythingLicensed } from '#licence/gate.ts'
+import { everythingLicensed } from '#test/support/everything-licensed.ts'
 import type { LicenceGate, LicensedFeature } from '#licence/gate.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { formatAddress } from '#dns/address.ts'
 import { Random } from '#lib/random.ts'
-import { parseCidr, prefixesToRanges } from '#routing/tables/cidr.ts'
-import type { ValuedCidr } from '#routing/tables/cidr.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
+import { prefixesToRanges } from '#test/support/prefix-ranges.ts'
+import type { ValuedCidr } from '#test/support/prefix-ranges.ts'
 import { RangeTable, buildRangeTable } from '#routing/tables/range-table.ts'
 
 describe('a network in CIDR notation', () => {

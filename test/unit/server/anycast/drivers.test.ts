@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync }
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createBirdDriver, isProtocolName } from '#server/anycast/bird.ts'
+import { createBirdDriver } from '#server/anycast/bird.ts'
 import { createExabgpDriver } from '#server/anycast/exabgp.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -75,13 +75,6 @@ test('a socket that is not there, and what to look at', async () => {
   const driver = createBirdDriver({ socket: '/nonexistent/bird.ctl', protocols: ['gslbd'] })
   const said = expect.stringContaining('there is no such socket; is BIRD running') as string
   expect(await driver.announce()).toEqual({ ok: false, error: said })
-})
-
-test.each(['gslbd', 'gslbd_v6', '_x'])('%j is the name of a protocol', (name) => {
-  expect(isProtocolName(name)).toBe(true)
-})
-test.each(['', '4x', 'a b', 'a\nconfigure', 'a"', 'all;', 'x'.repeat(65)])('%j is none', (name) => {
-  expect(isProtocolName(name)).toBe(false)
 })
 
 const exabgp = (pipe: string) =>
