@@ -29,10 +29,11 @@ import { inboundLimits } from '#zones/inbound/limits.ts'
 import { ZoneFollower } from '#zones/inbound/zone-follower.ts'
 import type { FollowStatus, StoredZone } from '#zones/inbound/zone-follower.ts'
 import { inboundIndexOf } from './inbound-index.ts'
-import { expiryOf, filesOf, headOf } from './record-files.ts'
+import { expiryOf, filesOf } from './record-files.ts'
 import type { FilesPlan, InboundFiles } from './record-files.ts'
 import { writeZone } from './take-zone.ts'
 import type { Write } from './take-zone.ts'
+import { headOf, isAsItCame } from './zone-digest.ts'
 
 interface InboundZonesParts {
   readonly config: ConfigView
@@ -68,6 +69,8 @@ export class InboundZones {
   readonly #parts: InboundZonesParts
   readonly #followed = new Map<string, Followed>()
   #isStopped = false
+  /** Zones without `from` whose mark of expiry is being taken away now. */
+  readonly #unmarked = new Set<string>()
   /** Followers that end, by their zones. */
   readonly #ending = new Map<string, Promise<void>>()
   #leave: () => void = () => undefined
@@ -133,6 +136,7 @@ export class InboundZones {
     const wanted = new Map<string, Zone>()
     for (const [name, zone] of inboundIndexOf(config.snapshot()).zones) {
       if (zone.from !== undefined) wanted.set(name, zone)
+      else this.#unmark(name)
     }
     for (const [name, { made, follower }] of this.#followed) {
       const zone = wanted.get(name)
@@ -146,6 +150,20 @@ export class InboundZones {
     for (const [name, zone] of wanted) {
       if (!this.#followed.has(name)) this.#follow(name, zone)
     }
+  }
+
+  /** With `from` again, an old mark would count before any primary server is asked. */
+  #unmark(name: string): void {
+    if (this.#unmarked.has(name) || storedOf(this.#filesOf(name))?.isExpired !== true) return
+    this.#unmarked.add(name)
+    const subject = `${name} comes from elsewhere no more: that it has expired counts no longer`
+    const { log } = this.#parts
+    this.#write(expiryOf(this.#filesOf(name), false), subject)
+      .then((done) => {
+        if (!done.ok) log.warn({ zone: name, reason: done.error.reason }, markStays)
+      })
+      .catch((error: unknown) => log.warn({ zone: name, err: error }, markStays))
+      .finally(() => this.#unmarked.delete(name))
   }
 
   #end(name: string, follower: ZoneFollower): void {
@@ -170,6 +188,7 @@ export class InboundZones {
         return this.#inTurn(() => askPrimary(primary, question, { nowSeconds, stop }), stop)
       },
       stored: () => storedOf(this.#filesOf(name)),
+      isAsItCame: async () => await inSlices(isAsItCame(this.#filesOf(name).entries), clock),
       take: async (came, accepted) => {
         const plan = await inSlices(filesOf(this.#filesOf(name), came), clock)
         if (!plan.ok) return plan
@@ -276,6 +295,9 @@ export class InboundZones {
 
 const dnsPort = 53
 const namesShown = 5
+const markStays =
+  'the zone has no `from`, and a file of it says `expired`, which would count with `from` again: ' +
+  'it is taken away after the next commit, or take it out of `transfer` there'
 
 function storedOf({ entries }: InboundFiles): StoredZone | undefined {
   const transfer = headOf(entries)?.object.spec.transfer

@@ -2,18 +2,19 @@
 import type { InboundSet } from './inbound-set.ts'
 import { addTo, groupedZone, isLeftOut, keyOf, printedSet, readSet } from './printed-sets.ts'
 import type { SetKey } from './printed-sets.ts'
+import { digestOfFile, digestOfFiles, digestOfSets, headOf, isAsItCame } from './zone-digest.ts'
 import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import type { Operation, UpdateObject } from '#config/operation.ts'
+import type { Operation } from '#config/operation.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
-import { assert } from '#lib/assert.ts'
 import { itemsPerStep } from '#lib/thread/slices.ts'
 import { err, ok } from '#lib/result.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
 import type { Result } from '#lib/result.ts'
+import { recordTtlDefault } from '#schemas/objects/records.ts'
 import type { RecordSet, Transfer } from '#schemas/objects/records.ts'
 import type { InboundSoa, Transferred, ZoneChange } from '#zones/inbound/transfer-reader.ts'
 
@@ -87,31 +88,10 @@ const signedThere =
 /** Marks the zone as expired, or takes the mark away. */
 export function expiryOf({ entries }: InboundFiles, isExpired: boolean): readonly Operation[] {
   const head = headOf(entries)
-  const soa = head?.object.spec.transfer?.soa
+  const { soa, digest } = head?.object.spec.transfer ?? {}
   if (head === undefined || soa === undefined) return []
-  const transfer = isExpired ? { soa, expired: true } : { soa }
-  return pinned(head, [updated(head, { transfer })])
-}
-
-/**
- * Each commit of a zone writes its head, and only over the head that was read: the changes of one
- * serial are not laid on another one that a second control node has written meanwhile.
- */
-function pinned(head: ConfigEntry<'Records'>, operations: readonly Operation[]): Operation[] {
-  const { uid, object } = head
-  const isOfHead = (one: Operation): one is UpdateObject =>
-    one.verb === 'update' && 'uid' in one.target && one.target.uid === uid
-  const own = operations.find(isOfHead)
-  const written = own ?? updated(head, { transfer: object.spec.transfer ?? {} })
-  const others = operations.filter((one) => one !== own)
-  return [{ ...written, ifMatch: etagOf(object) }, ...others]
-}
-
-/** The file with the state of the zone. */
-export function headOf(
-  entries: readonly ConfigEntry<'Records'>[],
-): ConfigEntry<'Records'> | undefined {
-  return entries.find(({ object }) => object.spec.transfer?.soa !== undefined) ?? entries[0]
+  const state = digest === undefined ? { soa } : { soa, digest }
+  return [updated(head, { transfer: isExpired ? { ...state, expired: true } : state })]
 }
 
 interface KeptFile {
@@ -141,7 +121,8 @@ function* planFor(files: InboundFiles, wanted: Wanted, soa: InboundSoa): Plannin
   }
   for (const { name } of coming) gone.delete(name)
   const lost = gone.size === 0 ? noneLost : yield* lostNames(files, kept, gone)
-  return { ...lost, operations: yield* operationsFor(files, kept, yield* sorted(coming), soa) }
+  const laid = yield* laidOut(files, kept, yield* sorted(coming))
+  return { ...lost, operations: yield* operationsFor(files, laid, soa) }
 }
 
 const noneLost = { lost: [], names: 0 } as const
@@ -164,39 +145,73 @@ function* lostNames(
   return { lost: [...gone], names: names.size }
 }
 
+interface LaidFile {
+  /** undefined: it is new. */
+  readonly entry: ConfigEntry<'Records'> | undefined
+  readonly records: readonly RecordSet[]
+  readonly isSame: boolean
+  readonly isHead: boolean
+}
+
 /** @param coming is emptied */
-function* operationsFor(
-  files: InboundFiles,
+function* laidOut(
+  { entries }: InboundFiles,
   kept: readonly KeptFile[],
   coming: RecordSet[],
+): Planning<readonly LaidFile[]> {
+  const head = headOf(entries)
+  const laid: LaidFile[] = []
+  for (const { entry, records: own } of kept) {
+    yield
+    const { records: before, ttl = recordTtlDefault } = entry.object.spec
+    const records = filled(own, coming)
+    const isSame = ttl === recordTtlDefault && areSame(records, before)
+    laid.push({ entry, records, isSame, isHead: entry === head })
+  }
+  while (coming.length > 0 || laid.length === 0) {
+    yield
+    const isHead = laid.length === 0
+    laid.push({ entry: undefined, records: filled([], coming), isSame: false, isHead })
+  }
+  return laid
+}
+
+/**
+ * Each commit of a zone writes its head, and files only over those that were read: the changes of
+ * one serial are not laid on another one that a second control node has written meanwhile, nor on
+ * what people have.
+ */
+function* operationsFor(
+  files: InboundFiles,
+  laid: readonly LaidFile[],
   soa: InboundSoa,
 ): Planning<readonly Operation[]> {
-  const head = headOf(files.entries)
-  const changed: Operation[] = []
-  for (const { entry, records } of kept) {
+  const digests: string[] = []
+  for (const { entry, records, isSame, isHead } of laid) {
     yield
-    const list = filled(records, coming)
-    const transfer: Transfer = entry === head ? { soa } : {}
-    if (entry !== head && list.length === 0) {
-      changed.push({ verb: 'delete', kind: 'Records', target: { uid: entry.uid } })
-      continue
-    }
-    const isSame =
-      areSame(list, entry.object.spec.records) &&
-      JSON.stringify(transfer) === JSON.stringify(entry.object.spec.transfer)
-    if (!isSame) changed.push(updated(entry, { records: list.map(plainSet), transfer }))
+    if (!isHead && records.length === 0) continue
+    digests.push(entry && isSame ? digestOfFile(entry.object.spec) : digestOfSets(records))
   }
   const names = freeNames(files)
-  for (let isFirst = head === undefined; isFirst || coming.length > 0; isFirst = false) {
+  const [heads, others]: [Operation[], Operation[]] = [[], []]
+  let isChanged = false
+  for (const { entry, records, isSame, isHead } of laid) {
     yield
-    const transfer: Transfer = isFirst ? { soa } : {}
-    const records = filled([], coming)
-    const spec = { zone: files.name, transfer, records } as unknown as JsonObject
-    const name: string = names.next().value
-    changed.push({ verb: 'create', kind: 'Records', tenant: files.tenant, name, spec })
+    const transfer: Transfer = isHead ? { soa, digest: digestOfFiles(digests) } : {}
+    const isGone = !isHead && records.length === 0
+    const isState = JSON.stringify(transfer) === JSON.stringify(entry?.object.spec.transfer)
+    const isKept = isSame && isState && !isGone
+    isChanged ||= !isKept
+    if (isKept && !isHead) continue
+    const operation =
+      entry === undefined
+        ? created(files, names.next().value, { transfer, records })
+        : isGone
+          ? deleted(entry)
+          : updated(entry, isSame ? { transfer } : { ttl: null, transfer, records })
+    ;(isHead ? heads : others).push(operation)
   }
-  assert(coming.length === 0, 'each set has a home')
-  return head === undefined || changed.length === 0 ? changed : pinned(head, changed)
+  return isChanged ? [...heads, ...others] : []
 }
 
 /** @param coming loses what has found room */
@@ -273,12 +288,32 @@ function isSameSet(set: RecordSet, was: RecordSet): boolean {
   return values.length === was.values.length && values.every((one, i) => one === was.values[i])
 }
 
+interface FilePatch {
+  /** null: the default. */
+  readonly ttl?: null
+  readonly transfer: Transfer
+  readonly records?: readonly RecordSet[]
+}
+
 const updated = (
-  { uid }: ConfigEntry,
-  patch: { readonly records?: readonly RecordSet[]; readonly transfer: Transfer },
-): UpdateObject => ({
-  ...{ verb: 'update', kind: 'Records', target: { uid } },
-  patch,
+  { uid, object }: ConfigEntry<'Records'>,
+  { records, ...patch }: FilePatch,
+): Operation => ({
+  ...{ verb: 'update', kind: 'Records', target: { uid }, ifMatch: etagOf(object) },
+  patch: records === undefined ? patch : { ...patch, records: records.map(plainSet) },
+})
+
+const deleted = ({ uid, object }: ConfigEntry<'Records'>): Operation => ({
+  ...{ verb: 'delete', kind: 'Records', target: { uid }, ifMatch: etagOf(object) },
+})
+
+const created = (
+  { name: zone, tenant }: InboundFiles,
+  name: string,
+  fields: Required<Pick<FilePatch, 'transfer' | 'records'>>,
+): Operation => ({
+  ...{ verb: 'create', kind: 'Records', tenant, name },
+  spec: { zone, ...fields } as unknown as JsonObject,
 })
 
 function* freeNames({ name, entries, isTaken }: InboundFiles): Generator<string, never> {
@@ -297,6 +332,7 @@ function* changedFiles(
   soa: InboundSoa,
 ): Planning<Result<FilesPlan, FilesFault>> {
   const { zone, entries } = files
+  if (!(yield* isAsItCame(entries))) return err(misfit('people have written its files'))
   const near = new Set(changes.flatMap(({ record }) => namesFrom(record.owner, zone)))
   const before = new Map<SetKey, RecordSet>()
   for (const entry of entries) {

@@ -58,6 +58,14 @@ const Transfer = Type.Object(
         },
       ),
     ),
+    digest: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description:
+          'Digest of the record sets of all files of the zone, as they came with the serial. ' +
+          'Where it is another one, people have written them: the zone is transferred whole.',
+      }),
+    ),
     expired: Type.Optional(
       Type.Boolean({
         description:

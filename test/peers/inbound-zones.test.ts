@@ -2,6 +2,7 @@
 // what is laid over them, and what happens when a primary server is away or another one.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
@@ -171,8 +172,8 @@ test('a primary server that is away costs nothing but its news', async () => {
   expect(await answers(`n19.${zoneOf('bind')}`)).toHaveLength(1)
 })
 
-test('a zone is left by removing `from` alone: answers stay, and people write it', async () => {
-  const zone = zoneOf('bind')
+test('a zone without `from` is written by people, and `from` puts it back', async () => {
+  const zone = zoneOf('knot')
   const asked = [
     `n19.${zone} A`,
     `app.${zone} A`,
@@ -182,8 +183,11 @@ test('a zone is left by removing `from` alone: answers stay, and people write it
   ]
   const all = () => Promise.all(asked.map((question) => daemon.answers(question)))
   const before = await all()
-  await site.git('fetch', '-q', 'origin')
-  await site.git('reset', '-q', '--hard', 'origin/main')
+  const pull = async (): Promise<void> => {
+    await site.git('fetch', '-q', 'origin')
+    await site.git('reset', '-q', '--hard', 'origin/main')
+  }
+  await pull()
   const settings = readFileSync(join(site.checkout, 'gslb.yaml'), 'utf8')
   const left = settings.replace(new RegExp(`(- name: ${zone}\n.*\n) +from: .*\n`), '$1')
   expect(left).not.toBe(settings)
@@ -202,4 +206,12 @@ test('a zone is left by removing `from` alone: answers stay, and people write it
   })
   expect(changed.status).toBe(200)
   expect(await answers(`n19.${zone}`)).toEqual([`n19.${zone} 300 IN A 192.0.2.200`])
+  await pull()
+  site.write('gslb.yaml', settings)
+  await site.commit('the zone is theirs again')
+  await site.push()
+  // The serial is still the same.
+  await isIn(zone, 'current')
+  const isBack = async (): Promise<boolean> => isDeepStrictEqual(await all(), before)
+  await waitUntil('the records of the primary server', isBack, { timeoutMs: 20_000 })
 }, 60_000)

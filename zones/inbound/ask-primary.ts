@@ -23,8 +23,11 @@ export interface PrimaryQuestion {
   readonly key: TsigKey | undefined
   /** The serial that is here; undefined: none is. */
   readonly serial: number | undefined
-  /** `changes`: IXFR where there is a serial. `whole`: AXFR. `force`: AXFR, whatever the serial. */
-  readonly wants: 'changes' | 'whole' | 'force'
+  /**
+   * `changes`: IXFR where there is a serial. `whole`: AXFR. `anew`: AXFR, also of the serial that
+   * is here. `force`: AXFR, whatever the serial.
+   */
+  readonly wants: 'changes' | 'whole' | 'anew' | 'force'
   /** The serial that came before and cannot be used: it is not transferred again. */
   readonly refused: number | undefined
 }
@@ -73,7 +76,8 @@ async function askOnce(
     const now = await ask(RrType.SOA)
     if (!now.ok) return now
     const offered = now.value.soa.serial
-    const isThere = serial !== undefined && !isNewer(offered, serial)
+    const isAnew = wants === 'anew' && offered === serial
+    const isThere = serial !== undefined && !isAnew && !isNewer(offered, serial)
     if ((isThere || offered === refused) && wants !== 'force') return now
     return await ask(wants === 'changes' && serial !== undefined ? RrType.IXFR : RrType.AXFR)
   } finally {

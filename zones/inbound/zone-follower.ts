@@ -53,6 +53,8 @@ interface FollowerParts {
   ) => Promise<Result<Transferred, string>>
   /** undefined: nothing has ever come. */
   readonly stored: () => StoredZone | undefined
+  /** Whether what is stored is what came, and nobody has written it since. */
+  readonly isAsItCame: () => Promise<boolean>
   readonly take: (came: Came, accepted?: Acceptance) => Promise<Result<null, TakeFault>>
   readonly markExpired: (isExpired: boolean) => Promise<Result<null, TakeFault>>
   /** When a primary server was heard last, Unix epoch; 0: unknown. */
@@ -87,6 +89,13 @@ export interface FollowStatus {
   readonly contactAtMs: number
   readonly transfers: number
   readonly failures: number
+}
+
+interface Heard extends Pick<PrimaryQuestion, 'wants'> {
+  readonly soa: InboundSoa
+  /** The primary server, for people. */
+  readonly where: string
+  readonly faults: string[]
 }
 
 export class ZoneFollower {
@@ -241,9 +250,10 @@ export class ZoneFollower {
   async #look(acceptance: Acceptance | undefined): Promise<number> {
     const key = this.#parts.key()
     if (!key.ok) return await this.#failed(key.error)
+    const isAsItCame = await this.#parts.isAsItCame()
+    const wants = acceptance !== undefined ? 'force' : isAsItCame ? 'changes' : 'anew'
     const faults: string[] = []
     for (const primary of this.#parts.primaries) {
-      const wants = acceptance === undefined ? 'changes' : 'force'
       const pauseMs = await this.#askOne(primary, { key: key.value, wants, acceptance }, faults)
       if (pauseMs !== undefined) return pauseMs
       if (this.#stop.signal.aborted) return 0
@@ -270,11 +280,13 @@ export class ZoneFollower {
       return undefined
     }
     const { is, soa } = got.value
-    if (is === 'current') return await this.#heardCurrent(soa, where, faults)
+    const heard = { soa, where, wants, faults }
+    if (is === 'current') return await this.#heardCurrent(heard)
+    const isPutBack = wants === 'anew' && soa.serial === serial
     if (acceptance === undefined) {
       const isOther = stored()?.soa.serial !== serial
       if (isOther && (is === 'changes' || this.#isHere(soa))) return this.#overtaken(soa)
-      if (this.#isHere(soa)) return await this.#heardCurrent(soa, where, faults)
+      if (!isPutBack && this.#isHere(soa)) return await this.#heardCurrent(heard)
     }
     const taken = await this.#parts.take(got.value, acceptance)
     if (!taken.ok && taken.error.is === 'misfit' && wants === 'changes') {
@@ -282,7 +294,8 @@ export class ZoneFollower {
     }
     this.#heard(soa)
     if (taken.ok) return this.#taken(soa, got.value, where)
-    if (acceptance === undefined && this.#isHere(soa)) return this.#overtaken(soa)
+    const isOvertaken = !isPutBack && this.#isHere(soa)
+    if (acceptance === undefined && isOvertaken) return this.#overtaken(soa)
     const pauseMs = this.#notTaken(soa, taken.error)
     if (taken.error.is === 'later') return pauseMs
     return (await this.#unmarked()).ok ? pauseMs : inboundTimers.rewriteMs
@@ -302,13 +315,10 @@ export class ZoneFollower {
     return inboundTimers.noticeMs
   }
 
-  async #heardCurrent(
-    soa: InboundSoa,
-    where: string,
-    faults: string[],
-  ): Promise<number | undefined> {
+  async #heardCurrent({ soa, where, wants, faults }: Heard): Promise<number | undefined> {
     const stored = this.#parts.stored()
-    const isOffered = soa.serial === this.#offered && soa.serial !== stored?.soa.serial
+    const isOther = wants === 'anew' || soa.serial !== stored?.soa.serial
+    const isOffered = isOther && soa.serial === this.#offered
     if (stored !== undefined && isNewer(stored.soa.serial, soa.serial)) {
       faults.push(
         `${where} has the serial ${soa.serial}, which is before ${stored.soa.serial} here: ` +

@@ -129,3 +129,22 @@ test('what waits for its turn ends at once, and takes the turn of nobody', async
   await zones.stop()
   expect(other.taken).toBe(4)
 })
+
+test('without `from` an old mark of expiry goes, as it would count again later', async () => {
+  const config = new LiveConfigView()
+  const transfer = { soa: { serial: 5, refresh: 60, retry: 60, expire: 60 }, expired: true }
+  const spec = { zone: 'example.com.', transfer, records: [] }
+  const files = [
+    settingsWith(['example.com.'], undefined),
+    entryOf('Records', 'default/records/a.yaml', 'a', spec),
+  ]
+  config.apply({ isWhole: true, revision: 'marked', changed: files, removed: [] })
+  const { zones, written } = made(config)
+  zones.start()
+  await waitUntil('the mark to be taken away', () => written.length > 0)
+  expect(written.flatMap(({ operations }) => operations)).toMatchObject([
+    { verb: 'update', patch: { transfer: { soa: transfer.soa } } },
+  ])
+  expect(written[0]!.operations[0]).not.toHaveProperty('patch.transfer.expired')
+  await zones.stop()
+})

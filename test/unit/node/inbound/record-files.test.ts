@@ -9,6 +9,7 @@ import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { Random } from '#lib/random.ts'
 import { expiryOf, filesOf } from '#node/inbound/record-files.ts'
 import type { FilesPlan, InboundFiles } from '#node/inbound/record-files.ts'
+import { isAsItCame } from '#node/inbound/zone-digest.ts'
 import type { RecordSet, RecordsSpec } from '#schemas/objects/records.ts'
 import type { ZoneChange } from '#zones/inbound/transfer-reader.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
@@ -64,8 +65,9 @@ class Files {
         const before = this.entries[at]!
         if (operation.verb === 'delete') this.entries.splice(at, 1)
         else {
-          const spec = { ...before.object.spec, ...(operation.patch as unknown as RecordsSpec) }
-          this.entries[at] = this.#entry(uid, before.name, spec)
+          const fields = Object.entries({ ...before.object.spec, ...operation.patch })
+          const spec = Object.fromEntries(fields.filter(([, value]) => value !== null))
+          this.entries[at] = this.#entry(uid, before.name, spec as unknown as RecordsSpec)
         }
       }
     }
@@ -84,6 +86,16 @@ class Files {
         [owner, ttl ?? 3_600, type, values.join(' | ')].join(' '),
       )
       .sort()
+  }
+
+  /** A person writes a file. */
+  write(at: number, patch: Partial<RecordsSpec>): void {
+    const { uid, name: own, object } = this.entries[at]!
+    this.entries[at] = this.#entry(uid, own, { ...object.spec, ...patch })
+  }
+
+  get isAsItCame(): boolean {
+    return finished(isAsItCame(this.entries))
   }
 
   whole(lines: readonly string[], serial = 1): FilesPlan {
@@ -135,7 +147,7 @@ test('a zone becomes record sets, without what gslb.yaml and signing make', () =
     'www 3600 TXT "a b"',
   ])
   expect(files.entries.map((entry) => entry.name)).toEqual(['example.com-transferred'])
-  expect(files.entries[0]!.object.spec.transfer).toEqual({ soa: soaOf(1) })
+  expect(files.entries[0]!.object.spec.transfer).toMatchObject({ soa: soaOf(1) })
 })
 
 test('a zone that its primary server signs is refused where it is not signed here', () => {
@@ -158,10 +170,10 @@ test('a change writes its own file alone, and the one with the serial', () => {
   expect(files.entries.map(({ object }) => object.spec.records.length)).toEqual([
     5_000, 5_000, 2_000,
   ])
-  expect(files.entries.map(({ object }) => object.spec.transfer)).toEqual([
-    { soa: soaOf(1) },
-    {},
-    {},
+  expect(files.entries.map(({ object }) => object.spec.transfer?.soa)).toEqual([
+    soaOf(1),
+    undefined,
+    undefined,
   ])
   const { name: last = '' } = files.entries[2]!.object.spec.records[5]!
   const at = lines.find((line) => line.startsWith(`${last} `))!
@@ -185,6 +197,8 @@ test('a change reads and copies no data of files that it does not touch', () => 
   }))
   const spec = { ...second!.object.spec, records }
   files.entries[1] = { ...second!, object: { ...second!.object, spec } }
+  expect(files.isAsItCame).toBe(true)
+  reads = 0
   const [{ name: own, values }] = first!.object.spec.records as [RecordSet]
   const plan = files.changed([`${own} 300 A 198.51.100.1`], [`${own} 300 A ${values[0]}`], 2)
   expect(plan).toMatchObject({ ok: true, value: { operations: [{ verb: 'update' }] } })
@@ -239,16 +253,40 @@ test('a TTL that changes is the new one, and a file that people have changed is 
     2,
   )
   expect(files.sets()).toEqual(['www 60 A 192.0.2.1 | 192.0.2.2'])
-  const [entry] = files.entries
-  const records = [{ name: 'www', type: 'A', values: ['203.0.113.1'] }]
-  files.take([
-    {
-      ...{ verb: 'update', kind: 'Records', target: { uid: entry!.uid } },
-      patch: { records },
-    } as unknown as Operation,
-  ])
+  files.write(0, { records: [{ name: 'www', type: 'A', values: ['203.0.113.1'] }] })
   files.whole(['www 60 A 192.0.2.1'], 3)
   expect(files.sets()).toEqual(['www 60 A 192.0.2.1'])
+})
+
+describe('files that people have written are told from those that came, and put back', () => {
+  const lines = ['mail 3600 A 192.0.2.2', 'www 300 A 192.0.2.1']
+  const mine: RecordSet = { name: 'mine', type: 'A', ttl: 300, values: ['203.0.113.1'] }
+  const rows: readonly [string, (files: Files) => void][] = [
+    ['a set', (files) => files.write(0, { records: [mine] })],
+    [
+      'a set more',
+      (files) => files.write(0, { records: [...files.entries[0]!.object.spec.records, mine] }),
+    ],
+    ['no set', (files) => files.write(0, { records: [] })],
+    ['the TTL of the file', (files) => files.write(0, { ttl: 60 })],
+    ['the digest', (files) => files.write(0, { transfer: { soa: soaOf(1) } })],
+  ]
+  test.each(rows)('%s', (_, write) => {
+    const files = new Files()
+    files.whole(lines)
+    expect(files.isAsItCame).toBe(true)
+    write(files)
+    expect(files.isAsItCame).toBe(false)
+    const plan = files.changed(['new 300 A 192.0.2.9'], [], 2)
+    expect(plan).toMatchObject({ ok: false, error: { is: 'misfit' } })
+    // The serial may be the same.
+    files.whole(lines, 1)
+    expect(files.isAsItCame).toBe(true)
+    expect(files.entries[0]!.object.spec.ttl ?? 3_600).toBe(3_600)
+    const came = new Files()
+    came.whole(lines)
+    expect(files.sets()).toEqual(came.sets())
+  })
 })
 
 test('names that are lost are told, and files that are empty go', () => {
@@ -264,13 +302,15 @@ test('a zone that has expired is marked in one file, and the mark goes', () => {
   const files = new Files()
   files.whole(['www 300 A 192.0.2.1'])
   files.take(expiryOf(files.view, true))
-  expect(files.entries[0]!.object.spec.transfer).toEqual({ soa: soaOf(1), expired: true })
+  const { transfer } = files.entries[0]!.object.spec
+  expect(transfer).toMatchObject({ soa: soaOf(1), expired: true })
+  expect(files.isAsItCame).toBe(true)
   files.take(expiryOf(files.view, false))
-  expect(files.entries[0]!.object.spec.transfer).toEqual({ soa: soaOf(1) })
+  expect({ ...files.entries[0]!.object.spec.transfer, expired: true }).toEqual(transfer)
   expect(files.sets()).toEqual(['www 300 A 192.0.2.1'])
 })
 
-test('all that is written of a zone is written over the head that was read', () => {
+test('all that is written of a zone is written over the files that were read', () => {
   const files = new Files()
   files.whole(Array.from({ length: 6_000 }, (_, i) => `n${i} 300 A 192.0.2.1`))
   const ofHead = () => {
@@ -289,11 +329,14 @@ test('all that is written of a zone is written over the head that was read', () 
   const plan = finished(filesOf(files.view, { is: 'changes', soa: soaOf(1), changes }))
   // The set is in the second file, and the serial the same: the head is written nevertheless.
   if (!plan.ok) throw new Error(plan.error.reason)
-  expect(plan.value.operations.map((one) => 'ifMatch' in one)).toEqual([true, false])
+  expect(plan.value.operations.map((one) => 'ifMatch' in one)).toEqual([true, true])
   expect(plan.value.operations[0]).toMatchObject(before)
   for (const [what, operations] of rows) {
     const wanted = ofHead()
-    expect([what, operations()[0]]).toMatchObject([what, wanted])
+    const [first, ...others] = operations()
+    expect([what, first]).toMatchObject([what, wanted])
+    const isOver = (one: Operation) => one.verb === 'create' || 'ifMatch' in one
+    expect([what, others.every(isOver)]).toEqual([what, true])
   }
 })
 
