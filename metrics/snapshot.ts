@@ -23,6 +23,8 @@ export interface MetricsSnapshot {
   readonly spans: SpanSnapshot | null
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
+  /** What DNS and the API listen with, by the setting that names it. */
+  readonly certificates: readonly { readonly name: string; readonly expiresAtMs: number }[]
   readonly exchange: ExchangeSnapshot
   readonly health: HealthSnapshot
   readonly resolve: ResolveSnapshot
@@ -139,7 +141,6 @@ export interface SecureSnapshot {
   readonly https?: SecureConnectionSnapshot | undefined
   /** Requests by what became of them. */
   readonly requests?: Readonly<Record<string, number>> | undefined
-  readonly certificate: { readonly expiresAtMs: number }
 }
 
 export interface SecureConnectionSnapshot extends ConnectionSnapshot {

@@ -69,7 +69,14 @@ export const tlsRows: MetricRows = {
       })),
   },
   gslbd_tls_certificate_expiry_timestamp_seconds: {
-    help: 'When the certificate of DNS over TLS and over HTTPS expires, in seconds since 1970.',
-    read: ({ tcp: { secure } }) => secure && secure.certificate.expiresAtMs / 1_000,
+    help:
+      'When a certificate of DNS over TLS and over HTTPS, or of the API, expires, in seconds ' +
+      'since 1970, by the setting that names it.',
+    labels: ['certificate'],
+    read: ({ certificates }) =>
+      certificates.map(({ name, expiresAtMs }) => ({
+        value: expiresAtMs / 1_000,
+        labels: { certificate: name },
+      })),
   },
 }

@@ -12,6 +12,7 @@ import {
   networks,
   pemFile,
   section,
+  serverCertificates,
   settled,
   text,
 } from '#settings/forms/forms.ts'
@@ -58,9 +59,12 @@ const apiTls = section(
         'when they change.',
     ),
     keyFile: pemFile('File with its private key.'),
+    certificates: serverCertificates('More certificates'),
     acme: boolean({
       default: false,
-      description: 'Whether the certificate is the one of `acme`, in the place of files.',
+      description:
+        'Whether the certificate is the one of `acme`, in the place of `certFile`; it is behind ' +
+        'those of `certificates`.',
     }),
   },
 )

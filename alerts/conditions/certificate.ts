@@ -12,8 +12,8 @@ export const certificate: Condition = {
   holdMs: 0,
   clearMs: 0,
   says:
-    'A certificate of `health.clientCertificates` ends within `alerts.expiryWarning`, has ended, ' +
-    'or cannot be read',
+    'A certificate file of `health.clientCertificates`, `dns.tls`, `api.tls` or ' +
+    '`redirect.https` ends within `alerts.expiryWarning`, has ended, or cannot be read',
   find: (facts, { expiryWarningMs }) =>
     facts.certificates().flatMap(({ name, path, error, expiresAtMs }) => {
       const about = { tenantId: operatorId, subject: name }

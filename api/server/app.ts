@@ -77,7 +77,7 @@ export function createApp(
     keepAliveTimeout: apiLimits.keepAliveTimeoutMs,
     maxRequestsPerSocket: apiLimits.requestsPerConnectionMax,
     return503OnClosing: false,
-    ...(tls === null ? { http: ofServer } : { https: { ...ofServer, ...ofTls } }),
+    ...(tls === null ? { http: ofServer } : { https: { ...ofServer, ...ofTls(tls) } }),
     frameworkErrors: answerBadUrl,
     schemaController,
     clientErrorHandler: ownDelay.answerClientError,
@@ -132,7 +132,10 @@ const ofServer = {
   shouldUpgradeCallback: isHandshake,
 } as const
 
-const ofTls = { ALPNProtocols: ['http/1.1'], handshakeTimeout: apiLimits.headersTimeoutMs }
+const ofTls = ({ byName }: ServerTls) => ({
+  ...{ ALPNProtocols: ['http/1.1'], handshakeTimeout: apiLimits.headersTimeoutMs },
+  ...(byName && { SNICallback: byName }),
+})
 
 /** A pair that comes later serves the connections that begin then. */
 function secure(server: TlsServer, { pair, onChange }: ServerTls): void {

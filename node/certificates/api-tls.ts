@@ -1,19 +1,17 @@
-// The certificate of the API: from files, read again when they change, or from an ACME server.
+// The certificates of the API: from files, read again when they change, and from an ACME server.
 import type { ServerTls } from '#api/server/server-tls.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import {
-  certificateLimits,
-  fromAcme,
-  fromFiles,
-  TlsCertificate,
-} from '#server/stream/tls-certificate.ts'
-import type { CertificateStatus, GivenCertificate } from '#server/stream/tls-certificate.ts'
+import { certificateLimits } from '#server/tls/certificate.ts'
+import type { CertificateStatus } from '#server/tls/certificate.ts'
+import { TlsCertificates } from '#server/tls/certificates.ts'
+import { filesIn, sourcesOf } from '#server/tls/sources.ts'
+import type { GivenCertificate } from '#server/tls/sources.ts'
 import type { Settings } from '#settings/settings.ts'
 
 export interface NodeApiTls extends ServerTls {
-  readonly status: () => CertificateStatus
+  readonly status: () => readonly CertificateStatus[]
   readonly close: () => void
 }
 
@@ -24,32 +22,27 @@ export function createApiTls(
   log: Log,
   nowMs: () => number,
 ): Result<NodeApiTls | null, string> {
-  const { certFile, keyFile, acme } = tls
-  const key = 'api.tls'
-  const source =
-    acme && given !== null
-      ? fromAcme(given.pair, key)
-      : certFile !== undefined && keyFile !== undefined
-        ? fromFiles({ certFile, keyFile }, key)
-        : undefined
-  if (source === undefined) return ok(null)
-  const certificate = new TlsCertificate(source, log, nowMs)
-  const loaded = certificate.load()
+  const usesAcme = tls.acme && given !== null
+  const sources = sourcesOf('api.tls', filesIn('api.tls', tls), usesAcme ? given.pair : undefined)
+  if (sources.length === 0) return ok(null)
+  const certificates = new TlsCertificates(sources, log, nowMs)
+  const loaded = certificates.load()
   if (!loaded.ok) return loaded
-  let known = certificate.pair
+  let known = certificates.pair
   const handlers = new Set<() => void>()
   const look = (): void => {
-    certificate.look()
-    if (certificate.pair === known) return
-    known = certificate.pair
+    certificates.look()
+    if (certificates.pair === known) return
+    known = certificates.pair
     for (const handler of handlers) handler()
   }
-  if (acme) given?.onChange(look)
+  if (usesAcme) given.onChange(look)
   const timer = setInterval(look, certificateLimits.everyMs).unref()
   return ok({
-    pair: () => certificate.pair,
+    pair: () => certificates.pair,
+    byName: certificates.byName,
     onChange: (handler) => void handlers.add(handler),
-    status: () => certificate.status,
+    status: () => certificates.status,
     close: () => clearInterval(timer),
   })
 }

@@ -1,7 +1,7 @@
 // Gives the certificate of an ACME server to the listeners that use it.
 import type { AcmeState } from '#integrations/acme/acme-state.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
-import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
+import type { GivenCertificate } from '#server/tls/sources.ts'
 
 /** Calls its listeners when the certificate changes, and not at each try to get one. */
 export function givenBy(source: {

@@ -6,7 +6,8 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#inputs/geo/geo-link.ts'
 import { GeoSource } from '#inputs/geo/geo-source.ts'
-import type { GivenCertificate } from '#server/stream/tls-certificate.ts'
+import { filesIn } from '#server/tls/sources.ts'
+import type { GivenCertificate } from '#server/tls/sources.ts'
 import type { ThreadGroupParts } from '#server/threads/threads-port.ts'
 import { geoPathsOf } from './named-files.ts'
 import { networksOf, transfersOf } from './transfers.ts'
@@ -63,11 +64,12 @@ export function threadsOf(
 }
 
 function tlsOf(
-  { tls: { port, certFile, keyFile, acme }, https }: Settings['dns'],
+  { tls, https }: Settings['dns'],
   given: GivenCertificate | null,
 ): Pick<ThreadGroupParts, 'tls'> {
   const overHttps = https.enabled ? { https: { port: https.port, path: https.path } } : {}
-  if (acme && given !== null) return { tls: { port, given, ...overHttps } }
-  if (certFile === undefined || keyFile === undefined) return {}
-  return { tls: { port, certFile, keyFile, ...overHttps } }
+  const files = filesIn('dns.tls', tls)
+  const used = tls.acme ? given : null
+  if (files.length === 0 && used === null) return {}
+  return { tls: { port: tls.port, files, given: used, ...overHttps } }
 }

@@ -173,7 +173,8 @@ function licenceAlone(have: OfLicence): ReturnType<typeof createNodeLicence> {
 }
 
 const certificatesOf = ({ node }: Needs, tls: NodeApiTls | null) => [
-  ...[node.tcpStats?.secure?.certificate, tls?.status()].filter((one) => one !== undefined),
+  ...(node.tcpStats?.secure?.certificates ?? []),
+  ...(tls?.status() ?? []),
 ]
 
 const acmeDnsOf = ({ settings, records, dynamicDns }: Needs): NodeApiParts['acmeDns'] =>

@@ -8,9 +8,9 @@ import { missingGeoOn } from '#server/node/missing-geo.ts'
 import {
   absentOn,
   absentZonesMessage,
-  certificateFaulty,
+  certificatesFaulty,
   geoMissing,
-  isFaulty,
+  faultyOf,
   isWithdrawn,
   keyMissing,
   keysUnused,
@@ -186,8 +186,8 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
   const { node, dataDir, puller, shared } = pulled
   const { active, expired, refused, isStored } = node.status()
   if (active === null) return { status: 'starting', reasons: [noBundle] }
-  const missing = missingGeoOn(node)
-  const absent = absentOn(node)
+  const [missing, absent] = [missingGeoOn(node), absentOn(node)]
+  const faulty = faultyOf(node.tcpStats?.secure?.certificates ?? [])
   const rows: readonly (readonly [boolean, HealthReason])[] = [
     [
       refused !== null,
@@ -239,10 +239,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
         message: 'The journal cannot be written: answers cannot be explained later. See the log.',
       },
     ],
-    [
-      [pulled.node.tcpStats?.secure?.certificate ?? null].some((one) => one && isFaulty(one)),
-      { code: 'tls-certificate', message: certificateFaulty },
-    ],
+    [faulty.length > 0, { code: 'tls-certificate', message: certificatesFaulty(faulty) }],
     [absent.length > 0, { code: zoneAbsent, message: absentZonesMessage(absent) }],
     [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
     [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
@@ -285,6 +282,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     load.sample(node.counters().map(({ threadId }) => threadId))
     return {
       ...nodeSnapshot(parts),
+      certificates: node.tcpStats?.secure?.certificates ?? [],
       isDatabaseUp: null,
       backupAgeSeconds: null,
       dataDirectory: dataDirectorySnapshot(

@@ -40,11 +40,12 @@ import type { GeoSource } from '#inputs/geo/geo-source.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 import { unhealthyMembers } from '#server/node/health-counts.ts'
 import type { DnsNode } from '#server/node/node.ts'
+import { filesIn } from '#server/tls/sources.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
 import { regressedRollouts } from './regressed-rollouts.ts'
 
 export interface AlertFactsParts {
-  readonly settings: Pick<Settings, 'health' | 'dataDir'>
+  readonly settings: Pick<Settings, 'health' | 'dataDir' | 'roles' | 'dns' | 'api' | 'redirect'>
   readonly node: Pick<DnsNode, 'live' | 'overlays' | 'status'>
   readonly gitops: Pick<GitopsControl, 'status' | 'config'>
   readonly geo: Pick<GeoSource, 'status'>
@@ -261,8 +262,22 @@ function remembered<T>(clock: Clock, read: () => T): () => T {
   }
 }
 
-function certificatesOf({ health }: AlertFactsParts['settings']): readonly CertificateFacts[] {
-  return Object.entries(health.clientCertificates).map(([name, { cert: path }]) => {
+function certificatesOf({
+  health,
+  roles,
+  dns,
+  api,
+  redirect,
+}: AlertFactsParts['settings']): readonly CertificateFacts[] {
+  const ofClients = Object.entries(health.clientCertificates).map(([name, { cert }]) => ({
+    ...{ name, path: cert },
+  }))
+  const ofServers = [
+    ...(roles.includes('dns') ? filesIn('dns.tls', dns.tls) : []),
+    ...(api.enabled ? filesIn('api.tls', api.tls) : []),
+    ...(redirect.enabled ? filesIn('redirect.https', redirect.https) : []),
+  ].map(({ name, certFile }) => ({ name, path: certFile }))
+  return [...ofClients, ...ofServers].map(({ name, path }) => {
     try {
       if (statSync(path).size > certificateBytesMax) throw new Error('the file is too large')
       const { validTo } = new X509Certificate(readFileSync(path))

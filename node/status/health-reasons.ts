@@ -4,7 +4,7 @@ import { namesOfAbsent } from '#bundle/load/absent-zones.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import type { BehindNode } from '#server/signing/behind-nodes.ts'
-import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
+import type { CertificateStatus } from '#server/tls/certificate.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
 import type { DatabaseView } from '#node/stores/records.ts'
 
@@ -43,8 +43,8 @@ export interface HealthParts {
   readonly dsFaults: () => readonly string[]
   /** Names of nodes that do not have the newest certificate long after it came. */
   readonly certificateBehind: () => readonly string[]
-  /** One of DNS over TLS and one of the API, where they speak it. */
-  readonly certificates: () => readonly Pick<CertificateStatus, 'fault' | 'isEnding'>[]
+  /** What DNS over TLS and the API use, where they speak it. */
+  readonly certificates: () => readonly CertificateStatus[]
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
 }
@@ -73,14 +73,12 @@ export const redisAway =
 export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
 
-export const certificateFaulty =
-  'A certificate of dns.tls or api.tls expires within 14 days, or the newest one cannot be used, ' +
-  'or there is none yet. See the log.'
+export const faultyOf = (certificates: readonly CertificateStatus[]): readonly string[] =>
+  certificates.filter(({ fault, isEnding }) => fault !== null || isEnding).map(({ name }) => name)
 
-export const isFaulty = ({
-  fault,
-  isEnding,
-}: Pick<CertificateStatus, 'fault' | 'isEnding'>): boolean => fault !== null || isEnding
+export const certificatesFaulty = (names: readonly string[]): string =>
+  `Certificates expire within 14 days, or the newest cannot be used, or there is none yet: ` +
+  `${names.join(', ')}. See the log.`
 
 export const geoMissing = 'geo-missing'
 export const zoneAbsent = 'zone-absent'
@@ -207,8 +205,8 @@ const degradations: readonly Row[] = [
   },
   {
     code: 'tls-certificate',
-    message: certificateFaulty,
-    holds: ({ certificates }) => certificates().some(isFaulty),
+    message: ({ certificates }) => certificatesFaulty(faultyOf(certificates())),
+    holds: ({ certificates }) => faultyOf(certificates()).length > 0,
   },
   {
     code: 'backup-failed',

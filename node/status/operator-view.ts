@@ -130,6 +130,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
   const git = gitops.status()
   return {
     ...nodeSnapshot(parts),
+    certificates: parts.certificates(),
     isDatabaseUp: parts.database().isUp,
     backupAgeSeconds: parts.backupAgeSeconds(),
     dataDirectory: parts.dataDirectory(),
@@ -155,7 +156,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
 type ElsewhereFields =
   | ('gitops' | 'pull' | 'given' | 'fleet' | 'alerts')
   | ('anycast' | 'journal' | 'isDatabaseUp' | 'backupAgeSeconds' | 'dataDirectory' | 'apiRequests')
-  | ('apiWrites' | 'spans')
+  | ('apiWrites' | 'spans' | 'certificates')
 
 /** The whole snapshot except where bundles come from and go to. */
 export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {

@@ -10,9 +10,6 @@ export const redirectLimits = {
   patrolMs: 1_000,
   /** How long requests under way may take at a stop. */
   stopMs: 2_000,
-  /** How often certificate files are checked for changes. */
-  certificatesEveryMs: 10_000,
-  certificateBytesMax: 1_000_000,
   /** Octets of lines that may wait for the disk; more lines are dropped and counted. */
   logBytesMax: 4_000_000,
   logFieldCharactersMax: 2_048,

@@ -20,7 +20,6 @@ import type { Result } from '#lib/result.ts'
 import { AccessLog } from './access-log.ts'
 import { RedirectAnswers } from './answers.ts'
 import type { RedirectAnswer } from './answers.ts'
-import { ServerCertificates } from './certificates.ts'
 import { Challenges } from './challenges.ts'
 import type { FoundChallenge } from './challenges.ts'
 import { ConnectionLimit } from './connections.ts'
@@ -28,9 +27,12 @@ import type { RedirectCounters } from './counters.ts'
 import { EncodedConnection, encodedRequest } from './encoded-request.ts'
 import type { ParseError } from './encoded-request.ts'
 import { redirectLimits } from './limits.ts'
+import { certificateLimits } from '#server/tls/certificate.ts'
+import { TlsCertificates } from '#server/tls/certificates.ts'
+import { filesIn, sourcesOf } from '#server/tls/sources.ts'
+import type { TlsPair } from '#server/tls/sources.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
 import type {
-  CertificatePair,
   RedirectChallenge,
   RedirectDescriptors,
   RedirectListenerSettings,
@@ -46,7 +48,7 @@ interface RedirectListenerParts {
   readonly counters: RedirectCounters
   readonly clock: Clock
   readonly log: Log
-  /** Left out: the values of `redirectLimits`. */
+  /** Left out: that of `certificateLimits`. */
   readonly certificatesEveryMs?: number
 }
 
@@ -61,7 +63,10 @@ export class RedirectListener {
   readonly #answers = new RedirectAnswers()
   readonly #challenges: Challenges
   readonly #connections: ConnectionLimit
-  readonly #certificates: ServerCertificates
+  readonly #certificates: TlsCertificates
+  #given: TlsPair | null = null
+  /** The default that the server has. */
+  #shown: TlsPair | undefined
   readonly #accessLog: AccessLog | undefined
   readonly #servers: Server[] = []
   #secure: HttpsServer | undefined
@@ -71,10 +76,13 @@ export class RedirectListener {
 
   constructor(parts: RedirectListenerParts) {
     this.#parts = parts
-    const { settings, counters, log } = parts
+    const { settings, counters, clock, log } = parts
     const { maxConnections, maxPerClient, accessLog } = settings
     this.#connections = new ConnectionLimit(maxConnections, maxPerClient, counters)
-    this.#certificates = new ServerCertificates(settings.https.certificates, log)
+    const { https } = settings
+    const given = https.acme === true ? () => this.#given : undefined
+    const sources = sourcesOf('redirect.https', filesIn('redirect.https', https), given)
+    this.#certificates = new TlsCertificates(sources, log, clock.nowMs)
     this.#challenges = new Challenges(settings.challenges ?? [])
     if (accessLog === undefined) return
     this.#accessLog = new AccessLog(accessLog, log, (lines) => counters.logDropped(lines))
@@ -92,9 +100,9 @@ export class RedirectListener {
   }
 
   /** Answers https with this certificate of an ACME server from the next connection on. */
-  certify(pair: CertificatePair): void {
-    this.#certificates.adopt(pair)
-    this.#secure?.setSecureContext(this.#certificates.first())
+  certify(pair: TlsPair): void {
+    this.#given = pair
+    if (this.#secure !== undefined) this.#lookAtCertificates(this.#secure)
   }
 
   reopenLog(): void {
@@ -111,15 +119,11 @@ export class RedirectListener {
     }
     const loaded = this.#certificates.load()
     if (!loaded.ok) return loaded
-    if (this.#certificates.first().cert === undefined) {
-      this.#parts.log.warn({ from: 'acme' }, 'redirect.https: there is no certificate yet')
-    }
+    const { byName } = this.#certificates
     const secure = createHttpsServer(
       {
         ...this.#options(),
-        // A client without SNI gets the first certificate.
-        ...this.#certificates.first(),
-        SNICallback: (name, done) => done(null, this.#certificates.contextFor(name)),
+        ...(byName && { SNICallback: byName }),
         ALPNProtocols: ['http/1.1'],
         handshakeTimeout: this.#parts.settings.requestTimeoutMs,
       },
@@ -127,12 +131,24 @@ export class RedirectListener {
     )
     this.#secure = secure
     secure.on('tlsClientError', (_error, socket) => socket.destroy())
-    this.#patrol = setInterval(() => {
-      this.#certificates.look()
-      secure.setSecureContext(this.#certificates.first())
-    }, this.#parts.certificatesEveryMs ?? redirectLimits.certificatesEveryMs)
+    const everyMs = this.#parts.certificatesEveryMs ?? certificateLimits.everyMs
+    this.#show(secure)
+    this.#patrol = setInterval(() => this.#lookAtCertificates(secure), everyMs)
     const second = await this.#listen(secure, https.port, 'redirect.https.port', handed.https)
     return second.ok ? ok({ port: listening.value, httpsPort: second.value }) : second
+  }
+
+  #lookAtCertificates(server: HttpsServer): void {
+    this.#certificates.look()
+    this.#show(server)
+  }
+
+  /** Sessions end with what is set here, so it is set only when there is another. */
+  #show(server: HttpsServer): void {
+    const { pair } = this.#certificates
+    if (pair === undefined || pair === this.#shown) return
+    this.#shown = pair
+    server.setSecureContext({ cert: pair.cert, key: pair.key })
   }
 
   /** Descriptors that may be handed to another process. */

@@ -1,17 +1,7 @@
 // Defines the messages between the main thread and the thread of the redirect listener.
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'
+import type { ListedFiles, TlsPair } from '#server/tls/sources.ts'
 import type { LogMessage } from '#system/worker/worker-log.ts'
-
-export interface CertificateFiles {
-  readonly cert: string
-  readonly key: string
-}
-
-/** PEM: the certificate with those that lead to its root, and its key. */
-export interface CertificatePair {
-  readonly cert: string
-  readonly key: string
-}
 
 /** What an ACME server is answered when it asks the host for the token. */
 export interface RedirectChallenge {
@@ -42,7 +32,7 @@ export interface RedirectListenerSettings {
   /** Without an https port there is no https listener. */
   readonly https: {
     readonly port: number | undefined
-    readonly certificates: Readonly<Record<string, CertificateFiles>>
+    readonly certificates: Readonly<Record<string, ListedFiles>>
     /** An ACME server gives one, too. */
     readonly acme?: boolean
   }
@@ -60,7 +50,7 @@ export interface RedirectWorkerData {
   /** Sockets that the process before has handed over; the thread closes them. */
   readonly handed: RedirectDescriptors
   /** null: none was given yet, or none is used. */
-  readonly certificate: CertificatePair | null
+  readonly certificate: TlsPair | null
   readonly counters: SharedArrayBuffer
 }
 
@@ -76,7 +66,7 @@ export interface RedirectTable {
 export type ToRedirectWorker =
   | { readonly kind: 'table'; readonly table: RedirectTable }
   | { readonly kind: 'challenges'; readonly challenges: readonly RedirectChallenge[] }
-  | { readonly kind: 'certificate'; readonly pair: CertificatePair }
+  | { readonly kind: 'certificate'; readonly pair: TlsPair }
   | { readonly kind: 'reopen-log' }
   | { readonly kind: 'stop' }
 

@@ -9,6 +9,7 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { WaitList } from '#lib/timer.ts'
+import type { TlsPair } from '#server/tls/sources.ts'
 import { HandedSockets, listenerName } from '#system/sockets/handed-sockets.ts'
 import type { ListenerName, ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { RedirectCounters } from './counters.ts'
@@ -16,7 +17,6 @@ import type { RedirectCounts } from './counters.ts'
 import { redirectLimits } from './limits.ts'
 import type { ListeningPorts } from './listener.ts'
 import type {
-  CertificatePair,
   FromRedirectWorker,
   RedirectDescriptors,
   RedirectListenerSettings,
@@ -55,7 +55,7 @@ export class RedirectServer {
   #ports: ListeningPorts | undefined
   #descriptors: RedirectDescriptors = {}
   #challenges: readonly RedirectChallenge[] = []
-  #certificate: CertificatePair | null = null
+  #certificate: TlsPair | null = null
 
   constructor(parts: RedirectServerParts) {
     this.#parts = parts
@@ -132,7 +132,7 @@ export class RedirectServer {
   }
 
   /** For connections that begin now. null: there is none yet; what was given before stays. */
-  certify(pair: CertificatePair | null): void {
+  certify(pair: TlsPair | null): void {
     if (pair === null || !this.usesAcme) return
     this.#certificate = pair
     this.#post({ kind: 'certificate', pair })

@@ -2,9 +2,9 @@
 // the client does. Requests of HTTP it leaves to https-session.ts.
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import type { SecureContext } from 'node:tls'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LongReply } from '#system/sockets/long-reply.ts'
+import type { TlsCertificates } from '#server/tls/certificates.ts'
 import type { ConnectionStart, TcpClient } from './connection-start.ts'
 import { MessageReader } from './tcp-framing.ts'
 import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'
@@ -86,7 +86,7 @@ export interface TcpShared {
   readonly stats: TcpStats
   readonly limits: TcpLimits
   /** With what TLS begins on a connection; undefined: there is none. */
-  readonly secure: (() => SecureContext | undefined) | undefined
+  readonly secure: Pick<TlsCertificates, 'context' | 'byName'> | undefined
   /** undefined: messages follow each other, without HTTP. */
   readonly https: BeginHttps | undefined
   readonly nowMs: () => number
@@ -163,11 +163,12 @@ export class TcpConnection implements TurnWriter {
     const plain = this.#socket
     plain.removeAllListeners('data').removeAllListeners('end')
     plain.on('error', () => undefined)
-    const secureContext = secure?.()
+    const { context: secureContext, byName: SNICallback } = secure ?? {}
     const options = {
       isServer: true,
       ALPNProtocols: [https === undefined ? alpn.tls : alpn.https],
       ...(secureContext && { secureContext }),
+      ...(SNICallback && { SNICallback }),
     }
     const socket = new TLSSocket(plain, options)
     this.#socket = socket

@@ -1,7 +1,6 @@
 // The TCP server of a node: accepts, limits and closes connections. RFC 7766, RFC 9210.
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
 import { isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -28,7 +27,7 @@ interface TcpServerParts {
   /** Names the port in what is said to the operator. Left out: dns.port. */
   readonly portKey?: string
   /** With what TLS begins on each connection; left out: there is none. */
-  readonly secure?: () => SecureContext | undefined
+  readonly secure?: TcpShared['secure']
   /** DNS over HTTPS; left out: there is none. */
   readonly https?: BeginHttps
   /** Left out: batches of its own. */

@@ -1,18 +1,18 @@
-// The TLS listeners of the stream thread, and their common certificate.
+// The TLS listeners of the stream thread, and their common certificates.
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { HttpsCounts } from '#server/stream/https-request.ts'
 import type { TcpListening, TcpServer } from '#server/stream/tcp.ts'
-import { certificateLimits } from '#server/stream/tls-certificate.ts'
-import type { TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { certificateLimits } from '#server/tls/certificate.ts'
+import type { TlsCertificates } from '#server/tls/certificates.ts'
 import type { SecureKind, SecureListening, TlsStart } from './stream-messages.ts'
 import type { SecureStats } from './stream-stats.ts'
 
 interface SecureListenersParts {
   readonly tls: TlsStart
   readonly listenAddr: string
-  readonly certificate: TlsCertificate
+  readonly certificates: TlsCertificates
   /** The enabled listeners. */
   readonly servers: Readonly<{ tls: TcpServer; https?: TcpServer | undefined }>
   /** Why one of them cannot be. */
@@ -43,13 +43,13 @@ export class SecureListeners {
    * the rest of the thread serves.
    */
   async open(): Promise<Result<SecureListening, string>> {
-    const { tls, certificate, fault, log } = this.#parts
+    const { tls, certificates, fault, log } = this.#parts
     if (fault !== undefined && tls.mustOpen) return err(fault)
     if (fault !== undefined) log.error({}, fault)
-    const loaded = certificate.load()
+    const loaded = certificates.load()
     if (!loaded.ok && tls.mustOpen) return loaded
     if (!loaded.ok) log.error({}, loaded.error)
-    setInterval(() => certificate.look(), certificateLimits.everyMs).unref()
+    setInterval(() => certificates.look(), certificateLimits.everyMs).unref()
     const all: Partial<Record<SecureKind, TcpListening>> = {}
     for (const [kind, server] of this.#entries()) {
       const listening = await this.#listen(kind, server, tls.places[kind]?.handed)
@@ -60,18 +60,18 @@ export class SecureListeners {
     return ok(all)
   }
 
-  /** There may be another one. */
-  lookAtCertificate(): void {
-    this.#parts.certificate.look()
+  /** There may be others. */
+  lookAtCertificates(): void {
+    this.#parts.certificates.look()
   }
 
   get stats(): SecureStats {
-    const { certificate, servers, requests } = this.#parts
+    const { certificates, servers, requests } = this.#parts
     const { tls, https } = servers
     return {
       tls: { ...tls.stats },
       ...(https === undefined ? {} : { https: { ...https.stats }, requests: { ...requests } }),
-      certificate: certificate.status,
+      certificates: certificates.status,
     }
   }
 

@@ -4,7 +4,7 @@ import type { Network } from '#dns/network.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { TcpListening } from '#server/stream/tcp.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
-import type { TlsFiles, TlsPair } from '#server/stream/tls-certificate.ts'
+import type { NamedFiles, TlsPair } from '#server/tls/sources.ts'
 import type { LogMessage } from '#system/worker/worker-log.ts'
 import type { SecureStats } from './stream-stats.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
@@ -24,8 +24,9 @@ export type SecureKind = (typeof secureKinds)[number]
 export type SecureListening = Readonly<Partial<Record<SecureKind, TcpListening>>>
 
 export interface TlsStart {
-  /** undefined: the certificate is one that is given. */
-  readonly files: TlsFiles | undefined
+  readonly files: readonly NamedFiles[]
+  /** One is given, too, now or later. */
+  readonly usesGiven: boolean
   /** null: none is there yet. */
   readonly given: TlsPair | null
   /** Path of DNS over HTTPS. */

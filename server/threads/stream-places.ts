@@ -1,6 +1,6 @@
 // Keeps the ports of a group's stream thread while the thread is restarted.
 import type { TcpListening } from '#server/stream/tcp.ts'
-import type { GivenCertificate, TlsPair } from '#server/stream/tls-certificate.ts'
+import type { TlsPair } from '#server/tls/sources.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import type { HandedSockets, ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { secureKinds } from './stream-messages.ts'
@@ -30,8 +30,8 @@ export class StreamPlaces {
   tls(handed: HandedStream): TlsStart | undefined {
     const { tls } = this.#parts
     if (tls === undefined) return undefined
-    const files = 'given' in tls ? undefined : { certFile: tls.certFile, keyFile: tls.keyFile }
-    const given = this.#given?.pair() ?? null
+    const { files } = tls
+    const [usesGiven, given] = [tls.given !== null, tls.given?.pair() ?? null]
     const path = tls.https?.path ?? ''
     const places: Partial<Record<SecureKind, TlsStart['places'][SecureKind]>> = {}
     for (const kind of secureKinds) {
@@ -39,24 +39,19 @@ export class StreamPlaces {
       if (port !== undefined) places[kind] = { port, handed: handed[kind] }
     }
     // After a first start, the thread serves without listeners that cannot be reopened.
-    return { files, given, path, places, mustOpen: this.#bound.size === 0 }
+    return { files, usesGiven, given, path, places, mustOpen: this.#bound.size === 0 }
   }
 
   /** @param tell called with a certificate that is in no file, each time that there is another */
   onCertificate(tell: (pair: TlsPair) => void): void {
     this.#tell = tell
-    this.#given?.onChange(() => this.tellCertificate())
+    this.#parts.tls?.given?.onChange(() => this.tellCertificate())
   }
 
   /** To a thread that has just started: there may be another one than it began with. */
   tellCertificate(): void {
-    const pair = this.#given?.pair() ?? null
+    const pair = this.#parts.tls?.given?.pair() ?? null
     if (pair !== null) this.#tell(pair)
-  }
-
-  get #given(): GivenCertificate | undefined {
-    const { tls } = this.#parts
-    return tls !== undefined && 'given' in tls ? tls.given : undefined
   }
 
   /** Notes the open listeners. */

@@ -1,7 +1,7 @@
 // Sums the counters of the stream thread over its restarts, so that no counter decreases.
 import type { HttpsCounts } from '#server/stream/https-request.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
-import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
+import type { CertificateStatus } from '#server/tls/certificate.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 
 /** Counters of the TLS listeners. */
@@ -10,7 +10,7 @@ export interface SecureStats {
   /** undefined: DNS over HTTPS is off. */
   readonly https?: TcpStats | undefined
   readonly requests?: HttpsCounts | undefined
-  readonly certificate: CertificateStatus
+  readonly certificates: readonly CertificateStatus[]
 }
 
 export interface StreamCounts {
@@ -48,7 +48,7 @@ export class StreamStats {
         tls: sumOfTcp(secure.tls, now?.secure?.tls),
         https: secure.https && sumOfTcp(secure.https, now?.secure?.https),
         requests: secure.requests && sum(secure.requests, now?.secure?.requests),
-        certificate: now?.secure?.certificate ?? secure.certificate,
+        certificates: now?.secure?.certificates ?? secure.certificates,
       },
       exchange: {
         messages: sum(exchange.messages, now?.exchange.messages),

@@ -22,13 +22,14 @@ import { noRequests } from '#server/stream/https-request.ts'
 import type { HttpsCounts } from '#server/stream/https-request.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
 import type { AnswerStream, BeginHttps } from '#server/stream/tcp-connection.ts'
-import { fromAcme, fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { TlsCertificates } from '#server/tls/certificates.ts'
+import { sourcesOf } from '#server/tls/sources.ts'
 import { logThrough } from '#system/worker/worker-log.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import type { Generation } from '#answer/serving-view.ts'
-import type { TlsPair } from '#server/stream/tls-certificate.ts'
+import type { TlsPair } from '#server/tls/sources.ts'
 import { listenDgram } from '#server/stream/udp-dgram.ts'
 
 /** Interval of reports of counts to the main thread. */
@@ -98,9 +99,9 @@ const secure = start.tls && (await createSecure(start.tls))
 
 async function createSecure(tls: TlsStart): Promise<SecureListeners> {
   given = tls.given
-  const source = tls.files === undefined ? fromAcme(() => given) : fromFiles(tls.files)
-  const certificate = new TlsCertificate(source, log, systemClock.nowMs)
-  const shared = { monotonicMs, limits: start.tcpLimits, gate, secure: () => certificate.context }
+  const sources = sourcesOf('dns.tls', tls.files, tls.usesGiven ? () => given : undefined)
+  const certificates = new TlsCertificates(sources, log, systemClock.nowMs)
+  const shared = { monotonicMs, limits: start.tcpLimits, gate, secure: certificates }
   const overTls = createTcpServer({
     ...{ ...shared, portKey: 'dns.tls.port' },
     answer: (...parts) => answerStream(Carrier.Tls, ...parts),
@@ -115,7 +116,7 @@ async function createSecure(tls: TlsStart): Promise<SecureListeners> {
       })
     : undefined
   return new SecureListeners({
-    ...{ tls, listenAddr: start.listenAddr, certificate, log, requests },
+    ...{ tls, listenAddr: start.listenAddr, certificates, log, requests },
     servers: { tls: overTls, https },
     fault: begin?.ok === false ? begin.error : undefined,
     onListening: (listening) => post({ kind: 'secure', listening }),
@@ -196,7 +197,7 @@ async function listen(): Promise<void> {
 
 function takeCertificate(pair: TlsPair): void {
   given = pair
-  secure?.lookAtCertificate()
+  secure?.lookAtCertificates()
 }
 
 function takeOver(generation: Generation): void {

@@ -168,13 +168,16 @@ export const certificates = (options: Options) =>
     ),
   )
 /** A setting like `certificates`, for a server that shows its certificate to every client. */
-export const serverCertificates = (options: Options) =>
+export const serverCertificates = (what: string) =>
   Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
       Type.Object({ cert: pemPath, key: pemPath }, { additionalProperties: false }),
       {
-        ...options,
+        description:
+          `${what}, each \`{ cert: PATH, key: PATH }\`, by names of your own. A client is shown ` +
+          'the first that is for the name that it asks for, else the first. Renewed files are ' +
+          'taken over within ten seconds.',
         additionalProperties: false,
         default: {},
         maxProperties: 100,

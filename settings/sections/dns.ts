@@ -11,6 +11,7 @@ import {
   pemFile,
   resolvers,
   section,
+  serverCertificates,
   text,
 } from '#settings/forms/forms.ts'
 import { rrl } from './rrl.ts'
@@ -54,11 +55,13 @@ const tls = section(
         'over TLS on. Both are read again when they change.',
     ),
     keyFile: pemFile('File with its private key.'),
+    certificates: serverCertificates('More certificates'),
     acme: boolean({
       default: false,
       description:
-        'Whether the certificate is the one of `acme`, in the place of files. Nodes of the role ' +
-        '`dns` get it from their control nodes. [More](../operations/certificates.md).',
+        'Whether the certificate is the one of `acme`, in the place of `certFile`; it is behind ' +
+        'those of `certificates`. Nodes of the role `dns` get it from their control nodes. ' +
+        '[More](../operations/certificates.md).',
     }),
   },
 )
@@ -292,7 +295,8 @@ export const dns = section('The DNS listener.', {
 })
 
 /** Whether DNS over TLS is on. */
-const isTlsOn = ({ certFile, acme }: Static<typeof tls>): boolean => certFile !== undefined || acme
+const isTlsOn = ({ certFile, certificates, acme }: Static<typeof tls>): boolean =>
+  certFile !== undefined || Object.keys(certificates).length > 0 || acme
 
 /** The TCP ports of what listens with TLS. */
 export function securePorts({
@@ -308,7 +312,8 @@ export function securePorts({
 export function missingForTls({ tls: files, https }: Static<typeof dns>): readonly string[] {
   if (https.enabled && !isTlsOn(files) && files.keyFile === undefined) {
     return [
-      'dns.https.enabled needs dns.tls.certFile and dns.tls.keyFile, or dns.tls.acme; write them',
+      'dns.https.enabled needs dns.tls.certFile and dns.tls.keyFile, dns.tls.certificates, or ' +
+        'dns.tls.acme; write them',
     ]
   }
   return missingFiles('dns.tls', files)

@@ -145,12 +145,7 @@ const challengeForm = Type.Object(
 
 const https = section('The same over https.', {
   port: port('TCP port for https. Without one there is no https; 0 takes a free one and logs it.'),
-  certificates: serverCertificates({
-    description:
-      'PEM files, each `{ cert: PATH, key: PATH }`, by names of your own. A client is shown the ' +
-      'first that is for the name that it asks for, else the first. Renewed files are taken over ' +
-      'within ten seconds.',
-  }),
+  certificates: serverCertificates('PEM files'),
   acme: boolean({
     default: false,
     description:

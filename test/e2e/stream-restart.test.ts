@@ -10,6 +10,7 @@ import { conformanceConfig } from '#test/support/dns/fixture.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import { filesIn } from '#server/tls/sources.ts'
 import { makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -19,7 +20,8 @@ test('TCP goes on without the port of TLS, which is taken when it is free', asyn
   process.on('worker', note)
   onTestFinished(() => void process.off('worker', note))
   const port = await freePort()
-  const tls = { port, ...makeTlsFiles(tempDir('restart'), 'ns.example.org') }
+  const files = filesIn('dns.tls', makeTlsFiles(tempDir('restart'), 'ns.example.org'))
+  const tls = { port, given: null, files }
   const server = await startNode(conformanceConfig, { tls })
   onTestFinished(() => server.node.stop())
   const sockets = (): readonly string[] =>

@@ -1,9 +1,11 @@
 // DNS over TLS as other programs speak it: Knot's kdig, and openssl for the handshake. Queries,
 // padding, transfers, and a certificate that is replaced while the node serves.
 import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { filesIn } from '#server/tls/sources.ts'
 import { conformanceConfig } from '#test/support/dns/fixture.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
@@ -20,8 +22,12 @@ let directory = ''
 beforeAll(async () => {
   directory = makeTempDir('dot')
   port = await freePort()
+  mkdirSync(join(directory, 'inner'))
+  const { certFile: cert, keyFile: key } = makeTlsFiles(join(directory, 'inner'), '*.inner.example')
+  const first = makeTlsFiles(directory, 'ns.example.org')
+  const files = filesIn('dns.tls', { ...first, certificates: { inner: { cert, key } } })
   node = await startNode(conformanceConfig, {
-    tls: { port, ...makeTlsFiles(directory, 'ns.example.org') },
+    tls: { port, given: null, files },
     transfers: { enabled: true, requireTsig: false, allow: [] },
   })
 })
@@ -77,6 +83,25 @@ test('openssl agrees on dot, resumes a session, and finds no renegotiation', () 
   const again = handshake('-tls1_2', '-sess_in', session)
   expect(again).toContain('Reused, TLSv1.2')
   expect(handshake('-alpn', 'h2')).toMatch(/alert no application protocol/)
+})
+
+test('a client is shown the certificate of the name that it asks for, else the first', async () => {
+  const session = join(directory, 'inner-session')
+  for (const [name, shown] of [
+    ['ns.inner.example', '*.inner.example'],
+    ['inner.example', 'ns.example.org'],
+    ['a.b.inner.example', 'ns.example.org'],
+    ['ns.example.org', 'ns.example.org'],
+  ] as const) {
+    expect(handshake('-servername', name)).toContain(`CN = ${shown}`)
+  }
+  expect(handshake('-noservername')).toContain('CN = ns.example.org')
+  const named = ['-servername', 'ns.inner.example', '-tls1_2']
+  expect(handshake(...named, '-sess_out', session)).toContain('CN = *.inner.example')
+  expect(handshake(...named, '-sess_in', session)).toContain('Reused, TLSv1.2')
+  const ca = `+tls-ca=${join(directory, 'inner', 'cert.pem')}`
+  const strict = [ca, '+tls-hostname=ns.inner.example', '+tls-sni=ns.inner.example']
+  expect(await kdig(...strict, 'example.org', 'SOA')).toMatch(/status: NOERROR/)
 })
 
 test('a certificate that is replaced is shown to the next client', async () => {

@@ -81,9 +81,12 @@ const running = {
         ...{ handshakes: 3, resumed: 1, handshakesFailed: 0 },
       },
       requests: { answered: 30, badRequest: 2, floods: 1 },
-      certificate: { expiresAtMs: 1_800_000_000_000 },
     },
   },
+  certificates: [
+    { name: 'dns.tls', expiresAtMs: 1_800_000_000_000 },
+    { name: 'api.tls.certificates.inner', expiresAtMs: 1_900_000_000_000 },
+  ],
   health: {
     probes: {
       tcp: { success: 20, failure: 1 },

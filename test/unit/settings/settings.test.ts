@@ -77,7 +77,7 @@ describe('defaults', () => {
         },
         api: {
           ...{ enabled: false, listenAddr: '127.0.0.1', port: 8080 },
-          ...{ trustedProxies: [], allowDevMode: false, tls: { acme: false } },
+          ...{ trustedProxies: [], allowDevMode: false, tls: { acme: false, certificates: {} } },
           ...{ maxWebSocketClients: 1000, statusPage: { names: [], title: 'Status' } },
         },
         auth: {

@@ -4,7 +4,9 @@ import { get } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { createSecureContext } from 'node:tls'
 import { createApp } from '#api/server/app.ts'
+import type { ServerTls } from '#api/server/server-tls.ts'
 import { devMode, portsOf } from '#test/support/api-ports.ts'
 import { rawHttp } from '#test/support/raw-http.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -20,10 +22,10 @@ function pairOf(name: string): Pair {
   return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
 }
 
-async function listening(first?: Pair) {
+async function listening(first?: Pair, byName?: ServerTls['byName']) {
   let pair = first
   let tell = (): void => undefined
-  const tls = { pair: () => pair, onChange: (handler: () => void) => void (tell = handler) }
+  const tls = { byName, pair: () => pair, onChange: (handler: () => void) => void (tell = handler) }
   const app = createApp(portsOf({ auth: devMode }), [], tls)
   await app.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(() => app.close())
@@ -51,6 +53,16 @@ test('its certificate is taken over for connections that begin then', async () =
   take(two)
   expect(await ask('two.example', two.cert)).toBe(200)
   expect(await ask('one.example', one.cert)).not.toBe(200)
+})
+
+test('a client is shown the certificate of the name that it asks for', async () => {
+  const [one, two] = [pairOf('one.example'), pairOf('two.example')]
+  const other = createSecureContext({ cert: two.cert, key: two.key })
+  const { ask } = await listening(one, (name, done) => {
+    done(null, name === 'two.example' ? other : undefined)
+  })
+  expect(await ask('one.example', one.cert)).toBe(200)
+  expect(await ask('two.example', two.cert)).toBe(200)
 })
 
 test('before the first one no handshake comes to its end', async () => {

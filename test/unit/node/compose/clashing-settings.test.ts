@@ -12,6 +12,10 @@ test.each([
   ['dns: {}', undefined],
   [`dns: { port: 853, tls: { ${tls} } }`, 'dns.port and dns.tls.port are both 853'],
   [
+    'dns: { port: 853, tls: { certificates: { a: { cert: /c.pem, key: /k.pem } } } }',
+    'dns.port and dns.tls.port are both 853',
+  ],
+  [
     `dns: { tls: { ${tls}, port: 443 }, https: { enabled: true } }`,
     'dns.tls.port and dns.https.port are both 443',
   ],

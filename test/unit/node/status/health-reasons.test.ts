@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { healthOf, isWithdrawn } from '#node/status/health-reasons.ts'
 import type { HealthParts } from '#node/status/health-reasons.ts'
+import type { CertificateStatus } from '#server/tls/certificate.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 
@@ -129,14 +130,19 @@ test('a geo database that is missing is a reason, in its words', () => {
   expect(said({}, true, 'geo-missing')).toBeUndefined()
 })
 
+const statusOf = (fault: string | null, isEnding: boolean): CertificateStatus => ({
+  ...{ name: 'dns.tls.certificates.inner', fault, expiresAtMs: 0, isEnding },
+})
+
 test.each([
   ['none', null, false],
-  ['one that is well', { fault: null, isEnding: false }, false],
-  ['one that expires soon', { fault: null, isEnding: true }, true],
-  ['one whose files cannot be used', { fault: 'ENOENT', isEnding: false }, true],
+  ['one that is well', statusOf(null, false), false],
+  ['one that expires soon', statusOf(null, true), true],
+  ['one whose files cannot be used', statusOf('ENOENT', false), true],
 ])('a certificate of DNS over TLS: %s', (_what, certificate, isTold) => {
   const told = said({}, true, 'tls-certificate', [], certificate)
-  expect(told !== undefined).toBe(isTold)
+  if (isTold) expect(told).toContain('there is none yet: dns.tls.certificates.inner. See')
+  else expect(told).toBeUndefined()
 })
 
 test('nodes that take no keys are named, and for how long', () => {

@@ -5,6 +5,8 @@ import { Agent, request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { get as httpsGet } from 'node:https'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect as connectSecure } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
@@ -228,6 +230,20 @@ describe('https', () => {
     const { httpsPort } = await listening({ https: { port: 0, certificates } })
     const shown = async (name: string) => (await ask(httpsPort!, name, name)).fingerprint256
     expect(await shown('www.example.com')).not.toBe(await shown('old.example'))
+  })
+
+  test('a session is resumed after files were looked at', async () => {
+    const certificates = { a: pair('addressed'), b: pair('named') }
+    const { httpsPort: port } = await listening({ https: { port: 0, certificates } })
+    const place = { port: port!, servername: 'old.example', rejectUnauthorized: false }
+    const first = connectSecure(place)
+    const [session] = (await once(first, 'session')) as [Buffer]
+    first.destroy()
+    await delay(60)
+    const again = connectSecure({ ...place, session })
+    await once(again, 'secureConnect')
+    expect(again.isSessionReused()).toBe(true)
+    again.destroy()
   })
 
   test('files that change are taken over; one that is broken leaves what was', async () => {

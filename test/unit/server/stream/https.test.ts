@@ -12,7 +12,6 @@ import { httpsAt } from '#server/stream/https-session.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
 import type { TcpServer } from '#server/stream/tcp.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
-import { fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
 import {
   fieldBlock,
   frame,
@@ -23,7 +22,7 @@ import {
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { proxyHeader } from '#test/support/proxy-writer.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { makeTlsFiles } from '#test/support/tls-files.ts'
+import { certificatesFrom, makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const servers: TcpServer[] = []
@@ -47,7 +46,7 @@ async function start(
   nowMs = noon,
 ): Promise<World> {
   const files = makeTlsFiles(tempDir('https'), 'ns.example')
-  const certificate = new TlsCertificate(fromFiles(files), silence, Date.now)
+  const certificate = certificatesFrom(files, silence)
   expect(certificate.load().ok).toBe(true)
   const counts = noRequests()
   const https = httpsAt('/dns-query', counts, nowMs)
@@ -64,7 +63,7 @@ async function start(
     monotonicMs: () => performance.now(),
     limits: { closeTimeoutMs: 500, ...limits },
     gate,
-    secure: () => certificate.context,
+    secure: certificate,
     https: https.value,
   })
   servers.push(server)

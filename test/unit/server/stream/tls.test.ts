@@ -12,12 +12,13 @@ import type { TcpServer } from '#server/stream/tcp.ts'
 import { ReplyBatchPool } from '#server/stream/tcp-framing.ts'
 import type { ReplyBatch } from '#server/stream/tcp-framing.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
-import { fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
+import type { TlsCertificates } from '#server/tls/certificates.ts'
+import type { filesIn } from '#server/tls/sources.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { framed } from '#test/support/dns/client.ts'
 import { proxyHeader } from '#test/support/proxy-writer.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { makeTlsFiles } from '#test/support/tls-files.ts'
+import { certificatesFrom, makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const servers: TcpServer[] = []
@@ -29,7 +30,7 @@ interface World {
   readonly server: TcpServer
   readonly port: number
   readonly directory: string
-  readonly certificate: TlsCertificate
+  readonly certificate: TlsCertificates
   /** Messages of the log, with their levels. */
   readonly said: string[]
   readonly at: { nowMs: number }
@@ -39,6 +40,7 @@ async function start(
   limits: Partial<TcpLimits> = {},
   gate?: ProxyGate,
   batches = new ReplyBatchPool(),
+  certificates: Parameters<typeof filesIn>[1]['certificates'] = {},
 ): Promise<World> {
   const directory = tempDir('tls')
   const said: string[] = []
@@ -48,7 +50,7 @@ async function start(
   const log = { info: level('info'), warn: level('warn'), error: level('error') }
   const at = { nowMs: Date.now() }
   const files = makeTlsFiles(directory, 'one.example')
-  const certificate = new TlsCertificate(fromFiles(files), log, () => at.nowMs)
+  const certificate = certificatesFrom({ ...files, certificates }, log, () => at.nowMs)
   expect(certificate.load().ok).toBe(true)
   const server = createTcpServer({
     // Says who asks by the last octet of the address. Nothing is said to an id that begins with 0.
@@ -61,7 +63,7 @@ async function start(
     limits: { closeTimeoutMs: 500, ...limits },
     gate,
     batches,
-    secure: () => certificate.context,
+    secure: certificate,
   })
   servers.push(server)
   const listening = await server.listen('127.0.0.1', 0)
@@ -96,31 +98,36 @@ function plain(port: number): Socket {
 
 const subject = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN
 
-test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-  '%s: many queries, and a session again',
-  async (version) => {
-    const { server, port } = await start()
-    let session: Buffer | undefined
-    for (const isAgain of [false, true]) {
-      const socket = await secured({
-        ...{ port, minVersion: version, maxVersion: version, ALPNProtocols: ['dot'] },
-        ...(session === undefined ? {} : { session }),
-      })
-      for (let i = 0; i < 3; i++) expect(await asked(socket)).toHaveLength(14)
-      expect([socket.alpnProtocol, socket.isSessionReused()]).toEqual(['dot', isAgain])
-      session = sessions.get(socket)
-      socket.end()
-      await once(socket, 'close')
-    }
-    expect(server.stats).toMatchObject({
-      handshakes: 2,
-      resumed: 1,
-      handshakesFailed: 0,
-      queries: 6,
+test.each([
+  ['TLSv1.2', undefined, 'one.example'],
+  ['TLSv1.2', 'two.example', 'two.example'],
+  ['TLSv1.3', undefined, 'one.example'],
+  ['TLSv1.3', 'two.example', 'two.example'],
+  ['TLSv1.3', 'none.example', 'one.example'],
+] as const)('%s: many queries to %s, and a session again', async (version, servername, shown) => {
+  const { certFile: cert, keyFile: key } = makeTlsFiles(tempDir('tls'), 'two.example')
+  const { server, port } = await start({}, undefined, undefined, { two: { cert, key } })
+  let session: Buffer | undefined
+  for (const isAgain of [false, true]) {
+    const socket = await secured({
+      ...{ port, minVersion: version, maxVersion: version, ALPNProtocols: ['dot'] },
+      ...{ ...(servername && { servername }), ...(session && { session }) },
     })
-    await waitUntil('closed', () => server.stats.open === 0)
-  },
-)
+    if (!isAgain) expect(subject(socket)).toBe(shown)
+    for (let i = 0; i < 3; i++) expect(await asked(socket)).toHaveLength(14)
+    expect([socket.alpnProtocol, socket.isSessionReused()]).toEqual(['dot', isAgain])
+    session = sessions.get(socket)
+    socket.end()
+    await once(socket, 'close')
+  }
+  expect(server.stats).toMatchObject({
+    handshakes: 2,
+    resumed: 1,
+    handshakesFailed: 0,
+    queries: 6,
+  })
+  await waitUntil('closed', () => server.stats.open === 0)
+})
 
 test('no handshake, half of one, or one for another protocol ends, and is counted', async () => {
   const { server, port } = await start({ messageTimeoutMs: 100 })
@@ -188,7 +195,7 @@ test('a certificate that is replaced is taken over, and one that is broken is no
     certificate.look()
     certificate.look()
     expect(subject(await secured({ port }))).toBe('two.example')
-    expect(certificate.status.fault).not.toBe(null)
+    expect(certificate.status[0]!.fault).not.toBe(null)
   }
   expect(said.slice(1)).toContain(
     'error: the certificate of dns.tls cannot be used; the one before serves',
@@ -196,13 +203,13 @@ test('a certificate that is replaced is taken over, and one that is broken is no
   makeTlsFiles(directory, 'three.example')
   certificate.look()
   expect(subject(await secured({ port }))).toBe('three.example')
-  expect(certificate.status.fault).toBe(null)
+  expect(certificate.status[0]!.fault).toBe(null)
 })
 
 test('a certificate whose end is near, or past, is told of once, and serves', async () => {
   const { port, certificate, said, at } = await start()
   const dayMs = 86_400_000
-  expect(certificate.status.isEnding).toBe(false)
+  expect(certificate.status[0]!.isEnding).toBe(false)
   for (const days of [77, 78, 91, 92]) {
     at.nowMs = Date.now() + days * dayMs
     certificate.look()
@@ -211,14 +218,14 @@ test('a certificate whose end is near, or past, is told of once, and serves', as
     'warn: the certificate of dns.tls expires soon',
     'error: the certificate of dns.tls has expired',
   ])
-  expect(certificate.status.isEnding).toBe(true)
+  expect(certificate.status[0]!.isEnding).toBe(true)
   expect(await asked(await secured({ port }))).toHaveLength(14)
 })
 
 test('a start without files says what is missing', () => {
   const files = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  expect(new TlsCertificate(fromFiles(files), log, Date.now).load()).toEqual({
+  expect(certificatesFrom(files, log).load()).toEqual({
     ok: false,
     error: 'dns.tls: /nowhere/cert.pem with /nowhere/key.pem cannot be used: ENOENT',
   })
@@ -253,9 +260,10 @@ test('files that cannot be used from the start are a fault', () => {
   }
   const directory = tempDir('tls')
   const files = { certFile: `${directory}/none.pem`, keyFile: `${directory}/none.key` }
-  const certificate = new TlsCertificate(fromFiles(files), log, () => 0)
+  const certificate = certificatesFrom(files, log, () => 0)
   expect(certificate.load().ok).toBe(false)
-  expect(certificate.status).toEqual({ fault: 'ENOENT', expiresAtMs: 0, isEnding: false })
+  const status = { name: 'dns.tls', fault: 'ENOENT', expiresAtMs: 0, isEnding: false }
+  expect(certificate.status).toEqual([status])
   certificate.look()
   expect(said).toEqual([])
 })

@@ -2,10 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { noRequests } from '#server/stream/https-request.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
-import { fromFiles, TlsCertificate } from '#server/stream/tls-certificate.ts'
 import { SecureListeners } from '#server/threads/secure-listeners.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { makeTlsFiles } from '#test/support/tls-files.ts'
+import { certificatesFrom, makeTlsFiles } from '#test/support/tls-files.ts'
 
 test.each([
   ['a start ends with why', true],
@@ -15,16 +14,16 @@ test.each([
   const quiet = { info: () => undefined, warn: () => undefined }
   const log = { ...quiet, error: (_data: object, message: string) => void said.push(message) }
   const files = makeTlsFiles(tempDir('secure'), 'ns.example')
-  const certificate = new TlsCertificate(fromFiles(files), log, Date.now)
+  const certificates = certificatesFrom(files, log)
   const tls = createTcpServer({
     answer: () => 0,
     monotonicMs: () => performance.now(),
-    secure: () => certificate.context,
+    secure: certificates,
   })
   const places = { tls: { port: 0, handed: undefined } }
   const listeners = new SecureListeners({
-    tls: { files, given: null, path: '/dns-query', mustOpen, places },
-    ...{ listenAddr: '127.0.0.1', certificate, servers: { tls }, log },
+    tls: { files: [], usesGiven: false, given: null, path: '/dns-query', mustOpen, places },
+    ...{ listenAddr: '127.0.0.1', certificates, servers: { tls }, log },
     ...{ fault: 'HTTP/2 cannot be called', requests: noRequests(), onListening: () => undefined },
   })
   onTestFinished(() => listeners.close())

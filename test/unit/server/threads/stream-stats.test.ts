@@ -46,11 +46,13 @@ test('counts go on where one thread follows another, gauges are of the one that 
 
 test('counts of TLS and of requests go on, and the certificate is the one that serves now', () => {
   const stats = new StreamStats()
-  const certificate = (expiresAtMs: number) => ({ fault: null, expiresAtMs, isEnding: false })
+  const certificates = (expiresAtMs: number) => [
+    { name: 'dns.tls', fault: null, expiresAtMs, isEnding: false },
+  ]
   const secure = (count: number) => {
     const { tcp } = counts(count)
     const requests = { ...noRequests(), answered: count }
-    return { tls: tcp, https: tcp, requests, certificate: certificate(count) }
+    return { tls: tcp, https: tcp, requests, certificates: certificates(count) }
   }
   stats.take({ ...counts(5), secure: secure(5) })
   stats.restart()
@@ -58,6 +60,6 @@ test('counts of TLS and of requests go on, and the certificate is the one that s
   stats.take({ ...counts(2), secure: secure(2) })
   expect(stats.total?.secure).toMatchObject({
     ...{ tls: { open: 2, accepted: 7 }, https: { open: 2, queries: 7 } },
-    ...{ requests: { answered: 7, floods: 0 }, certificate: certificate(2) },
+    ...{ requests: { answered: 7, floods: 0 }, certificates: certificates(2) },
   })
 })

@@ -6,6 +6,7 @@ import { tempDir } from '#test/support/temp-dir.ts'
 
 const names = 'names: [ns1.example.com, "*.example.com"]'
 const named = `${names}, agreeToTerms: true`
+const pem = '{ cert: /c.pem, key: /k.pem }'
 const file = (yaml: string): string => {
   const path = join(tempDir('acme-settings'), 'gslbd.yaml')
   writeFileSync(path, yaml)
@@ -37,6 +38,11 @@ test.each([
     `acme: { ${names}, agreeToTerms: true }\ndns: { tls: { acme: true, certFile: a } }`,
     'dns.tls has files and acme',
   ],
+  [
+    'acme beside certificates of files',
+    `acme: { ${named} }\ndns: { tls: { acme: true, certificates: { a: ${pem} } } }`,
+    undefined,
+  ],
   ['an account with a key', `acme: { ${named}, eab: { kid: a, hmacKeyFile: b } }`, undefined],
   ['an account without a key', `acme: { ${named}, eab: { kid: a } }`, 'acme.eab.hmacKeyFile is'],
   ['a key without an account', `acme: { ${named}, eab: { hmacKeyFile: b } }`, 'acme.eab.kid is'],
@@ -44,6 +50,16 @@ test.each([
     'an account with two keys',
     `acme: { ${named}, eab: { kid: a, hmacKey: c, hmacKeyFile: b } }`,
     'are both there',
+  ],
+  [
+    'HTTPS with listed certificates alone',
+    `dns: { tls: { certificates: { a: ${pem} } }, https: { enabled: true } }`,
+    undefined,
+  ],
+  [
+    'a listed certificate without its key',
+    'dns:\n  tls:\n    certificates:\n      a: { cert: /c.pem }',
+    'gslbd.yaml:4:7: dns.tls.certificates.a lacks key',
   ],
   ['half of the files of the API', 'api: { tls: { certFile: a } }', 'api.tls.keyFile is missing'],
   [

@@ -1,52 +1,15 @@
-// The certificate of what listens with TLS: read from files, again when they change, or given by
-// what has it from an ACME server.
+// One certificate of what listens with TLS: taken from its source, and again when that changes.
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-
-export interface TlsFiles {
-  /** PEM: the certificate, then those that lead to its root. */
-  readonly certFile: string
-  readonly keyFile: string
-}
-
-/** PEM. */
-export interface TlsPair {
-  readonly cert: string
-  readonly key: string
-}
-
-/** A certificate that is in no file. */
-export interface GivenCertificate {
-  /** null: there is none yet. */
-  readonly pair: () => TlsPair | null
-  readonly onChange: (handler: () => void) => void
-}
-
-/** Where a pair comes from. */
-interface PairSource {
-  /** The section of the settings that it is of. */
-  readonly section: string
-  /** For the log. */
-  readonly place: Readonly<Record<string, string>>
-  /** @throws Error when it cannot be read. null: there is none yet */
-  readonly read: () => TlsPair | null
-}
-
-export function fromFiles(files: TlsFiles, section = 'dns.tls'): PairSource {
-  const read = (): TlsPair => ({ cert: pemOf(files.certFile), key: pemOf(files.keyFile) })
-  return { section, place: { certFile: files.certFile, keyFile: files.keyFile }, read }
-}
-
-export const fromAcme = (pair: GivenCertificate['pair'], section = 'dns.tls'): PairSource => ({
-  ...{ section, place: { from: 'acme' }, read: pair },
-})
+import type { PairSource, TlsPair } from './sources.ts'
 
 export interface CertificateStatus {
+  /** The setting that it is of. */
+  readonly name: string
   /** Why the newest pair cannot be used, so that the one before serves; null: it is in use. */
   readonly fault: string | null
   readonly expiresAtMs: number
@@ -55,14 +18,14 @@ export interface CertificateStatus {
 }
 
 export const certificateLimits = Object.freeze({
-  /** A chain of ten certificates with long keys. */
-  fileBytesMax: 256 * 1024,
+  /** How often files are looked at. */
   everyMs: 10_000,
   /** From then on, or the last quarter of its time, log and health of the node say that it ends. */
   warnMs: 14 * 86_400_000,
 })
 
 interface Pair extends TlsPair {
+  readonly certificate: X509Certificate
   readonly context: SecureContext
   readonly expiresAtMs: number
   /** How long before its end that is said. */
@@ -86,34 +49,34 @@ export class TlsCertificate {
 
   /** Errors: a sentence for the operator. One that comes later is none. */
   load(): Result<null, string> {
-    const { section, place } = this.#source
+    const { name, place } = this.#source
     try {
       this.#pair = this.#read()
     } catch (error) {
       this.#fault = reasonOf(error)
       const what = Object.values(place).join(' with ')
-      return err(`${section}: ${what} cannot be used: ${reasonOf(error)}`)
+      return err(`${name}: ${what} cannot be used: ${reasonOf(error)}`)
     }
     this.#fault = this.#pair === undefined ? noneYet : null
-    if (this.#pair === undefined) this.#log.warn(place, `${section}: ${noneYet}`)
+    if (this.#pair === undefined) this.#log.warn(place, `${name}: ${noneYet}`)
     this.#tellEnd()
     return ok(null)
   }
 
   /** Takes over what has changed; a pair that cannot be used leaves what was. */
   look(): void {
-    const { section, place } = this.#source
+    const { name, place } = this.#source
     try {
       const next = this.#read()
       // What has served goes on, whatever became of its source.
       if (next === undefined) return
-      if (next !== this.#pair) this.#log.info(place, `the certificate of ${section} ${taken}`)
+      if (next !== this.#pair) this.#log.info(place, `the certificate of ${name} ${taken}`)
       this.#pair = next
       this.#fault = null
     } catch (error) {
       const reason = reasonOf(error)
       if (this.#fault !== reason) {
-        const what = `the certificate of ${section} cannot be used; ${this.#pair ? kept : none}`
+        const what = `the certificate of ${name} cannot be used; ${this.#pair ? kept : none}`
         this.#log.error({ ...place, reason }, what)
       }
       this.#fault = reason
@@ -131,9 +94,15 @@ export class TlsCertificate {
     return this.#pair?.context
   }
 
+  /** Whether it is for that name, by itself or by a wildcard. */
+  isFor(serverName: string): boolean {
+    return this.#pair?.certificate.checkHost(serverName) !== undefined
+  }
+
   get status(): CertificateStatus {
     const expiresAtMs = this.#pair?.expiresAtMs ?? 0
-    return { fault: this.#fault, expiresAtMs, isEnding: this.#told !== '' }
+    const { name } = this.#source
+    return { name, fault: this.#fault, expiresAtMs, isEnding: this.#told !== '' }
   }
 
   #tellEnd(): void {
@@ -144,10 +113,10 @@ export class TlsCertificate {
     const told = is === '' ? '' : `${is} ${expiresAtMs}`
     if (told === this.#told) return
     this.#told = told
-    const { section, place } = this.#source
+    const { name, place } = this.#source
     const fields = { ...place, expires: new Date(expiresAtMs).toISOString() }
-    if (is === 'over') this.#log.error(fields, `the certificate of ${section} has expired`)
-    else if (is === 'near') this.#log.warn(fields, `the certificate of ${section} expires soon`)
+    if (is === 'over') this.#log.error(fields, `the certificate of ${name} has expired`)
+    else if (is === 'near') this.#log.warn(fields, `the certificate of ${name} expires soon`)
   }
 
   /** @throws Error when they are no pair. undefined: there is none yet */
@@ -159,23 +128,19 @@ export class TlsCertificate {
     if (known?.cert === cert && known.key === key) return known
     // A context has the keys of its session tickets: sessions end with the certificate.
     const context = createSecureContext({ cert, key, sessionIdContext: 'dns' })
-    const { validFromDate, validToDate } = new X509Certificate(cert)
+    const certificate = new X509Certificate(cert)
+    const { validFromDate, validToDate } = certificate
     const expiresAtMs = validToDate.getTime()
     const lifeMs = expiresAtMs - validFromDate.getTime()
     const warnMs = Math.min(certificateLimits.warnMs, lifeMs / 4)
-    return { cert, key, context, expiresAtMs, warnMs }
+    return { cert, key, certificate, context, expiresAtMs, warnMs }
   }
 }
 
 const noneYet = 'there is no certificate yet'
 const taken = 'was taken over'
-const none = 'no client is answered over TLS'
+const none = 'no client is shown it'
 const kept = 'the one before serves'
-
-function pemOf(path: string): string {
-  if (statSync(path).size > certificateLimits.fileBytesMax) throw new Error('too large')
-  return readFileSync(path, 'utf8')
-}
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
