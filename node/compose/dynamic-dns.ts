@@ -1,5 +1,5 @@
-// Composes the TSIG keys and TXT records of a node: their store, a local copy, and news from other
-// nodes.
+// Composes the TSIG keys and run-time records of a node: their store, a local copy, and news from
+// other nodes.
 import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import { readSecrets } from '#process/data/secrets.ts'

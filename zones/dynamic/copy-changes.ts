@@ -1,83 +1,67 @@
-// Changes of records since the copy in the data directory was written: files of lines, each sealed
-// like the copy. While a copy is written, what comes goes to a file of its own.
-import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+// Changes of records since the copy in the data directory was written: a file of lines, each sealed
+// like the copy.
+import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { writeDurably } from '#lib/durable-file.ts'
 import { ok } from '#lib/result.ts'
 import { seal, unseal } from '#lib/secret-box.ts'
 import type { DynamicDnsState, RecordDelta } from '#state/ports/dynamic-dns.ts'
 
 export interface CopyChange extends RecordDelta {
-  /**
-   * The revision before it. That of `revision`: nodes have written meanwhile, and what they wrote
-   * was not read yet.
-   */
+  /** A revision, to all records of which it adds what makes those of its own. */
   readonly from: number
 }
 
-/** Far above what comes until the copy is written. */
-const bytesMax = 64 * 1024 * 1024
+/** Far above what comes until the copy is written, half a second and its writing later. */
+export const changesBytesMax = 64 * 1024 * 1024
 const mode = 0o600
 
 export class CopyChanges {
   readonly #path: string
-  /** What a copy that is being written has. */
-  readonly #aside: string
   readonly #secretKey: Uint8Array | null
-  #bytes: number
-  /** The last line may have no end: its write was cut short. */
-  #isTorn: boolean
 
   /** @param secretKey null: the copy is plain */
   constructor(path: string, secretKey: Uint8Array | null) {
     this.#path = path
-    this.#aside = `${path}.before`
     this.#secretKey = secretKey
-    this.#bytes = bytesOf(path)
-    this.#isTorn = this.#bytes > 0
   }
 
-  /** @throws the file system's error; `EFBIG`: it does not fit, and the next copy has it */
-  add(change: CopyChange): void {
+  get bytes(): number {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  /** @returns false: it does not fit */
+  add(change: CopyChange): boolean {
     const text = JSON.stringify(change)
-    const line = this.#secretKey === null ? text : seal(this.#secretKey, text)
-    const lines = `${this.#isTorn ? '\n' : ''}${line}\n`
-    if (this.#bytes + lines.length > bytesMax) {
-      throw Object.assign(new Error('the changes since the copy are too many'), { code: 'EFBIG' })
+    // A line begins with its newline: one that was cut short ends where the next one begins.
+    const line = `\n${this.#secretKey === null ? text : seal(this.#secretKey, text)}`
+    if (this.bytes + line.length > changesBytesMax) return false
+    appendFileSync(this.#path, line, { mode })
+    return true
+  }
+
+  /** @param bytes how many there were when the state of the copy was taken: later ones stay */
+  drop(bytes: number): void {
+    if (this.bytes > bytes) {
+      writeDurably(this.#path, readFileSync(this.#path).subarray(bytes), mode)
+    } else {
+      rmSync(this.#path, { force: true })
     }
-    this.#isTorn = true
-    appendFileSync(this.#path, lines, { mode })
-    this.#isTorn = false
-    this.#bytes += lines.length
   }
 
-  /** A copy is begun that has all of them. */
-  setAside(): void {
-    // What a copy that failed was to have is still there: the next copy sets aside what came since.
-    if (this.#bytes === 0 || existsSync(this.#aside)) return
-    renameSync(this.#path, this.#aside)
-    this.#bytes = 0
-    this.#isTorn = false
-  }
-
-  /** The copy has what was set aside. */
-  dropAside(): void {
-    rmSync(this.#aside, { force: true })
-  }
-
-  /** The copy has all of them. */
-  dropAll(): void {
-    this.dropAside()
-    if (this.#bytes > 0) rmSync(this.#path, { force: true })
-    this.#bytes = 0
-    this.#isTorn = false
-  }
-
-  /** @returns the state after the changes that follow it without a gap */
+  /**
+   * @returns the state after the changes that it does not have. Where one between them is missing,
+   *   its revision stays the one before, so that a look at the store finds that there is more
+   */
   addedTo(state: DynamicDnsState): DynamicDnsState {
+    const { bytes } = this
+    if (bytes > changesBytesMax) throw new Error(`they have ${bytes} octets`)
     const records = new Map(state.records.map((record) => [record.id, record]))
-    let revision = state.revisions.records
-    for (const change of [...this.#changesIn(this.#aside), ...this.#changesIn(this.#path)]) {
-      if (change.from > revision || change.revision < revision) continue
-      revision = change.revision
+    let { records: revision } = state.revisions
+    for (const line of readFileSync(this.#path, 'utf8').split('\n')) {
+      const change = this.#read(line)
+      // A process may have been killed between the writing of the copy and `drop`.
+      if (change === undefined || change.revision < revision) continue
+      if (change.from <= revision) ({ revision } = change)
       for (const id of change.removed) records.delete(id)
       for (const record of change.added) records.set(record.id, record)
     }
@@ -88,15 +72,6 @@ export class CopyChanges {
     }
   }
 
-  /** Those that can be read: a line is cut short where its write was. */
-  #changesIn(path: string): readonly CopyChange[] {
-    const bytes = bytesOf(path)
-    if (bytes === 0 || bytes > bytesMax) return []
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .flatMap((line) => this.#read(line) ?? [])
-  }
-
   /** @returns undefined: it is no whole line of this key */
   #read(line: string): CopyChange | undefined {
     const key = this.#secretKey
@@ -104,13 +79,14 @@ export class CopyChanges {
     if (!opened.ok) return undefined
     try {
       const change = JSON.parse(opened.value) as CopyChange | null
-      if (!Array.isArray(change?.added) || !Array.isArray(change.removed)) return undefined
-      // Older versions do not say it.
-      return { ...change, from: change.from ?? change.revision - 1 }
+      const isWhole =
+        Number.isInteger(change?.from) &&
+        Number.isInteger(change?.revision) &&
+        Array.isArray(change?.added) &&
+        Array.isArray(change.removed)
+      return isWhole ? change : undefined
     } catch {
       return undefined
     }
   }
 }
-
-const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -15,6 +15,8 @@ import type {
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 import { LiveKeys } from './live-keys.ts'
 import type { LiveTsigKey } from './live-keys.ts'
+import type { CopyChange } from './copy-changes.ts'
+import { recordsPerTurn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { WrittenRecords } from './written-records.ts'
 import type { WrittenSnapshot } from './written-records.ts'
@@ -74,10 +76,7 @@ export class DynamicDns implements DynamicDnsAdmin {
   }
 
   stop(): void {
-    const isOwed = this.#callOffCopy !== undefined || this.#copying !== undefined
-    this.#callOffCopy?.()
-    this.#callOffCopy = undefined
-    if (isOwed) this.#parts.copy.writeAtOnce(this.#state())
+    if (this.#callOffCopy !== undefined || this.#copying !== undefined) this.#copyAtOnce()
   }
 
   /** @param name in wire form and lower case */
@@ -244,23 +243,35 @@ export class DynamicDns implements DynamicDnsAdmin {
   }
 
   async #takeRecords({ revision, added, removed }: RecordDelta): Promise<void> {
-    const from = this.#revisions.records
-    const isNext = revision === from + 1
+    if (revision === this.#revisions.records) return
+    const isNext = revision === this.#revisions.records + 1
     // Other nodes have written before: all of it has to be read.
-    if (revision === from || (!isNext && (await this.#look()))) return
-    if (isNext) this.#revisions.records = revision
-    this.#tell({ removed, added }, from)
+    if (isNext || !(await this.#look())) {
+      if (isNext) this.#revisions.records = revision
+      this.#tell({ removed, added })
+    }
+    if (added.length + removed.length === 0) return
+    // Not before it is in the state, which a copy may take meanwhile.
+    this.#note({ from: revision - 1, revision, added, removed })
+  }
+
+  #note(change: CopyChange): void {
+    if (!this.#parts.copy.note(change)) this.#copyAtOnce()
   }
 
   #adoptAll(state: DynamicDnsState, isNews: boolean): void {
     const from = this.#revisions.records
-    const isSame = state.revisions.records === from
     this.#revisions = { ...state.revisions }
     this.#stored = new Map(state.keys.map((key) => [key.id, key]))
     this.#bindKeys()
     if (isNews) this.#copyLater()
-    if (isSame) return
-    this.#tell(this.texts.deltaTo(state.records), from, isNews)
+    const { records: revision } = state.revisions
+    if (revision === from) return
+    const delta = this.texts.deltaTo(state.records)
+    this.#tell(delta, isNews)
+    // It is one line: more of what others wrote waits for the copy.
+    const isLong = delta.added.length + delta.removed.length > recordsPerTurn
+    if (isNews && !isLong) this.#note({ from, revision, ...delta })
   }
 
   #bindKeys(): void {
@@ -275,16 +286,12 @@ export class DynamicDns implements DynamicDnsAdmin {
     log.error({ keys: unreadable }, `TSIG keys cannot be used on this node: ${reason}`)
   }
 
-  /** @param from the revision before it */
-  #tell(delta: Omit<RecordDelta, 'revision'>, from: number, isNews = true): void {
+  #tell(delta: Omit<RecordDelta, 'revision'>, isNews = true): void {
     const revision = Math.max(this.#revisions.records, 0)
     const { added, removed } = delta
     const change = { revision, added, removed }
     const names = this.texts.change(change)
-    if (isNews) {
-      this.#parts.copy.note({ from, ...change })
-      this.#copyLater()
-    }
+    if (isNews) this.#copyLater()
     const handlers = [...this.#handlers]
     this.#taken = Promise.all(handlers.map(async (handler) => handler({ ...change, names })))
     // A write that waits for `#taken` gets the error; without one it must not end the process.
@@ -302,6 +309,12 @@ export class DynamicDns implements DynamicDnsAdmin {
     this.#copying = this.#parts.copy.write(this.#state())?.finally(() => {
       this.#copying = undefined
     })
+  }
+
+  #copyAtOnce(): void {
+    this.#callOffCopy?.()
+    this.#callOffCopy = undefined
+    this.#parts.copy.writeAtOnce(this.#state())
   }
 
   #state(): DynamicDnsState {

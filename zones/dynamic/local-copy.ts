@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { writeDurably, writePartsDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { seal, Sealer, unseal } from '#lib/secret-box.ts'
-import { CopyChanges } from './copy-changes.ts'
+import { changesBytesMax, CopyChanges } from './copy-changes.ts'
 import type { CopyChange } from './copy-changes.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { DynamicDnsState, StoredRecord } from '#state/ports/dynamic-dns.ts'
@@ -23,8 +23,12 @@ export interface LocalCopy {
   /**
    * Keeps a change of records until the next write has it, so that a process that is killed
    * meanwhile begins with it. It costs no flush: a power cut may lose it.
+   *
+   * @param change those of the state of the next write have it
+   * @returns false: it was not kept, and a write at once is wanted. It is asked for once until a
+   *   write is done
    */
-  readonly note: (change: CopyChange) => void
+  readonly note: (change: CopyChange) => boolean
   /** However many records there are, in place of a write that is under way. */
   readonly writeAtOnce: (state: DynamicDnsState) => void
 }
@@ -42,20 +46,20 @@ export const recordsPerTurn = 500
 /** @param secretKey null: not set; the copy is then plain, and holds what anybody may ask for */
 export function createLocalCopy(path: string, secretKey: Uint8Array | null, log: Log): LocalCopy {
   const changes = new CopyChanges(`${path}.changes`, secretKey)
-  const read = (): DynamicDnsState | undefined => {
-    const size = statSync(path, { throwIfNoEntry: false })?.size
-    if (size === undefined) return undefined
-    if (size > bytesMax) throw new Error(`it has ${size} octets`)
-    const text = readFileSync(path, 'utf8')
-    if (text.startsWith('{')) return changes.addedTo(stateOf(text))
-    if (secretKey === null) throw new Error('it is sealed, and GSLB_SECRET_KEY is not set')
-    const opened = unseal(secretKey, text)
-    if (!opened.ok) throw new Error(`it is damaged, or of another GSLB_SECRET_KEY`)
-    return changes.addedTo(stateOf(opened.value))
-  }
-  const logUnwritten = (error: unknown): void => {
+  let isUnwritten = false
+  const onUnwritten = (error: unknown): void => {
     const { code = '' } = error as NodeJS.ErrnoException
-    log.warn({ file: path, code }, 'the copy of TSIG keys and TXT records cannot be written')
+    if (!isUnwritten) log.warn({ file: path, code }, unwritten)
+    isUnwritten = true
+  }
+  /** A change was not kept since the last write. */
+  let isIncomplete = false
+  /** @param bytes of changes that it has */
+  const onWritten = (bytes: number): void => {
+    isIncomplete = false
+    changes.drop(bytes)
+    if (isUnwritten) log.info({ file: path }, 'the copy of run-time records is written again')
+    isUnwritten = false
   }
   let writes = 0
   const writeAtOnce = (state: DynamicDnsState): void => {
@@ -63,9 +67,9 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     const text = [...textsOf(state)].join('')
     try {
       writeDurably(path, secretKey === null ? text : seal(secretKey, text), mode)
-      changes.dropAll()
+      onWritten(changes.bytes)
     } catch (error) {
-      logUnwritten(error)
+      onUnwritten(error)
     }
   }
   const writeInTurns = async (state: DynamicDnsState): Promise<void> => {
@@ -73,18 +77,17 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     const texts = textsOf(state)
     const parts = secretKey === null ? texts : sealedParts(secretKey, texts)
     const isWanted = (): boolean => turn === writes
-    try {
-      changes.setAside()
-      await writePartsDurably(path, parts, { mode, isWanted })
-      if (isWanted()) changes.dropAside()
-    } catch (error) {
-      logUnwritten(error)
-    }
+    const { bytes } = changes
+    await writePartsDurably(path, parts, { mode, isWanted })
+      .then(() => isWanted() && onWritten(bytes))
+      .catch(onUnwritten)
   }
   return {
     read: () => {
       try {
-        return read()
+        return withChanges(copiedIn(path, secretKey), changes, (reason) =>
+          log.warn({ file: path, reason }, unreadChanges),
+        )
       } catch (error) {
         log.warn({ file: path, reason: (error as Error).message }, unread)
         return undefined
@@ -98,16 +101,60 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     writeAtOnce,
     note: (change) => {
       try {
-        changes.add(change)
+        if (changes.add(change)) return true
+        if (!isIncomplete) log.warn({ file: path, bytesMax: changesBytesMax }, overfull)
       } catch (error) {
-        logUnwritten(error)
+        onUnwritten(error)
       }
+      const isSaid = isIncomplete
+      isIncomplete = true
+      return isSaid
     },
   }
 }
 
 const unread =
-  'the copy of TSIG keys and TXT records cannot be read: there are none until the database is there'
+  'the copy of TSIG keys and run-time records cannot be read: there are none until the database ' +
+  'is there'
+const unreadChanges =
+  'changes beside the copy of run-time records cannot be read: they are missing until the ' +
+  'database is there'
+const unwritten =
+  'the copy of TSIG keys and run-time records cannot be written: make room for it, or give it to ' +
+  'the user of this node; a start without the database has what was written before'
+const overfull =
+  'more has changed than is kept beside the copy of run-time records: it is written at once'
+
+const nothing: DynamicDnsState = Object.freeze({
+  revisions: { keys: 0, records: 0 },
+  keys: [],
+  records: [],
+})
+
+function copiedIn(path: string, secretKey: Uint8Array | null): DynamicDnsState | undefined {
+  const size = statSync(path, { throwIfNoEntry: false })?.size
+  if (size === undefined) return undefined
+  if (size > bytesMax) throw new Error(`it has ${size} octets`)
+  const text = readFileSync(path, 'utf8')
+  if (text.startsWith('{')) return stateOf(text)
+  if (secretKey === null) throw new Error('it is sealed, and GSLB_SECRET_KEY is not set')
+  const opened = unseal(secretKey, text)
+  if (!opened.ok) throw new Error(`it is damaged, or of another GSLB_SECRET_KEY`)
+  return stateOf(opened.value)
+}
+
+function withChanges(
+  copied: DynamicDnsState | undefined,
+  changes: CopyChanges,
+  onUnread: (reason: string) => void,
+): DynamicDnsState | undefined {
+  try {
+    return changes.bytes === 0 ? copied : changes.addedTo(copied ?? nothing)
+  } catch (error) {
+    onUnread((error as Error).message)
+    return copied
+  }
+}
 
 function stateOf(text: string): DynamicDnsState {
   const { version: found, others = [], ...state } = JSON.parse(text) as Copied

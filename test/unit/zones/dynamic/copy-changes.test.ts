@@ -1,9 +1,18 @@
 // Changes of records that are kept beside the copy until it has them.
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
+import { changesBytesMax } from '#zones/dynamic/copy-changes.ts'
 import type { CopyChange } from '#zones/dynamic/copy-changes.ts'
+import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
 import type { DynamicDnsState, StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { Random } from '#lib/random.ts'
@@ -43,8 +52,8 @@ describe.each([
     expect(noted().readAgain()).toBe('10: b d')
   })
 
-  test('a gap ends them', () => {
-    expect(noted([changes[0]!, changes[2]!]).readAgain()).toBe('8: a b c')
+  test('where one is missing the others count, and the revision stays before it', () => {
+    expect(noted([changes[0]!, changes[2]!]).readAgain()).toBe('8: a b d')
   })
 
   test('what several nodes have written is one change, and may be there twice', () => {
@@ -58,27 +67,106 @@ describe.each([
     expect(noted([own, ...changes]).readAgain()).toBe('10: b x d')
   })
 
-  test('a line that was cut short does not take those behind it away', () => {
-    const { path, readAgain } = noted(changes.slice(0, 2))
-    const two = readFileSync(path, 'utf8')
-    writeFileSync(path, two.slice(0, -9))
-    createLocalCopy(path.replace('.changes', ''), key, silentLog).note(changes[1]!)
-    expect(readAgain()).toBe('9: b c')
+  test('a line that was cut short loses only itself', () => {
+    const { path, copy, readAgain } = noted([])
+    const lengths = changes.map((change) => {
+      copy.note(change)
+      return statSync(path).size
+    })
+    const whole = readFileSync(path)
+    const rows = [
+      { lost: 0, left: '7: b d' },
+      { lost: 1, left: '8: a b d' },
+      { lost: 2, left: '9: b c' },
+    ]
+    for (const { lost, left } of rows) {
+      const end = lengths[lost]!
+      for (let cut = 1; cut < 40; cut += 7) {
+        writeFileSync(path, Buffer.concat([whole.subarray(0, end - cut), whole.subarray(end)]))
+        expect(readAgain()).toBe(left)
+      }
+    }
+  })
+
+  test('a copy that has none beside it, or those alone, are read', () => {
+    const { path, directory, readAgain } = noted()
+    rmSync(join(directory, 'copy'))
+    expect(readAgain()).toBe('0: d')
+    writeFileSync(path, '')
+    expect(readAgain()).toBe('undefined: undefined')
+  })
+
+  test.each([
+    ['cannot be read', (path: string) => mkdirSync(path)],
+    [
+      'are too many',
+      (path: string) => {
+        writeFileSync(path, '')
+        truncateSync(path, changesBytesMax + 1)
+      },
+    ],
+  ])('where they %s, the copy is read, and the log says so', (_how, hinder) => {
+    const { path, directory } = noted()
+    rmSync(path)
+    hinder(path)
+    const lines: string[] = []
+    const say = (_fields: object, message: string): number => lines.push(message)
+    const log = { info: say, warn: say, error: say }
+    expect(createLocalCopy(join(directory, 'copy'), key, log).read()).toEqual(state)
+    expect(lines).toEqual([expect.stringMatching(/^changes beside .* cannot be read/)])
+  })
+
+  test('those that the copy has are skipped', () => {
+    const { path, copy, readAgain } = noted()
+    const before = readFileSync(path)
+    copy.writeAtOnce({ ...state, revisions: { keys: 0, records: 9 }, records: [record('b')] })
+    writeFileSync(path, before)
+    expect(readAgain()).toBe('10: b d')
   })
 
   test('the next copy takes their place, and what comes while it is written stays', async () => {
-    const { directory, copy, readAgain } = noted()
+    const { directory, path, copy, readAgain } = noted()
     copy.writeAtOnce(state)
     expect(readdirSync(directory)).toEqual(['copy'])
-    for (const change of changes) copy.note(change)
-    const many = Array.from({ length: 600 }, (_, i) => record(`r${i}`))
-    const writing = copy.write({ ...state, records: many })
     copy.note(changes[0]!)
-    // A process that is killed here has the copy of before, and what was set aside.
-    expect(readAgain()).toBe('10: b d')
-    await writing
-    expect(readAgain()).toMatch(/^8: .* r599 c$/)
-    expect(readdirSync(directory)).toEqual(['copy', 'copy.changes'])
+    const { size } = statSync(path)
+    const many = Array.from({ length: 600 }, (_, i) => record(`r${i}`))
+    let copied = state
+    for (let revision = 8; revision < 12; revision++) {
+      copied = { ...copied, revisions: { keys: 0, records: revision }, records: many }
+      const writing = copy.write(copied)
+      copy.note({ from: revision, revision: revision + 1, added: [record('c')], removed: [] })
+      await writing
+      expect(readAgain()).toMatch(new RegExp(`^${revision + 1}: .* r599 c$`))
+      expect(statSync(path).size).toBeLessThan(1.2 * size)
+    }
+    copy.writeAtOnce(copied)
+    expect(readdirSync(directory)).toEqual(['copy'])
+  })
+
+  test.each([
+    [
+      'there are too many',
+      'more has changed than is kept',
+      (path: string) => {
+        writeFileSync(path, '')
+        truncateSync(path, changesBytesMax)
+      },
+    ],
+    ['they cannot be written', 'cannot be written', (path: string) => mkdirSync(path)],
+  ])('where %s, that is said once, and a copy is asked for', (_why, says, hinder) => {
+    const lines: string[] = []
+    const say = (_fields: object, message: string): number => lines.push(message)
+    const path = join(tempDir('changes'), 'copy')
+    const copy = createLocalCopy(path, key, { info: say, warn: say, error: say })
+    hinder(`${path}.changes`)
+    expect(changes.map((change) => copy.note(change))).toEqual([false, true, true])
+    expect(lines).toEqual([expect.stringContaining(says)])
+    rmSync(`${path}.changes`, { recursive: true })
+    copy.writeAtOnce(state)
+    expect(lines.slice(1).every((line) => line.endsWith('is written again'))).toBe(true)
+    expect(copy.note(changes[0]!)).toBe(true)
+    expect(copy.read()?.revisions.records).toBe(8)
   })
 
   test('a file that was cut short gives the changes that are whole', () => {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { err } from '#lib/result.ts'
@@ -58,6 +58,10 @@ const keyOf = (id: string, parts: Partial<StoredTsigKey> = {}): StoredTsigKey =>
 const rdata = (text: string): Buffer => Buffer.from(`${String.fromCharCode(text.length)}${text}`)
 const add = (text: string, name = 'a.example.', ttlSeconds = 60): RecordChange => ({
   ...{ verb: 'add', name, type: 16, rdata: rdata(text).toString('base64'), ttlSeconds },
+})
+
+const remove = (text: string, name = 'a.example.'): RecordChange => ({
+  ...{ verb: 'delete', name, type: 16, rdata: rdata(text).toString('base64') },
 })
 
 /** `name ttl values`, as the snapshot has them. */
@@ -176,18 +180,43 @@ describe('the copy', () => {
     expect(again.snapshot().revision).toBe(here.snapshot().revision)
   })
 
-  test('has what was answered while another node wrote, too', async () => {
+  test('has what the node answered while another one wrote, too', async () => {
     const [here, there] = [await node(), await node('there')]
     await valueOf(here.createKey(keyOf('k')))
-    await valueOf(here.apply('k', [add('first')]))
+    await valueOf(here.apply('k', [add('1')]))
     time.pass(copyDelayMs)
-    await there.refresh()
-    await valueOf(there.apply('k', [add('second')]))
-    await valueOf(here.apply('k', [add('third')]))
-    await valueOf(here.apply('k', [add('fourth')]))
-    const again = await node('copy', { store: away })
+    await valueOf(there.apply('k', [add('2')]))
+    await valueOf(here.apply('k', [add('3')]))
+    await valueOf(here.apply('k', [add('4')]))
+    await valueOf(there.apply('k', [add('5')]))
+    await valueOf(here.apply('k', [remove('1'), add('6')]))
+    expect(shown(await node('copy', { store: away }))).toEqual(['a 60 2,3,4,5,6'])
+    const again = await node()
+    expect(await again.refresh()).toBe(true)
+    expect(shown(again)).toEqual(['a 60 2,3,4,5,6'])
     expect(again.snapshot()).toEqual(here.snapshot())
-    expect(shown(again)).toEqual(['a 60 first,third,fourth,second'])
+  })
+
+  test('has a change of this node where the others cannot be read any more', async () => {
+    const [here, there] = [
+      await node('copy', { store: { ...state().dynamicDns, load: away.load } }),
+      await node('there'),
+    ]
+    await valueOf(there.createKey(keyOf('k')))
+    await valueOf(there.apply('k', [add('1')]))
+    await valueOf(here.apply('k', [add('2')]))
+    expect(shown(await node('copy', { store: away }))).toEqual(['a 60 2'])
+  })
+
+  test('is written at once where changes cannot be kept beside it', async () => {
+    const here = await node()
+    await valueOf(here.createKey(keyOf('k')))
+    time.pass(copyDelayMs)
+    mkdirSync(join(directory, 'copy.changes'))
+    await valueOf(here.apply('k', [add('1')]))
+    rmdirSync(join(directory, 'copy.changes'))
+    expect(shown(await node('copy', { store: away }))).toEqual(['a 60 1'])
+    expect(lines.join()).toContain('cannot be written')
   })
 
   async function filled(): Promise<void> {
