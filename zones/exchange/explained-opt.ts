@@ -14,11 +14,7 @@ const infoCodes: ReadonlyMap<Rcode, number> = new Map<Rcode, number>([
   [Rcode.ServFail, ExtendedError.NotReady],
 ])
 
-/**
- * Appends the OPT record of the reply to an update, with the reason as extended error: RFC 8914.
- *
- * @param room of the reply, without its signature @returns where the record ends
- */
+/** @param room of the reply, without its signature @returns where the record ends */
 export function appendOpt(
   into: Uint8Array,
   at: number,
