@@ -126,7 +126,7 @@ export function planOf(input: PlanInput): PushPlan {
     ...{ changes: done, foreign: inOrder(foreign), conflicts: inOrder(conflicts) },
     notTaken: notTaken.flatMap((one) => ttlChangeKey(one) ?? []),
     ...{ skipped: inOrder(input.skipped), ...kept, adoptable },
-    ...{ ttlChanges, same: kept.same - ttlChanges },
+    ...{ ttlChanges, same: kept.same - ttlChanges - sumOf(notTaken, ttlChangesOf) },
     adds: sumOf(done, ({ adds }) => adds.length),
     deletes: sumOf(done, ({ adds, deletes }) => Math.max(0, deletes.length - adds.length)),
     digest: digestOf(done),

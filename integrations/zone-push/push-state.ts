@@ -39,7 +39,7 @@ export interface PushReport {
   readonly written: number
   /** Lines about sets that are skipped or in conflict. */
   readonly notes: readonly string[]
-  /** See `ttlChangeKey`: those that the target has taken last, made or not; bounded. */
+  /** See `ttlChangeKey`: those that the target has taken last, made or not; one a set at most. */
   readonly taken: readonly string[]
 }
 

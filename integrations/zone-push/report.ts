@@ -16,8 +16,6 @@ export const reportLimits = {
   notesMax: 20,
   noteCharactersMax: 300,
   faultCharactersMax: 600,
-  /** Changes that are remembered, to see whether the target has made them. */
-  takenMax: 200,
 } as const
 
 const nothing: PushReport = Object.freeze({
@@ -54,7 +52,7 @@ export function reportOf(before: PushReport | null, end?: RoundEnd): PushReport 
     ...{ conflicts: plan.conflicts.length, skipped: plan.skipped.length },
     writtenAtMs: sent.written > 0 ? atMs : writtenAtMs,
     written: written + sent.written,
-    taken: takenOf(end).slice(0, reportLimits.takenMax),
+    taken: takenOf(end),
     notes: [...plan.conflicts, ...plan.skipped].slice(0, reportLimits.notesMax).map(noteOf),
   }
 }

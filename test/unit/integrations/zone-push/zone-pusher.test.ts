@@ -217,6 +217,23 @@ test('a TTL that the target takes and does not change is drift, and is sent once
   expect(pusher.state.report).toMatchObject({ conflicts: 0, taken: [] })
 })
 
+test('TTLs that are kept are sent once in a large zone, too, and none is as wanted', async () => {
+  const count = 300
+  const memory = memoryTarget(zoneOf(count))
+  const sent: number[] = []
+  const send: MemoryTarget['send'] = async (changes, end) => {
+    sent.push(changes.length)
+    return await memory.send([], end)
+  }
+  const { pusher, zone, look, round } = world(zoneOf(count), { target: { ...memory, send } })
+  await pusher.ask({ ...asked, adopt: true })
+  await look()
+  zone.lines = zoneOf(count).map((line) => line.replace(' 300 ', ' 60 '))
+  for (let i = 0; i < 3; i++) await round()
+  expect(sent.reduce((sum, one) => sum + one, 0)).toBe(count)
+  expect(pusher.state.report).toMatchObject({ same: 0, conflicts: count, written: count })
+})
+
 describe('records that were there before', () => {
   test('stay when they are not wanted any more', async () => {
     const { target, zone, look, round } = world(zoneOf(2), { target: memoryTarget([name(1)]) })
