@@ -333,7 +333,12 @@ function* changedFiles(
 ): Planning<Result<FilesPlan, FilesFault>> {
   const { zone, entries } = files
   if (!(yield* isAsItCame(entries))) return err(misfit('people have written its files'))
-  const near = new Set(changes.flatMap(({ record }) => namesFrom(record.owner, zone)))
+  let count = 0
+  const near = new Set<string>()
+  for (const { record } of changes) {
+    if (++count % itemsPerStep === 0) yield
+    for (const name of namesFrom(record.owner, zone)) near.add(name)
+  }
   const before = new Map<SetKey, RecordSet>()
   for (const entry of entries) {
     yield
@@ -343,6 +348,7 @@ function* changedFiles(
   }
   const now = new Map<SetKey, InboundSet>()
   for (const { isAdded, record } of changes) {
+    if (++count % itemsPerStep === 0) yield
     const isKey = record.type === RrType.DNSKEY && record.owner.length === zone.length
     if (isKey && !files.isSigned) return err(misfit('it is signed'))
     if (isLeftOut(record, zone)) continue

@@ -205,6 +205,20 @@ test('a change reads and copies no data of files that it does not touch', () => 
   expect(reads).toBe(0)
 })
 
+test('planning of many changes may pause as often as that of many sets', () => {
+  const files = new Files()
+  files.whole([])
+  const one = record('www 300 A 192.0.2.1')
+  const changes: ZoneChange[] = Array.from({ length: 2_560 }, (_, i) => ({
+    isAdded: i % 2 === 0,
+    record: one,
+  }))
+  const work = filesOf(files.view, { is: 'changes', soa: soaOf(2), changes })
+  let pauses = 0
+  while (work.next().done !== true) pauses++
+  expect(pauses).toBeGreaterThanOrEqual(20)
+})
+
 test('changes make what the whole zone would make', () => {
   const random = new Random(testSeed)
   const zoneLines = new Set<string>()
