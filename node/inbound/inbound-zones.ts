@@ -189,8 +189,9 @@ export class InboundZones {
       },
       stored: () => storedOf(this.#filesOf(name)),
       isAsItCame: async () => await inSlices(isAsItCame(this.#filesOf(name).entries), clock),
-      take: async (came, accepted) => {
+      take: async (came, accepted, stop) => {
         const plan = await inSlices(filesOf(this.#filesOf(name), came), clock)
+        if (stop.aborted) return err({ is: 'later', reason: notFollowed })
         if (!plan.ok) return plan
         const held = accepted === undefined ? this.#tooMuch(plan.value) : undefined
         if (held !== undefined) return err({ is: 'held', reason: held })
@@ -278,9 +279,9 @@ export class InboundZones {
     work: () => Promise<Result<T, string>>,
     stop: AbortSignal,
   ): Promise<Result<T, string>> {
-    if (stop.aborted) return err('is not asked any more')
+    if (stop.aborted) return err(notFollowed)
     if (this.#running >= inboundLimits.runningMax) {
-      if (!(await this.#turn(stop))) return err('is not asked any more')
+      if (!(await this.#turn(stop))) return err(notFollowed)
     } else this.#running++
     try {
       return await work()
@@ -294,6 +295,7 @@ export class InboundZones {
 }
 
 const dnsPort = 53
+const notFollowed = 'is not asked any more'
 const namesShown = 5
 const markStays =
   'the zone has no `from`, and a file of it says `expired`, which would count with `from` again: ' +

@@ -55,7 +55,12 @@ interface FollowerParts {
   readonly stored: () => StoredZone | undefined
   /** Whether what is stored is what came, and nobody has written it since. */
   readonly isAsItCame: () => Promise<boolean>
-  readonly take: (came: Came, accepted?: Acceptance) => Promise<Result<null, TakeFault>>
+  /** @param stop nothing is written any more: people may write the files */
+  readonly take: (
+    came: Came,
+    accepted: Acceptance | undefined,
+    stop: AbortSignal,
+  ) => Promise<Result<null, TakeFault>>
   readonly markExpired: (isExpired: boolean) => Promise<Result<null, TakeFault>>
   /** When a primary server was heard last, Unix epoch; 0: unknown. */
   readonly contactAtMs: number
@@ -288,7 +293,8 @@ export class ZoneFollower {
       if (isOther && (is === 'changes' || this.#isHere(soa))) return this.#overtaken(soa)
       if (!isPutBack && this.#isHere(soa)) return await this.#heardCurrent(heard)
     }
-    const taken = await this.#parts.take(got.value, acceptance)
+    const taken = await this.#parts.take(got.value, acceptance, this.#stop.signal)
+    if (!taken.ok && this.#stop.signal.aborted) return 0
     if (!taken.ok && taken.error.is === 'misfit' && wants === 'changes') {
       return await this.#askOne(primary, { ...how, wants: 'whole' }, faults)
     }
@@ -396,6 +402,7 @@ export class ZoneFollower {
     }
     const retryMs = this.#pauseMs(stored.soa, 'retry')
     if (this.#isTooLongAgo(stored)) await this.#hearOthers()
+    if (this.#stop.signal.aborted) return 0
     if (!this.#isTooLongAgo(stored)) {
       this.#be(stored.isExpired ? 'expired' : 'failing', reason)
       return Math.min(retryMs, Math.max(1_000, this.#leftMs(stored)))

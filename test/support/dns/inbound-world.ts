@@ -42,7 +42,11 @@ export class World {
   /** People have written the files. */
   isWritten = false
   /** What another node does while this one asks, or writes. */
-  meanwhile: { readonly asks?: () => void; readonly writes?: () => void } = {}
+  meanwhile: {
+    readonly asks?: () => void
+    readonly writes?: () => void
+    readonly hears?: () => void
+  } = {}
   /** Serial of what a transfer brings; undefined: the one that was told. */
   sent: number | undefined
   stopSignal: AbortSignal | undefined
@@ -92,7 +96,10 @@ export class World {
         this.contactAtMs = atMs
         if (this.shared.contactMs !== undefined) this.shared.contactMs = atMs
       },
-      sharedContactMs: async () => this.shared.contactMs ?? 0,
+      sharedContactMs: async () => {
+        this.meanwhile.hears?.()
+        return this.shared.contactMs ?? 0
+      },
     })
   }
 

@@ -339,6 +339,15 @@ describe('two control nodes follow one zone', () => {
   })
 })
 
+test('a follower that ends while it hears of others marks nothing', async () => {
+  const world = new World(0, { soa: { serial: 1, ...timers }, isExpired: false })
+  world.serials.clear()
+  world.meanwhile = { hears: () => void world.follower.stop() }
+  await world.started()
+  await world.pass(2 * 86_400_000)
+  expect(world.marks).toEqual([])
+})
+
 test('what comes after the end of a follower is not taken', async () => {
   const world = new World()
   let isStopped = false
