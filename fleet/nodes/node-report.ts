@@ -40,6 +40,8 @@ export interface NodeReport {
   readonly isLeaving: boolean
   /** True: it refused what a source gave it last. */
   readonly isRefusing: boolean
+  /** Codes of its health, as in its `GET /api/v1/health`; older versions leave it out. */
+  readonly reasons?: readonly string[]
   /** The last refusals since its start, oldest first. */
   readonly refusals: readonly NodeRefusal[]
   /** CPU time over wall time of its busiest DNS thread, 0 to 1. */
@@ -99,6 +101,8 @@ export const reportLimits = {
   labelsMax: 16,
   versionCharsMax: 63,
   refusalsMax: 5,
+  /** More than there are codes. */
+  reasonsMax: 40,
   reasonCharsMax: 300,
   /** The longest silence of a healthy node. */
   againMsMax: 300_000,
@@ -131,7 +135,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
   const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
     report
-  const { againMs, sealTo, keysRevision, texts, certificate } = report
+  const { againMs, sealTo, keysRevision, texts, certificate, reasons } = report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
     ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
@@ -140,6 +144,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
     ...(keysRevision === undefined ? {} : { keysRevision }),
     ...(texts === undefined ? {} : { texts }),
     ...(certificate === undefined ? {} : { certificate }),
+    ...(reasons === undefined ? {} : { reasons: [...reasons] }),
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
       code,
@@ -170,6 +175,7 @@ function faultOf(report: Fields): string | undefined {
     ['texts', report['texts'] === undefined || isText(report['texts'], digestForm)],
     ['isLeaving', typeof report['isLeaving'] === 'boolean'],
     ['isRefusing', typeof report['isRefusing'] === 'boolean'],
+    ['reasons', report['reasons'] === undefined || areCodes(report['reasons'])],
     ['issuedAtMs', issuedAtMs === null || isCount(issuedAtMs)],
     ['startedAtMs', isCount(report['startedAtMs'])],
     ['sentAtMs', isCount(report['sentAtMs'])],
@@ -188,6 +194,11 @@ function areLabels(labels: Fields): boolean {
     entries.every(([key, value]) => labelKeyForm.test(key) && isText(value, labelValueForm))
   )
 }
+
+const areCodes = (codes: unknown): boolean =>
+  Array.isArray(codes) &&
+  codes.length <= reportLimits.reasonsMax &&
+  codes.every((code) => isText(code, codeForm))
 
 function areRefusals(refusals: readonly unknown[]): boolean {
   return (

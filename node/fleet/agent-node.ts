@@ -24,6 +24,7 @@ import { releaseMemory } from '#system/worker/release-memory.ts'
 import type { PeerHealth } from '#state/ports/peer-health.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { BundleKeys } from './bundle-keys.ts'
+import { codesOf } from './pulled-health.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { beginPulling, openOwnDataDir, openShared, startPulled, sealing } from './start-pulled.ts'
@@ -127,6 +128,7 @@ async function startPulling(
   const self: ReportParts = {
     ...{ settings, node, clock: systemClock, busyRatio: () => 0 },
     role: 'agent',
+    reasons: () => codesOf(pulled),
     ...{ instance: randomBytes(8).toString('hex'), startedAtMs: systemClock.nowMs() },
   }
   const report = (pulled: Pulled): NodeReport => nodeReport(self, pulled)

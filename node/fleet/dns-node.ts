@@ -51,6 +51,7 @@ import { textsDirectory } from '#server/texts/texts-bundle.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { BundleKeys } from './bundle-keys.ts'
 import { startJournalSender } from './journal-copy.ts'
+import { codesOf } from './pulled-health.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
@@ -199,6 +200,7 @@ async function startPulling(
     keysRevision: () => ours.pulledKeys.revision,
     texts: () => texts.record?.digest,
     certificate: pulledCertificate === null ? undefined : () => pulledCertificate.revision,
+    reasons: () => codesOf(pulled),
   })
   const ownTexts = { pulled: texts, store: textsStore }
   const pulls = { settings, token, sealed: ours.sealed, node, health, store, texts: ownTexts }
@@ -214,7 +216,7 @@ async function startPulling(
   const staleCertificate = () => certificates?.stale() ?? null
   const keyTroubles = () => ours.pulledKeys.troubles()
   const ofKeys = { staleKeys, staleCertificate, keyTroubles, hasToken: token !== null }
-  const pulled = { ...ours, ...self, puller, anycast, ...ofKeys }
+  const pulled: PulledNode = { ...ours, ...self, puller, anycast, ...ofKeys }
   const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status
   const asking = { urls: settings.bundle.urls, token, sealed: ours.sealed, log }
@@ -278,7 +280,7 @@ function reporterOf(
   settings: Settings,
   node: DnsNode,
   shadow: ShadowReport,
-  held: Pick<ReportParts, 'keysRevision' | 'texts' | 'certificate'>,
+  held: Pick<ReportParts, 'keysRevision' | 'texts' | 'certificate' | 'reasons'>,
 ): { readonly report: Report } {
   const load = new ThreadLoad(systemClock)
   const latency = new LatencyWindow(systemClock)

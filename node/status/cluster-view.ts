@@ -90,7 +90,8 @@ function fleetSide(told: DriftedNode | undefined): FleetSide {
 function seenOf(told: DriftedNode, nowMs: number): SeenNode {
   const { report, ageMs, isMissing } = told
   const { name, version, startedAtMs, digest, seq, issuedAtMs, busyRatio, counters } = report
-  const served = digest === null ? 'starting' : 'ok'
+  const reasons = reasonsOf(report)
+  const served = reasons.length === 0 ? 'ok' : 'degraded'
   return {
     ...{ name, version, startedAtMs, digest, seq, issuedAtMs, busyRatio, isMissing },
     ...fleetSide(told),
@@ -98,8 +99,8 @@ function seenOf(told: DriftedNode, nowMs: number): SeenNode {
     atMs: nowMs - ageMs,
     commit: null,
     queries: counters.queries,
-    status: report.isRefusing ? 'degraded' : served,
-    reasons: report.isRefusing ? ['bundle-refused'] : [],
+    status: digest === null && !report.isRefusing ? 'starting' : served,
+    reasons,
     members: {
       healthy: counters.membersHealthy,
       unhealthy: counters.membersDown,
@@ -108,6 +109,12 @@ function seenOf(told: DriftedNode, nowMs: number): SeenNode {
     },
     isSupervised: false,
   }
+}
+
+/** What it says of itself; one that refuses a source may still have its bundle of another. */
+function reasonsOf({ reasons = [], isRefusing }: DriftedNode['report']): readonly string[] {
+  const isSaid = !isRefusing || reasons.includes('bundle-refused')
+  return isSaid ? reasons : ['bundle-refused', ...reasons]
 }
 
 const pulls = 'a node of the role dns takes no orders: restart it on its own machine'

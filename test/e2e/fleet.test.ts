@@ -150,6 +150,7 @@ interface Shown {
   readonly name: string
   readonly digest: string
   readonly role: string
+  readonly health: { readonly status: string; readonly reasons: readonly string[] }
 }
 
 const listed = async (): Promise<readonly Shown[]> => {
@@ -233,17 +234,28 @@ test('a pulling node announces its address, and says so in its metrics', async (
   expect(metrics.get('gslbd_anycast_guarded')).toBe(1)
 })
 
+test('the control node shows what the node says of its own health', async () => {
+  await node.stop()
+  writeSettings(urls(), { queryLog })
+  node = await nodes.start('serve', '--settings', settingsFile)
+  await waitUntil('the control node to know', async () => {
+    await served('api')
+    const far = (await listed()).find(({ name }) => name === 'far-1')
+    return far?.health.reasons.join() === 'query-log' && far.health.status === 'degraded'
+  })
+})
+
 test('without its control node it goes on, and starts again from its disk', async () => {
   const tree = join(directory, 'tree')
   const published = await runCli('publish', tree, '--data-dir', site.dataDir)
   expect(published).toMatchObject({ exit: 0, err: '' })
   await controls.killAll()
-  await waitUntil('the loss to be seen', async () => (await node.health()) === 'degraded')
+  const health = () => node.get('/api/v1/health')
+  await waitUntil('the loss to be seen', async () => (await health()).includes('"no-source"'))
   expect(await served('api')).toContain('192.0.2.77')
   node.signal('SIGKILL')
   await isLastCommand('withdraw')
   await node.ended
-  writeSettings(urls(), { queryLog })
   node = await nodes.start('serve', '--settings', settingsFile)
   expect(await served('api')).toContain('192.0.2.77')
   await isLastCommand('announce')

@@ -9,6 +9,7 @@ import type { ClusterNode, ClusterNodes } from '#state/ports/cluster-nodes.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 import { DriftWatch, driftKinds } from '#fleet/drift.ts'
 import { createNodeInventory } from '#fleet/node-inventory.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { driftCodes } from '#ports/cluster-view.ts'
 import { reportOf } from '#test/support/node-reports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
@@ -133,6 +134,8 @@ describe('the list', () => {
   })
 })
 
+const refusing = ['bundle-refused', 'no-source']
+
 describe('nodes that pull', () => {
   test('are in the list with what they told, and with what is wrong', async () => {
     const { ask, inventory, time } = scene(false)
@@ -156,6 +159,19 @@ describe('nodes that pull', () => {
       canRestart: false,
     })
     expect(rest).toEqual([])
+  })
+
+  test.each<[string, Partial<NodeReport>, string, readonly string[]]>([
+    ['is well', { reasons: [] }, 'ok', []],
+    ['is of an older version', {}, 'ok', []],
+    ['has no keys', { reasons: ['zone-key-missing'] }, 'degraded', ['zone-key-missing']],
+    ['refuses', { reasons: ['no-source'], isRefusing: true }, 'degraded', refusing],
+    ['has nothing yet', { reasons: ['no-bundle'], digest: null }, 'starting', ['no-bundle']],
+  ])('say of their health what they know: one that %s', async (_what, said, status, reasons) => {
+    const { ask, inventory } = scene(false)
+    inventory.report(reportOf('far-1', said))
+    const { body } = await ask('GET', '/cluster/nodes')
+    expect((body as object[])[1]).toMatchObject({ health: { status, reasons } })
   })
 
   test('are restarted on their own machines', async () => {

@@ -35,6 +35,12 @@ describe('a report', () => {
     }
   })
 
+  test('has the codes of its health, unless it is from an older version', () => {
+    const reasons = ['no-source', 'zone-key-missing']
+    expect(readNodeReport({ ...good, reasons })).toMatchObject({ value: { reasons } })
+    expect(readNodeReport(good)).not.toHaveProperty('value.reasons')
+  })
+
   test('has no control characters in its sentences', () => {
     const [refusal] = good.refusals
     const read = readNodeReport({ ...good, refusals: [{ ...refusal!, reason: 'a\u001b[31m\n<b' }] })
@@ -68,6 +74,8 @@ describe('a report', () => {
     ['too many refusals', 'refusals', { ...good, refusals: Array(6).fill(refusal) }],
     ['a long reason', 'refusals', { ...good, refusals: [{ ...refusal, reason: 'x'.repeat(301) }] }],
     ['a code that is no word', 'refusals', { ...good, refusals: [{ ...refusal, code: 'A B' }] }],
+    ['a code of health that is no word', 'reasons', { ...good, reasons: ['\u001b[31m'] }],
+    ['too many codes of health', 'reasons', { ...good, reasons: Array(41).fill('a') }],
     ['a counter below zero', 'counters', { ...good, counters: { ...good.counters, answers: -1 } }],
     ['no counters', 'counters', { ...good, counters: undefined }],
   ])('with %s is refused', (_what, field, value) => {
