@@ -109,7 +109,9 @@ function remove(name: string, file: string, io: Io): Result<unknown, string> {
   writeDurably(file, kept.join('\n'))
   io.out(`removed from ${file}: ${name}\n`)
   if (read.value.nodes.size === 1) {
-    io.err('no node is listed any more: with node.unlisted auto, all nodes count again\n')
+    io.err(
+      `no node is listed any more, so none counts; without ${file} all do (node.unlisted: auto)\n`,
+    )
   }
   return ok(null)
 }

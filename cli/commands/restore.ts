@@ -13,6 +13,7 @@ import { openDataDir } from '#process/data/data-dir.ts'
 import { withLoneState } from '#node/stores/stopped-state.ts'
 import { askNodes, isSeq, leapSince } from '#node/stores/next-seq.ts'
 import { continueAbove, restoreNode, rowTeller } from '#node/stores/restore-node.ts'
+import type { Restored } from '#node/stores/restore-node.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 
@@ -22,9 +23,10 @@ const usage = `Usage: gslbd restore FILE [--settings FILE] [--data-dir DIR] [--s
 
 Reads a backup into the data directory of a node that does not run: its database (accounts, roles,
 tenant keys, licence, usage, audit log, TSIG keys, TXT records), its key, the signers that it
-trusts, what it has accepted, and its repository. All is restored or nothing. Nodes that pull
-refuse a seq that they have passed, so the restored node goes on above what was published since the
-backup was made. Without FILE, only that: for a data directory that was brought back otherwise.
+trusts, what it has accepted, the nodes that it lists, and its repository. All is restored or
+nothing. Nodes that pull refuse a seq that they have passed, so the restored node goes on above what
+was published since the backup was made. Without FILE, only that: for a data directory that was
+brought back otherwise.
 
   --settings FILE   gslbd.yaml; its database.url says where the database is restored to
   --data-dir DIR    the data directory (GSLB_DATA_DIR; default ./data); stop the node first
@@ -120,12 +122,13 @@ async function restoreFile(
     searchPath: variable(io.env, 'PATH') ?? process.env['PATH'] ?? '',
     progress: io.progress,
   })
-  return restored.ok ? ok(linesOf(backup, restored.value)) : restored
+  return restored.ok ? ok(linesOf(settings, backup, restored.value)) : restored
 }
 
 function linesOf(
+  { node: { listFile } }: Settings,
   backup: CheckedBackup,
-  { rows, seq, movedTo }: { rows: number; seq: number; movedTo: string | null },
+  { rows, seq, movedTo, isListClosed }: Restored,
 ): readonly string[] {
   const names = [...backup.files].map((name) => (name === 'config.bundle' ? 'config.git' : name))
   return [
@@ -133,7 +136,26 @@ function linesOf(
     `files restored: ${names.join(', ')}`,
     `the backup is of ${new Date(backup.createdAtMs).toISOString()}; nodes get seq ${seq} next`,
     ...(movedTo === null ? [] : [`what was there is in ${movedTo}`]),
+    ...listLines(listFile, backup, isListClosed),
   ]
+}
+
+/** Without a list all nodes count that have the token of bundles, and get keys of zones. */
+function listLines(
+  listFile: string,
+  { files }: CheckedBackup,
+  isClosed: boolean,
+): readonly string[] {
+  if (files.has('nodes')) return []
+  if (isClosed) {
+    return [
+      'the backup is of a version that kept no list of nodes: none counts, and none gets keys of ' +
+        `zones, until it is listed in ${listFile} (copy it, or "gslbd node add"); ` +
+        'where none was ever listed, remove that file',
+    ]
+  }
+  if (existsSync(listFile)) return [`the list of nodes stays as it is: ${listFile}`]
+  return ['no list of nodes was kept: all nodes count, and get keys of zones (node.unlisted: auto)']
 }
 
 /**

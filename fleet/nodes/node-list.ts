@@ -6,7 +6,7 @@ import { credentialLimits, isSignedBy, readNodeList } from './credentials.ts'
 import type { ListedNode } from './credentials.ts'
 import type { NodeReport } from './node-report.ts'
 
-/** Reports that no listed node signed: `auto` counts them until a node is listed. */
+/** Reports that no listed node signed: `auto` counts them where there is no list. */
 export const unlistedWays = ['auto', 'count', 'ignore'] as const
 export type UnlistedWay = (typeof unlistedWays)[number]
 
@@ -26,6 +26,8 @@ export class NodeList implements NodeJudge {
   readonly #clock: Clock
   readonly #log: Log
   #nodes: ReadonlyMap<string, ListedNode> = new Map()
+  /** Its file is there, also an empty one, or one that cannot be read. */
+  #isKept = false
   #lookedAtMs = -Infinity
   #seen = ''
 
@@ -45,15 +47,17 @@ export class NodeList implements NodeJudge {
   readonly isListed = (name: string): boolean => this.#now().has(name)
 
   readonly countsUnlisted = (): boolean =>
-    this.#way === 'count' || (this.#way === 'auto' && this.#now().size === 0)
+    this.#way === 'count' || (this.#way === 'auto' && this.#now().size === 0 && !this.#isKept)
 
-  /** A file with a mistake changes nothing; without a file no node is listed. */
+  /** A file with a mistake lists what it did; without a file no node is listed. */
   #now(): ReadonlyMap<string, ListedNode> {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#lookedAtMs < lookEveryMs) return this.#nodes
     this.#lookedAtMs = nowMs
+    this.#isKept = true
     try {
       const stat = statSync(this.#path, { throwIfNoEntry: false })
+      this.#isKept = stat !== undefined
       const seen = stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`
       if (seen === this.#seen) return this.#nodes
       this.#seen = seen

@@ -14,7 +14,7 @@ import { gatherFiles } from './node-files.ts'
 import type { NodeState } from './state.ts'
 
 interface BackupsParts {
-  readonly settings: Pick<Settings, 'backup' | 'dataDir' | 'gitops'>
+  readonly settings: Pick<Settings, 'backup' | 'dataDir' | 'gitops' | 'node'>
   readonly state: Pick<NodeState, 'exists' | 'open'>
   readonly clock: Clock
   readonly log: Log

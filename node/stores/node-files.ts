@@ -1,5 +1,5 @@
 // Lists the files of a control node that are part of its backups: its key, the trusted signers, the
-// accepted and published state, and its repository.
+// accepted and published state, the list of nodes, and its repository.
 import { createReadStream, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '#settings/settings.ts'
@@ -15,7 +15,8 @@ import type { FileToKeep } from '#state/backup/write-backup.ts'
 export function smallFilesOf({
   dataDir,
   gitops,
-}: Pick<Settings, 'dataDir' | 'gitops'>): ReadonlyMap<BackupFileName, string> {
+  node,
+}: Pick<Settings, 'dataDir' | 'gitops' | 'node'>): ReadonlyMap<BackupFileName, string> {
   return new Map<BackupFileName, string>([
     // Read before the repository, which then contains what was accepted.
     ['gitops/state.json', statePathOf(dataDir)],
@@ -23,6 +24,7 @@ export function smallFilesOf({
     ['allowed_signers', gitops.allowedSigners],
     ['ssh_key', gitops.sshKey],
     ['known_hosts', gitops.knownHosts],
+    ['nodes', node.listFile],
   ])
 }
 
@@ -38,7 +40,7 @@ interface GatheredFiles {
  * @param bundlePath of a file that is made of the node's own repository; the caller removes it
  */
 export async function gatherFiles(
-  settings: Pick<Settings, 'dataDir' | 'gitops'>,
+  settings: Pick<Settings, 'dataDir' | 'gitops' | 'node'>,
   bundlePath: string,
   git: { readonly searchPath: string; readonly stop: AbortSignal },
 ): Promise<Result<GatheredFiles, string>> {

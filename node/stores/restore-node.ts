@@ -9,6 +9,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
@@ -40,11 +41,13 @@ interface RestoreOptions {
   readonly progress?: Tell | undefined
 }
 
-interface Restored {
+export interface Restored {
   readonly rows: number
   readonly seq: number
   /** Where the data before is now; null: there was none. */
   readonly movedTo: string | null
+  /** True: the backup is too old to say which nodes its node listed, so that none is. */
+  readonly isListClosed: boolean
 }
 
 /** Folders derived from what was accepted; a node makes them at its start. */
@@ -96,7 +99,9 @@ async function restoreInto(
     const read = await readRepositoryBundle(bundle, repository, gitops.branch, git)
     if (!read.ok) return err(`The repository cannot be restored: ${read.error.message}.`)
   }
-  const places = placesOf(settings, backup.files)
+  const isListClosed = !backup.hasNodeList && !hasContent(settings.node.listFile)
+  if (isListClosed) writeFileSync(join(staged, 'nodes'), closedList)
+  const places = placesOf(settings, new Set([...backup.files, ...(isListClosed ? [list] : [])]))
   const inTheWay = occupiedBy(settings, places)
   if (inTheWay.length > 0 && !options.isForced) return err(occupied(dataDir, inTheWay))
   const aside = join(dataDir, `before-restore-${stamp(options.nowMs)}`)
@@ -114,8 +119,14 @@ async function restoreInto(
   rmSync(staged, { recursive: true, force: true })
   flushDirectory(dataDir)
   const movedTo = inTheWay.length === 0 ? null : aside
-  return ok({ rows: rows.value, seq: seq.value, movedTo })
+  return ok({ rows: rows.value, seq: seq.value, movedTo, isListClosed })
 }
+
+const list: BackupFileName = 'nodes'
+/** With it no node counts, and none gets keys of zones, as without it all would. */
+const closedList =
+  '# Restored from a backup without a list of nodes: none counts, and none gets keys of zones.\n' +
+  '# "gslbd node add" lists them. Where none was ever listed, remove this file.\n'
 
 const neverAborted = new AbortController().signal
 

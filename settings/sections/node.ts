@@ -37,7 +37,7 @@ export const node = section(
         'x-expected': 'auto, count or ignore',
         description:
           'On a control node: whether nodes that no listed one has signed for count in waves, ' +
-          'gates and drift. `auto` counts them until a node is listed.',
+          'gates and drift, and get keys of zones. `auto` counts them while `listFile` is not there.',
       }),
     ),
   },

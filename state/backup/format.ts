@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream'
 /** First line. */
 export interface BackupHeader {
   readonly format: 'gslbd-backup'
-  /** 1: the database alone; 2: the node's files follow. */
-  readonly version: 1 | 2
+  /** 1: the database alone; 2: the node's files follow; 3: the list of nodes is one of them. */
+  readonly version: 1 | 2 | 3
   /** Schema version of the rows. */
   readonly schema: number
   readonly createdAtMs: number
@@ -30,6 +30,7 @@ export const backupFiles = Object.freeze({
   ssh_key: 65_536,
   known_hosts: 4 * 1_048_576,
   'gitops/state.json': 64 * 1_048_576,
+  nodes: 8 * 1_048_576,
   'config.bundle': 64 * 1024 ** 3,
 })
 export type BackupFileName = keyof typeof backupFiles

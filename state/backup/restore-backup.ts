@@ -17,6 +17,8 @@ export interface CheckedBackup {
   readonly path: string
   readonly rows: number
   readonly createdAtMs: number
+  /** False: its node may have listed nodes all the same. */
+  readonly hasNodeList: boolean
   readonly files: ReadonlySet<BackupFileName>
 }
 
@@ -66,8 +68,9 @@ export async function checkBackup(path: string): Promise<Result<CheckedBackup, s
     const end = JSON.parse(last) as Partial<BackupEnd>
     const isWhole = end.rows === rows && end.sha256 === sum.digest()
     if (isWhole && header !== undefined) {
-      const { createdAtMs } = header
-      return ok({ path, rows, createdAtMs, files: new Set(files.keys()) })
+      const { createdAtMs, version } = header
+      const hasNodeList = version >= 3
+      return ok({ path, rows, createdAtMs, hasNodeList, files: new Set(files.keys()) })
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -147,7 +150,7 @@ async function* linesBeforeEnd(
 }
 
 function headerProblem(header: Partial<BackupHeader>): string | undefined {
-  const isKnown = header.version === 1 || header.version === 2
+  const isKnown = [1, 2, 3].includes(header.version ?? 0)
   if (header.format !== 'gslbd-backup' || !isKnown) {
     return 'The file is not a backup that this gslbd knows. Restore it with the one that wrote it.'
   }

@@ -161,7 +161,7 @@ async function* backupLines(
   progress: Progress,
 ): AsyncGenerator<string> {
   const header: BackupHeader = {
-    ...{ format: 'gslbd-backup', version: 2 },
+    ...{ format: 'gslbd-backup', version: 3 },
     ...{ schema: schemaVersion, createdAtMs: nowMs },
   }
   yield JSON.stringify(header)

@@ -193,6 +193,9 @@ describe('a control node that lists a node', () => {
 test.each<[UnlistedWay, text: string | null, counts: boolean]>([
   ['auto', null, true],
   ['auto', line, false],
+  ['auto', '', false],
+  ['auto', '# restored\n', false],
+  ['auto', 'no list', false],
   ['count', line, true],
   ['ignore', null, false],
 ])('node.unlisted: %s, with the list %s', (way, text, counts) => {

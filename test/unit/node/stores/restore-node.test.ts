@@ -11,14 +11,19 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { askForBackup, openBackupSocket } from '#node/stores/backup-socket.ts'
 import { leapSince } from '#node/stores/next-seq.ts'
 import { rowTeller } from '#node/stores/restore-node.ts'
 import { main } from '#cli/main.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
+import { newNodeToken } from '#fleet/nodes/credentials.ts'
+import { NodeList } from '#fleet/nodes/node-list.ts'
 import { ok } from '#lib/result.ts'
+import { BackupSum } from '#state/backup/format.ts'
 import { silentLog } from '#test/support/api-ports.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { runProgram } from '#test/support/run-program.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -71,6 +76,56 @@ test('all comes back, for its owner alone, and counts on above the backup', asyn
   expect(seq).toBeGreaterThan(1_000_041)
   expect(run.out).toContain(`nodes get seq ${seq} next`)
   expect(readdirSync(fresh()).toSorted()).toEqual(['allowed_signers', 'gitops', 'keys', 'node'])
+})
+
+describe('the list of nodes', () => {
+  const line = `far-1 ${newNodeToken().listed} site=fra1\n`
+  const restored = (): string => join(fresh(), 'nodes')
+  const areAllCounted = (): boolean => {
+    const { clock } = new FakeTime(0)
+    return new NodeList(restored(), 'auto', clock, silentLog).countsUnlisted()
+  }
+  /** As versions wrote them whose backups had no list. */
+  const makeOld = (): void => {
+    const lines = gunzipSync(readFileSync(file)).toString().trim().split('\n').slice(0, -1)
+    lines[0] = lines[0]!.replace('"version":3', '"version":2')
+    const sum = new BackupSum()
+    for (const one of lines) sum.add(one)
+    const end = JSON.stringify({ rows: 0, sha256: sum.digest() })
+    writeFileSync(file, gzipSync([...lines, end].join('\n')))
+  }
+
+  test('comes back, so that no other node counts or gets keys', async () => {
+    writeFileSync(join(dataDir, 'nodes'), line)
+    await take()
+    expect((await restore()).out).toMatch(/^files restored: .*, nodes$/m)
+    expect(readFileSync(restored(), 'utf8')).toBe(line)
+    expect(areAllCounted()).toBe(false)
+  })
+
+  test('is closed where the backup is too old to have it', async () => {
+    await take()
+    makeOld()
+    const { exit, out } = await restore()
+    expect(exit).toBe(0)
+    expect(out).toContain(`none gets keys of zones, until it is listed in ${restored()}`)
+    expect(areAllCounted()).toBe(false)
+  })
+
+  test('stays as it is where an old backup is restored beside one', async () => {
+    await take()
+    makeOld()
+    mkdirSync(fresh())
+    writeFileSync(restored(), line)
+    expect((await restore()).out).toContain(`the list of nodes stays as it is: ${restored()}`)
+    expect(readFileSync(restored(), 'utf8')).toBe(line)
+  })
+
+  test('is none where none was kept, and the restore says so', async () => {
+    await take()
+    expect((await restore()).out).toContain('no list of nodes was kept: all nodes count')
+    expect(areAllCounted()).toBe(true)
+  })
 })
 
 test('a restore says what it does, and which row of how many', async () => {
