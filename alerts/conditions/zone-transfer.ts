@@ -6,7 +6,7 @@ import { operatorId } from '#state/ports/alerts.ts'
 const titles: Readonly<Partial<Record<ZoneTransferFacts['state'], string>>> = Object.freeze({
   failing: 'cannot be kept up to date from its primary servers',
   held: 'comes with more changes than guardrails permit, and is held',
-  refused: 'comes with what cannot be used',
+  refused: 'is not brought up to date: what its primary servers send cannot be used here',
   expired: 'has expired',
 })
 
@@ -36,5 +36,5 @@ export const zoneTransfer: Condition = {
 function answeredNow(state: ZoneTransferFacts['state'], serial: number | undefined): string {
   if (state === 'expired') return ': its records are answered SERVFAIL'
   if (serial === undefined) return '; nothing came before: its records are answered SERVFAIL'
-  return `; serial ${serial}, which came before, is answered`
+  return `; serial ${serial}, which came before, stays`
 }

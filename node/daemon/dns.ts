@@ -22,7 +22,6 @@ import { startQueryLog, stopAnswering } from '#node/journal/start-query-log.ts'
 import { createNodeJournal } from '#node/journal/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'
 import { Rcode } from '#dns/rcode.ts'
-import { withoutReason } from '#dns/update/update-outcome.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -56,6 +55,12 @@ import type {
   HasRegressions,
   HasShared,
 } from '#node/parts/part-outputs.ts'
+
+/** The node starts or stops. */
+const storesNothing = {
+  rcode: Rcode.ServFail,
+  why: 'this node stores no updates now: send it again, or to another node',
+}
 
 type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & OfKeys
 type OfKeys = HasKeyVault & HasCertificates
@@ -103,7 +108,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
           () => !isResting,
           () => false,
         )
-        return mayStore ? updates.carryOut(message, keyName) : withoutReason(Rcode.ServFail)
+        return mayStore ? updates.carryOut(message, keyName) : storesNothing
       },
       onNotice: (message, client) => have.later.inbound?.notice(message, client) ?? Rcode.ServFail,
     },

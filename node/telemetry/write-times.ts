@@ -18,9 +18,9 @@ export class WriteTimes {
 
   /** @param traceId undefined: it has no trace */
   note(seconds: number, atMs: number, traceId: string | undefined): void {
-    this.#sumSeconds += seconds
     const found = this.#classes.find(({ uptoSeconds }) => seconds <= uptoSeconds)
     assert(found !== undefined, 'each duration is of a class')
+    this.#sumSeconds += seconds
     found.count++
     if (traceId !== undefined) found.exemplar = { traceId, seconds, atMs }
   }

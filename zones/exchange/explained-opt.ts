@@ -1,4 +1,4 @@
-// Writes the OPT record of the reply to an update, with the reason for its rcode. RFC 8914.
+// Explains the rcode of a reply to an update in its OPT record. RFC 8914.
 import { EdnsOption, ExtendedError } from '#dns/edns-codes.ts'
 import { HeaderOffset } from '#dns/header.ts'
 import { Rcode } from '#dns/rcode.ts'
@@ -26,7 +26,7 @@ export function appendOpt(
   into[HeaderOffset.ArCount + 1] = 1
   const from = at + opt.length
   if (why === '') return from
-  const reason = Buffer.from(why.slice(0, reasonBytesMax))
+  const reason = cutText(why, reasonBytesMax)
   const option = Buffer.alloc(6)
   const text = from + option.length + reason.length > room ? Buffer.alloc(0) : reason
   option.writeUInt16BE(EdnsOption.ExtendedError, 0)
@@ -40,6 +40,14 @@ export function appendOpt(
   into[lengthAt] = dataBytes >> 8
   into[lengthAt + 1] = dataBytes & 0xff
   return end
+}
+
+/** Whole letters of the text. @returns UTF-8 */
+function cutText(text: string, bytesMax: number): Buffer {
+  const bytes = Buffer.from(text.toWellFormed())
+  let end = Math.min(bytes.length, bytesMax)
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--
+  return bytes.subarray(0, end)
 }
 
 /** Root name, type, class, TTL and the length of the data. */

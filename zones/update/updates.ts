@@ -47,13 +47,17 @@ const faults: ReadonlyMap<Rcode, string> = new Map([
   [Rcode.FormErr, 'the message has not the form of RFC 2136'],
   [
     Rcode.NotAuth,
-    'its zone takes no updates: dns.update.zones does not list it, or it is not here',
+    'the zone takes no updates here: list it in dns.update.zones, or send to another server',
   ],
-  [Rcode.NotZone, 'a name in it is outside its zone, or in another zone of this server'],
+  [
+    Rcode.NotZone,
+    'a name is outside the zone of the update, or in another zone of this server: update that',
+  ],
 ])
 
 const faultOf = (rcode: Rcode): UpdateOutcome => ({ rcode, why: faults.get(rcode) ?? '' })
 
+const keyIsGone = { rcode: Rcode.Refused, why: 'the key is deleted: use another one' }
 const tooMany = { rcode: Rcode.ServFail, why: 'too many updates wait: try again' }
 
 export class Updates {
@@ -102,7 +106,7 @@ export class Updates {
       return await this.#carryOut(message, keyName, onStored)
     } catch (error) {
       this.#parts.log.error({ err: error }, 'a DNS update failed')
-      return withoutReason(Rcode.ServFail)
+      return { rcode: Rcode.ServFail, why: 'this server failed: its log says why' }
     }
   }
 
@@ -133,7 +137,7 @@ export class Updates {
     const { dynamicDns, bundle, zones, types, log } = this.#parts
     const key = dynamicDns.find(keyName)
     // Deleted since its signature was checked.
-    if (key === undefined) return { rcode: Rcode.Refused, why: 'its key is deleted' }
+    if (key === undefined) return keyIsGone
     const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
     const main = bundle()
     const view = zoneViewOf({ bundle: main, texts: dynamicDns.texts, types, mayUpdate })
@@ -159,14 +163,14 @@ export class Updates {
       log.info({ ...about, reason: refusal }, refusedLine)
       return { rcode: Rcode.Refused, why: refusal }
     }
-    const { changes, hidden, rcode: notStored } = visibleChanges(all, main)
+    const { changes, hidden, rcode: notStored, why } = visibleChanges(all, main)
     if (hidden.length > 0) {
       log.warn(
         { ...about, names: hidden.slice(0, namesLogged) },
         'records at hidden names are not taken',
       )
     }
-    if (notStored !== Rcode.NoError) return { rcode: notStored, why: `hidden: ${hidden[0]}` }
+    if (notStored !== Rcode.NoError) return { rcode: notStored, why }
     if (changes.length === 0) return withoutReason(Rcode.NoError)
     const applied = await dynamicDns.apply(key.id, changes.map(storedChange), onStored, seen)
     if (applied.ok) {
@@ -195,22 +199,23 @@ export class Updates {
   /** @returns undefined: the key may make all these changes */
   #refusal(key: LiveTsigKey, changes: readonly ZoneUpdate[]): string | undefined {
     const { changesMax, rdataBytesMax } = dynamicDnsLimits
-    if (changes.length > changesMax) return `it has more than ${changesMax} changes`
+    if (changes.length > changesMax) return `more than ${changesMax} changes: send them in parts`
     const judged = new Set<string>()
     for (const change of changes) {
       if (key.scope === null && 'type' in change && change.type !== RrType.TXT) {
         return 'a key without a scope writes TXT records only; give it one'
       }
       if ('rdata' in change && change.rdata.length > rdataBytesMax) {
-        return `a record has more than ${rdataBytesMax} octets`
+        return `a record has more than ${rdataBytesMax} octets of data: shorten it`
       }
       const name = formatName(change.name)
       if (judged.has(name)) continue
       judged.add(name)
       if (key.scope !== null && !isAtOrBelow(change.name, key.scope)) {
-        return `${name} is not below ${formatName(key.scope)}`
+        return `the key has no right to ${name}: its scope is ${formatName(key.scope)}`
       }
-      if (!this.#parts.mayWrite(key.tenantId, name)) return `${name} is not its tenant's`
+      if (this.#parts.mayWrite(key.tenantId, name)) continue
+      return `the tenant of the key has no right to ${name}: give it that name, or use another key`
     }
     return undefined
   }
@@ -243,7 +248,9 @@ function halfOfDhcp(
   skipped: readonly UpdateRecord[],
 ): string | undefined {
   const isHalf = changes.length > 0 && skipped.some(({ type }) => type === writtenTypes.DHCID)
-  return isHalf ? 'it has DHCID records, which are not in dns.update.types' : undefined
+  return isHalf
+    ? 'DHCID is not in dns.update.types: add it there, or have no DHCID records sent'
+    : undefined
 }
 
 /**
@@ -276,6 +283,8 @@ interface VisibleChanges {
   readonly hidden: readonly string[]
   /** Not NOERROR: the update is refused as a whole. */
   readonly rcode: Rcode
+  /** Why it is refused. */
+  readonly why: string
 }
 
 /**
@@ -284,16 +293,24 @@ interface VisibleChanges {
  */
 function visibleChanges(all: readonly ZoneUpdate[], main: Bundle | undefined): VisibleChanges {
   const hidden: string[] = []
-  let rcode: Rcode = Rcode.NoError
+  let [rcode, why]: [Rcode, string] = [Rcode.NoError, '']
   const changes = all.filter((change) => {
     const by = main === undefined || change.verb !== 'add' ? undefined : hiddenBy(main, change.name)
     if (by === undefined) return true
-    hidden.push(`${formatName(change.name)} (${by})`)
-    if (by === 'delegation') rcode = Rcode.NotZone
-    if (by === 'dname' && rcode === Rcode.NoError) rcode = Rcode.Refused
+    const name = formatName(change.name)
+    hidden.push(`${name} (${by})`)
+    if (by === 'delegation' && rcode !== Rcode.NotZone) {
+      ;[rcode, why] = [Rcode.NotZone, `${name} is delegated to other servers: update it there`]
+    }
+    if (by === 'dname' && rcode === Rcode.NoError) {
+      ;[rcode, why] = [
+        Rcode.Refused,
+        `${name} is below a DNAME record: update the name it leads to`,
+      ]
+    }
     return false
   })
-  return { changes, hidden, rcode }
+  return { changes, hidden, rcode, why }
 }
 
 function storedChange(change: ZoneUpdate): RecordChange {

@@ -192,11 +192,11 @@ const rows: readonly Row[] = [
     },
     [
       'error  zone a.example.: a.example. cannot be kept up to date from its primary servers; ' +
-        'serial 7, which came before, is answered',
+        'serial 7, which came before, stays',
       'error  zone b.example.: b.example. comes with more changes than guardrails permit, and is ' +
-        'held; serial 7, which came before, is answered',
-      'error  zone e.example.: e.example. comes with what cannot be used; nothing came before: ' +
-        'its records are answered SERVFAIL',
+        'held; serial 7, which came before, stays',
+      'error  zone e.example.: e.example. is not brought up to date: what its primary servers ' +
+        'send cannot be used here; nothing came before: its records are answered SERVFAIL',
       'error  zone d.example.: d.example. has expired: its records are answered SERVFAIL',
     ],
   ],

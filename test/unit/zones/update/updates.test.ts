@@ -91,10 +91,29 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
   const zones = [zone]
   const types = new Set([16])
   const updates = new Updates({ dynamicDns, bundle: () => bundle, zones, types, mayWrite, log })
-  const send = async (sections: Sections) =>
-    (await updates.carryOut(messageOf(sections), key.name)).rcode
-  return { send, values }
+  const outcomeOf = (sections: Sections) => updates.carryOut(messageOf(sections), key.name)
+  const send = async (sections: Sections) => (await outcomeOf(sections)).rcode
+  return { send, outcomeOf, values }
 }
+
+test.each<
+  [what: string, sections: Sections, why: string, parts?: Parameters<typeof updatesWith>[0]]
+>([
+  ['what is carried out', { updates: [addText('x')] }, ''],
+  [
+    'a zone cut',
+    { updates: [addText('x', wireName('cut._acme.example.com.'))] },
+    'update it there',
+  ],
+  ['below a DNAME', { updates: [addText('x', wireName('x.d._acme.example.com.'))] }, 'leads to'],
+  ['a name of others', { updates: [addText('x', wireName('no._acme.example.com.'))] }, 'tenant of'],
+  ['a zone without updates', { apex: wireName('example.net.') }, 'dns.update.zones'],
+  ['a fault', { updates: [addText('x')] }, 'its log', { apply: () => Promise.reject(new Error()) }],
+  ['a key that is gone', { updates: [addText('x')] }, 'deleted', { find: () => undefined }],
+])('the outcome of %s says why', async (_what, sections, why, parts) => {
+  const outcome = await updatesWith(parts).outcomeOf(sections)
+  expect(outcome.why).toEqual(why === '' ? '' : expect.stringContaining(why))
+})
 
 const many = (count: number): Buffer[] => Array.from({ length: count }, (_, i) => addText(`${i}`))
 const rows: readonly [string, Sections, number][] = [
