@@ -128,9 +128,10 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     this.#sendSoon()
   }
 
-  /** No request is open. */
+  /** No request is open, and no reply lies in the socket. */
   get isIdle(): boolean {
-    return this.#open.size === 0 && this.#finishedAtMs === never
+    const { writableLength } = this.#parts.socket
+    return this.#open.size === 0 && writableLength === 0 && this.#finishedAtMs === never
   }
 
   /** Takes no more requests, and closes when the open ones are answered. */
@@ -161,9 +162,13 @@ class HttpsSession implements Conversation, Http2Listener, TurnWriter {
     }
     if (this.#finishedAtMs !== never) {
       if (nowMs - this.#finishedAtMs >= limits.writeTimeoutMs) this.#destroy()
-    } else if (this.isIdle && nowMs - this.#lastActiveMs >= limits.idleTimeoutMs) {
+    } else if (this.isIdle) {
+      if (nowMs - this.#lastActiveMs < limits.idleTimeoutMs) return
       stats.idleTimeouts++
       this.finish()
+    } else if (this.#open.size === 0 && nowMs - this.#lastActiveMs >= limits.writeTimeoutMs) {
+      stats.writeTimeouts++
+      this.#destroy()
     }
   }
 

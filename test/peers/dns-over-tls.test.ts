@@ -1,17 +1,20 @@
 // DNS over TLS as other programs speak it: Knot's kdig, and openssl for the handshake. Queries,
-// padding, transfers, and a certificate that is replaced while the node serves.
+// padding, transfers, and certificates that end or are replaced while the node serves.
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { filesIn } from '#server/tls/sources.ts'
+import { useDaemons } from '#test/support/daemon.ts'
+import { query } from '#test/support/dns/message.ts'
 import { conformanceConfig } from '#test/support/dns/fixture.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
-import { makeTlsFiles } from '#test/support/tls-files.ts'
+import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
+import { makeEndingTlsFiles, makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const run = promisify(execFile)
@@ -110,3 +113,65 @@ test('a certificate that is replaced is shown to the next client', async () => {
     timeoutMs: 30_000,
   })
 })
+
+const { start } = useDaemons()
+const patience = { timeoutMs: 120_000 } as const
+
+interface Failed {
+  readonly stdout: string
+}
+
+/** A process of its own, which refuses each query: nothing was pushed to it. */
+async function startProcess(folder: string) {
+  const [tls, https] = [await freePort(), await freePort()]
+  const files = makeTlsFiles(folder, 'ns.example.org')
+  const secure = { tls: { port: tls, ...files }, https: { enabled: true, port: https } }
+  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1, ...secure }
+  const settings = { dataDir: join(folder, 'data'), dns, api: { enabled: false } }
+  writeFileSync(join(folder, 'gslbd.yaml'), JSON.stringify(settings))
+  const daemon = await start('serve', '--settings', join(folder, 'gslbd.yaml'))
+  const checks = [`+tls-ca=${files.certFile}`, '+tls-hostname=ns.example.org']
+  /** `tls` or `https` where it answers, for a client that checks the certificate or does not. */
+  const answering = async (isStrict: boolean): Promise<readonly string[]> => {
+    const found: string[] = []
+    for (const [how, at] of [['tls', tls] as const, ['https', https] as const]) {
+      const place = ['@127.0.0.1', '-p', `${at}`, `+${how}`, '+retry=0', '+timeout=10']
+      const question = [...place, ...(isStrict ? checks : []), 'example.org', 'SOA']
+      const said = await run('kdig', question).catch((error: unknown) => error as Failed)
+      if (said.stdout.includes('status: REFUSED')) found.push(how)
+    }
+    return found
+  }
+  return { tls, daemon, answering }
+}
+
+test('a certificate that ends while a process serves ends no connection', async () => {
+  const folder = tempDir('ending')
+  const { tls, daemon, answering } = await startProcess(folder)
+  expect(await answering(true)).toEqual(['tls', 'https'])
+  const message = query('example.org. SOA', { id: 1 })
+  const framed = Buffer.concat([Buffer.from([0, message.length]), message])
+  makeEndingTlsFiles(folder, 'ns.example.org', Date.now() + 30_000)
+  await waitUntil('the one that ends', () => daemon.logged('was taken over'), patience)
+  const socket = connect({ port: tls, host: '127.0.0.1', rejectUnauthorized: false })
+  const asking = setInterval(() => socket.write(framed), 500)
+  onTestFinished(() => {
+    clearInterval(asking)
+    socket.destroy()
+  })
+  let isClosed = false
+  let bytes = 0
+  socket.on('error', () => undefined).on('data', (chunk: Buffer) => (bytes += chunk.length))
+  socket.once('close', () => (isClosed = true))
+  await waitUntil('its end', () => daemon.logged('has expired'), patience)
+  // Clients that look at the certificate leave; the others have their answers.
+  expect(await answering(true)).toEqual([])
+  expect(await answering(false)).toEqual(['tls', 'https'])
+  makeTlsFiles(folder, 'ns.example.org')
+  const isBack = async (): Promise<boolean> => (await answering(true)).length === 2
+  await waitUntil('the one after it', isBack, patience)
+  const before = bytes
+  await waitUntil('an answer on the connection of before', () => bytes > before)
+  expect(isClosed).toBe(false)
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+}, 400_000)

@@ -348,6 +348,17 @@ const about = (method: string) =>
     [':authority', 'ns.example'] as const,
   ] as const
 
+test('a client that does not read is cut, also where no request is open', async () => {
+  const { server, port, counts } = await start({ writeTimeoutMs: 100, idleTimeoutMs: 60_000 })
+  const { socket } = await framed(port)
+  socket.pause().write(opening())
+  for (let i = 0; server.stats.open === 1; i++) {
+    socket.write(asks(2 * i + 1, Buffer.alloc(12, 2)))
+    await waitUntil('a reply, or the end', () => counts.answered > i || server.stats.open === 0)
+  }
+  expect(server.stats).toMatchObject({ writeTimeouts: 1, idleTimeouts: 0 })
+})
+
 test('a request that waited is answered when the streams before it are reset', async () => {
   const { port, counts } = await start()
   const { socket, replies } = await framed(port)
