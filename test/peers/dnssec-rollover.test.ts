@@ -14,6 +14,7 @@ import type { ParentView, RollPolicy } from '#dns/dnssec/rollover.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { ok } from '#lib/result.ts'
 import { KeyKeeper } from '#server/signing/key-keeper.ts'
+import { waitingLine } from '#server/signing/key-status.ts'
 import { firstRecord, ZoneKeys } from '#server/signing/zone-keys.ts'
 import { pool, service } from '#test/support/bundle-models.ts'
 import { ask } from '#test/support/dns/client.ts'
@@ -63,6 +64,7 @@ let records: readonly KeyRecord[] = []
 let nowMs = Date.now()
 let rules = policy
 let ds: readonly string[] = []
+let readsCds = true
 let changed: () => void = () => {}
 let node: RunningNode
 let keeper: KeyKeeper
@@ -206,7 +208,7 @@ async function settle(): Promise<readonly string[]> {
     await askUnbound(ds.length > 0)
     await keeper.look()
     if (stateOf() === states.at(-1)) {
-      if (ds.length > 0 && idle % 7 === 6) {
+      if (readsCds && ds.length > 0 && idle % 7 === 6) {
         const before = ds
         await readCds()
         if (before !== ds) {
@@ -382,6 +384,29 @@ test('a KSK is followed by another one', async () => {
     'ksk13:P-K- zsk13:PR-- ksk13:P-KC',
     'zsk13:PR-- ksk13:P-KC',
   ])
+}, 60_000)
+
+test('below a parent that reads no CDS a KSK waits for a person', async () => {
+  readsCds = false
+  const waited = [
+    'zsk13:PR-- ksk13:P-KC',
+    'zsk13:PR-- ksk13:P-KC ksk13:P-K-',
+    'zsk13:PR-- ksk13:P-K- ksk13:P-KC',
+  ]
+  expect(await roll('ksk')).toEqual(waited.slice(1))
+  const [waiting] = keeper.views()[0]!.waiting
+  expect(waiting).toMatchObject({ for: 'parent' })
+  if (waiting?.for !== 'parent') return
+  expect(waitingLine(zone, waiting)).toContain(
+    `key ${waiting.tag} waits for the parent: give it the DS record "${zone} IN DS ${waiting.ds}"`,
+  )
+  // It waits on: both keys are there, and the old one is the parent's.
+  nowMs += 24 * 60 * minute
+  expect(await settle()).toEqual(waited.slice(2))
+  await delegate([waiting.ds])
+  expect(await settle()).toEqual([waited[2], 'zsk13:PR-- ksk13:P-KC'])
+  expect(keeper.views()[0]!.waiting).toEqual([])
+  readsCds = true
 }, 60_000)
 
 test('an algorithm is followed by another one', async () => {
