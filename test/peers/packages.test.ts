@@ -23,9 +23,11 @@ import { QueryStream } from '#test/support/anycast-network.ts'
 import { BootedSystem, lackedHere } from '#test/support/booted-system.ts'
 import { BuiltImage } from '#test/support/built-image.ts'
 import { useDaemons } from '#test/support/daemon.ts'
+import { freePort } from '#test/support/free-port.ts'
 import { Namespaces } from '#test/support/namespaces.ts'
 import { Site } from '#test/support/site.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const source = join(import.meta.dirname, '../..')
@@ -187,13 +189,20 @@ test('the npm package has no more than it needs, runs, and answers', async () =>
   }
   expect(execFileSync(program, ['--version'], { encoding: 'utf8' })).toBe(`gslbd ${version}\n`)
   const file = join(work, 'npm.yaml')
-  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
-  const settings = { dataDir: join(work, 'npm-data'), dns, api: { enabled: false } }
+  const [tls, https] = [await freePort(), await freePort()]
+  const secure = { tls: { port: tls, ...makeTlsFiles(work, 'ns.example') } }
+  const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1, ...secure }
+  const overHttps = { ...dns, https: { enabled: true, port: https } }
+  const settings = { dataDir: join(work, 'npm-data'), dns: overHttps, api: { enabled: false } }
   writeFileSync(file, JSON.stringify(settings))
   const main = join(modules, 'gslbd/dist/cli/main.js')
   const daemon = spawnProgram(main, 'serve', '--settings', file)
   await daemon.running()
   expect(await daemon.answers('www.example.com. A')).toEqual(['REFUSED'])
+  for (const [how, port] of [['tls', tls] as const, ['https', https] as const]) {
+    const asked = ['@127.0.0.1', '-p', `${port}`, `+${how}`, 'www.example.com', 'A']
+    expect(execFileSync('kdig', asked, { encoding: 'utf8' })).toContain('status: REFUSED')
+  }
   expect(await daemon.stop()).toEqual({ code: 0, signal: null })
 })
 
