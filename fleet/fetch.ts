@@ -183,8 +183,8 @@ async function refusalOf(response: IncomingMessage, options: FetchOptions): Prom
   const { statusCode: status = 0, headers } = response
   const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0]
   if ((status !== 503 && status !== 429) || seconds === undefined) {
-    // A request of this node was wrong: the body has the reason.
-    const why = status === 400 ? await reasonIn(response, options) : ''
+    // A request of this node was wrong, or it may not ask: the body has the reason.
+    const why = [400, 401, 403].includes(status) ? await reasonIn(response, options) : ''
     return new FetchError('bad-status', `it answered ${status}${why}`, { status })
   }
   const retryAfterMs = Number(seconds) * 1000

@@ -90,6 +90,11 @@ export class KeyPuller {
     return `${said}: ${asks.follows}. ${why}.`
   }
 
+  /** What each of them said when all refused the last time; empty: one gave it, or none has any. */
+  get refusal(): string {
+    return this.#said
+  }
+
   start(): void {
     if (this.#parts.token !== null) this.#look()
   }

@@ -98,4 +98,4 @@ export function behindOf(
 const noAcme = 'this node gets no certificate: acme.names is empty'
 const stranger =
   'the certificate is for nodes of the role dns that count here; where nodes are listed, ' +
-  '"gslbd node add" makes the credential of one'
+  '"gslbd node add NAME" makes the GSLB_NODE_TOKEN of one'

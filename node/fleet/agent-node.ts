@@ -78,7 +78,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     anycast: () => null,
     missingKeys: () => [],
     ...{ staleKeys: () => null, staleCertificate: () => null },
-    keyTroubles: () => [],
+    ...{ keyTroubles: () => [], keysRefusal: () => '' },
     hasToken: true,
     sealed: sealing(settings, shared.value.status, nodeKey.value),
   }

@@ -165,7 +165,7 @@ async function openSockets(
 }
 
 type Later = 'puller' | 'report' | 'anycast' | OfKeys
-type OfKeys = 'staleKeys' | 'staleCertificate' | 'keyTroubles' | 'hasToken'
+type OfKeys = 'staleKeys' | 'staleCertificate' | 'keyTroubles' | 'keysRefusal' | 'hasToken'
 
 interface Ours extends Omit<PulledNode, Later> {
   readonly texts: PulledTexts
@@ -212,10 +212,12 @@ async function startPulling(
   const anycast = () => announced?.status() ?? null
   let keys: KeysPulled | null = null
   const staleKeys = () => keys?.stale() ?? null
+  const keysRefusal = () => keys?.refusal() ?? ''
   let certificates: KeyPuller | null = null
   const staleCertificate = () => certificates?.stale() ?? null
   const keyTroubles = () => ours.pulledKeys.troubles()
-  const ofKeys = { staleKeys, staleCertificate, keyTroubles, hasToken: token !== null }
+  const hasToken = token !== null
+  const ofKeys = { staleKeys, staleCertificate, keyTroubles, keysRefusal, hasToken }
   const pulled: PulledNode = { ...ours, ...self, puller, anycast, ...ofKeys }
   const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status

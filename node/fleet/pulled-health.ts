@@ -54,7 +54,9 @@ const withoutToken =
 function keyReasons(pulled: PulledNode): readonly HealthReason[] {
   const noCertificate = pulled.staleCertificate()
   const [missing, stale, held] = [pulled.missingKeys(), pulled.staleKeys(), pulled.keyTroubles()]
-  const why = pulled.hasToken ? '' : ` ${withoutToken}`
+  const refusal = pulled.keysRefusal()
+  const refused = refusal === '' ? '' : ` No control node gives it: ${refusal}.`
+  const why = pulled.hasToken ? refused : ` ${withoutToken}`
   return [
     ...(missing.length > 0
       ? [{ code: keyMissing, message: missingKeysMessage(missing) + why }]

@@ -45,6 +45,8 @@ export interface PulledNode {
   readonly keyTroubles: () => readonly string[]
   /** False: no control node gives keys, without GSLB_BUNDLE_TOKEN. */
   readonly hasToken: boolean
+  /** Why control nodes give no keys; empty: one does, or none has any. */
+  readonly keysRefusal: () => string
   /** Sentences why keys of zones do not come any more; null: they do. */
   readonly staleKeys: () => string | null
   /** The same of the certificate of the ACME server. */

@@ -61,6 +61,7 @@ type From = 'urls' | 'token' | 'report' | 'sealed' | 'trusted' | 'log'
 export interface KeysPulled {
   /** See KeyPuller. */
   readonly stale: () => string | null
+  readonly refusal: () => string
   readonly stop: () => Promise<void>
 }
 
@@ -79,5 +80,5 @@ export function pullKeys(
     monotonicMs: systemClock.monotonicMs,
   })
   puller.start()
-  return { stale: () => puller.stale(), stop: () => puller.stop() }
+  return { stale: () => puller.stale(), refusal: () => puller.refusal, stop: () => puller.stop() }
 }

@@ -87,7 +87,8 @@ export const keysUnused = 'zone-keys-unused'
 
 /** Returns the message about zones without a key, however many there are. */
 export function missingKeysMessage(missing: readonly string[]): string {
-  return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`
+  // The name of a zone may end it.
+  return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`.replace(/\.\.$/, '.')
 }
 
 export function absentOn(node: Pick<DnsNode, 'live'>): readonly string[] {

@@ -63,7 +63,10 @@ beforeEach(async () => {
       const asked = JSON.parse(Buffer.concat(chunks).toString()) as Parameters<typeof give>[0]
       const given = give(asked)
       codes.push(given.ok ? (given.value === null ? 204 : 200) : given.error.code)
-      if (!given.ok) return void response.writeHead(statusOf(given.error)).end()
+      if (!given.ok) {
+        const text = JSON.stringify({ error: given.error.message })
+        return void response.writeHead(statusOf(given.error)).end(text)
+      }
       if (given.value === null) return void response.writeHead(204).end()
       sent = given.value
       response.writeHead(200).end(replayed ?? given.value)
@@ -109,7 +112,15 @@ function puller(isSigned = true) {
     await waitUntil('it was taken', () => time.waiting > 0)
   }
   const later = (ms: number): void => void (nowMs += ms)
-  return { keys, said, again, later, stale: () => asking.stale(), stop: () => asking.stop() }
+  return {
+    keys,
+    said,
+    again,
+    later,
+    stale: () => asking.stale(),
+    refusal: () => asking.refusal,
+    stop: () => asking.stop(),
+  }
 }
 
 test('a node has the keys, and what is new, of a control node that knows it', async () => {
@@ -161,6 +172,8 @@ test.each([
   expect(node.keys.revision).toBe(0)
   // Said once; an older control node, or a web server, is no fault.
   expect(node.said).toHaveLength(code === 'none' ? 0 : 1)
+  const why = { none: /^$/, stranger: /answered 403: .*gslbd node add/, away: /answered 503/ }[code]
+  expect(node.refusal()).toMatch(why)
   await node.stop()
 })
 

@@ -1,7 +1,7 @@
 // Tests the health of a node with a held repository: it names the commit that waits, and the one
 // that serves.
 import { expect, test } from 'vitest'
-import { healthOf, isWithdrawn } from '#node/status/health-reasons.ts'
+import { healthOf, isWithdrawn, missingKeysMessage } from '#node/status/health-reasons.ts'
 import type { HealthParts } from '#node/status/health-reasons.ts'
 import type { CertificateStatus } from '#server/tls/certificate.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
@@ -154,6 +154,11 @@ test('nodes that take no keys are named, and for how long', () => {
     'dns1 for 12 minutes; dns2 for 1500 minutes, and rolls wait no more for it.',
   )
   expect(said({}, true, 'zone-keys-behind')).toBeUndefined()
+})
+
+test('a sentence about zones without a key that ends with a name has one dot', () => {
+  expect(missingKeysMessage(['nobody has a key of a.test.'])).toMatch(/ a\.test\.$/)
+  expect(missingKeysMessage(['DIR cannot be read'])).toMatch(/ read\.$/)
 })
 
 test('checks that nobody makes are a notice', () => {
