@@ -72,8 +72,8 @@ export const zonePushRows: MetricRows = {
     help:
       'Records at the last look at a target: `same` are as they are wanted, `pending` still to ' +
       'be written, deleted or given another TTL, `missing` were taken away there, `foreign` are ' +
-      'of others; sets in whose way others are, and those that it does not take: `conflict`; ' +
-      'that it cannot have: `skipped`. ' +
+      'of others; sets that foreign records block, or whose change it does not take: `conflict`; ' +
+      'sets of a kind that it cannot hold: `skipped`. ' +
       'Drift is `missing`, `foreign` and `conflict`.',
     labels: ['target', 'kind'],
     read: ({ zonePushes }) =>
