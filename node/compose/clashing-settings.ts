@@ -3,7 +3,7 @@ import { securePorts } from '#settings/sections/dns.ts'
 import type { Settings } from '#settings/settings.ts'
 
 /** Settings that have no effect on a node that answers no DNS. */
-export function unusedByRole({ roles, api, dns, anycast }: Settings): readonly string[] {
+function unusedByRole({ roles, api, dns, anycast }: Settings): readonly string[] {
   if (!roles.includes('control') || roles.includes('dns')) return []
   const rows: readonly (readonly [boolean, string])[] = [
     [!api.enabled, 'api.enabled is false: no node can pull bundles from this one'],
@@ -15,6 +15,28 @@ export function unusedByRole({ roles, api, dns, anycast }: Settings): readonly s
     ],
   ]
   return rows.flatMap(([holds, sentence]) => (holds ? [sentence] : []))
+}
+
+/** Settings that have no effect as long as others are not set. */
+export function withoutEffect(settings: Settings): readonly string[] {
+  return [...unusedByRole(settings), ...transfersOff(settings)]
+}
+
+function transfersOff({ roles, dns: { axfr } }: Settings): readonly string[] {
+  if (axfr.enabled || !roles.includes('dns')) return []
+  const rows: readonly (readonly [boolean, string])[] = [
+    [axfr.requireTsig, 'requireTsig'],
+    [axfr.allow.length > 0, 'allow'],
+    [axfr.catalog !== '', 'catalog'],
+    [axfr.zonemd, 'zonemd'],
+  ]
+  const names = rows.flatMap(([isSet, name]) => (isSet ? [`dns.axfr.${name}`] : []))
+  if (names.length === 0) return []
+  const verb = names.length === 1 ? 'has' : 'have'
+  return [
+    `${names.join(', ')} ${verb} no effect, and AXFR and IXFR are REFUSED: ` +
+      'set dns.axfr.enabled to true',
+  ]
 }
 
 /** A TCP port of this node, and the setting that names it. */

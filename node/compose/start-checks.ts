@@ -15,7 +15,7 @@ import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
 import { roleFault } from '#settings/sections/bundle.ts'
 import type { Settings } from '#settings/settings.ts'
 import { licenceOptionsOf } from './licence.ts'
-import { portClash, unusedByRole } from './clashing-settings.ts'
+import { portClash, withoutEffect } from './clashing-settings.ts'
 import { directoriesForFiles, geoPathsOf, gitAccess } from './named-files.ts'
 
 interface StartFindings {
@@ -46,7 +46,7 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
       ...(await missingDatabases(settings)),
       ...unusableCertificates(settings),
       ...missingKeys(settings),
-      ...unusedByRole(settings),
+      ...withoutEffect(settings),
     ],
   }
 }

@@ -6,7 +6,7 @@ import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { endPatienceMs, endWithin } from '#process/end-now.ts'
 import { believeOwnKey, unbelievedKey } from '#process/data/own-key.ts'
-import { portClash, unusedByRole } from '#node/compose/clashing-settings.ts'
+import { portClash, withoutEffect } from '#node/compose/clashing-settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -80,7 +80,7 @@ export const startWholeNode: StartNode = (start) => {
     const believed = believeOwnKey(settings)
     const warning = believed.ok ? unbelievedKey(settings, systemClock) : undefined
     if (warning !== undefined) log.warn({}, warning)
-    for (const sentence of unusedByRole(settings)) log.warn({}, sentence)
+    for (const sentence of withoutEffect(settings)) log.warn({}, sentence)
     return believed
   }
   // Saves 7 MiB at rest; writes take as long.

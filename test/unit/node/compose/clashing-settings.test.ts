@@ -1,10 +1,19 @@
-// Two listeners of one node on one port, as the settings have it.
+// Settings that contradict each other, or have no effect.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { portClash } from '#node/compose/clashing-settings.ts'
+import { portClash, withoutEffect } from '#node/compose/clashing-settings.ts'
 import { loadSettings } from '#settings/settings.ts'
+import type { Settings } from '#settings/settings.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+
+function settingsIn(text: string): Settings {
+  const file = join(tempDir('clash'), 'gslbd.yaml')
+  writeFileSync(file, text)
+  const settings = loadSettings({ file, env: {}, flags: {} })
+  if (!settings.ok) throw new Error(settings.error.join('\n'))
+  return settings.value
+}
 
 const tls = 'certFile: /c.pem, keyFile: /k.pem'
 
@@ -27,9 +36,18 @@ test.each([
   ['dns: { port: 853 }', undefined],
   [`dns: { port: 443, tls: { ${tls} } }`, undefined],
 ])('%s', (text, clash) => {
-  const file = join(tempDir('clash'), 'gslbd.yaml')
-  writeFileSync(file, text)
-  const settings = loadSettings({ file, env: {}, flags: {} })
-  if (!settings.ok) throw new Error(settings.error.join('\n'))
-  expect(portClash(settings.value)?.split(',')[0]).toBe(clash)
+  expect(portClash(settingsIn(text))?.split(',')[0]).toBe(clash)
+})
+
+test.each([
+  ['axfr: {}', []],
+  ['axfr: { allow: [192.0.2.0/24] }', ['dns.axfr.allow has no effect']],
+  [
+    'axfr: { requireTsig: true, catalog: catalog.example. }',
+    ['dns.axfr.requireTsig, dns.axfr.catalog have no effect'],
+  ],
+  ['axfr: { enabled: true, allow: [192.0.2.0/24] }', []],
+])('dns.%s', (text, sentences) => {
+  const said = withoutEffect(settingsIn(`dns: { ${text} }`))
+  expect(said.map((one) => one.split(', and AXFR')[0])).toEqual(sentences)
 })
