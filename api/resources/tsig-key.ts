@@ -51,6 +51,7 @@ export const NewTsigKey = body({
   secret: Type.Optional(
     Type.String({
       pattern: secretPattern,
+      'x-expected': 'Base64 of 16 to 64 octets, such as openssl rand -base64 32 prints',
       description:
         'In Base64, 16 to 64 octets: that of a key which another server has already. Without it: ' +
         '32 random octets, which is best',

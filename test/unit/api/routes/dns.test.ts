@@ -154,7 +154,7 @@ describe('a TSIG key', () => {
     [{ name: 'a..b' }, 'name: must be a domain name'],
     [{ name: '*.example.' }, 'name: must be a domain name'],
     [{ name: `${'a'.repeat(64)}.example.` }, 'name: must be a domain name'],
-    [{ name: 'k.example.', secret: 'mine' }, 'secret'],
+    [{ name: 'k.example.', secret: 'mine' }, 'secret: must be Base64 of 16 to 64 octets'],
     [{ name: 'k.example.', scope: 'a b' }, 'scope: must be a domain name'],
   ])('%j is refused', async (body, says) => {
     const answer = await post(acme, keys, body)
