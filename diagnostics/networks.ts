@@ -12,6 +12,16 @@ export const networkDiagnostics = {
     bad: 'cidr: 192.0.2.10/24',
     good: 'cidr: 192.0.2.0/24',
   },
+  'rate-limit-exempt-all': {
+    severity: 'warning',
+    message: '%s is exempt: response rate limiting is off for all clients with such addresses',
+    help: 'name the networks of the resolvers that are to be left alone',
+    cause:
+      'An exemption is for networks that many people share. A flood with the addresses of victims ' +
+      'comes from any address; rate limiting is turned off for a node by dns.rrl of its settings.',
+    bad: 'rateLimitExempt:\n  - { cidr: 0.0.0.0/0 }',
+    good: 'rateLimitExempt:\n  - { cidr: 203.0.113.0/24 }',
+  },
   'geo-rule-endpoint-unknown': {
     severity: 'error',
     message: 'no member of the pool has the address %s',

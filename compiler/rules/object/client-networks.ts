@@ -60,7 +60,11 @@ export const routingSettings: ObjectRule<'Settings'> = ({ spec }, report) => {
 
 function checkExempt({ rateLimitExempt = [] }: SettingsSpec, report: Report): void {
   for (const [i, { cidr }] of rateLimitExempt.entries()) {
-    checkCidr(cidr, ['spec', 'rateLimitExempt', i, 'cidr'], report)
+    const path = ['spec', 'rateLimitExempt', i, 'cidr']
+    checkCidr(cidr, path, report)
+    const read = parseCidr(cidr)
+    if (!read.ok || read.value.prefixBits > 0) continue
+    report('rate-limit-exempt-all', valueAt(...path), { args: [cidr] })
   }
 }
 
