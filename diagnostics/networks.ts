@@ -17,7 +17,7 @@ export const networkDiagnostics = {
     message: '%s is exempt: response rate limiting is off for all clients with such addresses',
     help: 'name the networks of the resolvers that are to be left alone',
     cause:
-      'An exemption is for networks that many people share. A flood with the addresses of victims ' +
+      'An exemption is for networks that many people share. A flood with addresses of victims ' +
       'comes from any address; rate limiting is turned off for a node by dns.rrl of its settings.',
     bad: 'rateLimitExempt:\n  - { cidr: 0.0.0.0/0 }',
     good: 'rateLimitExempt:\n  - { cidr: 203.0.113.0/24 }',
