@@ -194,6 +194,7 @@ const missingGeoOf = ({ settings, node }: Needs): readonly string[] =>
 
 const zoneView = ({ settings, signing, keyVault, domains, behindNodes, ...have }: Needs) => ({
   absentZones: () => absentOn(have.node),
+  zoneTransfers: () => have.later.inbound?.status() ?? [],
   certificateBehind: () => behindOf(have.certificates?.vault ?? null, have.inventory, systemClock),
   missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
   keyTroubles: () => keyVault.vault?.troubles() ?? [],

@@ -33,6 +33,8 @@ export interface HealthParts {
   readonly missingGeo: () => readonly string[]
   /** Zones from elsewhere whose records are not here. */
   readonly absentZones: () => readonly string[]
+  /** Zones from elsewhere, each with how its transfers go. */
+  readonly zoneTransfers: () => readonly { readonly zone: string; readonly state: string }[]
   /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
   /** A sentence for each reason why keys of the database are not used. */
@@ -105,6 +107,14 @@ export function absentZonesMessage(zones: readonly string[]): string {
 
 export function unusedKeysMessage(troubles: readonly string[]): string {
   return `Keys of zones stay as they are on this node: ${shownOf(troubles)}.`
+}
+
+/** An expired one is absent. */
+function staleZonesOf({ zoneTransfers }: HealthParts): readonly string[] {
+  const stale = zoneTransfers().filter(({ state }) =>
+    ['failing', 'held', 'refused'].includes(state),
+  )
+  return stale.map(({ zone, state }) => `${zone} (${state})`)
 }
 
 function behindMessage(nodes: readonly BehindNode[]): string {
@@ -240,6 +250,13 @@ const degradations: readonly Row[] = [
     message: ({ absentZones }) =>
       `${absentZonesMessage(absentZones())} GET /api/v1/zone-transfers says why.`,
     holds: ({ absentZones }) => absentZones().length > 0,
+  },
+  {
+    code: 'zone-transfer',
+    message: (parts) =>
+      `Zones from elsewhere are not kept up to date: ${shownOf(staleZonesOf(parts))}. ` +
+      'GET /api/v1/zone-transfers says why.',
+    holds: (parts) => staleZonesOf(parts).length > 0,
   },
   {
     code: keyMissing,

@@ -10,6 +10,10 @@ import type { GitopsStatus } from '#gitops/status/status.ts'
 const head = (commit: string) => ({ commit, author: 'ann', committedAtMs: 0 })
 const accepted = { commit: 'a1', seq: 1, signer: 'ann' } as NonNullable<GitopsStatus['accepted']>
 
+const transfers = ['current', 'asking', 'refused', 'failing', 'held', 'expired'].map((state) => ({
+  ...{ zone: `${state}.test.`, state },
+}))
+
 function said(
   status: Partial<GitopsStatus>,
   isServing: boolean,
@@ -37,6 +41,7 @@ function said(
     areChecksOff: () => wanted === 'checks-off',
     missingGeo: () => missingGeo,
     absentZones: () => (wanted === 'zone-absent' ? ['big.test.', 'c.test.'] : []),
+    zoneTransfers: () => (wanted === 'zone-transfer' ? transfers : []),
     missingKeys: () => [],
     keyTroubles: () => (wanted === 'zone-keys-unused' ? ['the database is older'] : []),
     dsFaults: () => [],
@@ -105,6 +110,13 @@ test('health names the zones from elsewhere whose records are not here', () => {
   expect(said({}, true, 'zone-absent')).toBe(
     'Records of big.test.; c.test. are answered SERVFAIL: no zone transfer has come yet, or what ' +
       'came has expired. GET /api/v1/zone-transfers says why.',
+  )
+})
+
+test('health names the zones from elsewhere that are refused, held or failing', () => {
+  expect(said({}, true, 'zone-transfer')).toBe(
+    'Zones from elsewhere are not kept up to date: refused.test. (refused); failing.test. ' +
+      '(failing); held.test. (held). GET /api/v1/zone-transfers says why.',
   )
 })
 

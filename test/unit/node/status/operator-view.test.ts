@@ -114,6 +114,7 @@ const keptBy = (disk: Disk) => ({
   missingKeys: () => [],
   keyTroubles: () => [],
   absentZones: () => [],
+  zoneTransfers: () => [],
   dsFaults: () => [],
   behindNodes: () => [],
   certificateBehind: () => [],
