@@ -76,11 +76,16 @@ export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
 
 export const faultyOf = (certificates: readonly CertificateStatus[]): readonly string[] =>
-  certificates.filter(({ fault, isEnding }) => fault !== null || isEnding).map(({ name }) => name)
+  certificates
+    .filter(({ fault, isEnding }) => fault !== null || isEnding)
+    .map(({ name, fault, expiresAtMs }) => {
+      const ends = `ends ${new Date(expiresAtMs).toISOString()}`
+      if (fault === null) return `${name} ${ends}`
+      return `${name} cannot be used: ${fault}${expiresAtMs === 0 ? '' : `; what serves ${ends}`}`
+    })
 
 export const certificatesFaulty = (names: readonly string[]): string =>
-  `Certificates expire within 14 days, or the newest cannot be used, or there is none yet: ` +
-  `${names.join(', ')}. See the log.`
+  `Certificates need a look: ${names.join('; ')}. The log names the files.`
 
 export const geoMissing = 'geo-missing'
 export const zoneAbsent = 'zone-absent'

@@ -1,7 +1,7 @@
 // Tests the health of a node with a held repository: it names the commit that waits, and the one
 // that serves.
 import { expect, test } from 'vitest'
-import { healthOf, isWithdrawn, missingKeysMessage } from '#node/status/health-reasons.ts'
+import { faultyOf, healthOf, isWithdrawn, missingKeysMessage } from '#node/status/health-reasons.ts'
 import type { HealthParts } from '#node/status/health-reasons.ts'
 import type { CertificateStatus } from '#server/tls/certificate.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
@@ -153,8 +153,17 @@ test.each([
   ['one whose files cannot be used', statusOf('ENOENT', false), true],
 ])('a certificate of DNS over TLS: %s', (_what, certificate, isTold) => {
   const told = said({}, true, 'tls-certificate', [], certificate)
-  if (isTold) expect(told).toContain('there is none yet: dns.tls.certificates.inner. See')
+  if (isTold) expect(told).toContain('need a look: dns.tls.certificates.inner. See')
   else expect(told).toBeUndefined()
+})
+
+test('a certificate is named with its cause and its end', () => {
+  const one = { name: 'dns.tls', fault: 'ENOENT', expiresAtMs: 86_400_000, isEnding: true }
+  expect(faultyOf([one, { ...one, fault: null }, { ...one, expiresAtMs: 0 }])).toEqual([
+    'dns.tls cannot be used: ENOENT; what serves ends 1970-01-02T00:00:00.000Z',
+    'dns.tls ends 1970-01-02T00:00:00.000Z',
+    'dns.tls cannot be used: ENOENT',
+  ])
 })
 
 test('nodes that take no keys are named, and for how long', () => {
