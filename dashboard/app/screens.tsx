@@ -20,9 +20,8 @@ import { ZonePage, Zones } from '../operations/zones.tsx'
 import { MemberPage } from '../screens/member.tsx'
 import { Resource } from '../resources/resource.tsx'
 import { ResourceItem } from '../resources/resource-item.tsx'
-import { rowOf } from '../resources/table.ts'
 import { Account } from './account.tsx'
-import { pathOf } from './navigation.ts'
+import { pathOf, titleOfPath } from './navigation.ts'
 
 type Ids = Readonly<Record<string, string>>
 
@@ -47,17 +46,20 @@ const screens: readonly (readonly [pattern: string, show: (ids: Ids) => Componen
   ['/account', () => <Account />],
   [
     '/r/{name}',
-    ({ name = '' }) => <Resource key={name} path={pathOf(name)} name={titleOf(name)} />,
+    ({ name = '' }) => <Resource key={name} path={pathOf(name)} name={titleOfPath(pathOf(name))} />,
   ],
   [
     '/r/{name}/{id}',
     ({ name = '', id = '' }) => (
-      <ResourceItem key={`${name}/${id}`} path={pathOf(name)} name={titleOf(name)} id={id} />
+      <ResourceItem
+        key={`${name}/${id}`}
+        path={pathOf(name)}
+        name={titleOfPath(pathOf(name))}
+        id={id}
+      />
     ),
   ],
 ]
-
-const titleOf = (name: string): string => rowOf(pathOf(name))?.name ?? name
 
 export function ScreenOf({ path }: { path: string }) {
   for (const [pattern, show] of screens) {
