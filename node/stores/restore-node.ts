@@ -102,6 +102,7 @@ async function restoreInto(
   const isListClosed = !backup.hasNodeList && !hasContent(settings.node.listFile)
   if (isListClosed) writeFileSync(join(staged, 'nodes'), closedList)
   const places = placesOf(settings, new Set([...backup.files, ...(isListClosed ? [list] : [])]))
+  assert(!isListClosed || places.has(list), 'a closed list is put in its place')
   const inTheWay = occupiedBy(settings, places)
   if (inTheWay.length > 0 && !options.isForced) return err(occupied(dataDir, inTheWay))
   const aside = join(dataDir, `before-restore-${stamp(options.nowMs)}`)

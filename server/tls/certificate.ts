@@ -70,6 +70,7 @@ export class TlsCertificate {
       const next = this.#read()
       // What has served goes on, whatever became of its source.
       if (next === undefined) return
+      if (next !== this.#pair) this.#refuseOutOfTime(next)
       if (next !== this.#pair) this.#log.info(place, `the certificate of ${name} ${taken}`)
       this.#pair = next
       this.#fault = null
@@ -103,6 +104,20 @@ export class TlsCertificate {
     const expiresAtMs = this.#pair?.expiresAtMs ?? 0
     const { name } = this.#source
     return { name, fault: this.#fault, expiresAtMs, isEnding: this.#told !== '' }
+  }
+
+  /**
+   * A pair that clients refuse replaces none that they take.
+   *
+   * @throws Error that says so
+   */
+  #refuseOutOfTime(next: Pair): void {
+    const nowMs = this.#nowMs()
+    const isValid = ({ certificate: { validFromDate, validToDate } }: Pair): boolean =>
+      validFromDate.getTime() <= nowMs && nowMs < validToDate.getTime()
+    if (this.#pair === undefined || !isValid(this.#pair) || isValid(next)) return
+    const { validFrom, validTo } = next.certificate
+    throw new Error(`it is valid from ${validFrom} to ${validTo} alone`)
   }
 
   #tellEnd(): void {

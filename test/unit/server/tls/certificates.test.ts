@@ -26,9 +26,13 @@ beforeAll(() => {
   }
 })
 
-function loaded(certificates: Readonly<Record<string, ListedFiles>>, given?: () => TlsPair | null) {
+function loaded(
+  certificates: Readonly<Record<string, ListedFiles>>,
+  given?: () => TlsPair | null,
+  nowMs: () => number = Date.now,
+) {
   const files = filesIn('dns.tls', { certificates })
-  const all = new TlsCertificates(sourcesOf('dns.tls', files, given), silence, Date.now)
+  const all = new TlsCertificates(sourcesOf('dns.tls', files, given), silence, nowMs)
   return { all, result: all.load() }
 }
 
@@ -104,4 +108,18 @@ test('each is read again by itself, and says by itself what is wrong with it', (
   expect(all.contextFor('new.example')).toBeDefined()
   expect(all.context).toBe(first)
   expect(all.status.map(({ fault }) => fault === null)).toEqual([true, false])
+})
+
+test.each([
+  ['is over', 'late', 1, 'a.example'],
+  ['is not over', 'next', 5, 'next.example'],
+] as const)('a pair whose time %s, in the place of one that is valid', (_w, name, days, host) => {
+  const path = tempDir('out-of-time')
+  const { certFile: cert, keyFile: key } = makeTlsFiles(path, 'a.example')
+  const inTwoDays = Date.now() + 2 * 86_400_000
+  const { all } = loaded({ one: { cert, key } }, undefined, () => inTwoDays)
+  const before = all.context
+  makeTlsFiles(path, `${name}.example`, days)
+  all.look()
+  expect(all.context === before).toBe(host === 'a.example')
 })
