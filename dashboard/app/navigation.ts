@@ -1,7 +1,7 @@
 // Lists the screens by heading: those made by hand, and one for each other resource of the API.
 import type { Operations } from '../api/document.ts'
 import { can } from '../api/session.ts'
-import { apiPathOf, groups, rowOf } from '../resources/table.ts'
+import { apiPathOf, groups, unlistedNames } from '../resources/table.ts'
 
 export interface Entry {
   readonly name: string
@@ -28,19 +28,6 @@ const first: Heading = {
     { name: 'Trace', path: '/trace', needs: 'service:read' },
   ],
 }
-
-/** Titles of lists that are shown on another screen, and have one of their own by their address. */
-const unlistedNames: ReadonlyMap<string, string> = new Map([
-  ['acme/certificates', 'Certificates'],
-  ['acme-dns/keys', 'acme-dns keys'],
-  ['dns/written-records', 'Records written at run time'],
-  ['zone-transfers', 'Zones from elsewhere'],
-  ['zone-pushes', 'Zones pushed elsewhere'],
-])
-
-/** The title of the general screen of a path. */
-export const titleOfPath = (path: string): string =>
-  rowOf(path)?.name ?? unlistedNames.get(path.slice('/api/v1/'.length)) ?? nameOf(path)
 
 /**
  * Shown on another screen: the certificate of an ACME server is in the health of a node. The up to
@@ -94,5 +81,3 @@ export const screenOf = (path: string): string =>
 
 /** The reverse. */
 export const pathOf = (name: string): string => `/api/v1/${name.replaceAll('.', '/')}`
-
-const nameOf = (path: string): string => screenOf(path).slice('/r/'.length)

@@ -21,7 +21,8 @@ import { MemberPage } from '../screens/member.tsx'
 import { Resource } from '../resources/resource.tsx'
 import { ResourceItem } from '../resources/resource-item.tsx'
 import { Account } from './account.tsx'
-import { pathOf, titleOfPath } from './navigation.ts'
+import { titleOfPath } from '../resources/table.ts'
+import { pathOf } from './navigation.ts'
 
 type Ids = Readonly<Record<string, string>>
 

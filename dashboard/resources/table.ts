@@ -167,3 +167,18 @@ export const rowOf = (path: string): ResourceRow | undefined =>
   groups
     .flatMap(({ rows }) => rows)
     .find((row) => apiPathOf(row) === path && row.screen === undefined)
+
+/** Titles of lists that are shown on another screen, and have one of their own by their address. */
+export const unlistedNames: ReadonlyMap<string, string> = new Map([
+  ['acme/certificates', 'Certificates'],
+  ['acme-dns/keys', 'acme-dns keys'],
+  ['dns/written-records', 'Records written at run time'],
+  ['zone-transfers', 'Zones from elsewhere'],
+  ['zone-pushes', 'Zones pushed elsewhere'],
+])
+
+/** The title of the general screen of a path. */
+export const titleOfPath = (path: string): string =>
+  rowOf(path)?.name ??
+  unlistedNames.get(path.slice('/api/v1/'.length)) ??
+  path.slice('/api/v1/'.length).replaceAll('/', '.')
