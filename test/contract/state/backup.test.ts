@@ -198,7 +198,7 @@ describe('a backup without a database', () => {
   test('has the files alone', async () => {
     const path = await written()
     const files = new Set(['keys/node.pem'])
-    const whole = { path, rows: 0, createdAtMs: 1_000, files }
+    const whole = { path, rows: 0, createdAtMs: 1_000, files, hasNodeList: true }
     expect(await checkBackup(path)).toEqual({ ok: true, value: whole })
   })
 

@@ -163,7 +163,12 @@ describe('a host name of a member that leads back to its pool is told', () => {
       [alias('"*.w"', 'www')],
       [loop('x.w.example.com.')],
     ],
-    ['not of an alias elsewhere', 'a.example.com.', [alias('a', 'b.example.net.')], []],
+    [
+      'not of an alias elsewhere',
+      'a.example.com.',
+      [alias('a', 'b.example.net.')],
+      ['nodes ask a resolver for a.example.com., though they answer for its zone example.com.'],
+    ],
   ])('%s', (_what, hostname, sets, expected) => {
     const files = [settings, records(sets), pooled('www.example.com.'), member(hostname)]
     expect(messagesOf(...files)).toEqual(expected)

@@ -20,7 +20,14 @@ test('each table is named', () => {
 test('each key is named', () => {
   // As they are written: the literal parts of `redis.key('peer-health', 'words', node)`.
   const calls = matches(sources, /\.key\(('[\w-]+'(?:, '[\w-]+')*)/g)
-  const there = calls.map((words) => words.replaceAll("'", '').replaceAll(', ', ':')).sort()
+  // Keys of texts that one adapter keeps: `createRedisKeptTexts(redis, 'discovered')`.
+  const kept = matches(
+    [readFileSync('state/ephemeral.ts', 'utf8')],
+    /KeptTexts\(redis, ('[\w-]+')/g,
+  )
+  const there = [...calls, ...kept]
+    .map((words) => words.replaceAll("'", '').replaceAll(', ', ':'))
+    .sort()
   expect(there.length).toBeGreaterThan(10)
   const named = matches([keys], /^\| `([a-z:-]+?)(?::[A-Z]+)?` +\|/gm)
   expect(named).toEqual(there)
