@@ -19,8 +19,8 @@ export function sendersIn(endpoints: Iterable<Endpoint>): Senders {
   for (const endpoint of endpoints) {
     const { name, set, isOwnership } = endpoint
     const owners = isOwnership ? ownersIn(endpoint) : [ownerOf(endpoint)]
-    for (const of of isOwnership ? subjectsOf(endpoint) : [name]) {
-      const key = claimKey(of, set)
+    for (const subject of isOwnership ? subjectsOf(endpoint) : [name]) {
+      const key = claimKey(subject, set)
       const known = senders.get(key) ?? new Set()
       for (const owner of owners) if (owner !== '') known.add(owner)
       senders.set(key, known)

@@ -106,8 +106,8 @@ test('the dns node answers with the key of the control node, and delv validates 
   await waitUntil('the dns node signs', async () => (await keysAt(node)).length === 1)
   expect(await keysAt(node)).toEqual(await keysAt(control))
   for (const question of questions) {
-    for (const of of [control, node]) {
-      expect([question, await isValid(of, question)]).toEqual([question, true])
+    for (const daemon of [control, node]) {
+      expect([question, await isValid(daemon, question)]).toEqual([question, true])
     }
   }
   // No file has the private half as it is, and no log says it.
@@ -125,7 +125,7 @@ test('a roll by the API shows the new key on both, and both stay valid', async (
   await waitUntil('the control node has both', async () => (await keysAt(control)).length === 2)
   await waitUntil('the dns node has both', async () => (await keysAt(node)).length === 2)
   expect(await keysAt(node)).toEqual(await keysAt(control))
-  for (const of of [control, node]) expect(await isValid(of, 'www.example.com. A')).toBe(true)
+  for (const daemon of [control, node]) expect(await isValid(daemon, 'www.example.com. A')).toBe(true)
 })
 
 test('without the control node, a dns node that starts again signs with its copy', async () => {
