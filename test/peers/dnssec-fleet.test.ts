@@ -125,7 +125,8 @@ test('a roll by the API shows the new key on both, and both stay valid', async (
   await waitUntil('the control node has both', async () => (await keysAt(control)).length === 2)
   await waitUntil('the dns node has both', async () => (await keysAt(node)).length === 2)
   expect(await keysAt(node)).toEqual(await keysAt(control))
-  for (const daemon of [control, node]) expect(await isValid(daemon, 'www.example.com. A')).toBe(true)
+  for (const daemon of [control, node])
+    expect(await isValid(daemon, 'www.example.com. A')).toBe(true)
 })
 
 test('without the control node, a dns node that starts again signs with its copy', async () => {
