@@ -21,6 +21,7 @@ import { answerBeside, answerWritten, findDynamic, findWritten, leadsOn } from '
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard, hashFrom } from './lookup.ts'
 import { mark } from '#answer/counters/mark.ts'
+import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { partOfMember, writeMember } from './records.ts'
@@ -46,6 +47,7 @@ const { firstPolicyCode } = routing
 const { V4: v4, V6: v6 } = routingQuery.Family
 const { noSignal, unknownPart } = seam
 const { Transport } = transaction
+const { Drop, Pass } = limits.Verdict
 
 /** Largest UDP reply for a client without EDNS. RFC 1035 section 4.2.1. */
 const plainUdpBytes = 512
@@ -99,13 +101,15 @@ export function answer(
   tx.recordsEnd = limit - optBytes(tx)
   if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
   if (tx.isUnsignable) failWhole(tx, replyOffset + headLength)
+  if (tx.limiter !== null && !tx.hasValidCookie) {
+    const verdict = tx.limiter.judge(tx)
+    if (verdict === Drop) return 0
+    if (verdict !== Pass) slip(tx)
+  }
   if (tx.isTruncated) dropRecords(tx, replyOffset + headLength)
-  const optAt = tx.hasOpt ? tx.at - replyOffset : 0
   if (tx.hasOpt) writeOpt(tx, limit)
   finishHeader(tx, questionEnd >= 0)
-  // The limiter counts a reply that it holds.
-  const isHeld = tx.limiter !== null && !tx.hasValidCookie && tx.limiter.hold(tx, headLength, optAt)
-  if (!isHeld) tx.counters.reply(tx.rcode, tx.qtype, tx.isTruncated)
+  tx.counters.reply(tx.rcode, tx.qtype)
   return tx.at - replyOffset
 }
 
@@ -263,12 +267,16 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
   return false
 }
 
-/** Groups names that share one answer, such as all below an apex, for the rate limit. */
-function group(tx: Transaction, hash: number): void {
+/**
+ * Groups names that share one answer, for the rate limit.
+ *
+ * @param shared hash of the name above them, or the number of a zone for all that it denies
+ */
+function group(tx: Transaction, shared: number): void {
   if (tx.aliasCount > 0) return
   tx.isGrouped = true
   // The enclosing name itself has another answer, hence the complement.
-  tx.group = ~hash
+  tx.group = ~shared
 }
 
 /**
@@ -424,8 +432,18 @@ function refuse(tx: Transaction): void {
   tx.rcode = Rcode.Refused
 }
 
+/** Replaces an answer beyond a rate limit by one that is no longer than the query. */
+function slip(tx: Transaction): void {
+  tx.isTruncated = true
+  tx.wantsNsid = false
+  tx.wantsCommit = false
+  tx.zoneLabels = -1
+  tx.extendedError = -1
+}
+
 /** RFC 2181 section 9: a truncated answer has no records here, never half an rrset. */
 function dropRecords(tx: Transaction, recordsStart: number): void {
+  tx.counters.truncated()
   tx.at = recordsStart
   tx.answerCount = 0
   tx.authorityCount = 0

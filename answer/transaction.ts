@@ -93,7 +93,7 @@ export class Transaction {
   handsOver = false
   /** Octets of a reply reserved for a signature of the message. */
   reservedBytes = 0
-  /** Decides at the end of a batch which UDP answers are sent; null: all. */
+  /** Decides which UDP answers are sent; null: all. */
   limiter: RateLimiter | null = null
   /** Signs answers to clients with DO; each view has its own. */
   signer: Signer = noSigner
@@ -131,8 +131,6 @@ export class Transaction {
   /** The member chosen, or -1; for the query log. A policy leaves its members in `chain`. */
   member = -1
 
-  /** Place of the query in its batch. */
-  slot = 0
   // The client's address, 4 or 16 octets.
   source: Uint8Array = new Uint8Array(16)
   sourceAt = 0

@@ -53,7 +53,6 @@ export const hot: readonly string[] = [
   'answer/rate-limit/bucket-table.ts',
   'answer/rate-limit/exempt-networks.ts',
   'answer/rate-limit/limiter.ts',
-  'answer/rate-limit/slip.ts',
   'server/threads/look-ahead.ts',
   'server/threads/responder.ts',
   'system/sockets/crc32c.ts',

@@ -65,6 +65,9 @@ export class Counters {
   drop(): void {
     this.#slots[Slot.Dropped]! += 1
   }
+  truncated(): void {
+    this.#slots[Slot.Truncated]! += 1
+  }
   noCandidate(): void {
     this.#slots[Slot.NoCandidate]! += 1
   }
@@ -101,9 +104,8 @@ export class Counters {
     this.#slots[Slot.Time]! += elapsedMs * queries
     this.#slots[Slot.Time + 1 + row]! += queries
   }
-  reply(rcode: number, qtype: number, isTruncated = false): void {
+  reply(rcode: number, qtype: number): void {
     this.#slots[Slot.Rcode + rcode]! += 1
-    this.#slots[Slot.Truncated]! += isTruncated ? 1 : 0
     this.#slots[Slot.Type + typeSlotOf[qtype]!]! += 1
   }
 

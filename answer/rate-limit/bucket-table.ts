@@ -46,11 +46,6 @@ export class BucketTable {
     this.#lineMask = buckets / lineBuckets - 1
   }
 
-  /** Reads of the line of a key, so that it is near when room is taken. */
-  peek(hash: number): number {
-    return this.#cells[(hash & this.#lineMask) * lineCells]!
-  }
-
   /**
    * Takes room for one answer from the bucket of a key.
    *

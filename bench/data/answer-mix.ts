@@ -9,7 +9,6 @@ import { createRoutingState } from '#routing/state/candidates.ts'
 import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { RateLimiter } from '#answer/rate-limit/limiter.ts'
-import type { ReplyBatch } from '#answer/rate-limit/limiter.ts'
 import { createRateMemory } from '#answer/rate-limit/rate-memory.ts'
 import { createMachineClock } from '#lib/clock.ts'
 import { Transaction } from '#answer/transaction.ts'
@@ -144,7 +143,6 @@ export class AnswerLoop {
   readonly #slot = new Uint8Array(2_048)
   /** Addresses of clients, concatenated. */
   readonly #clients: Uint8Array
-  readonly #replies: ReplyBatch
   #client = 0
 
   constructor(generation: Generation, seed: number, limited: LimitedClients | null = null) {
@@ -156,8 +154,6 @@ export class AnswerLoop {
     this.#clients = new Uint8Array(clients * v4Bytes)
     for (let i = 0; i < clients; i++) this.#clients.set([10 + (i >> 16), i >> 8, i], i * v4Bytes)
     this.#tx.source = this.#clients
-    const replies = { buffer: this.#slot, clients: this.#clients, clientBytes: v4Bytes }
-    this.#replies = { ...replies, setReply: () => undefined }
   }
 
   /** @returns octets of all replies */
@@ -166,10 +162,7 @@ export class AnswerLoop {
     const tx = this.#tx
     let octets = 0
     for (let i = 0; i < times; i++) {
-      if (i % batchQueries === 0 && tx.limiter !== null) {
-        tx.limiter.judge(this.#replies)
-        tx.limiter.startBatch()
-      }
+      if (i % batchQueries === 0 && tx.limiter !== null) tx.limiter.startBatch()
       this.#client += v4Bytes
       if (this.#client >= this.#clients.length) this.#client = 0
       tx.sourceAt = this.#client

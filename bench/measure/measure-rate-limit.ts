@@ -4,7 +4,7 @@
 import { bucketBytes, bucketCountFor } from '#answer/rate-limit/bucket-table.ts'
 import { mixWord } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { inlineMore } from '#server/threads/jit-warm-up.ts'
+import { inlineMore } from '#server/threads/responder.ts'
 import { AnswerLoop, benchGeneration, limitedClients } from '../data/answer-mix.ts'
 import { encodeQuery } from '../data/query-wire.ts'
 import { tableBuckets } from '../data/rate-limit.ts'

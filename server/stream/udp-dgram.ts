@@ -7,7 +7,6 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { answer, handedOver } from '#answer/answer.ts'
 import type { Tap } from '#answer/query-log/query-tap.ts'
-import type { ReplyBatch } from '#answer/rate-limit/limiter.ts'
 import { whyNotListening } from '#system/sockets/listen-fault.ts'
 import { Admission } from '#system/sockets/proxy-gate.ts'
 import type { ProxyGate } from '#system/sockets/proxy-gate.ts'
@@ -70,8 +69,7 @@ export async function listenDgram(
     tx.limiter?.startBatch()
     const isTapped = tap.first(1) === 0
     if (isTapped) tap.asked(tx, query, 0, query.length, clientPort)
-    let length = answer(tx, query, 0, query.length, reply, 0, reply.length)
-    if (tx.limiter !== null) length = tx.limiter.judgeNow(tx, oneReply(reply, address), length)
+    const length = answer(tx, query, 0, query.length, reply, 0, reply.length)
     if (isTapped) tap.answered(tx, reply, 0, length)
     bucket.giveBack(tx.tokens)
     // A failed send is the client's to notice: it asks again.
@@ -84,11 +82,6 @@ export async function listenDgram(
     else if (length > 0) send(reply.subarray(0, length))
   })
   return ok({ socket, port: socket.address().port })
-}
-
-/** A batch of one, of which only what is left counts. */
-function oneReply(buffer: Uint8Array, clients: Uint8Array): ReplyBatch {
-  return { buffer, clients, clientBytes: clients.length, setReply: () => undefined }
 }
 
 interface OpenedDatagram {

@@ -1,22 +1,11 @@
-// Prepares V8 for answers: how much it inlines, and a warm-up in which a thread adopts its first
-// bundle repeatedly between queries, so that the swap code is compiled before a swap matters.
-import { setFlagsFromString } from 'node:v8'
+// JIT warm-up: a thread adopts its first bundle repeatedly between queries, so that V8 has compiled
+// the swap code before a swap matters.
 import { systemClock } from '#lib/clock.ts'
 
 /** V8 compiles in tiers, the first after eight runs; a hundred leave little to compile. */
 const runs = 100
 /** Total time: a bundle with thousands of policies must not keep queries waiting. */
 const patienceMs = 50
-
-/**
- * The answer path consists of many small functions, for readability. By default V8 stops inlining
- * after a page of code; a larger budget saves a sixth of an answer. It is read when code is
- * optimised, so it must be set before the first query.
- */
-export function inlineMore(): void {
-  setFlagsFromString('--max-inlined-bytecode-size=2000')
-  setFlagsFromString('--max-inlined-bytecode-size-cumulative=8000')
-}
 
 export class JitWarmUp {
   readonly #takeOver: () => void

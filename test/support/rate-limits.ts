@@ -6,7 +6,6 @@ import { noRoutingTables } from '#routing/choose/environment.ts'
 import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { RateLimiter } from '#answer/rate-limit/limiter.ts'
-import type { ReplyBatch } from '#answer/rate-limit/limiter.ts'
 import { answerClassNames } from '#answer/rate-limit/limits.ts'
 import type { AnswerClassName, RateLimitRates } from '#answer/rate-limit/limits.ts'
 import type { RateLimitSettings } from '#answer/rate-limit/limits.ts'
@@ -58,11 +57,6 @@ export interface PathParts {
   readonly startMs?: number
 }
 
-/** A batch of replies in one buffer, whose lengths nobody needs. */
-export function repliesOf(buffer: Uint8Array, clients: Uint8Array): ReplyBatch {
-  return { buffer, clients, clientBytes: clients.length, setReply: () => undefined }
-}
-
 export function limitedPath(parts: PathParts): LimitedPath {
   let nowMs = parts.startMs ?? 1_000_000
   const memory = createRateMemory(rateSettings(parts.limits), 1, 7, nowMs)
@@ -83,8 +77,7 @@ export function limitedPath(parts: PathParts): LimitedPath {
     tx.sourceBytes = address.value.length
     limiter.startBatch()
     const octets = query(question, more)
-    const written = answer(tx, octets, 0, octets.length, reply, 0, reply.length)
-    const length = limiter.judgeNow(tx, repliesOf(reply, address.value), written)
+    const length = answer(tx, octets, 0, octets.length, reply, 0, reply.length)
     return length === 0 ? undefined : decodeMessage(Buffer.from(reply.subarray(0, length)))
   }
   return {

@@ -5,7 +5,7 @@ import { createRateMemory } from '#answer/rate-limit/rate-memory.ts'
 import { RateWatch, watchLimits } from '#answer/rate-limit/rate-watch.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { parseAddress } from '#dns/address.ts'
-import { rates, rateSettings, repliesOf } from '#test/support/rate-limits.ts'
+import { rates, rateSettings } from '#test/support/rate-limits.ts'
 
 function watched(isDryRun = false) {
   let nowMs = 5_000
@@ -31,12 +31,10 @@ function watched(isDryRun = false) {
       ...{ source: address.value, sourceAt: 0, sourceBytes: address.value.length, rcode: 3 },
       ...{ isAuthoritative: true, isTruncated: false, answerCount: 0, authorityCount: 1 },
       ...{ qnameHash: 1, aliasCount: 0, leftHash: new Int32Array(1), isGrouped: false, group: 0 },
-      ...{ isUnknownName: false, slot: 0, replyStart: 0, qtype: 1 },
+      isUnknownName: false,
     }
-    const limiter = limiters[thread]!
-    limiter.startBatch()
-    for (let n = 0; n < 4; n++) limiter.hold(answer, 12, 0)
-    limiter.judge(repliesOf(Buffer.alloc(12), address.value))
+    limiters[thread]!.startBatch()
+    for (let n = 0; n < 4; n++) limiters[thread]!.judge(answer)
   }
   return { lines, watch, flood, pass: (ms: number) => void (nowMs += ms) }
 }
