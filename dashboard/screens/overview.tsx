@@ -22,6 +22,7 @@ import { useAuthors } from '../history/authors.ts'
 import { CommitLine } from '../history/changes.tsx'
 import { SyncBadge } from './git.tsx'
 import type { GitStatus } from './git.tsx'
+import { fleetHealthOf } from '../health/fleet-health.ts'
 import { HealthBar, barOf } from '../health/health-bar.tsx'
 import { MemberMap } from './member-map.tsx'
 import { QueryChart } from './query-chart.tsx'
@@ -36,28 +37,36 @@ export function Overview() {
     async () => (mayGit ? read('/api/v1/gitops/status') : null),
     everyMs,
   )
+  const mayNodes = can('cluster:status')
+  const nodes = useLoad(
+    'overview nodes',
+    async () => (mayNodes ? read('/api/v1/cluster/nodes') : []),
+    everyMs,
+  )
+  const fleet = fleetHealthOf(nodes.value ?? [])
   const members = allMembers()
   const counts = barOf(members.map(standingOf))
   const faulty = members.filter((one) => ['down', 'split'].includes(standingOf(one)))
   return (
     <Page title="Overview">
-      <Fault text={health.fault} />
+      <Fault text={health.fault || git.fault || nodes.fault} />
       <div class="tiles">
         <Tile name="This node" href="#/git">
-          {health.value === undefined ? (
-            <span class="figure">…</span>
-          ) : (
-            <span class="figure">
-              {health.value.status === 'ok' ? 'All well' : labels[health.value.status]}
-            </span>
-          )}
+          <span class="figure">
+            {health.value === undefined ? '…' : labels[health.value.status]}
+          </span>
           <span class="hint">
-            {health.value === undefined
-              ? ''
-              : health.value.reasons.map(({ message }) => message).join('; ') ||
-                'It answers, and its parts are sound.'}
+            {health.value &&
+              (health.value.reasons.map(({ message }) => message).join('; ') ||
+                'It answers, and its parts are sound.')}
           </span>
         </Tile>
+        {fleet !== null && (
+          <Tile name="Other nodes" href="#/r/cluster.nodes">
+            <span class="figure">{fleet.figure}</span>
+            <span class="hint">{fleet.hint}</span>
+          </Tile>
+        )}
         <Tile name="Members" href="#/pools">
           <span class="figure">{isKnown() ? `${counts.up} of ${counts.all} up` : '…'}</span>
           {isKnown() && <HealthBar counts={counts} />}
@@ -70,7 +79,7 @@ export function Overview() {
       </div>
       <Held status={git.value ?? null} />
       <MemberMap />
-      {can('cluster:status') && <QueryChart />}
+      {mayNodes && <QueryChart />}
       <div class="grid">
         <FaultCard members={faulty} isEmpty={members.length === 0} />
         {can('history:read') && <RecentChanges />}
@@ -80,7 +89,7 @@ export function Overview() {
   )
 }
 
-const labels: Readonly<Record<string, string>> = { degraded: 'Degraded', starting: 'Starting' }
+const labels = { ok: 'All well', degraded: 'Degraded', starting: 'Starting' } as const
 
 interface TileProps {
   readonly name: string

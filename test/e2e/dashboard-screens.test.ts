@@ -142,6 +142,19 @@ test(
 )
 
 test(
+  'the overview tells which other nodes are not well, and why',
+  async () => {
+    const { page } = await signedIn(world.admin)
+    const tile = page.getByRole('link', { name: /^Other nodes/ })
+    await tellOfNodes(node, { iad1: { reasons: ['bundle-old'] } })
+    await tile.filter({ hasText: /3 of 4 well.*iad1 is degraded \(bundle-old\)/ }).waitFor()
+    await tellOfNodes(node)
+    await tile.filter({ hasText: /4 of 4 well/ }).waitFor()
+  },
+  patienceMs,
+)
+
+test(
   'a wave that has not begun counts no nodes',
   async () => {
     const { page } = await signedIn(world.admin)

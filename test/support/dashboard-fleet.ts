@@ -2,6 +2,7 @@
 // earlier checks of delegated domains.
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { ShownDelivery } from '#ports/deliveries.ts'
 import { openPglite } from '#state/sql/database/open-pglite.ts'
 import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'
@@ -62,8 +63,15 @@ export async function fillDomains(dataDir: string): Promise<void> {
 
 const nodes = ['fra1', 'iad1', 'sin1', 'gru1'] as const
 
-/** Reports four pulling nodes, of which the first has the change under way. */
-export async function tellOfNodes({ call, origin, bearer }: DashboardNode): Promise<void> {
+/**
+ * Reports four pulling nodes, of which the first has the change under way.
+ *
+ * @param more what a node says besides, by its name
+ */
+export async function tellOfNodes(
+  { call, origin, bearer }: DashboardNode,
+  more: Readonly<Record<string, Partial<NodeReport>>> = {},
+): Promise<void> {
   const shown = (await call<readonly ShownDelivery[]>('GET', '/deliveries')).body
   const { good, target } = shown.find(({ channel }) => channel === 'main')!
   for (const [i, name] of nodes.entries()) {
@@ -71,7 +79,8 @@ export async function tellOfNodes({ call, origin, bearer }: DashboardNode): Prom
     const times = { issuedAtMs: nowMs, startedAtMs: nowMs - 3_600_000, sentAtMs: nowMs }
     const { seq, digest } = i === 0 && target !== null ? target : good
     const labels: Record<string, string> = { site: name, ...(i === 0 ? { canary: 'true' } : {}) }
-    const report = reportOf(name, { ...times, seq, digest, labels, refusals: [], publisher: '' })
+    const own = { ...times, seq, digest, labels, refusals: [], publisher: '', ...more[name] }
+    const report = reportOf(name, own)
     const answer = await fetch(`${origin}/bundles/channels/main`, {
       method: 'POST',
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
