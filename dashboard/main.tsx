@@ -29,7 +29,7 @@ function App() {
       <div class="door">
         <main class="card" id="main">
           <h1>gslbd</h1>
-          <Fault text={startFault.value} retry={() => void learnWho()} />
+          <Fault fault={startFault.value} reload={() => void learnWho()} />
         </main>
       </div>
     )

@@ -57,3 +57,13 @@ export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Lo
   const isOther = state.key !== key
   return { value: isOther ? undefined : state.value, fault: isOther ? '' : state.fault, reload }
 }
+
+/** The first fault of several reads, and another try of all. */
+export const together = (
+  ...all: readonly Loaded<unknown>[]
+): Pick<Loaded<unknown>, 'fault' | 'reload'> => ({
+  fault: all.find(({ fault }) => fault !== '')?.fault ?? '',
+  reload: () => {
+    for (const { reload } of all) reload()
+  },
+})

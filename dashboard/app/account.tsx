@@ -43,7 +43,7 @@ export function Account() {
         )
       }
     >
-      <Fault text={fault} />
+      <Fault fault={fault} />
       <Card title="Who you are">
         <dl class="facts">
           <dt>Account</dt>
@@ -97,7 +97,7 @@ function Totp({ isActive }: { isActive: boolean }) {
       aside={isActive ? <Badge tone="good">on</Badge> : <Badge tone="warn">off</Badge>}
     >
       <div class="stack">
-        <Fault text={fault} />
+        <Fault fault={fault} />
         {isActive && <Notice tone="good">Each sign-in asks for a code of your app.</Notice>}
         {!isActive && enrolment === null && (
           <div class="split">

@@ -72,7 +72,7 @@ function StepForm({ word, act, onSkip, children }: StepFormProps) {
       }}
     >
       {children}
-      <Fault text={fault} />
+      <Fault fault={fault} />
       <div class="dialog-foot">
         {onSkip && (
           <button type="button" onClick={onSkip}>

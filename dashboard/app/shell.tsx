@@ -194,7 +194,7 @@ class Guard extends Component<GuardProps, GuardState> {
     const text = `A fault of the dashboard: ${fault}. Nothing was changed. Other screens go on.`
     return (
       <Page title="This screen has failed">
-        <Fault text={text} retry={() => this.setState({ fault: '' })} />
+        <Fault fault={text} reload={() => this.setState({ fault: '' })} />
       </Page>
     )
   }

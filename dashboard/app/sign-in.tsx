@@ -81,7 +81,7 @@ function SignInForm({ email: known = '' }: { email?: string }) {
           isNumeric
         />
       )}
-      <Fault text={fault} />
+      <Fault fault={fault} />
       <button type="submit" class="primary" disabled={isBusy}>
         {isBusy ? 'Signing in …' : 'Sign in'}
       </button>

@@ -46,7 +46,7 @@ export function Answers({ writes, word }: { writes: readonly PlannedRequest[]; w
         </div>
       )}
       {isBusy && <Loading />}
-      <Fault text={fault} />
+      <Fault fault={fault} />
       {plan !== null && <PlanView plan={plan} />}
     </div>
   )

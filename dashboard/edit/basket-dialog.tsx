@@ -99,7 +99,7 @@ export function BasketDialog({ onClose }: { onClose: () => void }) {
               />
             ))}
           </ol>
-          <Fault text={fault.replace(/^requests\.(\d+): /, (_, i) => `Edit ${Number(i) + 1}: `)} />
+          <Fault fault={fault.replace(/^requests\.(\d+): /, (_, i) => `Edit ${Number(i) + 1}: `)} />
           {review !== null && <Effects review={review} />}
           {review !== null && <Answers word="Which answers change?" writes={body.requests} />}
           {edits.length > 0 && <SubjectField value={subject} onChange={setSubject} />}

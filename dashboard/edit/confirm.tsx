@@ -68,7 +68,7 @@ export function Confirm(parts: Confirming) {
           <strong>Effect:</strong> {effect}
         </Notice>
       )}
-      <Fault text={fault} />
+      <Fault fault={fault} />
       {operation.takesSubject && <SubjectField value={subject} onChange={setSubject} />}
       <footer class="dialog-foot">
         <Copy text={curlOf(method, path, undefined, etag, subject)}>Copy as curl</Copy>

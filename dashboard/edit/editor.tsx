@@ -170,7 +170,7 @@ export function Editor(editing: Editing) {
             schema={operation.body ?? {}}
           />
         )}
-        <Fault text={fault} />
+        <Fault fault={fault} />
         {isWarned && (
           <p class="hint" role="status">
             Escape once more drops what you have written.

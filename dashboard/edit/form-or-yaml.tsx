@@ -86,5 +86,5 @@ function LateYaml(props: YamlFieldProps) {
   }
   useEffect(load, [])
   if (View !== null) return <View {...props} />
-  return fault === '' ? <Loading /> : <Fault text={fault} retry={load} />
+  return fault === '' ? <Loading /> : <Fault fault={fault} reload={load} />
 }

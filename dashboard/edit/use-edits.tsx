@@ -83,7 +83,7 @@ export function useEdits(): Edits {
       {confirming && <Confirm {...confirming} />}
       {fault !== '' && (
         <Dialog title="That did not work" onClose={close}>
-          <Fault text={fault} />
+          <Fault fault={fault} />
         </Dialog>
       )}
     </>

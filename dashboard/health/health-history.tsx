@@ -4,7 +4,7 @@ import type { paths } from 'openapi-of-gslbd'
 import { Refusal, send } from '../api/client.ts'
 import { memberOf, targetOf } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
-import { Card, Empty, Fault, Loading, Time } from '../parts/page.tsx'
+import { Card, Empty, LoadState, Time } from '../parts/page.tsx'
 import { spanOf } from '../parts/formats.ts'
 import { summaryOf, stretchText } from './history-text.ts'
 import type { Stretch } from './history-text.ts'
@@ -35,8 +35,7 @@ export function HealthHistory({ pool, member }: HistoryProps) {
   const found = typeof value === 'string' ? undefined : value
   return (
     <Card title="Health over time" aside={<RangeChoice {...{ range, setRange }} />}>
-      {value === undefined && <Fault text={fault} retry={reload} />}
-      {value === undefined && fault === '' && <Loading />}
+      {value === undefined && <LoadState {...{ value, fault, reload }} />}
       {none !== '' && <Empty title="Nothing is kept of the past">{none}.</Empty>}
       {found?.nodes.every(({ members }) => members.length === 0) === true && (
         <Empty title="No members yet">What the node finds of each is drawn here.</Empty>

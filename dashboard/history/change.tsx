@@ -6,7 +6,7 @@ import { Answers } from '../edit/answers.tsx'
 import { DifferenceTable } from '../edit/difference-table.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go, to } from '../parts/location.ts'
-import { Badge, Card, Copy, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import { Badge, Card, Copy, Empty, LoadState, Page, Time } from '../parts/page.tsx'
 import { useAuthors } from './authors.ts'
 import { signs, tones } from './changes.tsx'
 
@@ -52,8 +52,7 @@ export function Change({ commit }: { commit: string }) {
         </>
       }
     >
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value?.objects.length === 0 && (
         <Empty title="It changed no object">Comments and spaces, perhaps.</Empty>
       )}

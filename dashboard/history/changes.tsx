@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { paths } from 'openapi-of-gslbd'
 import { read, send, sentence } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import { Badge, Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import { Badge, Card, Empty, Fault, LoadState, Page, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
 import { useAuthors } from './authors.ts'
 import { joined } from './history-line.ts'
@@ -17,8 +17,7 @@ export function Changes() {
   return (
     <Page title="Changes" lead="Every change is a signed commit. Any can be taken back.">
       <Card>
-        <Fault text={fault} retry={reload} />
-        {value === undefined && fault === '' && <Loading />}
+        <LoadState {...{ value, fault, reload }} />
         {value?.length === 0 && (
           <Empty title="Nothing has changed yet">The first commit will be here.</Empty>
         )}
@@ -55,7 +54,7 @@ function CommitList({ first }: { first: readonly Commit[] }) {
           </li>
         ))}
       </ul>
-      <Fault text={fault} />
+      <Fault fault={fault} />
       {!isEnd && (
         <button type="button" onClick={() => void more()}>
           Older

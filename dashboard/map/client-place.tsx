@@ -48,7 +48,7 @@ export function ClientPlace({ choose }: PlaceProps) {
             ))}
           </select>
         </div>
-        <Fault text={fault} />
+        <Fault fault={fault} />
         <WorldMap
           {...{ name: 'Where the client is', marks: marksOf(country) }}
           onCountry={(code) => void pick(code)}

@@ -2,7 +2,7 @@
 import type { paths } from 'openapi-of-gslbd'
 import { me } from '../api/session.ts'
 import { go, place, setQuery } from '../parts/location.ts'
-import { Badge, Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import { Badge, Card, Empty, LoadState, Page, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
@@ -73,11 +73,9 @@ export function Audit() {
       }
     >
       <Filters />
-      <Fault text={fault} retry={again} />
       <Card>
-        {rows === undefined ? (
-          fault === '' && <Loading />
-        ) : rows.length === 0 && !isMore ? (
+        <LoadState value={rows} fault={fault} reload={again} />
+        {rows === undefined ? null : rows.length === 0 && !isMore ? (
           <Empty title={given.length === 0 ? 'No calls yet' : 'No call is like this'}>
             {given.length === 0
               ? 'The next change over the API will be here, a second later.'

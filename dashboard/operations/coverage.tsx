@@ -4,7 +4,7 @@ import { read } from '../api/client.ts'
 import { allMembers, memberOf, poolOf } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
 import { WorldMap } from '../map/world-map.tsx'
-import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { Card, Empty, LoadState, Page } from '../parts/page.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
 import { countOf } from '../parts/formats.ts'
@@ -26,8 +26,7 @@ export function CoverageScreen() {
   const { value, fault, reload } = useLoad('rum', () => read('/api/v1/rum/status'), everyMs)
   return (
     <Page title="User measurement" lead="How far browsers of users have measured your members.">
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value !== undefined && <Covered value={value} />}
     </Page>
   )

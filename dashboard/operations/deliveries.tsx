@@ -5,7 +5,7 @@ import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
-import { Badge, Card, Empty, Fault, Loading, Notice, Page, Time } from '../parts/page.tsx'
+import { Badge, Card, Empty, LoadState, Notice, Page, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
 import { spanOf } from '../parts/formats.ts'
 
@@ -38,8 +38,7 @@ export function Deliveries() {
   const edits = useEdits()
   return (
     <Page title="Waves" lead="A new commit reaches a few nodes first, then more, then all.">
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value?.length === 0 && (
         <Card>
           <Empty title="Commits reach all nodes at once">

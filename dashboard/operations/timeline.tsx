@@ -8,7 +8,7 @@ import { can } from '../api/session.ts'
 import { Offer } from '../edit/call-button.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import { place, setQuery } from '../parts/location.ts'
-import { Badge, Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { Badge, Card, Empty, LoadState, Page } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
 import { localOf, utcOf } from '../parts/formats.ts'
 import { lineAround, shareOf, stretchOf, ticksOf } from './time-line.ts'
@@ -108,17 +108,14 @@ export function Timeline() {
         </>
       }
     >
-      <Fault text={fault} retry={reload} />
       <Card title="Events" aside={<RangeSelect value={range} />}>
-        {value === undefined ? (
-          fault === '' && <Loading />
-        ) : shown.length === 0 ? (
+        <LoadState {...{ value, fault, reload }} />
+        {value !== undefined && shown.length === 0 && (
           <Empty title={events.length === 0 ? 'Nothing is planned' : 'Nothing in this time'}>
             Plan a window before you work on a machine; begin a rollout when a member is new.
           </Empty>
-        ) : (
-          <Rows line={line} events={shown} />
         )}
+        {shown.length > 0 && <Rows line={line} events={shown} />}
       </Card>
       {dialogs}
     </Page>

@@ -4,7 +4,7 @@ import { send } from '../api/client.ts'
 import { nowMs } from '../api/clock.ts'
 import { useLoad } from '../api/load.ts'
 import { Chart } from '../parts/chart.tsx'
-import { Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import { Card, Empty, LoadState, Page, Time } from '../parts/page.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
 import { countOf } from '../parts/formats.ts'
@@ -47,8 +47,7 @@ export function Usage() {
   const { value, fault, reload } = useLoad('usage', lastWeek)
   return (
     <Page title="Usage" lead="Queries and calls of the last week, by hour.">
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value?.length === 0 && (
         <Card>
           <Empty title="Nothing is counted yet">Counts are written every few minutes.</Empty>

@@ -1,11 +1,11 @@
 // The zones that this server is authoritative for, with what stands in each.
 import { send } from '../api/client.ts'
 import { allServices } from '../api/live.ts'
-import { useLoad } from '../api/load.ts'
+import { together, useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { to } from '../parts/location.ts'
-import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { Card, Code, Copy, Empty, LoadState, Page } from '../parts/page.tsx'
 import { matchesQuery } from '../parts/find.ts'
 import { SearchBox } from '../parts/search-box.tsx'
 import { place } from '../parts/location.ts'
@@ -84,8 +84,7 @@ export function Zones() {
         )
       }
     >
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value !== undefined && value.length > 0 && (
         <div class="row">
           <SearchBox label="Search zones" />
@@ -141,8 +140,7 @@ export function ZonePage({ name }: { name: string }) {
   const services = allServices().filter(({ domain }) => isIn(name, domain))
   return (
     <Page title={name} lead="Zone" back={{ href: '#/zones', name: 'Zones' }}>
-      <Fault text={zones.fault || records.fault} />
-      {zones.value === undefined && zones.fault === '' && <Loading />}
+      <LoadState {...together(zones, records)} value={zones.value} />
       {zones.value !== undefined && zone === undefined && <Empty title="There is no such zone" />}
       {zone && (
         <Card

@@ -6,5 +6,5 @@ import { Fault, Loading } from './page.tsx'
 export const isKnown = (): boolean => heardMs.value > 0
 
 export function NotKnown() {
-  return liveFault.value === '' ? <Loading /> : <Fault text={liveFault.value} />
+  return liveFault.value === '' ? <Loading /> : <Fault fault={liveFault.value} />
 }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Standing } from '../api/live.ts'
+import type { Loaded } from '../api/load.ts'
 import { ageOf, endOfTimeMs, localOf, utcOf } from './formats.ts'
 
 interface PageProps {
@@ -86,13 +87,13 @@ export function Empty({ title, children }: { title: string; children?: Component
   )
 }
 
-export function Fault({ text, retry }: { text: string; retry?: () => void }) {
-  if (text === '') return null
+export function Fault({ fault, reload }: { fault: string; reload?: () => void }) {
+  if (fault === '') return null
   return (
     <div class="notice bad" role="alert">
-      <p>{text}</p>
-      {retry && (
-        <button type="button" onClick={retry}>
+      <p>{fault}</p>
+      {reload && (
+        <button type="button" onClick={reload}>
           Try again
         </button>
       )}
@@ -112,6 +113,16 @@ export function Loading() {
       <span class="bone" />
       <span class="bone" />
     </div>
+  )
+}
+
+/** What is shown of something that loads beside its value. */
+export function LoadState({ value, fault, reload }: Loaded<unknown>) {
+  return (
+    <>
+      <Fault {...{ fault, reload }} />
+      {value === undefined && fault === '' && <Loading />}
+    </>
   )
 }
 

@@ -8,7 +8,7 @@ import { Offer } from '../edit/call-button.tsx'
 import { me } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
-import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { Card, Code, Copy, Empty, LoadState, Page } from '../parts/page.tsx'
 import { labelOf, yamlOf } from '../parts/formats.ts'
 import { NoDocument } from './resource.tsx'
 import { Facts, nameOf } from './value.tsx'
@@ -82,8 +82,7 @@ function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
         )
       })}
     >
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value === null && <Empty title="It is gone">Somebody may have deleted it.</Empty>}
       {value && (
         <>

@@ -8,7 +8,7 @@ import { Offer } from '../edit/call-button.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { place } from '../parts/location.ts'
-import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { Card, Empty, Fault, Loading, LoadState, Page } from '../parts/page.tsx'
 import { matchesQuery } from '../parts/find.ts'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
@@ -49,7 +49,7 @@ export function Resource({ path, name }: ResourceProps) {
 /** Until the document of the API is here nothing can be said of a resource. */
 export function NoDocument() {
   const fault = documentFault.value
-  return fault === '' ? <Loading /> : <Fault text={fault} retry={() => void learnDocument()} />
+  return fault === '' ? <Loading /> : <Fault fault={fault} reload={() => void learnDocument()} />
 }
 
 interface BodyProps extends ResourceProps {
@@ -68,8 +68,7 @@ function ResourceBody({ path, name, operation, known }: BodyProps) {
       lead={lead}
       actions={<Actions {...{ path, known, edits, reload, isList: Array.isArray(value) }} />}
     >
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {Array.isArray(value) && <RowList {...{ path, name, known }} rows={value as Row[]} />}
       {value !== undefined && !Array.isArray(value) && <Whole value={value} />}
       {edits.dialogs}

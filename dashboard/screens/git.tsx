@@ -3,7 +3,7 @@
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { paths } from 'openapi-of-gslbd'
-import { Badge, Card, Code, Fault, Loading, Notice, Page, Time } from '../parts/page.tsx'
+import { Badge, Card, Code, LoadState, Notice, Page, Time } from '../parts/page.tsx'
 
 const path = '/api/v1/gitops/status'
 export type GitStatus =
@@ -16,8 +16,7 @@ export function Git() {
   const { value, fault, reload } = useLoad('git', () => read(path), everyMs)
   return (
     <Page title="Git" lead="What the branch says, what passed all checks, what answers.">
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value !== undefined && <Status status={value} />}
     </Page>
   )

@@ -10,7 +10,7 @@ import { can } from '../api/session.ts'
 import { trailOf } from '../api/health-changes.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { Chart } from '../parts/chart.tsx'
-import { Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { Card, Empty, Fault, LoadState, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { countOf } from '../parts/formats.ts'
 import { Holder } from './member-change-link.tsx'
 import { MemberActions } from './member-actions.tsx'
@@ -32,7 +32,7 @@ export function MemberPage({ id }: { id: string }) {
   if (member === undefined) {
     return (
       <Page title="Member" back={{ href: '#/pools', name: 'Pools' }}>
-        {loaded.fault === '' ? <Loading /> : <Fault text={loaded.fault} retry={loaded.reload} />}
+        <LoadState {...loaded} />
       </Page>
     )
   }
@@ -47,7 +47,7 @@ export function MemberPage({ id }: { id: string }) {
       }}
       actions={<MemberActions {...{ member, edits }} />}
     >
-      <Fault text={status.fault} retry={status.reload} />
+      <Fault {...status} />
       <div class="grid">
         <Declared member={member} />
         {status.value && <NowCard status={status.value} member={member} />}
@@ -208,11 +208,10 @@ function RttCard({ id, rttMs }: { id: string; rttMs: number }) {
 function Signals({ id }: { id: string }) {
   const may = can('member:read')
   const load = async () => (may ? read(signalsItem, { id }) : [])
-  const { value, fault } = useLoad(`signals ${id}`, load, everyMs)
+  const { value, fault, reload } = useLoad(`signals ${id}`, load, everyMs)
   return (
     <Card title="Signals from outside">
-      <Fault text={fault} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value?.length === 0 && (
         <Empty title="No monitor has said anything">
           Outside monitors post what they find to /api/v1/members/{id}/health-signal.

@@ -1,7 +1,7 @@
 // The first screen: is all well, who is asked, what changed, what is held, what will happen.
 import type { ComponentChildren } from 'preact'
 import { read } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { together, useLoad } from '../api/load.ts'
 import {
   allMembers,
   allPools,
@@ -16,7 +16,7 @@ import type { Member } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { to } from '../parts/location.ts'
 import { NotKnown, isKnown } from '../parts/not-known.tsx'
-import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { Badge, Card, Empty, Fault, LoadState, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { countOf } from '../parts/formats.ts'
 import { useAuthors } from '../history/authors.ts'
 import { CommitLine } from '../history/changes.tsx'
@@ -49,7 +49,7 @@ export function Overview() {
   const faulty = members.filter((one) => ['down', 'split'].includes(standingOf(one)))
   return (
     <Page title="Overview">
-      <Fault text={health.fault || git.fault || nodes.fault} />
+      <Fault {...together(health, git, nodes)} />
       <div class="tiles">
         <Tile name="This node" href="#/git">
           <span class="figure">
@@ -178,12 +178,11 @@ const reasonOf = ({ id }: Member): string =>
   [...verdictsOf(id).values()].find(({ reason }) => reason !== '')?.reason ?? ''
 
 function RecentChanges() {
-  const { value, fault } = useLoad('history', () => read('/api/v1/history'))
+  const { value, fault, reload } = useLoad('history', () => read('/api/v1/history'))
   const authorOf = useAuthors()
   return (
     <Card title="What changed last" aside={<a href="#/changes">All changes</a>}>
-      <Fault text={fault} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value?.length === 0 && <Empty title="Nothing has changed yet" />}
       <ul class="plain lines">
         {value?.slice(0, 5).map((commit) => (
@@ -217,7 +216,7 @@ function Coming() {
   )
   return (
     <Card title="What will happen" aside={<a href="#/timeline">Timeline</a>}>
-      <Fault text={windows.fault || rollouts.fault} />
+      <Fault {...together(windows, rollouts)} />
       {open.length + running.length === 0 && (
         <Empty title="Nothing is planned">
           Maintenance windows and rollouts that lie ahead, or run, are listed here.

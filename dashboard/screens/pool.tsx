@@ -13,7 +13,7 @@ import { HealthHistory } from '../health/health-history.tsx'
 import { Holder } from './member-change-link.tsx'
 import { MemberActions } from './member-actions.tsx'
 import { NotKnown, isKnown } from '../parts/not-known.tsx'
-import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { Badge, Card, Empty, Fault, LoadState, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { labelOf, textOf } from '../parts/formats.ts'
 
 const item = '/api/v1/pools/{id}'
@@ -26,7 +26,7 @@ export function PoolPage({ id }: { id: string }) {
   if (pool === undefined) {
     return (
       <Page title="Pool" back={{ href: '#/pools', name: 'Pools' }}>
-        {loaded.fault === '' ? <Loading /> : <Fault text={loaded.fault} retry={loaded.reload} />}
+        <LoadState {...loaded} />
       </Page>
     )
   }
@@ -39,7 +39,7 @@ export function PoolPage({ id }: { id: string }) {
       back={{ href: '#/pools', name: 'Pools' }}
       actions={<PoolActions {...{ pool, edits }} />}
     >
-      <Fault text={poolOf(id) === undefined ? loaded.fault : ''} />
+      <Fault fault={poolOf(id) === undefined ? loaded.fault : ''} />
       <Members {...{ pool, edits }} />
       <HealthHistory pool={pool.id} />
       <HealthCheck {...{ pool, edits }} />
@@ -239,8 +239,7 @@ function HealthCheck({ pool, edits }: { pool: Pool; edits: Edits }) {
         </div>
       }
     >
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value === null && (
         <Empty title="Nobody probes these members">
           Without a health check every enabled member counts as healthy.

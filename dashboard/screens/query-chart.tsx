@@ -1,10 +1,9 @@
 // Responses a second by their code, of this node, as a chart that grows.
-import { useEffect, useState } from 'preact/hooks'
-import { sentence } from '../api/client.ts'
+import { send } from '../api/client.ts'
 import { nowMs } from '../api/clock.ts'
+import { useLoad } from '../api/load.ts'
 import { Card, Fault } from '../parts/page.tsx'
 import { Chart } from '../parts/chart.tsx'
-import { send } from '#dashboard/api/client.ts'
 
 const everyMs = 3_000
 const pointsMax = 200
@@ -24,34 +23,12 @@ interface Point {
 const points: Point[] = []
 
 export function QueryChart() {
-  const [data, setData] = useState(dataOf)
-  const [fault, setFault] = useState('')
-  useEffect(() => {
-    let isHere = true
-    const ask = async (): Promise<void> => {
-      try {
-        const responses = await readResponses()
-        if (!isHere) return
-        points.push({ ms: nowMs(), responses })
-        if (points.length > pointsMax) points.shift()
-        setData(dataOf)
-        setFault('')
-      } catch (error) {
-        if (isHere) setFault(sentence(error))
-      }
-    }
-    void ask()
-    const timer = setInterval(() => void ask(), everyMs)
-    return () => {
-      isHere = false
-      clearInterval(timer)
-    }
-  }, [])
+  const { value: data = dataOf(), fault, reload } = useLoad('responses', readOn, everyMs)
   const now = data.slice(1).map((row) => row.at(-1) ?? 0)
   const said = series.map(({ name }, i) => `${name} ${now[i]?.toFixed(1)}`).join(', ')
   return (
     <Card title="Answers a second" aside={<span class="hint">this node, by response code</span>}>
-      <Fault text={fault} />
+      <Fault {...{ fault, reload }} />
       {data[0]!.length < 2 ? (
         <p class="soft chart">Counting: the first points are here in a few seconds.</p>
       ) : (
@@ -59,6 +36,15 @@ export function QueryChart() {
       )}
     </Card>
   )
+}
+
+/** Less than a second after a reading nothing is added: a rate needs time. */
+async function readOn(): Promise<(number | null)[][]> {
+  const responses = await readResponses()
+  const ms = nowMs()
+  if (ms - (points.at(-1)?.ms ?? 0) >= 1_000) points.push({ ms, responses })
+  if (points.length > pointsMax) points.shift()
+  return dataOf()
 }
 
 /** Rates between each two readings; a counter that has begun anew gives none. */

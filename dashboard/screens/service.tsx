@@ -7,7 +7,7 @@ import type { Service } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go, to } from '../parts/location.ts'
-import { Card, Fault, Loading, Page } from '../parts/page.tsx'
+import { Card, Fault, LoadState, Page } from '../parts/page.tsx'
 import type { Simulation } from './simulation.tsx'
 import { SimulatedMembers, StepList } from './simulation.tsx'
 import { wayOf } from './services.tsx'
@@ -21,7 +21,7 @@ export function ServicePage({ id }: { id: string }) {
   if (service === undefined) {
     return (
       <Page title="Service" back={{ href: '#/services', name: 'Services' }}>
-        {loaded.fault === '' ? <Loading /> : <Fault text={loaded.fault} retry={loaded.reload} />}
+        <LoadState {...loaded} />
       </Page>
     )
   }
@@ -55,7 +55,7 @@ export function ServicePage({ id }: { id: string }) {
         </>
       }
     >
-      <Fault text={serviceOf(id) === undefined ? loaded.fault : ''} />
+      <Fault fault={serviceOf(id) === undefined ? loaded.fault : ''} />
       <div class="grid">
         <Facts service={service} />
         <NowCard service={service} />
@@ -122,8 +122,7 @@ function NowCard({ service: { domain, poolId } }: { service: Service }) {
   }, [health])
   return (
     <Card title="How it answers now">
-      <Fault text={fault} retry={reload} />
-      {value === undefined && fault === '' && <Loading />}
+      <LoadState {...{ value, fault, reload }} />
       {value?.service && (
         <div class="stack">
           <StepList service={value.service} />

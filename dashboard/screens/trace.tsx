@@ -99,7 +99,7 @@ export function Trace() {
           </div>
         </form>
       </Card>
-      <Fault text={fault} />
+      <Fault fault={fault} />
       {now === null && fault === '' && <NothingAsked />}
       {now !== null && (
         <Found {...{ found: now.found, health, assume }}>
