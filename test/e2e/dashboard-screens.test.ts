@@ -144,11 +144,12 @@ test(
 test(
   'the overview tells which other nodes are not well, and why',
   async () => {
+    await tellOfNodes(node, { iad1: { reasons: ['bundle-old'] } })
     const { page } = await signedIn(world.admin)
     const tile = page.getByRole('link', { name: /^Other nodes/ })
-    await tellOfNodes(node, { iad1: { reasons: ['bundle-old'] } })
     await tile.filter({ hasText: /3 of 4 well.*iad1 is degraded \(bundle-old\)/ }).waitFor()
     await tellOfNodes(node)
+    await page.reload()
     await tile.filter({ hasText: /4 of 4 well/ }).waitFor()
   },
   patienceMs,
