@@ -25,12 +25,6 @@ import { crowdViolations, roomCycleViolations, unfoundTests } from './tidy/room-
 import { parseSource } from './tidy/source.ts'
 import type { Source } from './tidy/source.ts'
 import { wayThrough } from './tidy/way-in.ts'
-import {
-  banViolations,
-  lockFileViolations,
-  openerViolations,
-  wordViolations,
-} from './tidy/word-rules.ts'
 
 const low: Layer = { folder: 'low', says: 'x', mayImport: [], packages: [], node: ['crypto'] }
 const top: Layer = {
@@ -307,80 +301,6 @@ test('a layer that keeps state has assertions, each with a sentence', () => {
   expect(judge("assert(a, 'fall')\nb\n")).toEqual(['low/a.ts:1: say what holds'])
 })
 
-describe('sentences of comments', () => {
-  test.each([
-    ['// Of the whole node.', 1],
-    ['/** Who asks. */', 1],
-    ['const a = 1 // Those that are left.', 1],
-    ['class A {\n  #a = 1\n  /** Of a. */\n  b = 2\n}', 3],
-    ['/** Kept for a while. Whoever asks gets it. */', 1],
-    ['/** Kept (for a while.) Of two, the first one. */', 1],
-    ['// Kept for a\n// while. Of two,\n// the first one.', 2],
-    ['/**\n * Kept for a while.\n *\n * Those of others go first.\n */', 4],
-    ['/**\n * Kept:\n * - Of a node.\n */', 3],
-    ['/**\n * @param a Of a node.\n * @returns a\n */', 2],
-    ['/** @returns Those of a node. */', 1],
-  ])('%j is refused', (text, line) => {
-    const found = openerViolations(parseSource('low/a.ts', text))
-    expect(found).toEqual([expect.stringMatching(`^low/a.ts:${line}: a sentence opens with "`)])
-  })
-
-  test.each([
-    '// The sum of all. Whose it is, nobody knows: those who ask are told.',
-    '// What is left\n// Of two words in a line.',
-    'const a = "// Of a text"',
-    'const a = `/** Of a ${b} text */ // Of it`',
-    'const a = /\\/\\/ Of a pattern/',
-    '// `Of` opens nothing. "Who" neither.',
-    '// e.g. the first.\nconst Of = 1',
-  ])('%j is right', (text) => {
-    expect(openerViolations(parseSource('low/a.ts', text))).toEqual([])
-  })
-})
-
-describe('banned constructs', () => {
-  const refused: readonly [path: string, text: string, name: string][] = [
-    ['lib/a.ts', 'enum A { B }', 'enum'],
-    ['lib/a.ts', 'namespace A { export const b = 1 }', 'namespace'],
-    ['lib/a.ts', 'export default function a() {}', 'default export'],
-    ['lib/a.ts', 'export default 1', 'default export'],
-    ['lib/a.ts', `export * from './b.ts'`, 'barrel (`export *`)'],
-    ['lib/a.ts', `import { type B } from './b.ts'`, 'inline `{ type X }`'],
-    ['test/a.test.ts', `test.only('x', () => {})`, 'skipped or focused test'],
-    ['test/a.test.ts', `describe.skip('x', () => {})`, 'skipped or focused test'],
-    ['test/a.test.ts', `test.skipIf(true)('x', () => {})`, 'skipped or focused test'],
-    ['test/a.test.ts', `vi.mock('#lib/b.ts')`, 'mock of a module or class of ours'],
-    ['test/a.test.ts', `vi.mock(import('#lib/b.ts'))`, 'mock of a module or class of ours'],
-    ['test/a.test.ts', `vi.doMock('#lib/b.ts')`, 'mock of a module or class of ours'],
-    ['test/a.test.ts', `vi.spyOn(B.prototype, 'c')`, 'mock of a module or class of ours'],
-    ['test/a.test.ts', 'const a = {} as never', '`as never`'],
-    ['lib/a.ts', 'b(c as never)', '`as never`'],
-    ['api/a.ts', `console.log('x')`, 'console'],
-    ['runtime/a.ts', 'process.env', 'process.env'],
-    ['routing/a.ts', 'Math.random()', 'Math.random'],
-    ['compiler/a.ts', 'Date.now()', 'a clock'],
-    ['compiler/a.ts', 'new Date()', 'a clock'],
-    ['compiler/a.ts', 'performance.now()', 'a clock'],
-  ]
-  test.each(refused)('%s may not say %j', (path, text, name) => {
-    const found = said(banViolations(parseSource(path, text)))
-    expect(found).toEqual([expect.stringContaining(`${name} is banned; use `)])
-  })
-
-  const accepted: readonly [path: string, text: string][] = [
-    ['lib/clock.ts', 'Date.now()'],
-    ['cli/a.ts', 'process.env; console.log(1)'],
-    ['test/a.test.ts', 'Math.random(); process.env'],
-    ['vitest.config.ts', 'export default {}'],
-    ['api/a.ts', 'new Date(0)'],
-    ['test/a.test.ts', `vi.spyOn(JSON, 'parse'); const a: never[] = []`],
-    ['lib/a.ts', `declare module 'x' {}`],
-  ]
-  test.each(accepted)('%s may say %j', (path, text) => {
-    expect(banViolations(parseSource(path, text))).toEqual([])
-  })
-})
-
 describe('hot-path law', () => {
   const refused: readonly [text: string, offence: string][] = [
     ['new Uint8Array(2)', '`new`'],
@@ -450,49 +370,20 @@ describe('hot-path law', () => {
   })
 })
 
-describe('words', () => {
-  test.each([
-    `TO${'DO'}: later`,
-    `see ../${'shared'}/x`,
-    `at /${'work'}/main`,
-    `see ${'design'}.md`,
-    `${'design'} section 5`,
-    `as ${'document'} A says`,
-    `(${'document'} B, "Blend")`,
-    `(${'design'}: one folder)`,
-    `https://x.${'nexus'}.example/npm`,
-  ])('refuse %j', (line) => {
-    expect(wordViolations('a.md', `fine\n${line}`)).toEqual([expect.stringMatching(/^a\.md:2: /)])
+test('an idle dependency, and a row of what is no program, are found', () => {
+  const manifest = JSON.stringify({
+    dependencies: { used: '1', '@scope/found': '1', idle: '1' },
+    devDependencies: { '@types/used': '1', '@types/idle': '1', runs: '1', '@types/runs': '1' },
   })
-
-  test('accept prose', () => {
-    expect(wordViolations('a.md', 'RFC 1035 section 4.1 · docs/adr · ../test/layers.ts')).toEqual(
-      [],
-    )
+  const files = tree({
+    'low/a.ts': `import a from 'used/part.js'`,
+    'test/b.ts': `require.resolve('@scope/found/package.json')`,
   })
-
-  test('find a dependency that nothing imports, and a row of what is no program', () => {
-    const manifest = JSON.stringify({
-      dependencies: { used: '1', '@scope/found': '1', idle: '1' },
-      devDependencies: { '@types/used': '1', '@types/idle': '1', runs: '1', '@types/runs': '1' },
-    })
-    const files = tree({
-      'low/a.ts': `import a from 'used/part.js'`,
-      'test/b.ts': `require.resolve('@scope/found/package.json')`,
-    })
-    const programs = { runs: 'npm start', used: 'npm run used', gone: 'npm run gone' }
-    expect(idleDependencies(manifest, files, programs)).toEqual([
-      'idle is imported nowhere; remove it by npm uninstall',
-      '@types/idle is imported nowhere; remove it by npm uninstall',
-      'used is no program that only runs; remove its row',
-      'gone is no program that only runs; remove its row',
-    ])
-  })
-
-  test('find a lock file that names another registry', () => {
-    const lock = (host: string): string =>
-      JSON.stringify({ packages: { 'node_modules/a': { resolved: `https://${host}/a.tgz` } } })
-    expect(lockFileViolations(lock('registry.npmjs.org'))).toEqual([])
-    expect(lockFileViolations(lock('mirror.example'))).toHaveLength(1)
-  })
+  const programs = { runs: 'npm start', used: 'npm run used', gone: 'npm run gone' }
+  expect(idleDependencies(manifest, files, programs)).toEqual([
+    'idle is imported nowhere; remove it by npm uninstall',
+    '@types/idle is imported nowhere; remove it by npm uninstall',
+    'used is no program that only runs; remove its row',
+    'gone is no program that only runs; remove its row',
+  ])
 })

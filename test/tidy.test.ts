@@ -41,6 +41,7 @@ import {
   banViolations,
   lockFileViolations,
   openerViolations,
+  tagViolations,
   wordViolations,
 } from './tidy/word-rules.ts'
 import { testsOf } from './where.ts'
@@ -158,6 +159,10 @@ test('functions that run for every query allocate nothing that can be seen', () 
 
 test('no sentence of a comment opens with Of, Who, Whoever or Those', () => {
   expect(sources.flatMap(openerViolations)).toEqual([])
+})
+
+test('each parameter and result that a comment describes has a line of its own', () => {
+  expect(sources.flatMap(tagViolations)).toEqual([])
 })
 
 test('no text speaks of what is not in this repository', () => {

@@ -18,7 +18,8 @@ export class CoveredOctets {
 
   /**
    * @param rrset which has been read
-   * @param head where rdata of the RRSIG record begins in `reply` @param headEnd its signature
+   * @param head where rdata of the RRSIG record begins in `reply`
+   * @param headEnd its signature
    */
   of(
     rrset: RrsetDigest,

@@ -29,7 +29,10 @@ export class DigestMemo {
   digest1 = 0
   labels = 0
 
-  /** @param nodes of its bundle @returns its number: entries of other views are not found */
+  /**
+   * @param nodes of its bundle
+   * @returns its number: entries of other views are not found
+   */
   adopt(nodes: number): number {
     const wanted = Math.min(Math.max(nodes * 2, entriesMin), entriesMax)
     const entries = 2 ** Math.ceil(Math.log2(wanted))

@@ -36,7 +36,8 @@ export class RrsetDigest {
   #end = 0
 
   /**
-   * @param start of its first record in the reply @param end of the last one
+   * @param start of its first record in the reply
+   * @param end of the last one
    * @returns false: it is larger than what can be signed here
    */
   read(

@@ -148,7 +148,10 @@ function zoneAt(bundle: Bundle, name: Uint8Array): number {
   return isElsewhere || (flags & NodeFlag.Dname) !== 0 ? -1 : zoneOfNode(bundle, node)
 }
 
-/** @param name in lower case @returns its row, or -1 */
+/**
+ * @param name in lower case
+ * @returns its row, or -1
+ */
 export function nodeNamed(bundle: Bundle, name: Uint8Array): number {
   const { names, nameIndex, nameIndexMask, nameSeed, nodeRow } = bundle
   const hash = hashName(name, nameSeed)

@@ -161,7 +161,10 @@ export class SignatureTable {
     this.write(set + slot * Slot.Words, digest0, digest1, inception, signature)
   }
 
-  /** @param at where the slot begins @returns false: another thread writes it */
+  /**
+   * @param at where the slot begins
+   * @returns false: another thread writes it
+   */
   protected write(
     at: number,
     digest0: number,

@@ -79,7 +79,10 @@ export interface Signer {
   keyRdata(zone: number, type: number): readonly Uint8Array[] | undefined
   /** False: there is no signal at any name. */
   readonly hasSignals: boolean
-  /** @param octets has a name in lower case from `start` on @returns a row, or `noSignal` */
+  /**
+   * @param octets has a name in lower case from `start` on
+   * @returns a row, or `noSignal`
+   */
   signalAt(octets: Uint8Array, start: number): number
 }
 

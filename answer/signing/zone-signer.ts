@@ -274,7 +274,10 @@ function isSigned(bundle: Bundle, zone: number): boolean {
   return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
 }
 
-/** @param name in lower case @returns its row, or -1: it is no zone here that is to be signed */
+/**
+ * @param name in lower case
+ * @returns its row, or -1: it is no zone here that is to be signed
+ */
 function signedZoneNamed(bundle: Bundle, name: Uint8Array): number {
   const node = nodeNamed(bundle, name)
   const isZone = node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0

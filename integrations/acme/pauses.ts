@@ -113,7 +113,10 @@ function withNew(pause: AcmePause, others: readonly AcmePause[]): readonly AcmeP
   return [pause, ...newest.slice(0, acmeStateLimits.pausesMax - 1)]
 }
 
-/** @param failures in a row, from 1 @param draw 0 to 1 */
+/**
+ * @param failures in a row, from 1
+ * @param draw 0 to 1
+ */
 function pauseMs(
   { code, retryAfterMs }: { readonly code: string; readonly retryAfterMs: number | null },
   failures: number,

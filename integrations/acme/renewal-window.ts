@@ -91,7 +91,10 @@ export function drawnIn(
 
 const clockStepMs = 5_000
 
-/** @param saidMs what the CA says; null: nothing @param usualMs where it does not */
+/**
+ * @param saidMs what the CA says; null: nothing
+ * @param usualMs where it does not
+ */
 export function askedAgainMs(saidMs: number | null, usualMs: number): number {
   const { leastMs, mostMs } = renewalAskLimits
   return Math.min(Math.max(saidMs ?? usualMs, leastMs), mostMs)

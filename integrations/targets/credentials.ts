@@ -25,7 +25,10 @@ export function secretVariable(source: string, what: 'TOKEN' | 'PASSWORD'): stri
   return `GSLB_DISCOVERY_${source.toUpperCase().replaceAll('-', '_')}_${what}`
 }
 
-/** @param readFile throws @returns undefined: neither variable is set */
+/**
+ * @param readFile throws
+ * @returns undefined: neither variable is set
+ */
 export function secretOf(
   source: string,
   what: 'TOKEN' | 'PASSWORD',

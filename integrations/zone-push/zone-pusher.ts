@@ -335,7 +335,10 @@ export class ZonePusher {
     await this.#change((state) => (this.isHolder ? { ...state, beat: state.beat + 1 } : null))
   }
 
-  /** @param next null: not any more. @returns false: it is not so */
+  /**
+   * @param next null: not any more.
+   * @returns false: it is not so
+   */
   async #change(next: (state: PushState) => PushState | null): Promise<boolean> {
     const { store } = this.#parts
     const { name } = this.settings

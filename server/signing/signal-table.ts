@@ -15,7 +15,10 @@ export class SignalTable {
     this.#log = log
   }
 
-  /** @param withKeys rows of zones whose keys are here @returns null: there are none */
+  /**
+   * @param withKeys rows of zones whose keys are here
+   * @returns null: there are none
+   */
   of(bundle: Bundle, withKeys: ReadonlySet<number>): SharedArrayBuffer | null {
     const rows = [...withKeys].join()
     if (bundle.digest === this.#digest && rows === this.#rows) return this.#memory

@@ -13,7 +13,10 @@ export const zonePushLimits = {
 } as const
 
 export interface ZonePushStore {
-  /** @param target its name in the settings. @returns null: nothing was ever stored */
+  /**
+   * @param target its name in the settings.
+   * @returns null: nothing was ever stored
+   */
   readonly read: (target: string) => StoreCall<StoredPush | null>
   /**
    * @param seen the revision that the new state was made of; 0: there was none

@@ -104,7 +104,12 @@ async function startDhcpd(style: string): Promise<void> {
   await waitUntil('the DHCP server', () => dhcpdSaid.includes('Server starting service'), patience)
 }
 
-/** A client that calls itself laptop. @param id tells it from others @returns how it gives back */
+/**
+ * A client that calls itself laptop.
+ *
+ * @param id tells it from others
+ * @returns how it gives back
+ */
 function leaseFor(id: string): () => Promise<string> {
   const files = ['conf', 'leases', 'pid'].map((name) => join(site.path, `dhclient.${id}.${name}`))
   writeFileSync(files[0]!, `send host-name "laptop";\nsend dhcp-client-identifier "${id}";\n`)

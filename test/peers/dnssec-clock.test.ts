@@ -30,7 +30,10 @@ afterAll(async () => {
   removeTempDir(folder)
 })
 
-/** @param skewSeconds its clock less the node's @returns its port */
+/**
+ * @param skewSeconds its clock less the node's
+ * @returns its port
+ */
 async function startUnbound(skewSeconds: number): Promise<number> {
   const port = await freePort()
   const [date] = new Date(Date.now() + skewSeconds * 1_000).toISOString().split('.')

@@ -97,7 +97,10 @@ export class BootedSystem {
     return ['nsenter', `--net=/proc/${this.#leader}/ns/net`]
   }
 
-  /** @returns its output. @throws when it fails, with its output */
+  /**
+   * @returns its output.
+   * @throws when it fails, with its output
+   */
   async run(...command: readonly string[]): Promise<string> {
     const enter = ['--target', String(this.#leader), '--all', ...command]
     const { stdout } = await promisify(execFile)('nsenter', enter, { env })

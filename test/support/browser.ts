@@ -13,7 +13,8 @@ export interface Browser {
   /** One request. */
   readonly get: (url: string) => Promise<Visit>
   /**
-   * @param onto may change the target of a redirect @returns the first response that is no redirect
+   * @param onto may change the target of a redirect
+   * @returns the first response that is no redirect
    */
   readonly follow: (url: string, onto?: (next: URL) => URL) => Promise<Visit>
 }

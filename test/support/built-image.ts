@@ -24,7 +24,10 @@ export class BuiltImage {
   readonly #container: string
   readonly config: ImageConfig
 
-  /** @param work folder for all of buildah's files @param deb package with the program */
+  /**
+   * @param work folder for all of buildah's files
+   * @param deb package with the program
+   */
   constructor(work: string, deb: string) {
     const settings = join(work, 'storage.conf')
     const places = `graphroot = "${work}/graph"\nrunroot = "${work}/run"\n`

@@ -58,7 +58,10 @@ export interface ConfigWorld {
   readonly control: GitopsControl
   readonly gitdir: string
   readonly git: (...args: string[]) => string
-  /** @param path below /api/v1 @param by a bearer token */
+  /**
+   * @param path below /api/v1
+   * @param by a bearer token
+   */
   readonly call: (
     by: string,
     method: string,

@@ -5,7 +5,8 @@ import { syncBuiltinESMExports } from 'node:module'
 export type KillMoment = 'half written' | 'after the rename'
 
 /**
- * @param file end of the written name @param armed path of a file; without it nothing is killed
+ * @param file end of the written name
+ * @param armed path of a file; without it nothing is killed
  * @returns the value for `--import`
  */
 export function killAt(file: string, moment: KillMoment, armed: string): string {

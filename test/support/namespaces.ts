@@ -48,7 +48,10 @@ export class Namespaces {
     return ['nsenter', `--net=/proc/${this.#keeper(name).pid}/ns/net`]
   }
 
-  /** @returns its output. @throws when it fails */
+  /**
+   * @returns its output.
+   * @throws when it fails
+   */
   async run(name: string, ...command: readonly string[]): Promise<string> {
     const [program = '', ...args] = [...this.before(name), ...command]
     const { stdout } = await promisify(execFile)(program, args, { env, timeout: 60_000 })

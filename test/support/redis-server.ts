@@ -38,7 +38,8 @@ export const redisProducts: readonly RedisProduct[] = isValkeyTested
 export type RedisOptionList = Readonly<Record<string, string | number>>
 
 /**
- * @param appendfsync `always`: SIGKILL loses nothing that was acknowledged @param more further
+ * @param appendfsync `always`: SIGKILL loses nothing that was acknowledged
+ * @param more further
  * options, from the directory of the server
  */
 export async function startRedis(

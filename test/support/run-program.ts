@@ -40,7 +40,12 @@ interface Runner {
 
 let runner: Runner | undefined
 
-/** Blocks. @returns its standard output @throws ProgramFailed */
+/**
+ * Blocks.
+ *
+ * @returns its standard output
+ * @throws ProgramFailed
+ */
 export function runProgram(
   program: string,
   args: readonly string[],

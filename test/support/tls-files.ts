@@ -7,7 +7,10 @@ import { TlsCertificates } from '#server/tls/certificates.ts'
 import { filesIn, sourcesOf } from '#server/tls/sources.ts'
 import type { TlsFiles } from '#server/tls/sources.ts'
 
-/** @param name of its subject @param days of validity; below 1 it has expired */
+/**
+ * @param name of its subject
+ * @param days of validity; below 1 it has expired
+ */
 export function makeTlsFiles(directory: string, name: string, days = 90): TlsFiles {
   const files = { certFile: join(directory, 'cert.pem'), keyFile: join(directory, 'key.pem') }
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']

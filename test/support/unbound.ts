@@ -16,7 +16,8 @@ export interface Stub {
 }
 
 /**
- * @param records as in `lb.example.net. 5 IN A 192.0.2.1`, all of `example.net.` @param stubs zones
+ * @param records as in `lb.example.net. 5 IN A 192.0.2.1`, all of `example.net.`
+ * @param stubs zones
  * resolved at these servers @returns a function that ends it
  */
 export async function startUnbound(

@@ -228,6 +228,16 @@ export function openerViolations(source: Source): string[] {
   )
 }
 
+const severalTags = /^(?:\/\*\*| *\*).*@(?:param|returns|throws) .* @(?:param|returns|throws) /
+
+/** Refuses a line of a comment with two parameters, or a parameter and a result. */
+export function tagViolations(source: Source): string[] {
+  return source.text.split('\n').flatMap((line, i) => {
+    if (!severalTags.test(line.trimStart())) return []
+    return [`${source.path}:${i + 1}: give each @param, @returns and @throws a line of its own`]
+  })
+}
+
 /** Rules for the words of any text file of the repository. */
 export function wordViolations(path: string, text: string): string[] {
   if (!anywhere.some(({ pattern }) => pattern.test(text))) return []

@@ -49,9 +49,15 @@ export interface ExchangeParts {
   readonly transfers: Transfers
   /** undefined before the first bundle. */
   readonly source: () => ZoneSource | undefined
-  /** @param message without its signature. @returns when the update is durable and in force */
+  /**
+   * @param message without its signature.
+   * @returns when the update is durable and in force
+   */
   readonly update: (message: Uint8Array, key: ExchangeKey) => Promise<UpdateOutcome>
-  /** @param client its address @returns when the NOTIFY message has its outcome */
+  /**
+   * @param client its address
+   * @returns when the NOTIFY message has its outcome
+   */
   readonly notice: (message: Uint8Array, client: Uint8Array) => Promise<Rcode>
 }
 
@@ -87,7 +93,8 @@ export class Exchange {
   }
 
   /**
-   * @param message for which `answer` returned `handedOver` @param into 65,535 octets, not those of
+   * @param message for which `answer` returned `handedOver`
+   * @param into 65,535 octets, not those of
    * the message @returns octets of the reply, or its generator
    */
   handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
@@ -137,7 +144,10 @@ export class Exchange {
     return signer.signRefusal(into, length, record, refused, this.#parts.nowSeconds())
   }
 
-  /** @param message without its signature @param signature null: unsigned */
+  /**
+   * @param message without its signature
+   * @param signature null: unsigned
+   */
   #handlePlain(
     tx: Transaction,
     message: Uint8Array,

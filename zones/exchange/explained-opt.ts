@@ -14,7 +14,10 @@ const infoCodes: ReadonlyMap<Rcode, number> = new Map<Rcode, number>([
   [Rcode.ServFail, ExtendedError.NotReady],
 ])
 
-/** @param room of the reply, without its signature @returns where the record ends */
+/**
+ * @param room of the reply, without its signature
+ * @returns where the record ends
+ */
 export function appendOpt(
   into: Uint8Array,
   at: number,

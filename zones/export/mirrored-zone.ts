@@ -28,7 +28,10 @@ export interface MirrorOptions {
   readonly written: readonly WrittenName[]
 }
 
-/** @param apex in wire form and lower case. @returns undefined: the bundle has no such zone */
+/**
+ * @param apex in wire form and lower case.
+ * @returns undefined: the bundle has no such zone
+ */
 export function mirroredZone(
   bundle: Bundle,
   apex: Uint8Array,

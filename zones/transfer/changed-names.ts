@@ -226,7 +226,10 @@ class Comparison {
     for (let node = 0; node < isKnown.length; node++) if (isKnown[node] === 0) this.#mark(node, -1)
   }
 
-  /** @param before -1: the name is new @param after -1: it is gone */
+  /**
+   * @param before -1: the name is new
+   * @param after -1: it is gone
+   */
   #mark(before: number, after: number): void {
     if (before >= 0) this.#before.mark(before)
     if (after >= 0) this.#after.mark(after)

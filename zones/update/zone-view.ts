@@ -67,5 +67,8 @@ export function closestApex(bundle: Bundle, name: Uint8Array): Uint8Array | unde
   }
 }
 
-/** @param name in wire form and lower case. @returns -1: there is no such node */
+/**
+ * @param name in wire form and lower case.
+ * @returns -1: there is no such node
+ */
 const findNode = (bundle: Bundle, name: Uint8Array): number => findStored(bundle, name, 0)

@@ -21,7 +21,10 @@ export function mmdbCorpus(): { name: string; bytes: Buffer }[] {
     .map((name) => ({ name, bytes: readFileSync(join(folder, name)) }))
 }
 
-/** @returns the error sentence, or 'accepted' after a look at the tables. @throws never */
+/**
+ * @returns the error sentence, or 'accepted' after a look at the tables.
+ * @throws never
+ */
 export function outcomeOf(bytes: Buffer, setting: GeoSetting): string {
   const database = openMmdb(bytes)
   if (!database.ok) return database.error

@@ -3,7 +3,10 @@ import { Slot } from '#answer/signing/signature-table.ts'
 
 const headWords = 8
 
-/** @param memory of all threads @returns how often a signature was written */
+/**
+ * @param memory of all threads
+ * @returns how often a signature was written
+ */
 export function signatureWrites(memory: SharedArrayBuffer): number {
   const words = new Int32Array(memory)
   let sum = 0

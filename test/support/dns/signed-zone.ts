@@ -114,7 +114,10 @@ export interface SignedNode extends RunningNode {
   readonly keys: ZoneKeys
 }
 
-/** @param directory for its key @param log receives messages about keys */
+/**
+ * @param directory for its key
+ * @param log receives messages about keys
+ */
 export async function startSignedNode(
   directory: string,
   algorithm: number,

@@ -17,7 +17,10 @@ export class ZoneCopy {
   /** Lines, the SOA among them. */
   readonly lines = new Set<string>()
 
-  /** @returns which form the reply has. @throws Error when it has none, or does not fit */
+  /**
+   * @returns which form the reply has.
+   * @throws Error when it has none, or does not fit
+   */
   take(messages: readonly Message[]): TransferForm {
     const records = messages.flatMap(({ answer }) => answer)
     const [first, second] = records

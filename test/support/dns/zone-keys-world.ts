@@ -34,7 +34,10 @@ export interface ZoneKeysWorld {
   readonly stop: () => Promise<void>
 }
 
-/** @param zone has a key @param other should be signed as well */
+/**
+ * @param zone has a key
+ * @param other should be signed as well
+ */
 export async function startZoneKeysWorld(zone: string, other: string): Promise<ZoneKeysWorld> {
   const directory = makeTempDir('zone-keys')
   const clock = { nowMs: () => 5_000_000 }

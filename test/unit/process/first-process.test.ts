@@ -7,7 +7,11 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const source = join(import.meta.dirname, '../../../process/first-process.ts')
 
-/** @param pid that it is told to have @param more of the script @returns code and signal */
+/**
+ * @param pid that it is told to have
+ * @param more of the script
+ * @returns code and signal
+ */
 async function endOf(pid: number, more: string, signal: NodeJS.Signals): Promise<unknown[]> {
   const script = `
     import { endAtSignals } from ${JSON.stringify(pathToFileURL(source).href)}
