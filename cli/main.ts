@@ -1,10 +1,10 @@
 // Starts the program: holds the table of commands, and runs the one that argv names. Adding one
 // means a file in commands/, a line here, and its cases.
 import { systemClock } from '#lib/clock.ts'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean } from '#lib/suggest.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { Exit, runCommand, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { endNow } from '#process/end-now.ts'
 import { endAtSignals } from '#process/first-process.ts'
@@ -127,8 +127,7 @@ export async function main(argv: readonly string[], io: Io): Promise<Exit> {
   }
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load === undefined) {
-    const near = suggest(name, Object.keys(commands))
-    const hint = near === undefined ? '' : `; did you mean "${near}"?`
+    const hint = didYouMean(name, Object.keys(commands))
     io.err(`gslbd: there is no command "${name}"${hint}\nRun "gslbd help" for the list.\n`)
     return Exit.Usage
   }
@@ -138,7 +137,7 @@ export async function main(argv: readonly string[], io: Io): Promise<Exit> {
     return Exit.Ok
   }
   try {
-    return await command.run(args, io)
+    return await runCommand(command, args, io)
   } catch (error) {
     if (!isUsageError(error)) throw error
     io.err(`gslbd ${name}: ${usageSentence(error)}\nRun "gslbd ${name} --help" for its usage.\n`)

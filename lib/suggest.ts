@@ -20,6 +20,12 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
   return best ?? longer
 }
 
+/** @returns a clause to put behind a message; '' where no known word is near */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const near = suggest(word, known)
+  return near === undefined ? '' : `; did you mean "${near}"?`
+}
+
 /** Optimal string alignment distance; returns `limit` once it cannot be lower. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit

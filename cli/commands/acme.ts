@@ -1,9 +1,9 @@
 // `gslbd acme`: says what certificate an ACME server gave, and how the next one does.
 import { plain } from '#cli/terminal/paint.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
-import { fieldsOf } from '#lib/text/json.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
+import { fieldsOf, rowsOf } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
-import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd acme status [--url URL] [--json]
@@ -28,13 +28,10 @@ export const acme: Command = {
     const { positionals, values } = commandLine(args, options)
     if (positionals.length !== 1 || positionals[0] !== 'status')
       throw new UsageError('write status')
-    const api = openNodeApi(values.url, io.env)
-    if (!api.ok) throw new UsageError(api.error)
-    const asked = await api.value.json('/api/v1/acme/certificates')
-    if (!asked.ok) return endWith(io, Exit.ErrorsFound, `gslbd acme: ${asked.error.message}`)
-    if (values.json) io.out(`${JSON.stringify(asked.value)}\n`)
-    const all = (Array.isArray(asked.value) ? asked.value : []).map(fieldsOf)
-    if (!values.json) io.out(all.length === 0 ? none : all.map(textOf).join(''))
+    const listed = needed(await nodeApiFor(values.url, io).json('/api/v1/acme/certificates'))
+    const all = rowsOf(listed)
+    if (values.json) io.out(`${JSON.stringify(listed)}\n`)
+    else io.out(all.length === 0 ? none : all.map(textOf).join(''))
     return all.every(isWell) ? Exit.Ok : Exit.ErrorsFound
   },
 }

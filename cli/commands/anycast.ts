@@ -1,6 +1,6 @@
 // `gslbd anycast`: asks the BGP daemon for the routes of a node, or withdraws them.
 import { watchNode } from '#node/anycast/watch.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { atMostOne, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd anycast status|withdraw [--settings FILE]
@@ -21,8 +21,7 @@ export const anycast: Command = {
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, { settings: { type: 'string' } })
-    const [verb, ...rest] = positionals
-    if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one too many`)
+    const verb = atMostOne(positionals, `"${positionals[1]}" is one too many`)
     // Started by each node that announces addresses: it waits for the node to end.
     if (verb === 'guard') return guard(io)
     if (verb !== 'status' && verb !== 'withdraw') throw new UsageError('write status or withdraw')
@@ -44,18 +43,14 @@ async function guard(io: Io): Promise<Exit> {
 
 async function tell(verb: 'status' | 'withdraw', file: string | undefined, io: Io): Promise<Exit> {
   // Loaded on demand, since the guard does not need it.
-  const { loadSettings } = await import('#settings/settings.ts')
+  const { settingsFor } = await import('#cli/files/settings-file.ts')
   const { driverOf } = await import('#node/anycast/drivers.ts')
-  const settings = loadSettings({ file, env: io.env, flags: {} })
-  if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
-  const driver = driverOf(settings.value.anycast)
+  const driver = driverOf(settingsFor(io, file).anycast)
   if (driver === null) {
     io.out('The settings announce nothing: anycast.driver is none.\n')
     return Exit.Ok
   }
-  const told = await (verb === 'status' ? driver.look() : driver.withdraw())
-  if (!told.ok) return endWith(io, Exit.ErrorsFound, `gslbd anycast: ${told.error}`)
-  const { announces, text } = told.value
+  const { announces, text } = needed(await driver[verb === 'status' ? 'look' : 'withdraw']())
   io.out(
     `${announces === null ? '' : `announced: ${announces}. `}${text || 'it cannot be asked'}\n`,
   )

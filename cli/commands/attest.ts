@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import { attestCommit, findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { systemClock } from '#lib/clock.ts'
-import { commandLine, Exit } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import { commandLine, Exit, needed } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 import { findSigningKey } from '#cli/files/signing-key.ts'
 import { searchPath } from '#cli/files/search-path.ts'
 
@@ -31,21 +31,15 @@ export const attest: Command = {
       repo: { type: 'string', default: '.' },
       key: { type: 'string' },
     })
-    const found = findRepository(resolve(values.repo))
-    if (!found.ok) return fail(io, found.error)
-    const { gitdir, isBare } = found.value
+    const { gitdir, isBare } = needed(findRepository(resolve(values.repo)), Exit.Trust)
     const signing = findSigningKey({ named: values.key, gitdir, isBare, env: io.env })
-    if (!signing.ok) return fail(io, signing.error)
-    const { key, path } = signing.value
+    const { key, path } = needed(signing, Exit.Trust)
     const driver = createDiskDriver(gitdir)
     const refs: string[] = []
     for (const name of positionals.length === 0 ? ['HEAD'] : positionals) {
-      const commit = resolveCommit(driver, name, searchPath())
-      if (!commit.ok) return fail(io, commit.error)
+      const commit = needed(resolveCommit(driver, name, searchPath()), Exit.Trust)
       const nowSeconds = Math.floor(systemClock.nowMs() / 1000)
-      const ref = await attestCommit(driver, commit.value, nowSeconds, key)
-      if (!ref.ok) return fail(io, ref.error)
-      refs.push(ref.value)
+      refs.push(needed(await attestCommit(driver, commit, nowSeconds, key), Exit.Trust))
     }
     const { fingerprint } = key.publicKey
     io.out(`signed with ${path}, ${fingerprint}. ${nextStep(refs, isBare, gitdir)}\n`)
@@ -58,9 +52,4 @@ function nextStep(refs: readonly string[], isBare: boolean, gitdir: string): str
   if (isBare) return `In ${gitdir}:\n\n${refs.map((ref) => `  ${ref}\n`).join('')}`
   const refspecs = refs.map((ref) => `${ref}:${ref}`).join(' ')
   return `Publish it with:\n\n  git push origin ${refspecs}`
-}
-
-function fail(io: Io, sentence: string): Exit {
-  io.err(`gslbd attest: ${sentence}\n`)
-  return Exit.Trust
 }

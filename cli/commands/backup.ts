@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { atMostOne, commandLine, Exit, needed } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { holderOf, openDataDir } from '#process/data/data-dir.ts'
 import { askForBackup } from '#node/stores/backup-socket.ts'
 import { Backups } from '#node/stores/backups.ts'
 import type { AskedBackup } from '#node/stores/backups.ts'
 import { createNodeState } from '#node/stores/state.ts'
-import { loadSettings } from '#settings/settings.ts'
+import { settingsFor } from '#cli/files/settings-file.ts'
 import type { Settings } from '#settings/settings.ts'
 
 const usage = `Usage: gslbd backup [FILE] [--settings FILE] [--data-dir DIR]
@@ -39,15 +39,12 @@ export const backup: Command = {
       settings: { type: 'string' },
       'data-dir': { type: 'string' },
     })
-    const [file, ...others] = positionals
-    if (others.length > 0) throw new UsageError('name one file')
+    const file = atMostOne(positionals, 'name one file')
     const { settings: settingsFile, ...flags } = values
-    const settings = loadSettings({ file: settingsFile, env: io.env, flags })
-    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
+    const settings = settingsFor(io, settingsFile, flags)
     io.progress?.('taking a backup')
-    const taken = await take(settings.value, file === undefined ? '' : resolve(file))
-    if (!taken.ok) return endWith(io, Exit.ErrorsFound, `gslbd backup: ${taken.error}`)
-    const { path, rows, missing } = taken.value
+    const taken = await take(settings, file === undefined ? '' : resolve(file))
+    const { path, rows, missing } = needed(taken)
     io.out(`${path}\n`)
     io.err(`${rows} rows; keep it where you keep secrets: it has private keys\n`)
     for (const sentence of missing) io.err(`gslbd backup: ${sentence}\n`)

@@ -1,11 +1,11 @@
 // `gslbd bundle`: shows and verifies a bundle file.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { layout } from '#bundle/format/format.ts'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean } from '#lib/suggest.ts'
 import { openBundleFile, readTrustedKeys } from '#cli/files/bundle-file.ts'
 import { bundleAsJson } from '#routing/print/bundle-json.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import { commandLine, Exit, needed, onlyOne, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd bundle inspect FILE
        gslbd bundle verify FILE [--trust FILE]…
@@ -21,8 +21,6 @@ dump      prints all that is in it as JSON
 Exit codes: 0 fine; 1 damaged; 2 wrong call or unreadable file; 4 not signed by a trusted key.`
 
 const actions = ['inspect', 'verify', 'dump'] as const
-/** Faults of the signature; the octets are sound. */
-const trustFaults: readonly string[] = ['unsigned', 'unknown-key', 'bad-signature']
 
 export const bundle: Command = {
   name: 'bundle',
@@ -30,22 +28,17 @@ export const bundle: Command = {
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, { trust: { type: 'string', multiple: true } })
-    const [action, path, ...rest] = positionals
+    const [action, ...files] = positionals
     const known = actions.find((name) => name === action)
     if (known === undefined) throw new UsageError(unknownAction(action))
-    if (path === undefined || rest.length > 0) throw new UsageError('give one file')
+    const path = onlyOne(files, 'give one file')
     if (values.trust !== undefined && known !== 'verify') {
       throw new UsageError('--trust belongs to gslbd bundle verify')
     }
-    const trusted = values.trust === undefined ? undefined : readTrustedKeys(values.trust)
-    if (trusted?.ok === false) return fail(io, trusted.error, Exit.Usage)
-    const opened = openBundleFile(path, trusted?.value)
-    if (!opened.ok) {
-      if (typeof opened.error === 'string') return fail(io, opened.error, Exit.Usage)
-      const { code, message } = opened.error
-      const exit = trustFaults.includes(code) ? Exit.Trust : Exit.ErrorsFound
-      return fail(io, `${path}: ${message} (${code})`, exit)
-    }
+    const trusted =
+      values.trust === undefined ? undefined : needed(readTrustedKeys(values.trust), Exit.Usage)
+    const opened = openBundleFile(path, trusted)
+    if (!opened.ok) throw opened.error
     io.out(print(known, opened.value, trusted !== undefined, path))
     return Exit.Ok
   },
@@ -53,13 +46,7 @@ export const bundle: Command = {
 
 function unknownAction(action: string | undefined): string {
   if (action === undefined) return 'say what to do: inspect, verify or dump'
-  const near = suggest(action, actions)
-  return `there is no "${action}"${near === undefined ? '' : `; did you mean "${near}"?`}`
-}
-
-function fail(io: Io, sentence: string, exit: Exit): Exit {
-  io.err(`gslbd bundle: ${sentence}\n`)
-  return exit
+  return `there is no "${action}"${didYouMean(action, actions)}`
 }
 
 function print(

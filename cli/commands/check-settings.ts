@@ -1,8 +1,9 @@
 // `gslbd check-settings`: checks a node's settings before it is started with them.
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { checkStart } from '#node/compose/start-checks.ts'
-import { loadSettings, placedSentences } from '#settings/settings.ts'
+import { settingsFor } from '#cli/files/settings-file.ts'
+import { placedSentences } from '#settings/settings.ts'
 
 const usage = `Usage: gslbd check-settings FILE
 
@@ -21,19 +22,13 @@ export const checkSettings: Command = {
     const [file, surplus] = positionals
     if (file === undefined) throw new UsageError('name the settings file')
     if (surplus !== undefined) throw new UsageError(`"${surplus}" is one too many: give one file`)
-    const settings = loadSettings({ file, env: io.env, flags: {} })
-    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
-    const { errors, warnings } = await checkStart(settings.value, io.env)
+    const settings = settingsFor(io, file)
+    const { errors, warnings } = await checkStart(settings, io.env)
     for (const warning of warnings) io.err(`${file}: warning: ${warning}\n`)
     if (errors.length > 0) {
-      io.err(
-        placedSentences(file, errors)
-          .map((error) => `${error}\n`)
-          .join(''),
-      )
-      return Exit.ErrorsFound
+      return endWith(io, Exit.ErrorsFound, placedSentences(file, errors).join('\n'))
     }
-    io.out(`${file}: a node takes these settings; its data is in ${settings.value.dataDir}\n`)
+    io.out(`${file}: a node takes these settings; its data is in ${settings.dataDir}\n`)
     return Exit.Ok
   },
 }

@@ -7,12 +7,11 @@ import { summary } from '#diagnostics/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean } from '#lib/suggest.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
-import type { CheckPolicyValues } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import { commandLine, Exit, needed, onlyOne, UsageError } from '#system/process/command.ts'
+import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 import { KeptOutcome } from '#cli/files/kept-outcome.ts'
 import type { Outcome } from '#cli/files/kept-outcome.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
@@ -38,22 +37,23 @@ Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call, unreadabl
 no commit in common with REF; 3 with --base, it changes more than the guardrails permit, and no
 commit since REF says why.`
 
+const options = {
+  format: { type: 'string', default: 'text' },
+  base: { type: 'string' },
+  geoip: { type: 'string' },
+  asn: { type: 'string' },
+  'allowed-signers': { type: 'string' },
+  pools: { type: 'boolean', default: false },
+  ...checkPolicyOptions,
+} as const
+
 export const check: Command = {
   name: 'check',
   summary: 'check a configuration directory',
   usage,
   async run(args, io) {
-    const { positionals, values } = commandLine(args, {
-      format: { type: 'string', default: 'text' },
-      base: { type: 'string' },
-      geoip: { type: 'string' },
-      asn: { type: 'string' },
-      'allowed-signers': { type: 'string' },
-      pools: { type: 'boolean', default: false },
-      ...checkPolicyOptions,
-    })
-    const [path, ...rest] = positionals
-    if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
+    const { positionals, values } = commandLine(args, options)
+    const path = onlyOne(positionals, 'give one directory')
     const print = formatNamed(values.format)
     const checkPolicy = checkPolicyOf(values)
     const { format, pools, geoip, base } = values
@@ -99,18 +99,11 @@ async function compiled(
   return createCompiler({ ...parts, policyTests }).compile(files, options)
 }
 
-interface CompareOptions extends CheckPolicyValues {
-  readonly format: string
-  readonly geoip?: string | undefined
-  readonly asn?: string | undefined
-  readonly 'allowed-signers'?: string | undefined
-}
-
 async function compare(
   path: string,
   ref: string,
   after: CompileSuccess,
-  values: CompareOptions,
+  values: ValuesOf<typeof options>,
   io: Io,
 ): Promise<Exit> {
   io.progress?.(`comparing with ${ref}`)
@@ -134,8 +127,7 @@ async function compare(
     allowedSigners,
     policyTests: createPolicyTests(),
   })
-  if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
-  const { isHeld, sentence, hasUncommitted, unknown } = compared.value
+  const { isHeld, sentence, hasUncommitted, unknown } = needed(compared, Exit.Usage)
   // Machine-readable output has no place for the text.
   const say = values.format === 'text' ? io.out : io.err
   if (sentence !== '') say(`${sentence}\n`)
@@ -158,9 +150,7 @@ async function subdivisionsOf(
 function formatNamed(name: string) {
   const print = Object.hasOwn(formats, name) ? formats[name] : undefined
   if (print !== undefined) return print
-  const near = suggest(name, Object.keys(formats))
-  const hint = near === undefined ? '' : `; did you mean "${near}"?`
-  throw new UsageError(`there is no format "${name}"${hint}`)
+  throw new UsageError(`there is no format "${name}"${didYouMean(name, Object.keys(formats))}`)
 }
 
 function verdict(result: CompileResult): string {

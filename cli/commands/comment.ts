@@ -4,8 +4,15 @@ import { join } from 'node:path'
 import { commentMark, commentMax } from '#cli/review/comment-body.ts'
 import type { Call, Change, Forge, Verdict } from '#cli/review/forge.ts'
 import { textAt } from '#cli/watch/json-fields.ts'
-import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import {
+  commandLine,
+  Exit,
+  needed,
+  onlyOne,
+  UsageError,
+  variable,
+} from '#system/process/command.ts'
+import type { Command, ValuesOf } from '#system/process/command.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
@@ -30,42 +37,39 @@ DIR may come from the job of somebody else: what it says is taken as text, and b
 
 Exit codes: 0 posted, or there is no such pull request any more; 1 not posted; 2 wrong call.`
 
+const options = {
+  forge: { type: 'string' },
+  repo: { type: 'string', default: '' },
+  commit: { type: 'string', default: '' },
+  number: { type: 'string' },
+  find: { type: 'string' },
+  api: { type: 'string' },
+  details: { type: 'string', default: '' },
+  'no-status': { type: 'boolean', default: false },
+} as const
+type Values = ValuesOf<typeof options>
+
 export const comment: Command = {
   name: 'comment',
   summary: 'post a review as a comment and a status',
   usage,
   async run(args, io) {
-    const { positionals, values } = commandLine(args, {
-      forge: { type: 'string' },
-      repo: { type: 'string' },
-      commit: { type: 'string' },
-      number: { type: 'string' },
-      find: { type: 'string' },
-      api: { type: 'string' },
-      details: { type: 'string', default: '' },
-      'no-status': { type: 'boolean', default: false },
-    })
-    const [folder, ...rest] = positionals
-    if (folder === undefined || rest.length > 0) throw new UsageError('give one directory')
+    const { positionals, values } = commandLine(args, options)
+    const folder = onlyOne(positionals, 'give one directory')
     const forge = forgeNamed(values.forge)
     const change = changeOf(values)
     const token = variable(io.env, 'GSLBD_FORGE_TOKEN')
     if (token === undefined) throw new UsageError('set GSLBD_FORGE_TOKEN')
-    const told = readReview(folder)
-    if (!told.ok) return fail(io, told.error)
+    const { body, verdict } = needed(readReview(folder))
     const call = caller(forge, apiOf(values.api ?? forge.apiUrl), token)
     const number = await numberOf(values, forge, call, change)
-    if (!number.ok) return fail(io, number.error)
-    if (number.value === null) {
+    if (number === null) {
       io.out('no open pull request has this commit as its head\n')
       return Exit.Ok
     }
-    const { body, verdict } = told.value
-    const posted = await forge.comment(call, change, number.value, body)
-    if (!posted.ok) return fail(io, posted.error)
-    const marked = values['no-status'] ? ok(null) : await forge.status(call, change, verdict)
-    if (!marked.ok) return fail(io, marked.error)
-    io.out(`posted on ${change.repository} ${number.value}: ${verdict.verdict}\n`)
+    needed(await forge.comment(call, change, number, body))
+    if (!values['no-status']) needed(await forge.status(call, change, verdict))
+    io.out(`posted on ${change.repository} ${number}: ${verdict.verdict}\n`)
     return Exit.Ok
   },
 }
@@ -76,15 +80,7 @@ function forgeNamed(name: string | undefined): Forge {
   return forge
 }
 
-interface Values {
-  readonly repo?: string | undefined
-  readonly commit?: string | undefined
-  readonly number?: string | undefined
-  readonly find?: string | undefined
-  readonly details: string
-}
-
-function changeOf({ repo = '', commit = '', number, find, details }: Values): Change {
+function changeOf({ repo, commit, number, find, details }: Values): Change {
   const isName = /^[\w.-]+(\/[\w.-]+)*$/.test(repo) && !repo.split('/').includes('..')
   if (!isName) throw new UsageError('--repo is a name such as OWNER/NAME')
   if (!/^[0-9a-f]{40}$/.test(commit)) throw new UsageError('--commit is 40 hexadecimal digits')
@@ -101,13 +97,14 @@ function apiOf(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-function numberOf(
+/** @returns null: no pull request has this commit as its head */
+async function numberOf(
   { number, find = '' }: Values,
   forge: Forge,
   call: Call,
   change: Change,
-): Promise<Result<number | null, string>> {
-  return number === undefined ? forge.find(call, change, find) : Promise.resolve(ok(Number(number)))
+): Promise<number | null> {
+  return number === undefined ? needed(await forge.find(call, change, find)) : Number(number)
 }
 
 /** Errors: a clause. */
@@ -126,11 +123,6 @@ function readReview(folder: string): Result<{ body: string; verdict: Verdict }, 
   } catch (error) {
     return err(`the review cannot be read: ${(error as Error).message}`)
   }
-}
-
-function fail(io: Io, sentence: string): Exit {
-  io.err(`gslbd comment: ${sentence}\n`)
-  return Exit.ErrorsFound
 }
 
 /** Forges that take the comment and the status of a review. */

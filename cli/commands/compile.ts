@@ -5,11 +5,17 @@ import { signBundle } from '#bundle/signature/sign.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText, summary } from '#diagnostics/print/text.ts'
 import { writeDurably } from '#lib/durable-file.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import {
+  CommandFault,
+  commandLine,
+  endWith,
+  Exit,
+  needed,
+  onlyOne,
+  UsageError,
+} from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
@@ -35,27 +41,20 @@ export const compile: Command = {
       key: { type: 'string' },
       ...checkPolicyOptions,
     })
-    const [path, ...rest] = positionals
-    if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
+    const path = onlyOne(positionals, 'give one directory')
     if (values.output === undefined) throw new UsageError('say where the bundle goes: -o FILE')
     const checkPolicy = checkPolicyOf(values)
-    const fail = (sentence: string) => {
-      io.err(`gslbd compile: ${sentence}\n`)
-      return Exit.Usage
-    }
-    const key = values.key === undefined ? undefined : readSigningKey(values.key)
-    if (key?.ok === false) return fail(key.error)
-    const files = await readConfiguration(path, io.progress)
-    if (!files.ok) return fail(files.error)
-    const policyTests = await policyTestsFor(files.value)
+    const key =
+      values.key === undefined ? undefined : needed(readSigningKey(values.key), Exit.Usage)
+    const files = needed(await readConfiguration(path, io.progress), Exit.Usage)
+    const policyTests = await policyTestsFor(files)
     const compiler = createCompiler({ checkPolicy, policyTests, tell: io.progress ?? null })
-    const result = compiler.compile(files.value, { commit: '' })
+    const result = compiler.compile(files, { commit: '' })
     io.err(printText(result))
     if (!result.ok) return endWith(io, Exit.ErrorsFound, `\n${summary(result)}`)
     const { bytes, digest } = result.bundle
-    if (key !== undefined) signBundle(bytes, key.value)
-    const written = write(values.output, bytes)
-    if (!written.ok) return fail(written.error)
+    if (key !== undefined) signBundle(bytes, key)
+    write(values.output, bytes)
     io.out(
       `${values.output}: ${bytes.length} bytes, digest ` +
         `${digest}${key === undefined ? ', not signed' : ''}\n`,
@@ -64,16 +63,13 @@ export const compile: Command = {
   },
 }
 
-function write(path: string, bytes: Uint8Array): Result<undefined, string> {
+function write(path: string, bytes: Uint8Array): void {
   const folder = dirname(resolve(path))
-  if (!existsSync(folder))
-    return err(`${path} cannot be written: the directory ${folder} does not exist; make it first`)
+  const refused = (why: string) => new CommandFault(Exit.Usage, `${path} cannot be written: ${why}`)
+  if (!existsSync(folder)) throw refused(`the directory ${folder} does not exist; make it first`)
   try {
     writeDurably(path, bytes)
-    return ok(undefined)
   } catch (error) {
-    return err(
-      `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw refused((error as Error).message)
   }
 }

@@ -2,8 +2,8 @@
 // aborts it.
 import { shownActions } from '#ports/deliveries.ts'
 import type { ShownDelivery } from '#ports/deliveries.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
+import { commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL]
@@ -32,16 +32,15 @@ export const delivery: Command = {
     if ((verb !== 'show' && !isAction) || rest.length > 0) {
       throw new UsageError(`write one of: show, ${shownActions.join(', ')}`)
     }
-    const api = openNodeApi(values.url, io.env)
-    if (!api.ok) throw new UsageError(api.error)
-    const asked = isAction
-      ? await api.value.post(`/api/v1/deliveries/${encodeURIComponent(channel)}/${verb}`)
-      : await api.value.json('/api/v1/deliveries')
-    if (!asked.ok) return endWith(io, Exit.ErrorsFound, `gslbd delivery: ${asked.error.message}`)
-    if (values.json) io.out(`${JSON.stringify(asked.value)}\n`)
-    const all = [asked.value].flat() as readonly Shown[]
-    const found = all.filter((one) => one.channel === channel)
-    if (!values.json) io.out(found.length === 0 ? none : found.map(textOf).join(''))
+    const api = nodeApiFor(values.url, io)
+    const asked = needed(
+      isAction
+        ? await api.post(`/api/v1/deliveries/${encodeURIComponent(channel)}/${verb}`)
+        : await api.json('/api/v1/deliveries'),
+    )
+    const found = ([asked].flat() as readonly Shown[]).filter((one) => one.channel === channel)
+    if (values.json) io.out(`${JSON.stringify(asked)}\n`)
+    else io.out(found.length === 0 ? none : found.map(textOf).join(''))
     return found.some(({ phase }) => phase === 'held' || phase === 'returned')
       ? Exit.ErrorsFound
       : Exit.Ok

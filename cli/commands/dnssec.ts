@@ -11,7 +11,7 @@ import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
 import { keyUses, KeyUse, signsAll } from '#dns/dnssec/key-record.ts'
 import { dsText } from '#dns/dnssec/rollover.ts'
 import { askForRoll, tellOfDs } from '#cli/dnssec/ask-node.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
 import { readSecrets } from '#process/data/secrets.ts'
 import { copyKeyOf } from '#node/signing/pull-keys.ts'
 import { exposedKeys, keyFolder, readAllKeys, storeKey } from '#server/signing/key-store.ts'
@@ -19,8 +19,8 @@ import type { KeySecrets, StoredRecords } from '#server/signing/key-store.ts'
 import { readForeignKeys, storeForeignKeys } from '#server/signing/import-files.ts'
 import { keyLines, waitingLine } from '#server/signing/key-status.ts'
 import { looksFile, readKeptViews } from '#server/signing/stored-looks.ts'
-import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import { CommandFault, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
+import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd dnssec keygen ZONE [--algorithm NAME] [--settings FILE]
        gslbd dnssec import FILE... [--dnskey FILE] [--zone ZONE] [--settings FILE]
@@ -81,12 +81,9 @@ export const dnssec: Command = {
     if (verb !== 'import') checkNames(names, verb === 'status')
     const zone = zoneOf((verb === 'import' ? values.zone : names[0]) ?? '.')
     const place = await placeOf(values.settings, io)
-    if (typeof place === 'string') return endWith(io, Exit.ErrorsFound, place)
     try {
       const nowMs = Date.now()
-      const stored = readAllKeys(place.dataDir, place, nowMs)
-      if (!stored.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${stored.error}`)
-      const here = { ...place, ...stored.value }
+      const here = { ...place, ...needed(readAllKeys(place.dataDir, place, nowMs)) }
       if (verb === 'status') return status(here, io)
       if (verb === 'ds') return ds(zone, here, io)
       if (verb === 'keygen') return keygen(zone, values.algorithm, here, io)
@@ -94,25 +91,15 @@ export const dnssec: Command = {
       return importKeys(names, { ...given, ...here, nowMs }, io)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
-      return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${(error as Error).message}`)
+      throw new CommandFault(Exit.ErrorsFound, (error as Error).message)
     }
   },
-}
-
-interface Asked {
-  readonly key?: string | undefined
-  readonly emergency?: boolean | undefined
-  readonly url?: string | undefined
-  readonly settings?: string | undefined
-  readonly algorithm?: string | undefined
-  readonly dnskey?: string | undefined
-  readonly zone?: string | undefined
 }
 
 async function askNode(
   verb: 'roll' | 'seen',
   given: readonly string[],
-  values: Asked,
+  values: ValuesOf<typeof options>,
   io: Io,
 ): Promise<Exit> {
   const ofRolls = verb === 'roll' ? [] : (['key', 'emergency'] as const)
@@ -123,15 +110,10 @@ async function askNode(
   if (verb === 'seen' && tag === undefined) throw new UsageError('name a zone and a key tag')
   checkNames(names, false)
   const zone = formatName(zoneOf(names[0]!))
-  const api = openNodeApi(values.url, io.env)
-  if (!api.ok) throw new UsageError(api.error)
+  const api = nodeApiFor(values.url, io)
   const what = { role: values.key, isEmergency: values.emergency ?? false }
-  const told =
-    tag === undefined
-      ? await askForRoll(api.value, zone, what)
-      : await tellOfDs(api.value, zone, tag)
-  if (!told.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${told.error}`)
-  io.out(told.value)
+  const said = tag === undefined ? askForRoll(api, zone, what) : tellOfDs(api, zone, tag)
+  io.out(await said)
   return Exit.Ok
 }
 
@@ -156,15 +138,10 @@ interface Place extends KeySecrets {
 /** A data directory, and the keys that are in it. */
 type Here = Place & StoredRecords
 
-/** @returns a sentence where the settings or the environment cannot be used */
-async function placeOf(file: string | undefined, io: Io): Promise<Place | string> {
-  const { loadSettings } = await import('#settings/settings.ts')
-  const settings = loadSettings({ file, env: io.env, flags: {} })
-  if (!settings.ok) return settings.error.join('\n')
-  const secrets = readSecrets(io.env)
-  if (!secrets.ok) return `gslbd dnssec: ${secrets.error}`
-  const { dataDir, roles } = settings.value
-  const { secretKey } = secrets.value
+async function placeOf(file: string | undefined, io: Io): Promise<Place> {
+  const { settingsFor } = await import('#cli/files/settings-file.ts')
+  const { dataDir, roles } = settingsFor(io, file)
+  const { secretKey } = needed(readSecrets(io.env))
   const copyKey = roles.includes('control') ? secretKey : copyKeyOf(io.env)
   return { dataDir, directory: join(dataDir, keyFolder), secretKey, copyKey }
 }
@@ -182,14 +159,14 @@ function keygen(
   const name = formatName(zone)
   if (found.has(name) || faults.has(name)) {
     const what = `${directory} has a key of ${name} already: move it away if another is to sign`
-    return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${what}`)
+    throw new CommandFault(Exit.ErrorsFound, what)
   }
   const key = { zone, key: generateZoneKey(algorithm) }
   try {
     io.out(`${storeKey(directory, key, secretKey, Date.now())}\n${dsLine(key)}\n`)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return endWith(io, Exit.ErrorsFound, `gslbd dnssec: the key cannot be stored: ${why}`)
+    const why = (error as Error).message
+    throw new CommandFault(Exit.ErrorsFound, `the key cannot be stored: ${why}`)
   }
   return Exit.Ok
 }
@@ -203,9 +180,8 @@ interface ImportAsked extends Here {
 function importKeys(paths: readonly string[], asked: ImportAsked, io: Io): Exit {
   const { zone, dnskey, directory, secretKey, found, faults, nowMs } = asked
   const dnskeys = dnskey === undefined ? '' : readFileSync(dnskey, 'utf8')
-  const read = readForeignKeys(paths, { zone, dnskeys, nowMs })
-  if (!read.ok) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${read.error}`)
-  const byName = Map.groupBy(read.value, (one) => formatName(foldName(one.zone)))
+  const read = needed(readForeignKeys(paths, { zone, dnskeys, nowMs }))
+  const byName = Map.groupBy(read, (one) => formatName(foldName(one.zone)))
   for (const [name, keys] of byName) {
     const why =
       found.has(name) || faults.has(name)
@@ -213,9 +189,9 @@ function importKeys(paths: readonly string[], asked: ImportAsked, io: Io): Exit 
         : !signsAll(recordsOfBind(keys, nowMs))
           ? `these keys of ${name} do not sign all of it now: import its KSK and its ZSK together`
           : undefined
-    if (why !== undefined) return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${why}`)
+    if (why !== undefined) throw new CommandFault(Exit.ErrorsFound, why)
   }
-  for (const path of storeForeignKeys(directory, read.value, secretKey)) io.out(`${path}\n`)
+  for (const path of storeForeignKeys(directory, read, secretKey)) io.out(`${path}\n`)
   io.out('Start the control node again: it takes them into its database. Then sign the zone.\n')
   return Exit.Ok
 }
@@ -232,7 +208,7 @@ function ds(zone: Uint8Array, { directory, found, faults }: Here, io: Io): Exit 
   if (entries.length > 0 && wanted.length === 0) io.err(tooEarly)
   if (entries.length > 0) return Exit.Ok
   const why = faults.get(name) ?? `${directory} has no key of ${name}`
-  return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${why}`)
+  throw new CommandFault(Exit.ErrorsFound, why)
 }
 
 const tooEarly =

@@ -4,8 +4,8 @@ import { checks } from '#cli/doctor/checks.ts'
 import { bad } from '#cli/doctor/check.ts'
 import type { Check, Finding, CheckedNode, Verdict } from '#cli/doctor/check.ts'
 import { storedZones } from '#cli/doctor/stored-zones.ts'
-import { loadSettings } from '#settings/settings.ts'
-import { endWith, Exit } from '#system/process/command.ts'
+import { settingsFor } from '#cli/files/settings-file.ts'
+import { Exit } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { painterOf, plain, columns } from '#cli/terminal/paint.ts'
 import type { Cell, Paint, Tone } from '#cli/terminal/paint.ts'
@@ -39,10 +39,8 @@ export const doctor: Command = {
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })
     const flags = { 'data-dir': values['data-dir'] }
-    const settings = loadSettings({ file: values.settings, env: io.env, flags })
-    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
-    const zones = storedZones(settings.value.dataDir)
-    const node = { settings: settings.value, env: io.env, zones, patienceMs }
+    const settings = settingsFor(io, values.settings, flags)
+    const node = { settings, env: io.env, zones: storedZones(settings.dataDir), patienceMs }
     const findings: Named[] = []
     // Checks run one after the other, since some take ports that others probe.
     for (const check of checks) {

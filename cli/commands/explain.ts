@@ -2,8 +2,8 @@
 import { diagnosticCodes, diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { reasonSpecs } from '#gitops/status/reasons.ts'
-import { suggest } from '#lib/suggest.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { didYouMean } from '#lib/suggest.ts'
+import { atMostOne, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd explain [CODE]
@@ -17,8 +17,7 @@ export const explain: Command = {
   usage,
   async run(args, io) {
     const { positionals } = commandLine(args, {})
-    const [code, ...rest] = positionals
-    if (rest.length > 0) throw new UsageError('give one code')
+    const code = atMostOne(positionals, 'give one code')
     if (code === undefined) {
       io.out([...diagnosticCodes.map(line), ...reasonCodes.map(reasonLine)].join(''))
       return Exit.Ok
@@ -27,8 +26,7 @@ export const explain: Command = {
     if (reason !== undefined) io.out(reasonPage(reason))
     else if (isCode(code)) io.out(page(code))
     else {
-      const near = suggest(code, [...diagnosticCodes, ...reasonCodes])
-      const hint = near === undefined ? '' : `; did you mean "${near}"?`
+      const hint = didYouMean(code, [...diagnosticCodes, ...reasonCodes])
       throw new UsageError(`there is no diagnostic "${code}"${hint}`)
     }
     return Exit.Ok

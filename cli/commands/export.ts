@@ -9,12 +9,12 @@ import { exportRpz } from '#zones/export/rpz-export.ts'
 import { exportZone } from '#zones/export/zone-export.ts'
 import type { ZoneExport } from '#zones/export/zone-export.ts'
 import { nameOfZone } from '#routing/print/bundle-json.ts'
-import { openBundleFile } from '#cli/files/bundle-file.ts'
+import { bundleIn } from '#cli/files/bundle-file.ts'
 import { readWrittenRecords } from '#cli/files/written-records-file.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import { CommandFault, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
+import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText, summary } from '#diagnostics/print/text.ts'
 import { formatName, parseName } from '#dns/name.ts'
@@ -22,9 +22,7 @@ import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
 import type { ZoneReader } from '#dns/zone-file/zone-readers.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean } from '#lib/suggest.ts'
 
 const readerNames = zoneReaders.map(({ name }) => name).join(', ')
 const usage = `Usage: gslbd export zone NAME [options]
@@ -50,21 +48,23 @@ unreadable path.`
 
 const serialMax = 4_294_967_295
 
+const options = {
+  config: { type: 'string' },
+  bundle: { type: 'string' },
+  serial: { type: 'string' },
+  written: { type: 'string' },
+  for: { type: 'string' },
+  origin: { type: 'string' },
+  source: { type: 'string' },
+  ...checkPolicyOptions,
+} as const
+
 export const exportCommand: Command = {
   name: 'export',
   summary: 'print a zone, or the response rules, as a zone file',
   usage,
   run: async (args, io) => {
-    const { positionals, values } = commandLine(args, {
-      config: { type: 'string' },
-      bundle: { type: 'string' },
-      serial: { type: 'string' },
-      written: { type: 'string' },
-      for: { type: 'string' },
-      origin: { type: 'string' },
-      source: { type: 'string' },
-      ...checkPolicyOptions,
-    })
+    const { positionals, values } = commandLine(args, options)
     const [word, text, ...rest] = positionals
     const what = whatOf(word, text, rest)
     const isZone = what.is === 'zone'
@@ -74,10 +74,6 @@ export const exportCommand: Command = {
     if (!isZone && values.written !== undefined) throw new UsageError('--written is for a zone')
     const reader = readerNamed(values.for)
     const serial = serialOf(values.serial)
-    const fail = (exit: Exit, sentence: string) => {
-      io.err(`gslbd export: ${sentence}\n`)
-      return exit
-    }
     if (values.bundle !== undefined && values.config !== undefined) {
       throw new UsageError('give --config or --bundle, not both')
     }
@@ -86,17 +82,13 @@ export const exportCommand: Command = {
     const source =
       values.bundle === undefined
         ? await compiled(values.config ?? '.', policy, io)
-        : opened(values.bundle)
-    if (!source.ok) return fail(source.error.exit, source.error.message)
-    const written = writtenFor(source.value.bundle, values.written)
-    if (!written.ok) return fail(Exit.Usage, written.error)
-    const exported =
+        : { bundle: bundleIn(values.bundle), rules: [] }
+    const written = writtenFor(source.bundle, values.written)
+    const { remarks, origin, records } =
       what.is === 'zone'
-        ? zoneOf(source.value.bundle, { name: what.name, serial, written: written.value })
-        : rpzOf(source.value.rules, serial ?? 1, values)
-    if (!exported.ok) return fail(Exit.ErrorsFound, exported.error)
-    for (const remark of exported.value.remarks) io.out(`; ${remark}\n`)
-    const { origin, records } = exported.value
+        ? zoneOf(source.bundle, { name: what.name, serial, written })
+        : rpzOf(source.rules, serial ?? 1, values)
+    for (const remark of remarks) io.out(`; ${remark}\n`)
     for (const line of zoneLines(records, { origin, names: 'relative', reader })) io.out(line)
     return Exit.Ok
   },
@@ -135,57 +127,44 @@ interface ZoneAsked {
   readonly written: Bundle | undefined
 }
 
-function zoneOf(bundle: Bundle, { name, serial, written }: ZoneAsked): Result<ZoneExport, string> {
+function zoneOf(bundle: Bundle, { name, serial, written }: ZoneAsked): ZoneExport {
   if (isAbsentZone(bundle, name)) {
-    return err(
+    throw new CommandFault(
+      Exit.ErrorsFound,
       `the records of ${name} are not here: none have come from its primary servers, or they ` +
         'have expired; export it when they are, or ask a primary server',
     )
   }
   const exported = exportZone(bundle, name, serial, written)
-  if (exported !== undefined) return ok(exported)
+  if (exported !== undefined) return exported
   const names = Array.from(bundle.zoneNode, (_, zone) => nameOfZone(bundle, zone))
-  const near = suggest(name, names)
-  const hint = near === undefined ? '' : `; did you mean "${near}"?`
-  return err(`there is no zone ${name}${hint}`)
+  throw new CommandFault(Exit.ErrorsFound, `there is no zone ${name}${didYouMean(name, names)}`)
 }
 
-/** @returns undefined: there are none in zones of the bundle. Errors: a sentence */
-function writtenFor(bundle: Bundle, path: string | undefined): Result<Bundle | undefined, string> {
-  if (path === undefined) return ok(undefined)
-  const records = readWrittenRecords(path)
-  if (!records.ok) return records
-  const { handed } = encodeWritten(writtenSnapshot(1, records.value).records, bundle)
-  return ok(handed === null ? undefined : adoptBundle(handed.bytes, handed.digest))
-}
-
-interface RpzOptions {
-  readonly origin?: string | undefined
-  readonly source?: string | undefined
+/** @returns undefined: there are none in zones of the bundle */
+function writtenFor(bundle: Bundle, path: string | undefined): Bundle | undefined {
+  if (path === undefined) return undefined
+  const records = needed(readWrittenRecords(path), Exit.Usage)
+  const { handed } = encodeWritten(writtenSnapshot(1, records).records, bundle)
+  return handed === null ? undefined : adoptBundle(handed.bytes, handed.digest)
 }
 
 function rpzOf(
   responseRules: BundleModel['responseRules'],
   serial: number,
-  { origin: text = 'rpz.', source }: RpzOptions,
-): Result<ZoneExport, string> {
+  { origin: text = 'rpz.', source }: ValuesOf<typeof options>,
+): ZoneExport {
   const origin = parseName(text)
   if (!origin.ok) throw new UsageError(`--origin is no name: ${text}`)
   const rules = responseRules.filter((rule) => source === undefined || rule.source === source)
   if (rules.length > 0 || source === undefined) {
     const name = formatName(origin.value)
-    return ok({ origin: origin.value, ...exportRpz(rules, name, serial) })
+    return { origin: origin.value, ...exportRpz(rules, name, serial) }
   }
-  const near = suggest(source, [...new Set(responseRules.map((rule) => rule.source))])
-  const hint = near === undefined ? '' : `; did you mean "${near}"?`
-  return err(`there is no response rule of the source ${source}${hint}`)
+  const hint = didYouMean(source, new Set(responseRules.map((rule) => rule.source)))
+  const what = `there is no response rule of the source ${source}${hint}`
+  throw new CommandFault(Exit.ErrorsFound, what)
 }
-
-interface Fault {
-  readonly exit: Exit
-  readonly message: string
-}
-const fault = (exit: Exit, message: string): Result<never, Fault> => err({ exit, message })
 
 interface Source {
   readonly bundle: Bundle
@@ -194,27 +173,13 @@ interface Source {
 }
 
 /** Prints the diagnostics of a configuration with errors. */
-async function compiled(
-  path: string,
-  checkPolicy: HealthCheckPolicy,
-  io: Io,
-): Promise<Result<Source, Fault>> {
-  const files = await readConfiguration(path)
-  if (!files.ok) return fault(Exit.Usage, files.error)
-  const result = createCompiler({ checkPolicy }).compile(files.value, { commit: '' })
+async function compiled(path: string, checkPolicy: HealthCheckPolicy, io: Io): Promise<Source> {
+  const files = needed(await readConfiguration(path), Exit.Usage)
+  const result = createCompiler({ checkPolicy }).compile(files, { commit: '' })
   if (!result.ok) {
     io.err(printText(result))
-    return fault(Exit.ErrorsFound, summary(result))
+    throw new CommandFault(Exit.ErrorsFound, summary(result))
   }
-  const loaded = loadBundle(result.bundle.bytes)
-  if (!loaded.ok) return fault(Exit.Internal, loaded.error.message)
-  return ok({ bundle: loaded.value, rules: result.model.responseRules })
-}
-
-function opened(path: string): Result<Source, Fault> {
-  const bundle = openBundleFile(path)
-  if (bundle.ok) return ok({ bundle: bundle.value, rules: [] })
-  return typeof bundle.error === 'string'
-    ? fault(Exit.Usage, bundle.error)
-    : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
+  const bundle = needed(loadBundle(result.bundle.bytes), Exit.Internal)
+  return { bundle, rules: result.model.responseRules }
 }

@@ -8,7 +8,7 @@ import type { ImportPlan, PlannedFile, SettingsChange } from '#import/plan.ts'
 import { includesBeside, readSourceFile } from '#import/source-file.ts'
 import { importSources } from '#import/sources/sources.ts'
 import { makeOutputFolder } from '#cli/files/output-folder.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, onlyOne, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { printYaml } from '#compiler/yaml/edit.ts'
 import { parseName } from '#dns/name.ts'
@@ -60,9 +60,9 @@ export const importCommand: Command = {
       force: { type: 'boolean', default: false },
       'dry-run': { type: 'boolean', default: false },
     })
-    const [word, path, ...rest] = positionals
+    const [word, ...files] = positionals
     const source = sourceNamed(word)
-    if (path === undefined || rest.length > 0) throw new UsageError('give one file')
+    const path = onlyOne(files, 'give one file')
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(values.tenant)) {
       throw new UsageError('a tenant is letters, digits, dots, dashes and underscores')
     }

@@ -4,7 +4,7 @@ import { hostname, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { CommandFault, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd keygen [-o FILE] [--comment TEXT]
@@ -33,8 +33,8 @@ export const keygen: Command = {
     const publicPath = `${path}.pub`
     for (const file of [path, publicPath]) {
       if (!existsSync(file)) continue
-      io.err(`gslbd keygen: ${file} exists and is not overwritten; choose another name with -o\n`)
-      return Exit.ErrorsFound
+      const why = `${file} exists and is not overwritten; choose another name with -o`
+      throw new CommandFault(Exit.ErrorsFound, why)
     }
     const key = generateSshKey(values.comment)
     const line = formatPublicKeyLine(key.publicKey, key.comment)
@@ -43,8 +43,8 @@ export const keygen: Command = {
       writeFileSync(path, formatPrivateKey(key), { flag: 'wx', mode: 0o600 })
       writeFileSync(publicPath, `${line}\n`, { flag: 'wx', mode: 0o644 })
     } catch (error) {
-      io.err(`gslbd keygen: the key cannot be written: ${(error as Error).message}\n`)
-      return Exit.ErrorsFound
+      const why = `the key cannot be written: ${(error as Error).message}`
+      throw new CommandFault(Exit.ErrorsFound, why)
     }
     io.out(instructions(path, publicPath, line))
     return Exit.Ok

@@ -13,8 +13,16 @@ import {
 } from '#licence/token.ts'
 import type { LicencePayload } from '#licence/token.ts'
 import { systemClock } from '#lib/clock.ts'
-import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import {
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  UsageError,
+  variable,
+  wholeNumber,
+} from '#system/process/command.ts'
+import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
 
 const usage = `Usage: gslbd license keygen [-o FILE]
@@ -68,7 +76,8 @@ function keygen(path: string, io: Io): Exit {
   const publicPath = `${path}.pub`
   const taken = [path, publicPath].find((file) => existsSync(file))
   if (taken !== undefined) {
-    return fail(io, Exit.ErrorsFound, `${taken} exists and is not overwritten; choose another -o`)
+    const why = `${taken} exists and is not overwritten; choose another -o`
+    throw new CommandFault(Exit.ErrorsFound, why)
   }
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   try {
@@ -77,7 +86,8 @@ function keygen(path: string, io: Io): Exit {
     writeFileSync(path, pem, { flag: 'wx', mode: 0o600 })
     writeFileSync(publicPath, `${formatVendorKey(publicKey)}\n`, { flag: 'wx', mode: 0o644 })
   } catch (error) {
-    return fail(io, Exit.ErrorsFound, `the key cannot be written: ${(error as Error).message}`)
+    const why = `the key cannot be written: ${(error as Error).message}`
+    throw new CommandFault(Exit.ErrorsFound, why)
   }
   io.out(`${formatVendorKey(publicKey)}\n`)
   io.err(`
@@ -92,30 +102,24 @@ To issue a licence:
   return Exit.Ok
 }
 
-type IssueValues = Readonly<
-  Record<'max-rps' | 'days' | 'customer' | 'install-id', string> &
-    Partial<Record<'key' | 'tier', string>>
->
-
-function issue(values: IssueValues, io: Io): Exit {
+function issue(values: ValuesOf<typeof options>, io: Io): Exit {
   if (values.key === undefined) throw new UsageError("name the vendor's private key with --key")
   const tier = values.tier as TokenTier | undefined
   if (tier === undefined || !tokenTiers.includes(tier)) {
     throw new UsageError(`--tier is one of ${tokenTiers.join(', ')}`)
   }
-  const days = wholeNumber('--days', values.days, 100_000)
-  const maxRps = wholeNumber('--max-rps', values['max-rps'], 1_000_000_000)
+  const days = wholeNumber('--days', values.days, 0, 100_000)
+  const maxRps = wholeNumber('--max-rps', values['max-rps'], 0, 1_000_000_000)
   const { customer: cid, 'install-id': iid } = values
   if (!/^([0-9a-f]{32})?$/.test(iid)) {
     throw new UsageError('--install-id is 32 hexadecimal digits, as GET /api/v1/license shows it')
   }
   const key = readSigningKey(values.key, 'gslbd license keygen')
-  if (!key.ok) return fail(io, Exit.Trust, key.error)
   const iat = Math.floor(systemClock.nowMs() / 1_000)
   const exp = days === 0 ? 0 : iat + days * 86_400
   const id = randomBytes(16).toString('hex')
   const payload = { tier, maxRps, iat, exp, id, cid, ...(iid === '' ? {} : { iid }) }
-  const { privateKey } = key.value
+  const { privateKey } = needed(key, Exit.Trust)
   const token = issueToken(payload, privateKey)
   // A token that no node would accept is not issued.
   const checked = readToken(token, createPublicKey(privateKey))
@@ -129,15 +133,16 @@ function show(given: string | undefined, keyText: string | undefined, io: Io): E
   if (token === undefined) throw new UsageError('give a token, or set GSLB_LICENSE_KEY')
   const key = keyText ?? variable(io.env, 'GSLB_LICENSE_PUBLIC_KEY')
   if (key === undefined) {
-    const claimed = unverifiedPayload(token)
-    if (!claimed.ok) return fail(io, Exit.Trust, claimed.error.message)
-    io.out(`${lines(claimed.value)}signature   not checked: no --public-key\n`)
+    const claimed = needed(unverifiedPayload(token), Exit.Trust)
+    io.out(`${lines(claimed)}signature   not checked: no --public-key\n`)
     return Exit.Ok
   }
   const vendorKey = parseVendorKey(key)
-  if (!vendorKey.ok) return fail(io, Exit.Trust, `--public-key: ${vendorKey.error}`)
+  if (!vendorKey.ok) throw new CommandFault(Exit.Trust, `--public-key: ${vendorKey.error}`)
   const read = readToken(token, vendorKey.value)
-  if (!read.ok) return fail(io, Exit.Trust, `the token does not count: ${read.error.message}`)
+  if (!read.ok) {
+    throw new CommandFault(Exit.Trust, `the token does not count: ${read.error.message}`)
+  }
   io.out(`${lines(read.value)}signature   good\n`)
   return Exit.Ok
 }
@@ -162,15 +167,4 @@ function lines({ tier, maxRps, iat, exp, id, cid, iid }: LicencePayload): string
 function dateOf(seconds: number): string {
   const date = new Date(seconds * 1_000)
   return Number.isNaN(date.getTime()) ? `${seconds} s after 1970` : date.toISOString()
-}
-
-function wholeNumber(name: string, text: string, most: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : NaN
-  if (!(value <= most)) throw new UsageError(`${name} is a whole number from 0 to ${most}`)
-  return value
-}
-
-function fail(io: Io, exit: Exit, sentence: string): Exit {
-  io.err(`gslbd license: ${sentence}\n`)
-  return exit
 }

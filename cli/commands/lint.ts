@@ -9,9 +9,16 @@ import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/c
 import { observeUse } from '#cli/lint/observe-use.ts'
 import { readUseReport, remarksOn } from '#cli/lint/use-report.ts'
 import type { UseReport } from '#cli/lint/use-report.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
+import {
+  atMostOne,
+  commandLine,
+  Exit,
+  needed,
+  UsageError,
+  wholeNumber,
+} from '#system/process/command.ts'
+import type { Command, Io, ValuesOf } from '#system/process/command.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
 
 const usage = `Usage: gslbd lint --unused [PATH] [options]
 
@@ -47,47 +54,33 @@ export const lint: Command = {
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)
-    const [path, ...rest] = positionals
-    if (rest.length > 0) throw new UsageError('give one directory')
+    const path = atMostOne(positionals, 'give one directory')
     if (!values.unused) throw new UsageError('say what to look for: --unused')
-    if (!/^[1-9]\d{0,2}$/.test(values.days) || Number(values.days) > 365) {
-      throw new UsageError(`--days is a whole number from 1 to 365, not "${values.days}"`)
-    }
+    const days = wholeNumber('--days', values.days, 1, 365)
     const format = values.format ?? (values.json ? 'json' : 'text')
     if (!Object.hasOwn(formats, format)) throw new UsageError(`there is no format "${format}"`)
     if (path === undefined && format !== 'text' && format !== 'json') {
       throw new UsageError(`--format ${format} shows places: name the directory, PATH`)
     }
-    const api = openNodeApi(values.url, io.env)
-    if (!api.ok) throw new UsageError(api.error)
-    const answer = await api.value.json(`/api/v1/unused?days=${values.days}`)
-    if (!answer.ok) return fail(io, Exit.ErrorsFound, answer.error.message)
-    const report = readUseReport(answer.value)
-    if (!report.ok) return fail(io, Exit.ErrorsFound, report.error)
-    if (path !== undefined) return await atPlaces(path, format, report.value, values, io)
-    if (format === 'json') io.out(`${JSON.stringify(answer.value, null, 2)}\n`)
-    else io.out(asLines(report.value))
+    const answer = needed(await nodeApiFor(values.url, io).json(`/api/v1/unused?days=${days}`))
+    const report = needed(readUseReport(answer))
+    if (path !== undefined) return await atPlaces(path, format, report, values, io)
+    io.out(format === 'json' ? `${JSON.stringify(answer, null, 2)}\n` : asLines(report))
     return Exit.Ok
   },
-}
-
-function fail(io: Io, exit: Exit, message: string): Exit {
-  io.err(`gslbd lint: ${message}\n`)
-  return exit
 }
 
 async function atPlaces(
   path: string,
   format: string,
   report: UseReport,
-  values: Parameters<typeof checkPolicyOf>[0],
+  values: ValuesOf<typeof options>,
   io: Io,
 ): Promise<Exit> {
-  const files = await readConfiguration(path)
-  if (!files.ok) return fail(io, Exit.Usage, files.error)
+  const files = needed(await readConfiguration(path), Exit.Usage)
   const { observe, missing } = observeUse(report)
   const compiler = createCompiler({ checkPolicy: checkPolicyOf(values), observe })
-  const result = compiler.compile(files.value, { commit: '', nowMs: systemClock.nowMs() })
+  const result = compiler.compile(files, { commit: '', nowMs: systemClock.nowMs() })
   io.out(formats[format]!(result))
   const isText = format === 'text'
   // Machine-readable output has no place for the text.

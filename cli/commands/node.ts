@@ -1,13 +1,12 @@
 // `gslbd node`: credentials of the nodes that pull, and the list of those that count.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
+import { CommandFault, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { isNodeName, labelsOf, newNodeToken, readNodeList } from '#fleet/nodes/credentials.ts'
 import type { ListedNode } from '#fleet/nodes/credentials.ts'
 import { writeDurably } from '#lib/durable-file.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
+import { dataDirOf } from '#cli/files/data-dir.ts'
 
 const usage = `Usage: gslbd node add NAME [--label KEY=VALUE]... [--data-dir D | --file F]
        gslbd node list [--data-dir D | --file F]
@@ -40,80 +39,59 @@ export const node: Command = {
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)
-    const dataDir = resolve(values['data-dir'] ?? variable(io.env, 'GSLB_DATA_DIR') ?? './data')
-    const file = resolve(values.file ?? join(dataDir, 'nodes'))
+    const file = resolve(values.file ?? join(dataDirOf(values, io), 'nodes'))
     const [verb, name = '', ...rest] = positionals
     const isNamed = name !== '' && rest.length === 0
-    const done =
-      verb === 'add' && isNamed
-        ? add(name, values.label ?? [], file, io)
-        : verb === 'remove' && isNamed
-          ? remove(name, file, io)
-          : verb === 'list' && name === ''
-            ? list(file, io)
-            : undefined
-    if (done === undefined) throw new UsageError('say "add NAME", "list" or "remove NAME"')
-    if (done.ok) return Exit.Ok
-    io.err(`gslbd node: ${done.error}\n`)
-    return Exit.Trust
+    if (verb === 'add' && isNamed) add(name, values.label ?? [], file, io)
+    else if (verb === 'remove' && isNamed) remove(name, file, io)
+    else if (verb === 'list' && name === '') list(file, io)
+    else throw new UsageError('say "add NAME", "list" or "remove NAME"')
+    return Exit.Ok
   },
 }
 
-function add(
-  name: string,
-  words: readonly string[],
-  file: string,
-  io: Io,
-): Result<unknown, string> {
+function add(name: string, words: readonly string[], file: string, io: Io): void {
   if (!isNodeName(name)) {
     throw new UsageError(`"${name}" is no name of a node: letters, digits, dots and dashes`)
   }
   const labels = labelsOf(words)
   if (!labels.ok) throw new UsageError(labels.error)
   if (!existsSync(dirname(file))) {
-    return err(`the directory ${dirname(file)} does not exist; name the control node's --data-dir`)
+    throw refused(
+      `the directory ${dirname(file)} does not exist; name the control node's --data-dir`,
+    )
   }
-  const read = opened(file)
-  if (!read.ok) return read
-  if (read.value.nodes.has(name)) {
-    return err(`${name} is listed in ${file}; for a new token, remove it first`)
-  }
+  const { text, nodes } = opened(file)
+  if (nodes.has(name))
+    throw refused(`${name} is listed in ${file}; for a new token, remove it first`)
   const { token, listed } = newNodeToken()
-  const { text } = read.value
   const line = [name, listed, ...words].join(' ')
   const before = text === '' || text.endsWith('\n') ? text : `${text}\n`
   writeDurably(file, `${before}${line}\n`)
   io.err(`listed in ${file}: ${line}\nSet this on ${name}; it is shown only now:\n`)
   io.out(`GSLB_NODE_TOKEN=${token}\n`)
-  return ok(null)
 }
 
-function list(file: string, io: Io): Result<unknown, string> {
-  const read = opened(file)
-  if (!read.ok) return read
-  const { nodes } = read.value
+function list(file: string, io: Io): void {
+  const { nodes } = opened(file)
   for (const { name, labels } of nodes.values()) {
     const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
     io.out(`${[name, ...words].join('  ')}\n`)
   }
   if (nodes.size === 0) io.err(`${file} lists no node; "gslbd node add" makes a credential\n`)
-  return ok(null)
 }
 
-function remove(name: string, file: string, io: Io): Result<unknown, string> {
-  const read = opened(file)
-  if (!read.ok) return read
-  if (!read.value.nodes.has(name)) return err(`${name} is not listed in ${file}`)
-  const lines = read.value.text.split('\n')
-  const kept = lines.filter((line) => line.trim().split(/\s+/)[0] !== name)
+function remove(name: string, file: string, io: Io): void {
+  const { text, nodes } = opened(file)
+  if (!nodes.has(name)) throw refused(`${name} is not listed in ${file}`)
+  const kept = text.split('\n').filter((line) => line.trim().split(/\s+/)[0] !== name)
   writeDurably(file, kept.join('\n'))
   io.out(`removed from ${file}: ${name}\n`)
-  if (read.value.nodes.size === 1) {
+  if (nodes.size === 1) {
     io.err(
       `no node is listed any more, so none counts; without ${file} all do (node.unlisted: auto)\n`,
     )
   }
-  return ok(null)
 }
 
 interface OpenList {
@@ -121,12 +99,19 @@ interface OpenList {
   readonly nodes: ReadonlyMap<string, ListedNode>
 }
 
-function opened(file: string): Result<OpenList, string> {
+function opened(file: string): OpenList {
+  const text = existsSync(file) ? readText(file) : ''
+  const nodes = readNodeList(text)
+  if (!nodes.ok) throw refused(`${file}: ${nodes.error}`)
+  return { text, nodes: nodes.value }
+}
+
+function readText(file: string): string {
   try {
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-    const nodes = readNodeList(text)
-    return nodes.ok ? ok({ text, nodes: nodes.value }) : err(`${file}: ${nodes.error}`)
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    return err(error instanceof Error ? error.message : String(error))
+    throw refused((error as Error).message)
   }
 }
+
+const refused = (why: string): CommandFault => new CommandFault(Exit.Trust, why)

@@ -1,8 +1,6 @@
 // `gslbd plan`: shows which clients get another answer after a change.
 import { styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
-import { ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
 import { backClause } from '#gitops/guard/guardrail.ts'
 import { movedBeyond } from '#judge/guard/moved-limit.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
@@ -27,7 +25,16 @@ import { readHealth } from '#judge/simulate/health.ts'
 import { readTime } from '#judge/simulate/question-text.ts'
 import { scriptsOf } from '#judge/simulate/scripts.ts'
 import { loadTablesAside } from '#judge/simulate/tables.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import {
+  atMostOne,
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  optionValue,
+  UsageError,
+  wholeNumber,
+} from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd plan [PATH] --base BASE [options]
@@ -85,34 +92,28 @@ export const planCommand: Command = {
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)
-    const [directory = '.', ...rest] = positionals
-    if (rest.length > 0) throw new UsageError('give one directory')
+    const directory = atMostOne(positionals, 'give one directory') ?? '.'
     if (values.base === undefined) throw new UsageError('give --base: what is there now')
-    const print = printerOf(values.format, wholeNumber('--limit', values.limit), io)
+    const print = printerOf(values.format, wholeNumber('--limit', values.limit, 0, 999_999), io)
     const maxMoved = values['max-moved'] === undefined ? null : percentOf(values['max-moved'])
     const nowMs = systemClock.nowMs()
     const instants = instantsOf(values.at, nowMs)
     const health = await healthOf(values.health, io)
-    if (!health.ok) return fail(io, Exit.Usage, health.error)
     const traffic = await trafficOf(values.traffic, io)
-    if (!traffic.ok) return fail(io, Exit.Usage, `--traffic: ${traffic.error}`)
     const loading = loadTablesAside(values)
-    const sides = await findRevisions({
-      ...{ directory, base: values.base, head: values.head, nowMs, io },
-    })
-    const tables = await loading
-    if (!tables.ok) return fail(io, Exit.Usage, tables.error)
-    if (!sides.ok) return fail(io, sides.error.exit, sides.error.message)
-    const withTables = (side: FoundSide) => ({ ...side, tables: tables.value(side.bundle) })
-    const [base, head] = [withTables(sides.value.base), withTables(sides.value.head)]
+    const { base: from, head: to } = values
+    const sides = await findRevisions({ directory, base: from, head: to, nowMs, io })
+    const tablesOf = needed(await loading, Exit.Usage)
+    const withTables = (side: FoundSide) => ({ ...side, tables: tablesOf(side.bundle) })
+    const [base, head] = [withTables(sides.base), withTables(sides.head)]
     const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
     const doing = 'comparing what clients get'
     io.progress?.(doing)
     const asked: PlanRequest = {
       ...{ base, head, scripts },
-      moments: momentsOf(instants, health.value),
+      moments: momentsOf(instants, health),
       geo: head.tables.geo,
-      traffic: traffic.value,
+      traffic,
       onName: (number, all) => io.progress?.(`${doing}: name`, number, all),
       ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
     }
@@ -135,7 +136,7 @@ export const planCommand: Command = {
     const back = beyond === undefined || maxMoved !== null ? undefined : await goneBack()
     const stopped = scripts?.warnings() ?? []
     await scripts?.close()
-    const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
+    const plan = { ...made, warnings: [...sides.warnings, ...made.warnings, ...stopped] }
     io.out(print(plan))
     if (beyond === undefined) return Exit.Ok
     const words = back === undefined ? beyond.words : backClause(beyond, back)
@@ -145,11 +146,6 @@ export const planCommand: Command = {
 }
 
 const limitOf = (percentMax: number): MoveLimits => ({ all: percentMax, tenants: new Map() })
-
-function fail(io: Io, exit: Exit, message: string): Exit {
-  io.err(`gslbd plan: ${message}\n`)
-  return exit
-}
 
 function printerOf(format: string, answersMax: number, io: Io): (plan: Plan) => string {
   // https://no-color.org
@@ -174,32 +170,27 @@ function printerOf(format: string, answersMax: number, io: Io): (plan: Plan) => 
 async function healthOf(
   source: string | undefined,
   io: Io,
-): Promise<Result<ReadonlyMap<string, AssumedHealth> | null, string>> {
-  if (source === undefined) return ok(null)
+): Promise<ReadonlyMap<string, AssumedHealth> | null> {
+  if (source === undefined) return null
   io.progress?.(`reading ${source}`)
-  return isUrl(source) ? await healthAt(source, io.env) : readHealth(source)
+  return needed(isUrl(source) ? await healthAt(source, io.env) : readHealth(source), Exit.Usage)
 }
 
 /** Traffic from a file or a node; null: addresses are weighed. */
-async function trafficOf(
-  source: string | undefined,
-  io: Io,
-): Promise<Result<Traffic | null, string>> {
-  if (source === undefined) return ok(null)
+async function trafficOf(source: string | undefined, io: Io): Promise<Traffic | null> {
+  if (source === undefined) return null
   io.progress?.(`reading ${source}`)
-  if (isRumUrl(source)) return await reportsAt(source, io.env)
-  return isUrl(source) ? await trafficAt(source, io.env) : readTraffic(source)
+  const ask = isRumUrl(source) ? reportsAt : isUrl(source) ? trafficAt : undefined
+  const traffic = ask === undefined ? readTraffic(source) : await ask(source, io.env)
+  if (!traffic.ok) throw new CommandFault(Exit.Usage, `--traffic: ${traffic.error}`)
+  return traffic.value
 }
 
 function instantsOf(texts: readonly string[] | undefined, nowMs: number): readonly number[] {
   if (texts === undefined) return [nowMs]
   if (texts.length > instantsMax)
     throw new UsageError(`--at is given more than ${instantsMax} times`)
-  return texts.map((text) => {
-    const time = readTime(text)
-    if (!time.ok) throw new UsageError(`--at: ${time.error}`)
-    return time.value
-  })
+  return texts.map((text) => optionValue('--at', readTime(text)))
 }
 
 /** With all members up, and under the given health. */
@@ -211,11 +202,6 @@ function momentsOf(
     { atMs, health: null },
     ...(health === null ? [] : [{ atMs, health }]),
   ])
-}
-
-function wholeNumber(option: string, text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text)
-  throw new UsageError(`${option} is a whole number, not "${text}"`)
 }
 
 function percentOf(text: string): number {

@@ -9,14 +9,20 @@ import type {
 import type { Publication } from '#bundle/signature/publication.ts'
 import { DeliveryFiles } from '#node/compose/delivery-files.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
+import { dataDirOf } from '#cli/files/data-dir.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import {
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  onlyOne,
+  UsageError,
+} from '#system/process/command.ts'
+import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 import { publishTree, publishedRecord } from '#fleet/publish.ts'
 import { systemClock } from '#lib/clock.ts'
 import { parseDuration } from '#lib/duration.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { textsDirectory } from '#server/texts/texts-bundle.ts'
 import { existsSync } from 'node:fs'
@@ -39,34 +45,31 @@ channel of their own the TXT records that were written at run time.
 
 Exit codes: 0 written; 1 not written; 2 wrong call or unreadable file.`
 
+const options = {
+  'data-dir': { type: 'string' },
+  bundle: { type: 'string' },
+  key: { type: 'string' },
+  channel: { type: 'string' },
+  valid: { type: 'string' },
+} as const
+type Values = ValuesOf<typeof options>
+
 export const publish: Command = {
   name: 'publish',
   summary: 'write the bundle for a web server, from which nodes pull it',
   usage,
   async run(args, io) {
-    const { positionals, values } = commandLine(args, {
-      'data-dir': { type: 'string' },
-      bundle: { type: 'string' },
-      key: { type: 'string' },
-      channel: { type: 'string' },
-      valid: { type: 'string' },
-    })
-    const [directory, ...rest] = positionals
-    if (directory === undefined || rest.length > 0) throw new UsageError('give one directory')
-    const { bundle, key } = values
+    const { positionals, values } = commandLine(args, options)
+    const directory = onlyOne(positionals, 'give one directory')
     const found =
-      bundle === undefined
-        ? ofDataDir(directory, dataDirOf(values, io))
-        : ofFile(directory, { ...values, bundle, key })
-    if (!found.ok) return fail(io, found.error, Exit.Usage)
-    for (const { signedRecord, bundle: bytes, before } of found.value) {
-      io.progress?.(`writing ${bytes.length} bytes to ${directory}`)
-      const written = await tried(() => publishTree(directory, signedRecord, bytes, before))
-      if (!written.ok) return fail(io, written.error, Exit.ErrorsFound)
-      const { channel, seq, digest } = written.value.record
-      io.out(
-        `${directory}: channel ${channel}, seq ${seq}, ${bytes.length} bytes, digest ${digest}\n`,
-      )
+      values.bundle === undefined
+        ? ofDataDir(directory, values, io)
+        : [ofFile(directory, values.bundle, values)]
+    for (const one of found) {
+      const { length } = one.bundle
+      io.progress?.(`writing ${length} bytes to ${directory}`)
+      const { channel, seq, digest } = await write(directory, one)
+      io.out(`${directory}: channel ${channel}, seq ${seq}, ${length} bytes, digest ${digest}\n`)
     }
     return Exit.Ok
   },
@@ -77,42 +80,27 @@ interface Found extends Publication {
   readonly before: ChannelRecord | undefined
 }
 
-interface FileOptions {
-  readonly bundle: string
-  readonly key: string | undefined
-  readonly channel?: string | undefined
-  readonly valid?: string | undefined
-}
-
-function dataDirOf(
-  values: Readonly<Record<string, string | undefined>>,
-  { env }: Pick<Io, 'env'>,
-): string {
-  for (const name of ['key', 'channel', 'valid']) {
+/** The bundle that the node serves, or served last, as the node signed it. */
+function ofDataDir(directory: string, values: Values, io: Io): readonly Found[] {
+  for (const name of ['key', 'channel', 'valid'] as const) {
     if (values[name] !== undefined) throw new UsageError(`--${name} belongs to --bundle`)
   }
-  return values['data-dir'] ?? env['GSLB_DATA_DIR'] ?? './data'
-}
-
-/** The bundle that the node serves, or served last, as the node signed it. */
-function ofDataDir(directory: string, dataDir: string): Result<readonly Found[], string> {
+  const dataDir = dataDirOf(values, io)
   const path = join(dataDir, 'keys', 'node.pem')
-  if (!existsSync(path)) return err(`${dataDir} is no data directory of a node: it has no ${path}`)
-  const key = readSigningKey(path)
-  if (!key.ok) return key
+  if (!existsSync(path))
+    throw unusable(`${dataDir} is no data directory of a node: it has no ${path}`)
+  const key = needed(readSigningKey(path), Exit.Usage)
   const store = new BundleStore(dataDir)
   const delivery = new DeliveryFiles(dataDir, store)
   // During a delivery in waves: the bundle that has passed all of them.
   const signed = delivery.passed() ?? store.record('active')
-  const main = storedOf(directory, key.value, signed, (digest) => delivery.bundlePath(digest))
-  if (main === undefined) return err(`${dataDir} has no bundle yet, or its record is damaged`)
-  if (!main.ok) return main
+  const main = storedOf(directory, key, signed, (digest) => delivery.bundlePath(digest))
+  if (main === undefined) throw unusable(`${dataDir} has no bundle yet, or its record is damaged`)
   const texts = new BundleStore(dataDir, textsDirectory)
   const textsRecord = texts.record('active')
-  const ofTexts = storedOf(directory, key.value, textsRecord, (digest) => texts.bundlePath(digest))
+  const ofTexts = storedOf(directory, key, textsRecord, (digest) => texts.bundlePath(digest))
   // A node without an API serves no TXT bundle.
-  if (ofTexts === undefined) return ok([main.value])
-  return ofTexts.ok ? ok([main.value, ofTexts.value]) : ofTexts
+  return ofTexts === undefined ? [main] : [main, ofTexts]
 }
 
 /** @returns undefined: there is no valid record */
@@ -121,40 +109,32 @@ function storedOf(
   key: SigningKey & TrustedKey,
   signed: unknown,
   pathOf: (digest: string) => string,
-): Result<Found, string> | undefined {
+): Found | undefined {
   const record = verifyChannelRecord(signed, [key])
   if (!record.ok) return undefined
   const { digest, channel } = record.value
   const loaded = openBundleFile(pathOf(digest), [key])
-  if (!loaded.ok) {
-    const { error } = loaded
-    const why = typeof error === 'string' ? error : error.message
-    return err(`the stored bundle cannot be used: ${why}`)
-  }
-  if (loaded.value.digest !== digest) return err('the stored bundle is not that of its record')
+  if (!loaded.ok) throw unusable(`the stored bundle cannot be used: ${loaded.error.message}`)
+  if (loaded.value.digest !== digest) throw unusable('the stored bundle is not that of its record')
   const before = recordIn(directory, channel, key)
-  return ok({ signedRecord: signed as SignedChannelRecord, bundle: loaded.value.bytes, before })
+  return { signedRecord: signed as SignedChannelRecord, bundle: loaded.value.bytes, before }
 }
 
-function ofFile(directory: string, options: FileOptions): Result<readonly Found[], string> {
-  const { bundle: path, key: keyPath, channel = 'main', valid = '7d' } = options
+const unusable = (why: string): CommandFault => new CommandFault(Exit.Usage, why)
+
+function ofFile(directory: string, path: string, values: Values): Found {
+  const { key: keyPath, channel = 'main', valid = '7d' } = values
   if (keyPath === undefined) throw new UsageError('--bundle needs --key')
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(channel)) {
     throw new UsageError('--channel has small letters, digits and dashes')
   }
   const validMs = parseDuration(valid)
   if (!validMs.ok || validMs.value <= 0) throw new UsageError('--valid is a duration such as 7d')
-  const key = readSigningKey(keyPath)
-  if (!key.ok) return key
-  const opened = openBundleFile(path, [key.value])
-  if (!opened.ok) {
-    const { error } = opened
-    return err(typeof error === 'string' ? error : `${path}: ${error.message} (${error.code})`)
-  }
-  const { digest, bytes } = opened.value
-  const before = recordIn(directory, channel, key.value)
+  const key = needed(readSigningKey(keyPath), Exit.Usage)
+  const { digest, bytes } = needed(openBundleFile(path, [key]), Exit.Usage)
+  const before = recordIn(directory, channel, key)
   const record = nextRecord(before, { channel, digest, validMs: validMs.value })
-  return ok([{ signedRecord: signChannelRecord(record, key.value), bundle: bytes, before }])
+  return { signedRecord: signChannelRecord(record, key), bundle: bytes, before }
 }
 
 function nextRecord(
@@ -184,15 +164,14 @@ function recordIn(
   return record.ok ? record.value : undefined
 }
 
-async function tried<T>(work: () => Promise<Result<T, string>>): Promise<Result<T, string>> {
-  try {
-    return await work()
-  } catch (error) {
-    return err(`it cannot be written: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-function fail(io: Io, sentence: string, exit: Exit): Exit {
-  io.err(`gslbd publish: ${sentence}\n`)
-  return exit
+async function write(
+  directory: string,
+  { signedRecord, bundle, before }: Found,
+): Promise<ChannelRecord> {
+  const writing = publishTree(directory, signedRecord, bundle, before)
+  const written = await writing.catch((error: unknown) => {
+    const why = `it cannot be written: ${(error as Error).message}`
+    throw new CommandFault(Exit.ErrorsFound, why)
+  })
+  return needed(written).record
 }

@@ -1,11 +1,11 @@
 // `gslbd push`: shows zones that are pushed to other servers, what a push would write, and has one
 // done.
 import { plain } from '#cli/terminal/paint.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
 import type { NodeApi } from '#cli/watch/node-api.ts'
-import { fieldsOf } from '#lib/text/json.ts'
+import { fieldsOf, rowsOf } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
-import { commandLine, endWith, Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd push status [--url URL] [--json]
@@ -49,27 +49,24 @@ export const push: Command = {
     if (!isApply && (values.plan !== undefined || values.adopt)) {
       throw new UsageError('--plan and --adopt are for apply')
     }
-    const api = openNodeApi(values.url, io.env)
-    if (!api.ok) throw new UsageError(api.error)
-    if (name === undefined) return await showStatus(api.value, values.json, io)
+    const api = nodeApiFor(values.url, io)
+    if (name === undefined) return await showStatus(api, values.json, io)
     const path = `/api/v1/zone-pushes/${encodeURIComponent(name)}`
-    if (!isApply) return await showPlan(api.value, path, name, values.json, io)
+    if (!isApply) return await showPlan(api, path, name, values.json, io)
     const body = {
       adopt: values.adopt,
       ...(values.plan === undefined ? {} : { plan: values.plan }),
     }
-    const asked = await api.value.post(`${path}/apply`, { body })
-    if (!asked.ok) return endWith(io, Exit.ErrorsFound, `gslbd push: ${asked.error.message}`)
+    needed(await api.post(`${path}/apply`, { body }))
     io.out(`${plain(name)} is pushed within seconds; see how it went: gslbd push status\n`)
     return Exit.Ok
   },
 }
 
 async function showStatus(api: NodeApi, isJson: boolean, io: Io): Promise<Exit> {
-  const asked = await api.json('/api/v1/zone-pushes')
-  if (!asked.ok) return endWith(io, Exit.ErrorsFound, `gslbd push: ${asked.error.message}`)
-  const all = listOf(asked.value)
-  if (isJson) io.out(`${JSON.stringify(asked.value)}\n`)
+  const listed = needed(await api.json('/api/v1/zone-pushes'))
+  const all = rowsOf(listed)
+  if (isJson) io.out(`${JSON.stringify(listed)}\n`)
   else io.out(all.length === 0 ? none : all.map(statusOf).join(''))
   return all.every(({ state }) => state === 'synced') ? Exit.Ok : Exit.ErrorsFound
 }
@@ -102,11 +99,10 @@ async function showPlan(
   isJson: boolean,
   io: Io,
 ): Promise<Exit> {
-  const asked = await api.json(`${path}/plan`, [], planMs)
-  if (!asked.ok) return endWith(io, Exit.ErrorsFound, `gslbd push: ${asked.error.message}`)
-  const plan = fieldsOf(asked.value)
+  const asked = needed(await api.json(`${path}/plan`, [], planMs))
+  const plan = fieldsOf(asked)
   const counts = fieldsOf(plan['counts'])
-  if (isJson) io.out(`${JSON.stringify(asked.value)}\n`)
+  if (isJson) io.out(`${JSON.stringify(asked)}\n`)
   else io.out(planText(name, plan, counts))
   return counts['changes'] === 0 ? Exit.Ok : Exit.ErrorsFound
 }
@@ -114,7 +110,7 @@ async function showPlan(
 function planText(name: string, plan: Fields, counts: Fields): string {
   const { digest, adds, deletes, deletesMax } = plan
   const isHeld = Number(deletes) > Number(deletesMax)
-  const changes = listOf(plan['changes']).flatMap(({ name: owner, type, ttl, ...change }) => [
+  const changes = rowsOf(plan['changes']).flatMap(({ name: owner, type, ttl, ...change }) => [
     ...textsOf(change['deletes']).map((value) => `- ${String(owner)} ${String(type)} ${value}`),
     ...textsOf(change['adds']).map(
       (value) => `+ ${String(owner)} ${String(ttl)} ${String(type)} ${value}`,
@@ -123,10 +119,10 @@ function planText(name: string, plan: Fields, counts: Fields): string {
       ? [`~ ${String(owner)} ${String(type)}: TTL ${String(ttl)}`]
       : []),
   ])
-  const foreign = listOf(plan['foreign']).flatMap(({ name: owner, type, values }) =>
+  const foreign = rowsOf(plan['foreign']).flatMap(({ name: owner, type, values }) =>
     textsOf(values).map((value) => `= ${String(owner)} ${String(type)} ${value} (of others)`),
   )
-  const notes = [...listOf(plan['conflicts']), ...listOf(plan['skipped'])].map(
+  const notes = [...rowsOf(plan['conflicts']), ...rowsOf(plan['skipped'])].map(
     ({ name: owner, type, why }) => `! ${String(owner)} ${String(type)}: ${String(why)}`,
   )
   const left = leftOut(plan, counts)
@@ -146,12 +142,10 @@ const ttls = ({ ttlChanges }: Fields): string =>
 /** Lists have a limit. */
 function leftOut(plan: Fields, counts: Fields): readonly string[] {
   return ['changes', 'foreign', 'conflicts', 'skipped'].flatMap((key) => {
-    const more = Number(counts[key]) - listOf(plan[key]).length
+    const more = Number(counts[key]) - rowsOf(plan[key]).length
     return more > 0 ? [`… and ${more} more of ${key}`] : []
   })
 }
 
-const listOf = (value: unknown): readonly Fields[] =>
-  (Array.isArray(value) ? value : []).map(fieldsOf)
 const textsOf = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : []).map(String)

@@ -9,14 +9,12 @@ import { printText } from '#diagnostics/print/text.ts'
 import { pushedOf } from '#integrations/redirects/rule.ts'
 import type { Plan, RedirectTarget } from '#integrations/redirects/target.ts'
 import type { PushedRedirect } from '#integrations/redirects/rule.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { namedBy } from '#server/node/refusals.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { redirectTargets } from '#node/compose/redirect-targets.ts'
-import { loadSettings } from '#settings/settings.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { settingsFor } from '#cli/files/settings-file.ts'
+import { CommandFault, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd redirects diff --settings FILE [PATH]
@@ -40,16 +38,13 @@ export const redirectsCommand: Command = {
     const [verb, path, ...rest] = positionals
     if (verb !== 'diff' || rest.length > 0) throw new UsageError('write: gslbd redirects diff')
     if (values.settings === undefined) throw new UsageError('name the settings: --settings FILE')
-    const settings = loadSettings({ file: values.settings, env: io.env, flags: {} })
-    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
-    const targets = redirectTargets(settings.value.redirect)
+    const { redirect, dataDir } = settingsFor(io, values.settings)
+    const targets = redirectTargets(redirect)
     if (targets.length === 0) {
       io.out('no server gets redirects by these settings\n')
       return Exit.Ok
     }
-    const models = path === undefined ? stored(settings.value.dataDir) : await compiled(path)
-    if (!models.ok) return endWith(io, Exit.ErrorsFound, `gslbd redirects: ${models.error}`)
-    const wanted = pushedOf(models.value)
+    const wanted = pushedOf(path === undefined ? stored(dataDir) : await compiled(path))
     let differs = false
     for (const target of targets) differs = (await show(target, wanted, io)) || differs
     return differs ? Exit.ErrorsFound : Exit.Ok
@@ -81,22 +76,20 @@ function textOf(name: string, count: number, { changes, skipped }: Plan): string
 }
 
 /** The signature was verified when the bundle was stored. */
-function stored(dataDir: string): Result<readonly RedirectModel[], string> {
-  const none = err(`${dataDir} has no bundle yet; name a directory: PATH`)
+function stored(dataDir: string): readonly RedirectModel[] {
   // Checked first, since a store creates missing directories.
-  if (!existsSync(join(dataDir, 'node'))) return none
-  const store = new BundleStore(dataDir)
-  const { digest } = namedBy(store.record('active'))
-  if (digest === '') return none
-  const bytes = store.bundle(digest)
-  if (!bytes.ok) return bytes
-  const bundle = loadBundle(bytes.value)
-  return bundle.ok ? ok(redirectsOf(bundle.value)) : err(bundle.error.message)
+  const store = existsSync(join(dataDir, 'node')) ? new BundleStore(dataDir) : undefined
+  const { digest } = namedBy(store?.record('active'))
+  if (store === undefined || digest === '') {
+    const why = `${dataDir} has no bundle yet; name a directory: PATH`
+    throw new CommandFault(Exit.ErrorsFound, why)
+  }
+  return redirectsOf(needed(loadBundle(needed(store.bundle(digest)))))
 }
 
-async function compiled(path: string): Promise<Result<readonly RedirectModel[], string>> {
-  const files = await readConfiguration(path)
-  if (!files.ok) return files
-  const result = createCompiler().compile(files.value, { commit: '' })
-  return result.ok ? ok(result.model.redirects) : err(printText(result))
+async function compiled(path: string): Promise<readonly RedirectModel[]> {
+  const files = needed(await readConfiguration(path))
+  const result = createCompiler().compile(files, { commit: '' })
+  if (!result.ok) throw new CommandFault(Exit.ErrorsFound, printText(result))
+  return result.model.redirects
 }

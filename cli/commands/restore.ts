@@ -2,19 +2,24 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import type { CheckedBackup } from '#state/backup/restore-backup.ts'
-import { endWith, commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
+import {
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  UsageError,
+  variable,
+} from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { openDataDir } from '#process/data/data-dir.ts'
 import { withLoneState } from '#node/stores/stopped-state.ts'
 import { askNodes, isSeq, leapSince } from '#node/stores/next-seq.ts'
 import { continueAbove, restoreNode, rowTeller } from '#node/stores/restore-node.ts'
 import type { Restored } from '#node/stores/restore-node.ts'
-import { loadSettings } from '#settings/settings.ts'
+import { settingsFor } from '#cli/files/settings-file.ts'
 import type { Settings } from '#settings/settings.ts'
 
 const usage = `Usage: gslbd restore FILE [--settings FILE] [--data-dir DIR] [--seq-after N]
@@ -74,18 +79,12 @@ export const restore: Command = {
     if (options.isDatabaseAlone && (options.isForced || isSeqAlone)) {
       throw new UsageError('--only-database goes with none of --force, --seq-after and --ask')
     }
-    const settings = loadSettings({
-      file: settingsFile,
-      env: io.env,
-      flags: { 'data-dir': dataDir },
-    })
-    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
-    const said = await (file === undefined
-      ? renumber(settings.value, options, io)
-      : restoreFile(settings.value, resolve(file), options, io))
-    if (said.ok) io.out(`${said.value.join('\n')}\n`)
-    else io.err(`gslbd restore: ${said.error}\n`)
-    return said.ok ? Exit.Ok : Exit.ErrorsFound
+    const settings = settingsFor(io, settingsFile, { 'data-dir': dataDir })
+    const lines = await (file === undefined
+      ? renumber(settings, options, io)
+      : restoreFile(settings, resolve(file), options, io))
+    io.out(`${lines.join('\n')}\n`)
+    return Exit.Ok
   },
 }
 
@@ -95,34 +94,31 @@ function seqOf(text: string): number {
   throw new UsageError(`--seq-after is "${text}", write a whole number from 0 to 2^52`)
 }
 
-/** @returns lines for people. Errors: a sentence */
+/** @returns lines for people */
 async function restoreFile(
   settings: Settings,
   path: string,
   options: Options,
   io: Io,
-): Promise<Result<readonly string[], string>> {
+): Promise<readonly string[]> {
   io.progress?.(`reading ${path}`)
   // Checked before a data directory is made for it.
-  const checked = await checkBackup(path)
-  if (!checked.ok) return checked
-  const backup = checked.value
+  const backup = needed(await checkBackup(path))
   if (backup.files.size === 0 || options.isDatabaseAlone) {
     io.progress?.('restoring the database')
     const tell = rowTeller(backup, io.progress)
     const rows = await withLoneState(settings, ({ sql }) => restoreBackup(sql, backup, tell))
-    return rows.ok ? ok([`${rows.value} rows restored`]) : rows
+    return [`${needed(rows)} rows restored`]
   }
   const nowMs = systemClock.nowMs()
   const seqAfter = await knownSeq(options, io)
-  if (!seqAfter.ok) return seqAfter
   const restored = await restoreNode(settings, backup, {
-    ...{ isForced: options.isForced, seqAfter: seqAfter.value, nowMs },
+    ...{ isForced: options.isForced, seqAfter, nowMs },
     leap: leapSince(backup.createdAtMs, nowMs),
     searchPath: variable(io.env, 'PATH') ?? process.env['PATH'] ?? '',
     progress: io.progress,
   })
-  return restored.ok ? ok(linesOf(settings, backup, restored.value)) : restored
+  return linesOf(settings, backup, needed(restored))
 }
 
 function linesOf(
@@ -158,15 +154,13 @@ function listLines(
   return ['no list of nodes was kept: all nodes count, and get keys of zones (node.unlisted: auto)']
 }
 
-/**
- * The highest seq that was given or asked for; 0: neither. Errors: a sentence for each silent node.
- */
-async function knownSeq({ ask, seqAfter = 0 }: Options, io: Io): Promise<Result<number, string>> {
+/** The highest seq that was given or asked for; 0: neither. Each silent node has a sentence. */
+async function knownSeq({ ask, seqAfter = 0 }: Options, io: Io): Promise<number> {
   if (ask.length > 0) io.progress?.(`asking ${ask.join(', ')}`)
   const asked = await askNodes(ask)
-  if (asked.ok) return ok(Math.max(seqAfter, asked.value))
+  if (asked.ok) return Math.max(seqAfter, asked.value)
   const remedy = 'leave it out, or say --seq-after; nothing was restored'
-  return err(`${asked.error.join('\n')}\n${remedy}`)
+  throw new CommandFault(Exit.ErrorsFound, `${asked.error.join('\n')}\n${remedy}`)
 }
 
 /** Renumbers an existing data directory. */
@@ -174,19 +168,16 @@ async function renumber(
   { dataDir }: Settings,
   options: Options,
   io: Io,
-): Promise<Result<readonly string[], string>> {
+): Promise<readonly string[]> {
   if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
-    return err(`${dataDir} holds no key of a node; name the data directory with --data-dir`)
+    const why = `${dataDir} holds no key of a node; name the data directory with --data-dir`
+    throw new CommandFault(Exit.ErrorsFound, why)
   }
   const seqAfter = await knownSeq(options, io)
-  if (!seqAfter.ok) return seqAfter
-  const held = openDataDir(dataDir)
-  if (!held.ok) return held
+  const held = needed(openDataDir(dataDir))
   try {
-    const seq = continueAbove(statePathOf(dataDir), seqAfter.value)
-    if (!seq.ok) return seq
-    return ok([`nodes get seq ${seq.value} next`])
+    return [`nodes get seq ${needed(continueAbove(statePathOf(dataDir), seqAfter))} next`]
   } finally {
-    held.value.release()
+    held.release()
   }
 }

@@ -10,7 +10,7 @@ import type { Review, StepResult } from '#cli/review/steps.ts'
 import { check } from './check.ts'
 import { planCommand } from './plan.ts'
 import { verify } from './verify.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { atMostOne, CommandFault, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { shellWord } from '#lib/text/shell-word.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
@@ -44,14 +44,13 @@ export const review: Command = {
       asn: { type: 'string' },
       format: { type: 'string', default: 'text' },
     })
-    const [path = '.', ...rest] = positionals
-    if (rest.length > 0) throw new UsageError('give one directory')
+    const path = atMostOne(positionals, 'give one directory') ?? '.'
     if (values.base === undefined) throw new UsageError('give --base: where the change is to go')
     if (!['text', 'github'].includes(values.format))
       throw new UsageError('--format is text or github')
     const fault =
       folderFault(path) ?? (values.out === undefined ? undefined : outputFault(values.out))
-    if (fault !== undefined) return endWith(io, Exit.Usage, `gslbd review: ${fault}`)
+    if (fault !== undefined) throw new CommandFault(Exit.Usage, fault)
     const databases = [
       ...(values.geoip === undefined ? [] : ['--geoip', values.geoip]),
       ...(values.asn === undefined ? [] : ['--asn', values.asn]),

@@ -1,6 +1,6 @@
 // `gslbd serve`: runs a node until a signal ends it.
 import { parseArgs } from 'node:util'
-import { endWith, Exit } from '#system/process/command.ts'
+import { endWith, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { createLog, logFormOf } from '#process/log.ts'
 import { runNode } from '#node/start.ts'
@@ -8,7 +8,6 @@ import { roleFault, roleNames } from '#settings/sections/bundle.ts'
 import type { Role } from '#settings/sections/bundle.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
-import { UsageError } from '#system/process/command.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -67,9 +66,9 @@ export const serve: Command = {
     if (isFirstAccount) {
       const { askOnTerminal, createAdmin } = await import('../create-admin.ts')
       const created = await createAdmin(settings.value, askOnTerminal)
-      if (created.ok) io.out(`${created.value}\n`)
-      else io.err(`gslbd: ${created.error}\n`)
-      return created.ok ? Exit.Ok : Exit.ErrorsFound
+      if (!created.ok) return endWith(io, Exit.ErrorsFound, `gslbd: ${created.error}`)
+      io.out(`${created.value}\n`)
+      return Exit.Ok
     }
     if (isDetached) {
       const { startDetached } = await import('#process/replace/detach.ts')
@@ -81,8 +80,7 @@ export const serve: Command = {
     const { value } = settings
     const ended = await runNode({ settings: value, log, env: io.env, isReplacing, reread: read })
     if (ended.ok) return ended.value === 'restart' ? Exit.Restart : Exit.Ok
-    io.err(`gslbd: ${ended.error}\n`)
-    return Exit.ErrorsFound
+    return endWith(io, Exit.ErrorsFound, `gslbd: ${ended.error}`)
   },
 }
 

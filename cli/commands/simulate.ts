@@ -7,13 +7,19 @@ import { printText } from '#diagnostics/print/text.ts'
 import { formatName, parseName } from '#dns/name.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { systemClock } from '#lib/clock.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { openBundleFile } from '#cli/files/bundle-file.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command } from '#system/process/command.ts'
+import { bundleIn } from '#cli/files/bundle-file.ts'
+import {
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  optionValue,
+  UsageError,
+  wholeNumber,
+} from '#system/process/command.ts'
+import type { Command, ValuesOf } from '#system/process/command.ts'
 import { hasConfiguration, readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { printSimulation } from '#judge/simulate/print.ts'
 import { applyHealthFile, unknownMember } from '#judge/simulate/health.ts'
@@ -63,11 +69,7 @@ const options = {
   format: { type: 'string', default: 'text' },
 } as const
 
-interface Fault {
-  readonly exit: Exit
-  readonly message: string
-}
-const fault = (exit: Exit, message: string): Result<never, Fault> => err({ exit, message })
+type Values = ValuesOf<typeof options>
 
 export const simulateCommand: Command = {
   name: 'simulate',
@@ -78,20 +80,10 @@ export const simulateCommand: Command = {
     const asked = questionOf(positionals, values)
     const isJson = values.format === 'json'
     if (!isJson && values.format !== 'text') throw new UsageError('--format is text or json')
-    const tables = loadTables(values)
-    const side = tables.ok ? await prepare(values, asked.nowMs) : fault(Exit.Usage, tables.error)
-    if (!side.ok || !tables.ok) {
-      const { exit, message } = side.ok ? { exit: Exit.Internal, message: '' } : side.error
-      io.err(`gslbd simulate: ${message}\n`)
-      return exit
-    }
-    const scripts = scriptsOf([side.value.bundle], tables.value(side.value.bundle), asked.nowMs)
-    const finish = async (): Promise<Exit> => {
-      for (const text of scripts?.warnings() ?? []) io.err(`gslbd simulate: ${text}\n`)
-      await scripts?.close()
-      return Exit.Ok
-    }
-    const { bundle, state, overlays } = side.value
+    const tablesOf = needed(loadTables(values), Exit.Usage)
+    const { bundle, state, overlays, words } = await prepare(values, asked.nowMs)
+    const tables = tablesOf(bundle)
+    const scripts = scriptsOf([bundle], tables, asked.nowMs)
     const heading = {
       name: formatName(asked.qname),
       type: values.type.toUpperCase(),
@@ -99,27 +91,16 @@ export const simulateCommand: Command = {
       at: values.at === undefined ? null : new Date(asked.nowMs).toISOString(),
       seed: asked.seed,
     }
-    const result = simulate(bundle, state, {
-      ...asked,
-      scripts,
-      words: side.value.words,
-      tables: tables.value(bundle),
-    })
+    const result = simulate(bundle, state, { ...asked, scripts, words, tables })
     io.out(
       isJson
         ? `${JSON.stringify({ ...heading, digest: bundle.digest, overlays, ...result }, null, 2)}\n`
         : printSimulation({ ...heading, overlays, nowMs: asked.nowMs }, result),
     )
-    return await finish()
+    for (const text of scripts?.warnings() ?? []) io.err(`gslbd simulate: ${text}\n`)
+    await scripts?.close()
+    return Exit.Ok
   },
-}
-
-interface Values {
-  readonly type: string
-  readonly seed: string
-  readonly count: string
-  readonly client?: string | undefined
-  readonly at?: string | undefined
 }
 
 /** @throws UsageError when the words are no question */
@@ -131,11 +112,11 @@ function questionOf(positionals: readonly string[], values: Values) {
   if (!qname.ok) throw new UsageError(`"${text}" is not a domain name (${qname.error})`)
   return {
     qname: qname.value,
-    qtype: option('--type', readType(values.type)),
-    seed: wholeNumber('--seed', values.seed, 0xffffffff),
-    count: wholeNumber('--count', values.count, countMax),
-    client: values.client === undefined ? null : option('--client', readClient(values.client)),
-    nowMs: values.at === undefined ? systemClock.nowMs() : option('--at', readTime(values.at)),
+    qtype: optionValue('--type', readType(values.type)),
+    seed: wholeNumber('--seed', values.seed, 0, 0xffffffff),
+    count: wholeNumber('--count', values.count, 0, countMax),
+    client: values.client === undefined ? null : optionValue('--client', readClient(values.client)),
+    nowMs: values.at === undefined ? systemClock.nowMs() : optionValue('--at', readTime(values.at)),
   }
 }
 
@@ -145,39 +126,22 @@ function surplusText(word: string): string {
   return `"${word}" is one too many: give one name${isType ? `, and --type ${word}` : ''}`
 }
 
-interface Sources {
-  readonly config?: string | undefined
-  readonly bundle?: string | undefined
-  readonly health?: string | undefined
-}
-
 /** The bundle, and the state of a server at that time under the given health. */
-async function prepare(sources: Sources, nowMs: number): Promise<Result<Side, Fault>> {
-  if (sources.bundle !== undefined && sources.config !== undefined) {
+async function prepare({ bundle: file, config, health }: Values, nowMs: number): Promise<Side> {
+  if (file !== undefined && config !== undefined) {
     throw new UsageError('give --config or --bundle, not both')
   }
-  const bundle =
-    sources.bundle === undefined ? await compiled(sources.config ?? '.') : opened(sources.bundle)
-  if (!bundle.ok) return bundle
-  const side = sideOf(bundle.value, sources, nowMs)
-  if (!side.ok) return side
-  const [unknown] = side.value.unknownMembers
-  if (unknown === undefined || sources.health === undefined) return side
-  return fault(Exit.Usage, unknownMember(bundle.value, sources.health, unknown))
-}
-
-function sideOf(bundle: Bundle, { health }: Sources, nowMs: number): Result<Side, Fault> {
+  const bundle = file === undefined ? await compiled(config ?? '.') : bundleIn(file)
   const state = createRoutingState(bundle, 1)
-  const applied = health === undefined ? ok(nothing) : applyHealthFile(bundle, state, health)
-  if (!applied.ok) return fault(Exit.Usage, applied.error)
-  const overlays = showOverlays(bundle, state, nowMs)
-  return ok({
-    bundle,
-    state,
-    overlays,
-    unknownMembers: applied.value.unknown,
-    words: applied.value.words,
-  })
+  const { words, unknown } =
+    health === undefined
+      ? { words: new Map<never, never>(), unknown: [] }
+      : needed(applyHealthFile(bundle, state, health), Exit.Usage)
+  const [stranger] = unknown
+  if (stranger !== undefined && health !== undefined) {
+    throw new CommandFault(Exit.Usage, unknownMember(bundle, health, stranger))
+  }
+  return { bundle, state, overlays: showOverlays(bundle, state, nowMs), words }
 }
 
 /** A configuration in the form in which a server has it. */
@@ -185,40 +149,19 @@ interface Side {
   readonly bundle: Bundle
   readonly state: RoutingState
   readonly overlays: readonly SimulatedOverlay[] | null
-  readonly unknownMembers: readonly string[]
   readonly words: AppliedHealth['words']
 }
 
-const nothing: AppliedHealth = { unknown: [], words: new Map() }
-
-function opened(path: string): Result<Bundle, Fault> {
-  const bundle = openBundleFile(path)
-  if (bundle.ok) return bundle
-  return typeof bundle.error === 'string'
-    ? fault(Exit.Usage, bundle.error)
-    : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
-}
-
-async function compiled(path: string): Promise<Result<Bundle, Fault>> {
-  const files = await readConfiguration(path)
-  if (!files.ok) return fault(Exit.Usage, files.error)
+async function compiled(path: string): Promise<Bundle> {
+  const files = needed(await readConfiguration(path), Exit.Usage)
   if (!hasConfiguration(path)) {
     const remedy = 'go to a configuration directory, or name one with --config'
-    return fault(Exit.ErrorsFound, `${path} holds neither gslb.yaml nor tenants/; ${remedy}`)
+    const why = `${path} holds neither gslb.yaml nor tenants/; ${remedy}`
+    throw new CommandFault(Exit.ErrorsFound, why)
   }
-  const result = createCompiler({ checkPolicy: lenientPolicy }).compile(files.value, { commit: '' })
-  if (!result.ok) return fault(Exit.ErrorsFound, `${path} has errors\n${printText(result)}`)
-  const loaded = loadBundle(result.bundle.bytes)
-  return loaded.ok ? loaded : fault(Exit.Internal, loaded.error.message)
-}
-
-/** @throws UsageError that names the option */
-function option<T>(name: string, read: Result<T, string>): T {
-  if (!read.ok) throw new UsageError(`${name}: ${read.error}`)
-  return read.value
-}
-
-function wholeNumber(option: string, text: string, most: number): number {
-  if (/^\d{1,10}$/.test(text) && Number(text) <= most) return Number(text)
-  throw new UsageError(`${option} is a whole number from 0 to ${most}, not "${text}"`)
+  const result = createCompiler({ checkPolicy: lenientPolicy }).compile(files, { commit: '' })
+  if (!result.ok) {
+    throw new CommandFault(Exit.ErrorsFound, `${path} has errors\n${printText(result)}`)
+  }
+  return needed(loadBundle(result.bundle.bytes), Exit.Internal)
 }

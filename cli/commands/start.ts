@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Result } from '#lib/result.ts'
 import { shellWord } from '#lib/text/shell-word.ts'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { endWith, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { startDaemon } from '#node/daemon/daemon.ts'
 import type { Daemon } from '#process/replace/daemon.ts'
@@ -45,7 +45,7 @@ export const start: Command = {
     const ports = { dns: portOf(values['dns-port']), api: portOf(values['api-port']) }
     const read = () => quickstartSettings(values['data-dir'], io, ports)
     const settings = read()
-    if (!settings.ok) return failed(io, settings.error.join('\n'))
+    if (!settings.ok) return endWith(io, Exit.ErrorsFound, `gslbd: ${settings.error.join('\n')}`)
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     let servers: DemoBackends | undefined
     // Runs when the data directory is held: of two starts, the second names the first.
@@ -67,7 +67,8 @@ export const start: Command = {
         log,
         read,
       )
-      return ended.ok ? Exit.Ok : failed(io, `${ended.error}${portHint(ended.error)}`)
+      if (ended.ok) return Exit.Ok
+      return endWith(io, Exit.ErrorsFound, `gslbd: ${ended.error}${portHint(ended.error)}`)
     } finally {
       await servers?.stop()
     }
@@ -85,11 +86,6 @@ function portHint(error: string): string {
   return error.includes('another program')
     ? '\nTry: npm start -- --dns-port 5300 --api-port 8090'
     : ''
-}
-
-function failed(io: Io, message: string): Exit {
-  io.err(`gslbd: ${message}\n`)
-  return Exit.ErrorsFound
 }
 
 /**

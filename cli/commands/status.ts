@@ -1,10 +1,10 @@
 // `gslbd status`: shows a node, its Git, its bundle and the nodes beside it, in one screen.
 import { parseArgs } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { Exit } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { painterOf } from '#cli/terminal/paint.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
 import { repeat, repetitionOf, screenBefore } from '#cli/watch/repeat.ts'
 import type { Look } from '#cli/watch/repeat.ts'
 import { isWell, statusReport } from '#cli/watch/status-report.ts'
@@ -41,14 +41,13 @@ export const status: Command = {
   usage,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })
-    const api = openNodeApi(values.url, io.env)
-    if (!api.ok) throw new UsageError(api.error)
+    const api = nodeApiFor(values.url, io)
     const repetition = repetitionOf(values.interval, values.watch ? values.times : '1')
     const paint = painterOf(io)
     const look = async (): Promise<Look> => {
-      const report = await statusReport(api.value)
+      const report = await statusReport(api)
       if (!report.ok) {
-        const line = JSON.stringify({ url: api.value.url, error: report.error })
+        const line = JSON.stringify({ url: api.url, error: report.error })
         const text = values.json ? line : paint('bad', `gslbd status: ${report.error}`)
         return { exit: Exit.ErrorsFound, text: `${text}\n` }
       }

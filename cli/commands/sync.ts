@@ -1,13 +1,11 @@
 // `gslbd sync`: makes a node look at its branch now, waits, and prints its verdict.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { endWith, Exit, UsageError } from '#system/process/command.ts'
+import { CommandFault, Exit, needed, wholeNumber } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { listAt, numberAt, textAt } from '#cli/watch/json-fields.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
 import type { NodeApi } from '#cli/watch/node-api.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
 
 const usage = `Usage: gslbd sync [--url URL] [--wait SECONDS]
 
@@ -35,36 +33,26 @@ export const sync: Command = {
   usage,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })
-    const api = openNodeApi(values.url, io.env)
-    if (!api.ok) throw new UsageError(api.error)
-    const waitSeconds = Number(values.wait)
-    if (!/^\d+$/.test(values.wait) || waitSeconds < 1 || waitSeconds > waitSecondsMax) {
-      throw new UsageError(`--wait is a number of seconds, 1 to ${waitSecondsMax}`)
-    }
-    const status = await statusAfterLook(api.value, waitSeconds)
-    if (!status.ok) return endWith(io, Exit.ErrorsFound, `gslbd sync: ${status.error}`)
-    io.out(`${verdictLines(status.value).join('\n')}\n`)
-    return textAt(status.value, 'sync') === 'synced' ? Exit.Ok : Exit.ErrorsFound
+    const api = nodeApiFor(values.url, io)
+    const waitSeconds = wholeNumber('--wait', values.wait, 1, waitSecondsMax)
+    const status = await statusAfterLook(api, waitSeconds)
+    io.out(`${verdictLines(status).join('\n')}\n`)
+    return textAt(status, 'sync') === 'synced' ? Exit.Ok : Exit.ErrorsFound
   },
 }
 
-/** Errors: a sentence. */
-async function statusAfterLook(
-  api: NodeApi,
-  waitSeconds: number,
-): Promise<Result<unknown, string>> {
-  const asked = await api.post('/api/v1/sync')
-  if (!asked.ok) return err(asked.error.message)
-  const askedAtMs = numberAt(asked.value, 'askedAtMs')
-  if (askedAtMs === null) return err(`${api.url} does not say when it was asked: is it gslbd?`)
+async function statusAfterLook(api: NodeApi, waitSeconds: number): Promise<unknown> {
+  const askedAtMs = numberAt(needed(await api.post('/api/v1/sync')), 'askedAtMs')
+  if (askedAtMs === null) throw unsaid(`${api.url} does not say when it was asked: is it gslbd?`)
   for (let waitedMs = 0; waitedMs < waitSeconds * 1_000; waitedMs += askEveryMs) {
-    const status = await api.json(statusPath)
-    if (!status.ok) return err(status.error.message)
-    if (hasLooked(status.value, askedAtMs)) return ok(status.value)
+    const status = needed(await api.json(statusPath))
+    if (hasLooked(status, askedAtMs)) return status
     await sleep(askEveryMs)
   }
-  return err(`the node has not looked within ${waitSeconds} s; see gslbd status, or its log`)
+  throw unsaid(`the node has not looked within ${waitSeconds} s; see gslbd status, or its log`)
 }
+
+const unsaid = (why: string): CommandFault => new CommandFault(Exit.ErrorsFound, why)
 
 /** An earlier look may not have seen what was pushed. */
 function hasLooked(status: unknown, askedAtMs: number): boolean {

@@ -8,7 +8,14 @@ import { reportOf } from '#judge/policy-tests/report.ts'
 import type { TestReport } from '#judge/policy-tests/report.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
 import type { PolicyTestRun } from '#judge/policy-tests/run.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
+import {
+  atMostOne,
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  UsageError,
+} from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd test [PATTERN] [options]
@@ -37,12 +44,10 @@ export const test: Command = {
       format: { type: 'string', default: 'text' },
       ...checkPolicyOptions,
     })
-    const [pattern = '', ...rest] = positionals
-    if (rest.length > 0) throw new UsageError('give one pattern')
+    const pattern = atMostOne(positionals, 'give one pattern') ?? ''
     const format = formats.find((one) => one === values.format)
     if (format === undefined) throw new UsageError('--format is text, json or junit')
-    const files = await readConfiguration(values.config)
-    if (!files.ok) return endWith(io, Exit.Usage, `gslbd test: ${files.error}`)
+    const files = needed(await readConfiguration(values.config), Exit.Usage)
     let run: PolicyTestRun | undefined
     const policyTests = createPolicyTests({
       isWanted: ({ entry, title }) => isIn(pattern, `${entry.path} ${title}`),
@@ -51,7 +56,7 @@ export const test: Command = {
       },
     })
     const checkPolicy = checkPolicyOf(values)
-    const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, { commit: '' })
+    const result = createCompiler({ checkPolicy, policyTests }).compile(files, { commit: '' })
     // The tests could not be asked; failing cases are in the report.
     if (run === undefined && !result.ok) {
       io.err(printText(result))
@@ -59,8 +64,7 @@ export const test: Command = {
     }
     if (run === undefined || run.results.length === 0) {
       const what = pattern === '' ? 'there is no file of kind Test' : `no case has "${pattern}"`
-      io.err(`gslbd test: ${what} in ${values.config}\n`)
-      return Exit.Usage
+      throw new CommandFault(Exit.Usage, `${what} in ${values.config}`)
     }
     const report = reportOf(run, values.coverage)
     io.out(printAs(format, report, run))

@@ -1,11 +1,11 @@
 // `gslbd top`: shows what a node answers, again and again.
 import { parseArgs } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
-import { endWith, Exit, UsageError, variable } from '#system/process/command.ts'
+import { Exit, needed, variable } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { painterOf } from '#cli/terminal/paint.ts'
 import { readMetrics } from '#cli/watch/metrics-text.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
 import type { NodeApi } from '#cli/watch/node-api.ts'
 import { repeat, repetitionOf, screenBefore } from '#cli/watch/repeat.ts'
 import type { Look } from '#cli/watch/repeat.ts'
@@ -40,17 +40,13 @@ export const top: Command = {
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })
     const hasToken = variable(io.env, 'GSLB_METRICS_TOKEN') !== undefined
-    const opened = openNodeApi(values.url, io.env, {
+    const api = nodeApiFor(values.url, io, {
       variable: hasToken ? 'GSLB_METRICS_TOKEN' : 'GSLB_API_KEY',
       missing: noCredential,
     })
-    if (!opened.ok) throw new UsageError(opened.error)
-    const api = opened.value
     const repetition = repetitionOf(values.interval, values.times)
     const paint = painterOf(io)
-    const first = await readingOf(api)
-    if (!first.ok) return endWith(io, Exit.ErrorsFound, `gslbd top: ${first.error}`)
-    let before = first.value
+    let before = needed(await readingOf(api))
     await wait(repetition.intervalMs)
     const look = async (): Promise<Look> => {
       const now = await readingOf(api)

@@ -6,8 +6,9 @@ import { formatPublicKeyLine, parsePublicKeyLine } from '#gitops/trust/openssh-k
 import { statePathOf } from '#gitops/thread/options.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
-import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
+import { CommandFault, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
+import { dataDirOf } from '#cli/files/data-dir.ts'
 import { openDataDir } from '#process/data/data-dir.ts'
 import { howToBelieve, publicKeyOfNode } from '#process/data/own-key.ts'
 import type { OwnKey } from '#process/data/own-key.ts'
@@ -53,7 +54,7 @@ export const trust: Command = {
       file: { type: 'string' },
       'may-override': { type: 'boolean' },
     })
-    const dataDir = resolve(values['data-dir'] ?? variable(io.env, 'GSLB_DATA_DIR') ?? './data')
+    const dataDir = dataDirOf(values, io)
     const options = { dataDir, file: resolve(values.file ?? join(dataDir, 'allowed_signers')) }
     const [verb, ...rest] = positionals
     const mayOverride = values['may-override'] === true
@@ -78,22 +79,20 @@ interface AddedKey {
 function add({ principal, key, mayOverride }: AddedKey, { file }: Options, io: Io): Exit {
   const folder = dirname(file)
   if (!existsSync(folder)) {
-    return fail(
-      io,
-      `the directory ${folder} does not exist, so no node reads ${file}; name the node's data directory with --data-dir, or the file with --file`,
+    throw refused(
+      `the directory ${folder} does not exist, so no node reads ${file}; name the node's data ` +
+        'directory with --data-dir, or the file with --file',
     )
   }
   const publicKeyLine = key.startsWith('ssh-') ? key : readKeyFile(key)
   if (publicKeyLine === undefined) {
-    return fail(
-      io,
+    throw refused(
       `${key} is neither a readable file nor a public key that starts with "ssh-ed25519"`,
     )
   }
-  const added = addSigner(file, { principal, publicKeyLine, mayOverride })
-  if (!added.ok) return fail(io, added.error)
-  if (added.value === 'present') io.out(`${principal} has this key in ${file} already\n`)
-  else io.out(`added to ${file}:\n${added.value.line}\n`)
+  const added = needed(addSigner(file, { principal, publicKeyLine, mayOverride }), Exit.Trust)
+  if (added === 'present') io.out(`${principal} has this key in ${file} already\n`)
+  else io.out(`added to ${file}:\n${added.line}\n`)
   return Exit.Ok
 }
 
@@ -108,10 +107,9 @@ function readKeyFile(path: string): string | undefined {
 }
 
 function list({ file, dataDir }: Options, io: Io): Exit {
-  if (!existsSync(file)) return fail(io, `${file} does not exist; make it with "gslbd trust add"`)
-  const signers = listSigners(file)
-  if (!signers.ok) return fail(io, `${file}: ${signers.error}`)
-  for (const { principals, publicKey, namespaces, validAfter, validBefore } of signers.value) {
+  if (!existsSync(file)) throw refused(`${file} does not exist; make it with "gslbd trust add"`)
+  const signers = signersIn(file)
+  for (const { principals, publicKey, namespaces, validAfter, validBefore } of signers) {
     const limits = [
       namespaces === '' ? '' : `for ${namespaces}`,
       Number.isFinite(validAfter) ? `from ${dateOf(validAfter)}` : '',
@@ -120,33 +118,37 @@ function list({ file, dataDir }: Options, io: Io): Exit {
     const words = [principals, publicKey.fingerprint, ...limits].filter((word) => word !== '')
     io.out(`${words.join('  ')}\n`)
   }
-  if (signers.value.length === 0) io.err(`${file} lists no Ed25519 key: no commit is accepted\n`)
+  if (signers.length === 0) io.err(`${file} lists no Ed25519 key: no commit is accepted\n`)
   const own = publicKeyOfNode(dataDir)
-  if (own?.ok === true && !signers.value.some(({ publicKey }) => isSame(publicKey, own.value))) {
+  if (own?.ok === true && !signers.some(({ publicKey }) => isSame(publicKey, own.value))) {
     const words = 'note: the key of this node is not among them, so its API can write nothing'
     io.err(`${words}; if it is to, ${howToBelieve(own.value.line, file)}\n`)
   }
   return Exit.Ok
 }
 
-function remove(who: string, { file, dataDir }: Options, io: Io): Exit {
-  if (!existsSync(file)) return fail(io, `${file} does not exist: there is nothing to remove`)
-  const isMeant = whoIs(who)
+function signersIn(file: string): readonly AllowedSigner[] {
   const signers = listSigners(file)
-  if (!signers.ok) return fail(io, `${file}: ${signers.error}`)
-  const meant = signers.value.filter(isMeant)
+  if (!signers.ok) throw refused(`${file}: ${signers.error}`)
+  return signers.value
+}
+
+function remove(who: string, { file, dataDir }: Options, io: Io): Exit {
+  if (!existsSync(file)) throw refused(`${file} does not exist: there is nothing to remove`)
+  const isMeant = whoIs(who)
+  const signers = signersIn(file)
+  const meant = signers.filter(isMeant)
   if (meant.length === 0) {
-    return fail(io, `no key in ${file} is that of "${who}"; "gslbd trust list" shows all`)
+    throw refused(`no key in ${file} is that of "${who}"; "gslbd trust list" shows all`)
   }
-  if (meant.length === signers.value.length) {
-    return fail(io, `${file} would list no key, and no commit be accepted; add another one first`)
+  if (meant.length === signers.length) {
+    throw refused(`${file} would list no key, and no commit be accepted; add another one first`)
   }
-  const removed = removeSigners(file, isMeant)
-  if (!removed.ok) return fail(io, removed.error)
-  for (const { principals, publicKey } of removed.value.removed) {
+  const { removed } = needed(removeSigners(file, isMeant), Exit.Trust)
+  for (const { principals, publicKey } of removed) {
     io.out(`removed from ${file}: ${principals}  ${publicKey.fingerprint}\n`)
   }
-  const note = removed.value.removed.map((signer) => noteOfNode(signer, { file, dataDir }))
+  const note = removed.map((signer) => noteOfNode(signer, { file, dataDir }))
   for (const sentence of new Set(note.filter((one) => one !== undefined))) io.out(`${sentence}\n`)
   return Exit.Ok
 }
@@ -180,18 +182,15 @@ function whoIs(who: string): (signer: AllowedSigner) => boolean {
 
 function rotate({ dataDir, file }: Options, io: Io): Exit {
   if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
-    return fail(io, `${dataDir} holds no key of a node; name the data directory with --data-dir`)
+    throw refused(`${dataDir} holds no key of a node; name the data directory with --data-dir`)
   }
   // A running node would go on with the key that it has read.
-  const held = openDataDir(dataDir)
-  if (!held.ok) return fail(io, held.error)
+  const held = needed(openDataDir(dataDir), Exit.Trust)
   try {
-    const rotated = rotateNodeKey(dataDir, file)
-    if (!rotated.ok) return fail(io, rotated.error)
-    io.out(`${rotated.value.join('\n')}\n`)
+    io.out(`${needed(rotateNodeKey(dataDir, file), Exit.Trust).join('\n')}\n`)
     return Exit.Ok
   } finally {
-    held.value.release()
+    held.release()
   }
 }
 
@@ -202,19 +201,18 @@ function reset({ dataDir }: Options, io: Io): Exit {
   if (!isDataDir(dataDir)) {
     const what = existsSync(dataDir) ? 'is no data directory' : 'does not exist'
     const remedy = "name the node's data directory with --data-dir"
-    return fail(io, `the directory ${dataDir} ${what}; ${remedy}`)
+    throw refused(`the directory ${dataDir} ${what}; ${remedy}`)
   }
   if (!existsSync(path)) {
     io.out(`${path} does not exist: nothing was accepted yet\n`)
     return Exit.Ok
   }
   // A running node would overwrite this state.
-  const held = openDataDir(dataDir)
-  if (!held.ok) return fail(io, held.error)
+  const held = needed(openDataDir(dataDir), Exit.Trust)
   try {
     return forgetAccepted(path, io)
   } finally {
-    held.value.release()
+    held.release()
   }
 }
 
@@ -231,7 +229,7 @@ function forgetAccepted(path: string, io: Io): Exit {
   try {
     saveState(path, { ...order, commit: '', tree: '', signer: '', serial: 0, earlier: [] })
   } catch (error) {
-    return fail(io, `${path} cannot be written: ${(error as Error).message}`)
+    throw refused(`${path} cannot be written: ${(error as Error).message}`)
   }
   const was = state.ok && state.value.commit !== '' ? ` (${state.value.commit})` : ''
   io.out(
@@ -240,7 +238,4 @@ function forgetAccepted(path: string, io: Io): Exit {
   return Exit.Ok
 }
 
-function fail(io: Io, sentence: string): Exit {
-  io.err(`gslbd trust: ${sentence}\n`)
-  return Exit.Trust
-}
+const refused = (why: string): CommandFault => new CommandFault(Exit.Trust, why)

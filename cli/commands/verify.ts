@@ -6,8 +6,15 @@ import {
   unrelatedReason,
 } from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from '#cli/files/signatures.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import {
+  atMostOne,
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  UsageError,
+} from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
 import { searchPath } from '#cli/files/search-path.ts'
@@ -34,33 +41,23 @@ export const verify: Command = {
       head: { type: 'string', default: 'HEAD' },
       'allowed-signers': { type: 'string' },
     })
-    const [path = '.', ...rest] = positionals
-    if (rest.length > 0) throw new UsageError('give one directory')
+    const path = atMostOne(positionals, 'give one directory') ?? '.'
     if (values.base === undefined) throw new UsageError('give --base: what is accepted')
     const signersPath = values['allowed-signers']
     if (signersPath === undefined) throw new UsageError('give --allowed-signers')
-    const place = openGitPlace(path, searchPath())
-    if (!place.ok) return fail(io, Exit.Usage, place.error)
-    const base = await commitNamed(place.value, values.base)
-    const head = base.ok ? await commitNamed(place.value, values.head) : base
-    if (!base.ok) return fail(io, Exit.Usage, base.error)
-    if (!head.ok) return fail(io, Exit.Usage, head.error)
-    const isApart = (await relationOf(place.value, base.value, head.value)) === 'unrelated'
-    if (isApart && place.value.isShallow) {
-      return fail(io, Exit.Usage, unrelatedReason(place.value, values.base, values.head))
+    const place = needed(openGitPlace(path, searchPath()), Exit.Usage)
+    const base = needed(await commitNamed(place, values.base), Exit.Usage)
+    const head = needed(await commitNamed(place, values.head), Exit.Usage)
+    const isApart = (await relationOf(place, base, head)) === 'unrelated'
+    if (isApart && place.isShallow) {
+      throw new CommandFault(Exit.Usage, unrelatedReason(place, values.base, values.head))
     }
     io.progress?.(`checking signatures since ${values.base}`)
-    const { signers } = readSigners(signersPath)
-    if (!signers.ok) return fail(io, Exit.Trust, signers.error)
-    const verified = await verifyBetween(place.value, base.value, head.value, signers.value)
-    if (!verified.ok) return fail(io, Exit.Trust, verified.error.reason)
-    const range = `${short(base.value)} and ${short(head.value)}`
+    const signers = needed(readSigners(signersPath).signers, Exit.Trust)
+    const verified = await verifyBetween(place, base, head, signers)
+    if (!verified.ok) throw new CommandFault(Exit.Trust, verified.error.reason)
+    const range = `${short(base)} and ${short(head)}`
     io.out(`ok: each commit between ${range} is signed by a listed key, or attested by one\n`)
     return Exit.Ok
   },
-}
-
-function fail(io: Io, exit: Exit, sentence: string): Exit {
-  io.err(`gslbd verify: ${sentence}\n`)
-  return exit
 }

@@ -7,11 +7,19 @@ import { geoPathsOf } from '#node/compose/named-files.ts'
 import { JournalMoments } from '#why/query-log/journal-moments.ts'
 import { replayFile } from '#why/query-log/replay-file.ts'
 import { Replay } from '#why/query-log/replay.ts'
-import { loadSettings } from '#settings/settings.ts'
+import { settingsFor } from '#cli/files/settings-file.ts'
 import type { Settings } from '#settings/settings.ts'
 import { readClient, readType } from '#judge/simulate/question-text.ts'
-import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command, Io } from '#system/process/command.ts'
+import {
+  CommandFault,
+  commandLine,
+  Exit,
+  needed,
+  optionValue,
+  UsageError,
+  wholeNumber,
+} from '#system/process/command.ts'
+import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 import { askNode } from '#cli/why/ask-node.ts'
 import type { NodeAnswer } from '#cli/why/ask-node.ts'
 import { pastBundle, repositoriesIn } from '#why/past-bundle.ts'
@@ -21,12 +29,11 @@ import { lookBack, timeText } from '#why/look-back.ts'
 import type { WhyQuestion } from '#why/look-back.ts'
 import { journalDirectory } from '#journal/journal-directory.ts'
 import { shownPast } from '#questions/past/past-job.ts'
-import { openNodeApi } from '#cli/watch/node-api.ts'
+import { nodeApiFor } from '#cli/watch/node-api.ts'
 import { parseName } from '#dns/name.ts'
 import { findRepository } from '#gitops/source/attest.ts'
 import { systemClock } from '#lib/clock.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import { segmentsIn } from '#journal/moment.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import { copyFile } from '#zones/dynamic/local-copy.ts'
@@ -75,6 +82,8 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const
 
+type Values = ValuesOf<typeof options>
+
 export const why: Command = {
   name: 'why',
   summary: 'say what was answered at an instant of the past, and why; replay a query log',
@@ -88,8 +97,7 @@ export const why: Command = {
       values.url === undefined
         ? await explainedHere(name, question, values, io)
         : await explainedByNode(name, values, io)
-    if (!told.ok) return endWith(io, Exit.ErrorsFound, `gslbd why: ${told.error}`)
-    const { text, shown } = told.value
+    const { text, shown } = told
     io.out(values.json ? `${JSON.stringify(shown, null, 2)}\n` : text)
     return Exit.Ok
   },
@@ -107,13 +115,9 @@ async function replayed(
     if (values[other] !== undefined) throw new UsageError(`--record has no --${other}`)
   }
   if (positionals.length > 0) throw new UsageError('with --record write --name NAME')
-  if (digits !== undefined && !/^[1-9]\d{0,14}$/.test(digits)) {
-    throw new UsageError(`--number is a whole number from 1, not "${digits}"`)
-  }
-  const number = digits === undefined ? undefined : Number(digits)
-  const node = nodeOf(values, io)
-  if (!node.ok) return endWith(io, Exit.ErrorsFound, `gslbd why: ${node.error}`)
-  const { settings, dataDir, gitdirs, databases } = node.value
+  const number =
+    digits === undefined ? undefined : wholeNumber('--number', digits, 1, Number.MAX_SAFE_INTEGER)
+  const { settings, dataDir, gitdirs, databases } = nodeOf(values, io)
   const journal = new JournalMoments(journalDirectory(dataDir))
   const replay = new Replay({
     settings: threadsOf(settings).settings,
@@ -128,17 +132,14 @@ async function replayed(
   return isSame ? Exit.Ok : Exit.ErrorsFound
 }
 
-type Explained = Result<NodeAnswer, string>
-
-async function explainedByNode(name: string, values: Values, io: Io): Promise<Explained> {
+async function explainedByNode(name: string, values: Values, io: Io): Promise<NodeAnswer> {
   const { type, client: subnet, at = '', node } = values
   for (const file of ['settings', 'data-dir', 'repository'] as const) {
     if (values[file] !== undefined) throw new UsageError(`--url needs no --${file}: leave one out`)
   }
-  const api = openNodeApi(values.url, io.env)
-  if (!api.ok) throw new UsageError(api.error)
   const client = subnet === undefined ? {} : { subnet }
-  return askNode(api.value, { name, type, at, ...client, ...(node === undefined ? {} : { node }) })
+  const asked = { name, type, at, ...client, ...(node === undefined ? {} : { node }) }
+  return askNode(nodeApiFor(values.url, io), asked)
 }
 
 async function explainedHere(
@@ -146,43 +147,27 @@ async function explainedHere(
   question: WhyQuestion,
   values: Values,
   io: Io,
-): Promise<Explained> {
+): Promise<NodeAnswer> {
   if (values.node !== undefined) throw new UsageError('--node is for --url, the API of that node')
   const report = await reportOf(question, values, io)
-  if (!report.ok) return report
   const { type, client } = values
   const asked = { name, type, ...(client === undefined ? {} : { subnet: client }) }
-  const { text, ...shown } = shownPast(asked, report.value, null)
-  return ok({ text, shown })
-}
-
-interface Values {
-  readonly at?: string | undefined
-  readonly client?: string | undefined
-  readonly type: string
-  readonly json: boolean
-  readonly name?: string | undefined
-  readonly number?: string | undefined
-  readonly settings?: string | undefined
-  readonly 'data-dir'?: string | undefined
-  readonly repository?: string | undefined
-  readonly url?: string | undefined
-  readonly node?: string | undefined
+  const { text, ...shown } = shownPast(asked, report, null)
+  return { text, shown }
 }
 
 async function reportOf(question: WhyQuestion, values: Values, io: Io) {
-  const node = nodeOf(values, io)
-  if (!node.ok) return node
-  const { settings, dataDir, gitdirs, databases } = node.value
+  const { settings, dataDir, gitdirs, databases } = nodeOf(values, io)
   const directory = journalDirectory(dataDir)
   const segments = segmentsIn(directory)
   const parts = { dataDir, gitdirs, segments, directory, databases }
   const types = mayBeWritten(settings, values.settings !== undefined)
   const past = await lookBack(parts, { ...question, writtenTypes: types })
-  if (past.ok) return past
+  if (past.ok) return past.value
   const { reason, isGap } = past.error
   // Asked after the journal, since a node whose clock was ahead has records of later times.
-  return err(isGap && question.atMs > systemClock.nowMs() ? aheadText(question.atMs) : reason)
+  const isAhead = isGap && question.atMs > systemClock.nowMs()
+  throw new CommandFault(Exit.ErrorsFound, isAhead ? aheadText(question.atMs) : reason)
 }
 
 /** Without the settings of the node, it is taken to write all types, if it writes any. */
@@ -195,28 +180,20 @@ const aheadText = (atMs: number): string =>
   `${timeText(atMs)} (--at) is in the future, so there is no record of it yet: ` +
   '"gslbd simulate --at TIME" says what would be answered then'
 
-/** The files of a node. Errors: sentences. */
+/** The files of a node. */
 function nodeOf(values: Values, io: Io) {
-  const flags = { 'data-dir': values['data-dir'] }
-  const settings = loadSettings({ file: values.settings, env: io.env, flags })
-  if (!settings.ok) return err(settings.error.join('\n'))
-  const { dataDir } = settings.value
-  const databases = loadDatabases(geoPathsOf(settings.value))
-  if (!databases.ok) return databases
-  const gitdirs = gitdirsOf(settings.value, values.repository)
-  if (!gitdirs.ok) return gitdirs
-  const parts = { dataDir, gitdirs: gitdirs.value, databases: databases.value }
-  return ok({ ...parts, settings: settings.value })
+  const settings = settingsFor(io, values.settings, { 'data-dir': values['data-dir'] })
+  const { dataDir } = settings
+  const databases = needed(loadDatabases(geoPathsOf(settings)))
+  return { settings, dataDir, databases, gitdirs: gitdirsOf(dataDir, values.repository) }
 }
 
-function gitdirsOf(
-  { dataDir }: Settings,
-  repository: string | undefined,
-): Result<readonly string[], string> {
+function gitdirsOf(dataDir: string, repository: string | undefined): readonly string[] {
   const own = repositoriesIn(dataDir)
-  if (repository === undefined) return ok(own)
+  if (repository === undefined) return own
   const found = findRepository(repository)
-  return found.ok ? ok([...own, found.value.gitdir]) : err(`--repository: ${found.error}`)
+  if (!found.ok) throw new CommandFault(Exit.ErrorsFound, `--repository: ${found.error}`)
+  return [...own, found.value.gitdir]
 }
 
 /** @throws UsageError when the words are no question */
@@ -228,14 +205,8 @@ function questionOf(positionals: readonly string[], values: Values): WhyQuestion
   if (values.at === undefined) throw new UsageError('say when, with --at')
   return {
     qname: qname.value,
-    qtype: option('--type', readType(values.type)),
-    client: values.client === undefined ? null : option('--client', readClient(values.client)),
-    atMs: option('--at', readPastInstant(values.at, systemClock.nowMs())),
+    qtype: optionValue('--type', readType(values.type)),
+    client: values.client === undefined ? null : optionValue('--client', readClient(values.client)),
+    atMs: optionValue('--at', readPastInstant(values.at, systemClock.nowMs())),
   }
-}
-
-/** @throws UsageError that names the option */
-function option<T>(name: string, read: Result<T, string>): T {
-  if (!read.ok) throw new UsageError(`${name}: ${read.error}`)
-  return read.value
 }

@@ -2,12 +2,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import type { BundleError } from '#bundle/load/load.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { readTrustedKey } from '#gitops/trust/key-files.ts'
+import { CommandFault, Exit } from '#system/process/command.ts'
 
 /** Errors: a sentence that names the path. */
 function readBundleFile(path: string): Result<Uint8Array, string> {
@@ -25,13 +25,28 @@ function readBundleFile(path: string): Result<Uint8Array, string> {
   }
 }
 
+/** Faults of the signature; the octets are sound. */
+const trustFaults: readonly string[] = ['unsigned', 'unknown-key', 'bad-signature']
+
 /** @param trusted left out: the signature is not verified */
 export function openBundleFile(
   path: string,
   trusted?: readonly TrustedKey[],
-): Result<Bundle, string | BundleError> {
+): Result<Bundle, CommandFault> {
   const bytes = readBundleFile(path)
-  return bytes.ok ? loadBundle(bytes.value, trusted) : bytes
+  if (!bytes.ok) return err(new CommandFault(Exit.Usage, bytes.error))
+  const loaded = loadBundle(bytes.value, trusted)
+  if (loaded.ok) return loaded
+  const { code, message } = loaded.error
+  const exit = trustFaults.includes(code) ? Exit.Trust : Exit.ErrorsFound
+  return err(new CommandFault(exit, `${path}: ${message} (${code})`))
+}
+
+/** An unsigned or signed bundle, whose signature is not verified. @throws CommandFault */
+export function bundleIn(path: string): Bundle {
+  const bundle = openBundleFile(path)
+  if (!bundle.ok) throw bundle.error
+  return bundle.value
 }
 
 /** Public keys, one a file. Errors: a sentence that names the path. */

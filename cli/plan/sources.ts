@@ -1,7 +1,7 @@
 // Finds the two configurations of a plan: commits, directories, bundle files, or a node's active
 // one.
 import { statSync } from 'node:fs'
-import { openBundleFile } from '#cli/files/bundle-file.ts'
+import { bundleIn } from '#cli/files/bundle-file.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 import { hasConfiguration, readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { blobsOfFiles } from '#cli/files/earlier-commits.ts'
@@ -15,7 +15,7 @@ import {
 } from '#gitops/checkout/git-tree.ts'
 import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { activeCommitAt, isUrl } from '#cli/plan/node-facts.ts'
-import { Exit } from '#system/process/command.ts'
+import { CommandFault, Exit, needed } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -28,7 +28,6 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import type { Blobs } from '#gitops/guard/earlier.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { collectSooner } from '#lib/memory/heap-growth.ts'
-import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { searchPath } from '#cli/files/search-path.ts'
 
@@ -49,14 +48,7 @@ interface FoundRevisions {
   readonly warnings: readonly string[]
 }
 
-interface SourceFault {
-  readonly exit: Exit
-  readonly message: string
-}
-
 const noMoveLimits: MoveLimits = { all: null, tenants: new Map() }
-
-const fault = (exit: Exit, message: string): Result<never, SourceFault> => err({ exit, message })
 
 interface SourceParts {
   /** A directory, in a checkout when a side is a commit. */
@@ -69,15 +61,14 @@ interface SourceParts {
   readonly io: Pick<Io, 'env' | 'progress'>
 }
 
-export async function findRevisions(
-  parts: SourceParts,
-): Promise<Result<FoundRevisions, SourceFault>> {
+/** @throws CommandFault where a side cannot be read, or has errors */
+export async function findRevisions(parts: SourceParts): Promise<FoundRevisions> {
   collectSooner()
   const ahead = new ReadAhead()
   try {
     const sides = await revisionsWith(ahead, parts)
     // Compilers leave as much memory as the plan will need.
-    if (sides.ok && sides.value.base.bundle.bytes.length > largeBytes) shrinkHeap('keep')
+    if (sides.base.bundle.bytes.length > largeBytes) shrinkHeap('keep')
     return sides
   } finally {
     ahead.close()
@@ -90,22 +81,16 @@ const largeBytes = 1_048_576
 async function revisionsWith(
   ahead: ReadAhead,
   { directory, base, head, nowMs, io }: SourceParts,
-): Promise<Result<FoundRevisions, SourceFault>> {
+): Promise<FoundRevisions> {
   const finder = new Finder(directory, io.env)
   io.progress?.(`reading ${base}`)
   const one = await finder.find(base, 'base')
-  if (!one.ok) return one
-  if ('files' in one.value) ahead.expect(one.value.files.length)
+  if ('files' in one) ahead.expect(one.files.length)
   io.progress?.(`reading ${head ?? directory}`)
   const other =
     head === undefined ? await finder.directory(directory, 'head') : await finder.find(head, 'head')
-  if (!other.ok) return other
-  const [was, is] = await revisionsOf([one.value, other.value], ahead, io.progress)
-  if (!was.ok) return was
-  if (!is.ok) return is
-  const warnings = await finder.relationWarnings(nowMs)
-  if (!warnings.ok) return warnings
-  return ok({ base: was.value, head: is.value, warnings: warnings.value })
+  const [was, is] = await revisionsOf([one, other], ahead, io.progress)
+  return { base: was, head: is, warnings: await finder.relationWarnings(nowMs) }
 }
 
 /** A side as it was found: a bundle, or files. */
@@ -126,8 +111,8 @@ async function revisionsOf(
   const compiler = createBundler(tell ?? null)
   const all = [base, head].flatMap((found) => ('files' in found ? found.files : []))
   const read = await ahead.read(all, tell)
-  const sideOf = (found: Found): Result<FoundSide, SourceFault> => {
-    if ('bundle' in found) return ok(found)
+  const sideOf = (found: Found): FoundSide => {
+    if ('bundle' in found) return found
     for (const { blobId } of found.files) {
       const file = read.get(blobId)
       if (file !== undefined) compiler.learn(file)
@@ -151,79 +136,57 @@ class Finder {
   }
 
   /** A path begins with `.` or `/`, or names an existing file; anything else is a commit. */
-  async find(source: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
+  async find(source: string, side: 'base' | 'head'): Promise<Found> {
     if (isUrl(source)) return await this.#node(source, side)
     const found = statSync(source, { throwIfNoEntry: false })
-    if (found?.isFile() === true) return this.#file(source)
+    if (found?.isFile() === true) {
+      return { source, bundle: bundleIn(source), moveLimits: noMoveLimits, blobs: null }
+    }
     const isPath = /^\.{0,2}\//.test(source) || /^\.{1,2}$/.test(source)
     if (isPath) return this.directory(source, side)
     return await this.#commit(source, side)
   }
 
-  async directory(path: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
-    const files = await readConfiguration(path)
-    if (!files.ok) return fault(Exit.Usage, files.error)
+  async directory(path: string, side: 'base' | 'head'): Promise<Uncompiled> {
+    const files = needed(await readConfiguration(path), Exit.Usage)
     if (!hasConfiguration(path)) {
-      return fault(Exit.ErrorsFound, `${path} holds neither gslb.yaml nor tenants/`)
+      throw new CommandFault(Exit.ErrorsFound, `${path} holds neither gslb.yaml nor tenants/`)
     }
-    return ok({ source: path, side, commit: '', files: files.value })
-  }
-
-  #file(path: string): Result<FoundSide, SourceFault> {
-    const bundle = openBundleFile(path)
-    if (bundle.ok) {
-      const { value } = bundle
-      return ok({ source: path, bundle: value, moveLimits: noMoveLimits, blobs: null })
-    }
-    return typeof bundle.error === 'string'
-      ? fault(Exit.Usage, bundle.error)
-      : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
+    return { source: path, side, commit: '', files }
   }
 
   /** The files of the node's active commit come from the checkout. */
-  async #node(url: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
-    const active = await activeCommitAt(url, this.#env)
-    if (!active.ok) return fault(Exit.Usage, `--${side}: ${active.error}`)
-    const { oid, warnings } = active.value
+  async #node(url: string, side: 'base' | 'head'): Promise<Uncompiled> {
+    const { oid, warnings } = given(`--${side}`, await activeCommitAt(url, this.#env))
     this.#warnings.push(...warnings)
-    const place = this.#openPlace()
-    if (!place.ok) return fault(Exit.Usage, `--${side} ${url}: ${place.error}`)
-    const commit = await place.value.graph.commit(oid)
+    const place = this.#openPlace(`--${side} ${url}`)
+    const commit = await place.graph.commit(oid)
     if (!commit.ok) {
-      const words = place.value.isShallow
-        ? unshallowAdvice(place.value)
-        : '"git fetch" the branch of the node'
+      const words = place.isShallow ? unshallowAdvice(place) : '"git fetch" the branch of the node'
       const where = `${url} answers from ${oid}, which this checkout does not have`
-      return fault(Exit.Usage, `--${side}: ${where}: ${words}`)
+      throw new CommandFault(Exit.Usage, `--${side}: ${where}: ${words}`)
     }
-    const found = await this.#commit(oid, side)
-    if (!found.ok || !('files' in found.value)) return found
-    return ok({ ...found.value, source: url })
+    return { ...(await this.#commit(oid, side)), source: url }
   }
 
-  async #commit(ref: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
-    const place = this.#openPlace()
-    if (!place.ok) return fault(Exit.Usage, `--${side} ${ref}: ${place.error}`)
-    const oid = await commitNamed(place.value, ref)
-    if (!oid.ok) return fault(Exit.Usage, `--${side}: ${oid.error}`)
-    this.#commits.push({ ref, oid: oid.value })
-    const files = await filesOfCommit(place.value, oid.value)
-    if (files.ok) return ok({ source: ref, side, commit: oid.value, files: files.value })
-    return fault(Exit.Usage, `--${side} ${ref}: ${files.error}`)
+  async #commit(ref: string, side: 'base' | 'head'): Promise<Uncompiled> {
+    const place = this.#openPlace(`--${side} ${ref}`)
+    const oid = given(`--${side}`, await commitNamed(place, ref))
+    this.#commits.push({ ref, oid })
+    const files = given(`--${side} ${ref}`, await filesOfCommit(place, oid))
+    return { source: ref, side, commit: oid, files }
   }
 
-  #openPlace(): Result<GitPlace, string> {
-    if (this.#place !== undefined) return ok(this.#place)
-    const opened = openGitPlace(this.#directory, searchPath())
-    if (opened.ok) this.#place = opened.value
-    return opened
+  #openPlace(asked: string): GitPlace {
+    this.#place ??= given(asked, openGitPlace(this.#directory, searchPath()))
+    return this.#place
   }
 
   /** To a plan, a head that lacks commits of its base takes them back. */
-  async relationWarnings(nowMs: number): Promise<Result<readonly string[], SourceFault>> {
+  async relationWarnings(nowMs: number): Promise<readonly string[]> {
     const [place, commits] = [this.#place, this.#commits]
     const warnings: string[] = [...this.#warnings]
-    if (place === undefined) return ok(warnings)
+    if (place === undefined) return warnings
     for (const { ref, oid } of commits) {
       const commit = await place.graph.commit(oid)
       const aheadMs = commit.ok ? commit.value.committer.seconds * 1_000 - nowMs : 0
@@ -234,11 +197,12 @@ class Finder {
     }
     const [base, head] = [commits[0], commits[1]]
     const other = head ?? (await this.#headOfCheckout(place))
-    if (base === undefined || other === undefined || base.oid === other.oid) return ok(warnings)
+    if (base === undefined || other === undefined || base.oid === other.oid) return warnings
     const relation = await relationOf(place, base.oid, other.oid)
     if (relation === 'unrelated') {
       const why = unrelatedReason(place, base.ref, other.ref)
-      return place.isShallow ? ok([...warnings, why]) : fault(Exit.Usage, why)
+      if (!place.isShallow) throw new CommandFault(Exit.Usage, why)
+      return [...warnings, why]
     }
     if (relation === 'apart') {
       warnings.push(
@@ -246,13 +210,19 @@ class Finder {
           'rebase it, or give the merge base as --base',
       )
     }
-    return ok(warnings)
+    return warnings
   }
 
   async #headOfCheckout(place: GitPlace) {
     const oid = await commitNamed(place, 'HEAD')
     return oid.ok ? { ref: 'HEAD', oid: oid.value } : undefined
   }
+}
+
+/** @throws CommandFault that names the option */
+function given<T>(asked: string, found: Result<T, string>): T {
+  if (found.ok) return found.value
+  throw new CommandFault(Exit.Usage, `${asked}: ${found.error}`)
 }
 
 interface Bundler extends Pick<Compiler, 'compile' | 'learn'> {
@@ -279,17 +249,14 @@ function createBundler(tell: CompilerParts['tell']): Bundler {
   return { ...compiler, loaded: () => loaded }
 }
 
-function compiled(
-  bundler: Bundler,
-  { source, side, commit, files }: Uncompiled,
-): Result<FoundSide, SourceFault> {
+function compiled(bundler: Bundler, { source, side, commit, files }: Uncompiled): FoundSide {
   const result = bundler.compile(files, { commit })
   if (!result.ok) {
     const title = `the ${side}, ${source}, has errors, so no answer can be compared`
-    return fault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
+    throw new CommandFault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
   }
   const { moveLimits } = result
-  return ok({ source, bundle: bundler.loaded()!, moveLimits, blobs: blobsOfFiles(files) })
+  return { source, bundle: bundler.loaded()!, moveLimits, blobs: blobsOfFiles(files) }
 }
 
 /** Clocks of two machines differ a little. */

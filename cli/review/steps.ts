@@ -2,7 +2,7 @@
 import { judgedToo, notCompared, notSignedYet } from '#cli/files/check-base.ts'
 import { judgedWithout } from '#judge/effects/unplaced.ts'
 import { joinedClauses } from '#lib/clauses.ts'
-import { Exit } from '#system/process/command.ts'
+import { Exit, runCommand } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import type { Plan } from '#judge/document/model.ts'
 import {
@@ -130,7 +130,7 @@ async function listenTo(
   { env, progress }: ReviewParts['io'],
 ): Promise<Said> {
   let [out, err] = ['', '']
-  const exit = await command.run(args, {
+  const exit = await runCommand(command, args, {
     out: (text) => void (out += text),
     err: (text) => void (err += text),
     env,

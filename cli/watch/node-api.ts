@@ -1,6 +1,6 @@
 // Requests the public API of a node, for commands that show it.
 import { isLoopbackName } from '#lib/loopback.ts'
-import { variable } from '#system/process/command.ts'
+import { UsageError, variable } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
 import { plain } from '#cli/terminal/paint.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
@@ -105,6 +105,13 @@ export function openNodeApi(
     return parsed(path, await read(url, path, { request, taken: [], waitMs, keyUse }))
   }
   return ok({ url, text, json, post })
+}
+
+/** The API that a command asks. @throws UsageError for an address or a key that no node takes */
+export function nodeApiFor(url: string | undefined, io: Pick<Io, 'env'>, keyUse?: KeyUse): NodeApi {
+  const api = openNodeApi(url, io.env, keyUse)
+  if (!api.ok) throw new UsageError(api.error)
+  return api.value
 }
 
 /** Plain HTTP reveals the key on the way, with all its permissions. */

@@ -17,6 +17,11 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The rows of a list of objects; empty unless it is a list. */
+export function rowsOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : []
+}
+
 /** Empty unless it is an object. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {}
