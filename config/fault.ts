@@ -1,5 +1,5 @@
 // Defines why an operation fails, as the API reports it.
-import type { WriteDiagnostic, WriteFailureCode } from './operation.ts'
+import type { WriteDiagnostic, WriteFailure, WriteFailureCode } from './operation.ts'
 
 export interface Fault {
   readonly code: WriteFailureCode
@@ -9,6 +9,11 @@ export interface Fault {
 
 export function fault(code: WriteFailureCode, message: string): Fault {
   return { code, message, diagnostics: [] }
+}
+
+/** Why a whole request fails, as no single operation of it does. */
+export function failed(code: WriteFailureCode, message: string): WriteFailure {
+  return { ...fault(code, message), operation: -1 }
 }
 
 /** Diagnostics by which somebody else already has the requested name or address. */

@@ -1,4 +1,5 @@
 // Builds the message for a tree without configuration: names files that were probably meant.
+import { firstOf } from '#lib/text/first-of.ts'
 
 /** Misplaced paths that fit into one sentence. */
 const namedMax = 3
@@ -22,9 +23,9 @@ export function remedyFor(paths: readonly string[]): string {
       roots.add(parts.slice(0, -1).join('/'))
     }
   }
-  if (renames.size > 0) return `rename ${listed(renames)}`
+  if (renames.size > 0) return `rename ${firstOf([...renames], namedMax)}`
   if (roots.size > 0) {
-    return `there is configuration in ${listed(quoted(roots))}: it has to be at the top`
+    return `there is configuration in ${firstOf(quoted(roots), namedMax)}: it has to be at the top`
   }
   const isInTenants = visible.some((path) =>
     /^[^/]+\/((pools|services)\/.|tenant\.ya?ml$)/.test(path),
@@ -34,9 +35,3 @@ export function remedyFor(paths: readonly string[]): string {
 }
 
 const quoted = (names: ReadonlySet<string>): string[] => Array.from(names, (name) => `"${name}"`)
-
-function listed(names: Iterable<string>): string {
-  const all = [...names]
-  const more = all.length > namedMax ? ` and ${all.length - namedMax} more` : ''
-  return `${all.slice(0, namedMax).join(', ')}${more}`
-}

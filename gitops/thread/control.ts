@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
+import { err } from '#lib/result.ts'
+import { PendingCalls } from '#lib/thread/pending-calls.ts'
 import { systemClock } from '#lib/clock.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import { startWithSemiSpace } from '#lib/memory/semi-space.ts'
@@ -21,10 +23,12 @@ import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './git-thread.ts'
 import { compilerHeapMb, resourceLimitsOf, semiSpaceMb } from './worker-memory.ts'
 import type { CommitResult, WriteRequest } from '#config/operation.ts'
+import { historyLimits } from '#config/history.ts'
 import type { ConfigHistory } from '#config/history.ts'
-import { PendingQuestions } from './history-calls.ts'
+import { failed } from '#config/fault.ts'
+import { historyThrough } from './history-calls.ts'
+import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import type { NodeDatabases } from '#judge/effects/commit-effect.ts'
-import { PendingWrites, writeFailed } from '#gitops/write/pending-writes.ts'
 import { withUids } from '#config/uids.ts'
 
 export interface GitopsControl {
@@ -79,6 +83,13 @@ const pushesMax = 4
 /** A worker that ran for so long works: the pauses after crashes begin anew. */
 const stableMs = 60_000
 
+/** For the writes of a worker that died: nobody knows what it had done. */
+const uncertain = failed(
+  'uncertain',
+  'The configuration worker stopped before it answered. It is not known whether the change is in ' +
+    'Git: look at it.',
+)
+
 /** The part of a `Worker` that is used here. */
 export type GitThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
 
@@ -116,14 +127,10 @@ class Control implements GitopsControl {
   readonly #view = new LiveConfigView()
   readonly config: ConfigView = this.#view
   readonly #looked = Promise.withResolvers<void>()
-  readonly #writes = new PendingWrites()
-  readonly #asked = new PendingQuestions((id, question) => {
-    this.#worker?.postMessage({ kind: 'history', id, question } satisfies ToWorker)
-    return this.#worker !== undefined
-  })
-  readonly history: ConfigHistory = this.#asked
-  readonly #verdicts = new Map<number, (verdict: Stop | null) => void>()
-  #lastPush = 0
+  readonly #writes = new PendingCalls<CommitResult>(gitLimits.writeQueueMax)
+  readonly #asked = new PendingCalls<HistoryAnswer>(historyLimits.askedMax)
+  readonly #verdicts = new PendingCalls<Stop | null>(pushesMax)
+  readonly history: ConfigHistory = historyThrough((question) => this.#ask(question))
   /** Resolves when all publications that were handed over are active. */
   #activation: Promise<void> = Promise.resolve()
   #report: (status: GitopsStatus, change: string) => void = () => undefined
@@ -167,7 +174,7 @@ class Control implements GitopsControl {
     }, patienceMs)
     await ended
     clearTimeout(timer)
-    this.#afterActivation(() => this.#writes.abandon())
+    this.#afterActivation(() => this.#writes.abandon(err(uncertain)))
     await this.#activation
   }
 
@@ -188,17 +195,19 @@ class Control implements GitopsControl {
 
   status = (): GitopsStatus => this.#status
 
-  write = (request: WriteRequest): Promise<CommitResult> => {
+  write = async (request: WriteRequest): Promise<CommitResult> => {
     const worker = this.#worker
     if (worker === undefined) {
-      return Promise.resolve(writeFailed('unavailable', 'The configuration worker is starting.'))
+      return err(failed('unavailable', 'The configuration worker is starting.'))
     }
     const count = request.operations.length
     const { writeOperationsMax, writeManyOperationsMax } = gitLimits
     const most = request.hasMany === true ? writeManyOperationsMax : writeOperationsMax
     if (count === 0 || count > most) {
-      const message = `A request has 1 to ${most} operations, not ${count}.`
-      return Promise.resolve(writeFailed('invalid', message))
+      return err(failed('invalid', `A request has 1 to ${most} operations, not ${count}.`))
+    }
+    if (this.#writes.isFull) {
+      return err(failed('busy', 'Too many writes are waiting. Try again in a moment.'))
     }
     const complete = withUids(request, this.#clock)
     return this.#writes.add((id) =>
@@ -206,14 +215,21 @@ class Control implements GitopsControl {
     )
   }
 
-  judge = (push: PushedHead): Promise<Stop | null> => {
+  judge = async (push: PushedHead): Promise<Stop | null> => {
     const worker = this.#worker
-    if (worker === undefined || this.#verdicts.size >= pushesMax) return Promise.resolve(null)
-    const id = ++this.#lastPush
-    return new Promise((resolve) => {
-      this.#verdicts.set(id, resolve)
-      worker.postMessage({ kind: 'judge', id, push } satisfies ToWorker)
-    })
+    if (worker === undefined || this.#verdicts.isFull) return null
+    return this.#verdicts.add((id) =>
+      worker.postMessage({ kind: 'judge', id, push } satisfies ToWorker),
+    )
+  }
+
+  async #ask(question: HistoryAsked): Promise<HistoryAnswer> {
+    const worker = this.#worker
+    if (worker === undefined) return err('unavailable')
+    if (this.#asked.isFull) return err('busy')
+    return this.#asked.add((id) =>
+      worker.postMessage({ kind: 'history', id, question } satisfies ToWorker),
+    )
   }
 
   onPublish = (handler: (publication: CommitPublication) => unknown): void => {
@@ -253,11 +269,10 @@ class Control implements GitopsControl {
     })
     worker.on('exit', () => {
       // Messages of a worker that was stopped on purpose are ignored.
-      this.#asked.abandon()
-      for (const resolve of this.#verdicts.values()) resolve(null)
-      this.#verdicts.clear()
+      this.#asked.abandon(err('unavailable'))
+      this.#verdicts.abandon(null)
       if (this.#worker !== worker) return
-      this.#afterActivation(() => this.#writes.abandon())
+      this.#afterActivation(() => this.#writes.abandon(err(uncertain)))
       if (this.#clock.monotonicMs() - startedAtMs > stableMs) this.#crashes = 0
       this.#worker = undefined
       this.#fail(failure)
@@ -278,11 +293,7 @@ class Control implements GitopsControl {
       })
     }
     if (message.kind === 'told') return this.#asked.settle(message.id, message.answer)
-    if (message.kind === 'judged') {
-      assert(message.id <= this.#lastPush, 'the thread judges a push that it was asked about')
-      this.#verdicts.get(message.id)?.(message.verdict)
-      return void this.#verdicts.delete(message.id)
-    }
+    if (message.kind === 'judged') return this.#verdicts.settle(message.id, message.verdict)
     if (message.kind === 'written') {
       return this.#afterActivation(() => this.#writes.settle(message.id, message.result))
     }

@@ -1,12 +1,9 @@
 // Passes questions about the history from the main thread to the Git thread, and the answers back.
-import { assert } from '#lib/assert.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import { historyLimits } from '#config/history.ts'
 import type {
   CommitChange,
   ConfigHistory,
   FilesFault,
-  HistoryFault,
   HistoryPage,
   HistoryQuestion,
 } from '#config/history.ts'
@@ -33,45 +30,14 @@ export async function askHistory(
   }
 }
 
-/** Holds the questions that are not answered yet, in the main thread. */
-export class PendingQuestions implements ConfigHistory {
-  readonly #send: (id: number, asked: HistoryAsked) => boolean
-  readonly #resolvers = new Map<number, (answer: HistoryAnswer) => void>()
-  #lastId = 0
-
-  /** @param send returns false when there is no thread to ask */
-  constructor(send: (id: number, asked: HistoryAsked) => boolean) {
-    this.#send = send
-  }
-
-  list = (list: HistoryQuestion): Promise<Result<HistoryPage, HistoryFault>> =>
-    this.#ask({ about: 'list', list }) as Promise<Result<HistoryPage, HistoryFault>>
-
-  changeOf = (commit: string, tenant: string | null): Promise<Result<CommitChange, HistoryFault>> =>
-    this.#ask({ about: 'change', commit, tenant }) as Promise<Result<CommitChange, HistoryFault>>
-
-  filesOf = (commit: string): Promise<Result<readonly SourceFile[], FilesFault>> =>
-    this.#ask({ about: 'files', commit }) as Promise<Result<readonly SourceFile[], FilesFault>>
-
-  settle(id: number, answer: HistoryAnswer): void {
-    assert(id > 0 && id <= this.#lastId, 'the thread answers a question that it was asked')
-    this.#resolvers.get(id)?.(answer)
-    this.#resolvers.delete(id)
-  }
-
-  abandon(): void {
-    for (const resolve of this.#resolvers.values()) resolve(err('unavailable'))
-    this.#resolvers.clear()
-  }
-
-  #ask(asked: HistoryAsked): Promise<HistoryAnswer> {
-    if (this.#resolvers.size >= historyLimits.askedMax) return Promise.resolve(err('busy'))
-    const id = ++this.#lastId
-    return new Promise((resolve) => {
-      this.#resolvers.set(id, resolve)
-      if (this.#send(id, asked)) return
-      this.#resolvers.delete(id)
-      resolve(err('unavailable'))
-    })
+/** The history as the main thread sees it. @param ask passes a question to the Git thread */
+export function historyThrough(
+  ask: (asked: HistoryAsked) => Promise<HistoryAnswer>,
+): ConfigHistory {
+  return {
+    list: (list) => ask({ about: 'list', list }) as ReturnType<ConfigHistory['list']>,
+    changeOf: (commit, tenant) =>
+      ask({ about: 'change', commit, tenant }) as ReturnType<ConfigHistory['changeOf']>,
+    filesOf: (commit) => ask({ about: 'files', commit }) as ReturnType<ConfigHistory['filesOf']>,
   }
 }

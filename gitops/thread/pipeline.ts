@@ -13,6 +13,7 @@ import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { History } from '#gitops/history/history.ts'
 import type { CommitTrials } from '#gitops/sync/commit-trials.ts'
 import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
+import { failed } from '#config/fault.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
 import type { ConfigNews } from '#config/view.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
@@ -130,7 +131,7 @@ export function startPipeline(parts: PipelineParts): Pipeline {
     write(pending) {
       if (pipeline !== undefined) return pipeline.write(pending)
       const message = `The configuration repository cannot be opened. ${told}`
-      pending.settle(err({ code: 'unreachable', message, operation: -1, diagnostics: [] }))
+      pending.settle(err(failed('unreachable', message)))
     },
     history: async (question) => pipeline?.history(question) ?? err('unavailable'),
     judge: async (push) => pipeline?.judge(push) ?? null,

@@ -1,14 +1,11 @@
 // Defines why a write failed, also that its outcome is unknown.
 import { gitLimits } from '#gitops/limits.ts'
-import type { WriteFailure, WriteFailureCode } from '#config/operation.ts'
+import { failed } from '#config/fault.ts'
+import type { WriteFailure } from '#config/operation.ts'
 import type { PushFailure } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
 
 export const notInGit = 'The change is not in Git.'
-
-export function failed(code: WriteFailureCode, message: string): WriteFailure {
-  return { code, message, operation: -1, diagnostics: [] }
-}
 
 /** For a write that had not begun when its client stopped waiting. */
 export const late = failed(

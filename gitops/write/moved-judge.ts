@@ -1,6 +1,7 @@
 // Judges requests by `guardrails.movedClients`, from the bundles before and after their commit.
 import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
+import { failed } from '#config/fault.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { NeedsPlan, WriteFailure, WriteRequest } from '#config/operation.ts'
 import type { CommitEffect } from '#judge/effects/commit-effect.ts'
@@ -87,10 +88,8 @@ function movedOf(
 }
 
 const needsPlan: NeedsPlan = {
+  ...failed('guarded', 'It takes a plan to find out which clients it moves.'),
   code: 'needs-plan',
-  message: 'It takes a plan to find out which clients it moves.',
-  operation: -1,
-  diagnostics: [],
 }
 
 function movedTooMany(breach: MovedBreach): WriteFailure {
@@ -100,5 +99,5 @@ function movedTooMany(breach: MovedBreach): WriteFailure {
     'send it again with the header X-Gslb-Override: REASON; the reason is kept in the commit.'
   const guardrail = 'movedClients'
   const own = { tenant: breach.owner, message: what }
-  return { code: 'guarded', guardrail, message, own, operation: -1, diagnostics: [] }
+  return { ...failed('guarded', message), guardrail, own }
 }

@@ -1,9 +1,10 @@
 // The queue of writes: those that arrive during a commit become the next one.
 import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
+import { failed } from '#config/fault.ts'
 import type { WriteFailure } from '#config/operation.ts'
 import { gitLimits } from '../limits.ts'
-import { failed, late, stopping } from './failures.ts'
+import { late, stopping } from './failures.ts'
 import type { Asked, Pending } from './select.ts'
 
 interface WriteQueueParts {

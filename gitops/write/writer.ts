@@ -9,6 +9,7 @@ import type { Result } from '#lib/result.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nameOfSigner } from '#gitops/trust/accept.ts'
 import { findSigner } from '#gitops/trust/allowed-signers.ts'
+import { failed } from '#config/fault.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
 import type { ConfigSource, Push, PushFailure, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
@@ -28,15 +29,7 @@ import type { CommitEffect } from '#judge/effects/commit-effect.ts'
 import type { TenantViewer } from '#judge/sides/viewer.ts'
 import { CommitJudge } from './commit-judge.ts'
 import type { CommitJudgeParts } from './commit-judge.ts'
-import {
-  contended,
-  diskFailure,
-  failed,
-  late,
-  notInGit,
-  pushFailure,
-  stopping,
-} from './failures.ts'
+import { contended, diskFailure, late, notInGit, pushFailure, stopping } from './failures.ts'
 import type { MovedVerdict } from './moved-judge.ts'
 import type { WriteFailure } from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
@@ -354,9 +347,7 @@ export class Writer {
     if (sync === 'held') {
       const errors = diagnostics.filter(({ severity }) => severity === 'error')
       return {
-        code: 'head-invalid',
-        message: reason,
-        operation: -1,
+        ...failed('head-invalid', reason),
         diagnostics: errors.map(({ code: name, message, help, file, line }) => ({
           code: name,
           message,

@@ -10,6 +10,7 @@ import {
 } from '#compiler/lower/name-standing.ts'
 import type { Measure, PerMeasure, Standing } from '#compiler/lower/name-standing.ts'
 import type { Facts, NameFacts } from '#compiler/lower/name-outline.ts'
+import { firstOf } from '#lib/text/first-of.ts'
 import { isOwn, namesIn } from './change.ts'
 import type { Change, TenantName } from './change.ts'
 
@@ -18,8 +19,6 @@ interface LostName {
   readonly name: string
   readonly isLeft: boolean
 }
-
-const namesListed = 5
 
 /** @returns the breach in words; undefined: the loss is within the limit */
 export function removalIn(
@@ -119,8 +118,4 @@ function hasAny(names: Facts<NameFacts>, isOne: (facts: NameFacts) => boolean): 
   return false
 }
 
-export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, namesListed)
-  const rest = names.length - shown.length
-  return `${shown.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`
-}
+export const listed = (names: readonly string[]): string => firstOf(names, 5)

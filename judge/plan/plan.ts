@@ -2,6 +2,7 @@
 // follow.
 import { textOf } from '#bundle/format/bundle.ts'
 import { formatName } from '#dns/name.ts'
+import { firstOf } from '#lib/text/first-of.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import { AsnTable, CountryTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -193,8 +194,6 @@ function placeNames({ country, asn }: GeoBuffers): PlaceNames {
   }
 }
 
-const listedMax = 5
-
 /** Collects what the plan could not know, each warning once. */
 class Warnings {
   readonly #all = new Set<string>()
@@ -230,7 +229,4 @@ class Warnings {
   }
 }
 
-function listed(names: readonly string[]): string {
-  const more = names.length - listedMax
-  return names.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
-}
+const listed = (names: readonly string[]): string => firstOf(names, 5)

@@ -1,5 +1,6 @@
 // Lists what a case can expect, and how each expectation is compared with an answer.
 import { formatAddress, parseAddress } from '#dns/address.ts'
+import { firstOrNone } from '#lib/text/first-of.ts'
 import { sticky, stickyWeighted } from '#routing/ways/sticky.ts'
 import type { Expected, Given } from '#schemas/objects/policy-test.ts'
 import type { Simulation } from '#judge/simulate/simulation.ts'
@@ -182,13 +183,7 @@ export function addressIn(text: string): string {
   return address.ok ? formatAddress(address.value) : `${text.toLowerCase().replace(/\.$/, '')}.`
 }
 
-const listedMax = 8
-
-function listed(texts: readonly string[]): string {
-  if (texts.length === 0) return 'none'
-  const more = texts.length - listedMax
-  return `${texts.slice(0, listedMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
+const listed = (texts: readonly string[]): string => firstOrNone(texts, 8)
 
 function gotOf({ service, rcode }: Simulation): string {
   if (service === null) return rcode

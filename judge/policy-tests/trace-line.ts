@@ -1,4 +1,5 @@
 // Prints in one line, short enough for a diagnostic, how an answer came about.
+import { firstOrNone } from '#lib/text/first-of.ts'
 import type { Simulation } from '#judge/simulate/simulation.ts'
 import type { SimulatedService } from '#judge/simulate/service.ts'
 
@@ -39,8 +40,4 @@ function stepTexts({ trace, algorithm, mayAnswer }: SimulatedService): string[] 
   ]
 }
 
-function listed(texts: readonly string[]): string {
-  const more = texts.length - shownMax
-  const shown = texts.slice(0, shownMax).join(', ')
-  return texts.length === 0 ? 'none' : more > 0 ? `${shown} and ${more} more` : shown
-}
+const listed = (texts: readonly string[]): string => firstOrNone(texts, shownMax)

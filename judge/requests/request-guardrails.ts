@@ -3,6 +3,7 @@ import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { keyOf } from '#config/draft.ts'
 import type { Draft } from '#config/draft.ts'
+import { failed } from '#config/fault.ts'
 import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
 import { brokenChain } from '#judge/guard/chain-of-trust.ts'
 import type { Change } from '#judge/guard/change.ts'
@@ -106,8 +107,7 @@ function chainFailure(
   if (before.zones.size === 0 || parentDs === undefined) return undefined
   const words = brokenChain({ zones: before.zones, parentDs: parentDs() }, after)
   if (words === undefined) return undefined
-  const message = `This would ${words.replace(/^signs/, 'sign')}. ${ifMeant}`
-  return { code: 'guarded', operation: -1, diagnostics: [], message }
+  return failed('guarded', `This would ${words.replace(/^signs/, 'sign')}. ${ifMeant}`)
 }
 
 const ifMeant =
@@ -119,11 +119,10 @@ function failureOf(breach: Breach<LimitName>, isAlone: boolean): WriteFailure {
   const minutes = judgeLimits.removalWindowMs / 60_000
   // Turns "removes …" into the words after "This would".
   const words = breach.words.replace(/^(\w+)s /, '$1 ')
-  const failure = { code: 'guarded', operation: -1, diagnostics: [] } as const
   if (limit === 'removedNames' && tenant === null) {
     const since = isAlone ? '' : ` within ${minutes} minutes, together with earlier requests`
     const what = `This would ${words}${since}, more than guardrails.removedNames permits.`
-    return { ...failure, message: `${what} ${ifMeant}` }
+    return failed('guarded', `${what} ${ifMeant}`)
   }
   const whose =
     tenant === null ? `guardrails.${limit}` : `guardrails.tenants, ${limit} of tenant "${tenant}"`
@@ -131,7 +130,7 @@ function failureOf(breach: Breach<LimitName>, isAlone: boolean): WriteFailure {
   const most = limit === 'removedNames' ? `, more than ${max} %` : ''
   const what = `This would ${words}${most} (${whose}${together}).`
   const own = owner === null ? {} : { own: { tenant: owner, message: what } }
-  return { ...failure, guardrail: limit, message: `${what} ${ifMeant}`, ...own }
+  return { ...failed('guarded', `${what} ${ifMeant}`), guardrail: limit, ...own }
 }
 
 /** The objects that the request left, of what it touched or made. */

@@ -14,6 +14,7 @@ import type { Differences } from './names.ts'
 import { isUpkeepAlike, overlayTexts } from './pools.ts'
 import { policyAt, policyLabel } from './settings.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
+import { firstOf } from '#lib/text/first-of.ts'
 
 const namesMax = 20
 const membersMax = 8
@@ -91,10 +92,7 @@ function memberDifference(base: Bundle, pool: number, head: Bundle, other: numbe
   return parts.join('; ')
 }
 
-function listed(texts: readonly string[]): string {
-  const more = texts.length - membersMax
-  return texts.slice(0, membersMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
-}
+const listed = (texts: readonly string[]): string => firstOf(texts, membersMax)
 
 type Fields = Readonly<Record<string, unknown>>
 

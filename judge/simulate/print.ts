@@ -1,5 +1,6 @@
 // Prints a simulated answer for people: one step a line, in the order of the server.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import { firstOrNone } from '#lib/text/first-of.ts'
 import type { MemberStanding } from '#routing/choose/explain.ts'
 import type { SimulatedOverlay } from './overlays.ts'
 import type { SimulatedMember, SimulatedService } from './service.ts'
@@ -143,11 +144,7 @@ function poolText({ pool, fallback }: SimulatedService): string {
 function traceLines({ trace }: SimulatedService): string[] {
   if (trace === null) return []
   const { candidates, geoRule, steps } = trace
-  const list = (addresses: readonly string[]): string => {
-    const shown = addresses.slice(0, shownMax).join(', ')
-    const more = addresses.length - shownMax
-    return addresses.length === 0 ? 'none' : more > 0 ? `${shown} and ${more} more` : shown
-  }
+  const list = (addresses: readonly string[]): string => firstOrNone(addresses, shownMax)
   return [
     row('among', list(candidates)),
     ...(geoRule === null ? [] : [row('geo rule', `sends the client to ${geoRule}`)]),
