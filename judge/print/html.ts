@@ -1,26 +1,18 @@
 // Prints a plan as one HTML file that loads nothing else.
-import type {
-  AnswerChange,
-  ExpectedTraffic,
-  FamilyMovement,
-  Plan,
-  PlannedScenario,
-} from '#judge/document/model.ts'
+import type { AnswerChange, FamilyMovement, Plan, PlannedScenario } from '#judge/document/model.ts'
 import { code, escaped } from './escaped.ts'
 import { mapPart, mapShapes, mapStyle } from './world-map.ts'
 import {
-  amount,
   counted,
   endpointText,
   movedOf,
   percent,
-  placeList,
+  placesOf,
   plural,
   recordLines,
   scenarioText,
   revisionText,
-  hasTraffic,
-  trafficTitle,
+  trafficTable,
   verdict,
   weightText,
 } from './phrases.ts'
@@ -74,32 +66,30 @@ const answersDiffer = (count: number): string =>
   `${plural(count, 'answer')} ${count === 1 ? 'differs' : 'differ'}`
 
 function scenarioParts(scenario: PlannedScenario): readonly string[] {
-  const { changes, traffic, omitted } = scenario
+  const { changes, omitted } = scenario
   const more = Math.max(0, changes.length - changesMax) + omitted
   return [
     `<h2>${escaped(scenarioText(scenario))}: ${answersDiffer(changes.length + omitted)}</h2>`,
     mapPart(scenario.countries),
-    ...(hasTraffic(scenario) ? trafficParts(traffic) : []),
+    ...trafficParts(scenario),
     ...changes.slice(0, changesMax).map(changePart),
     ...(more > 0 ? [`<p>… and ${counted(more)} more</p>`] : []),
   ]
 }
 
-function trafficParts(traffic: ExpectedTraffic): readonly string[] {
-  const { unit, members } = traffic
-  const rows = members.slice(0, membersMax).map((member) => {
-    const [before, after] = [amount(member.before, unit), amount(member.after, unit)]
-    return (
-      `<tr><td>${code(endpointText(member))}</td><td class="n">${escaped(before)}</td>` +
-      `<td class="n">${escaped(after)}</td></tr>`
-    )
-  })
-  const head = `<tr><th>${escaped(trafficTitle(traffic))}</th><th>before</th><th>after</th></tr>`
-  return [`<table>${head}${rows.join('')}</table>${moreThan(membersMax, members, 'member')}`]
+function trafficParts(scenario: PlannedScenario): readonly string[] {
+  const traffic = trafficTable(scenario, membersMax)
+  if (traffic === null) return []
+  const rows = traffic.rows.map(
+    ([member, before, after]) =>
+      `<tr><td>${code(member)}</td><td class="n">${escaped(before)}</td>` +
+      `<td class="n">${escaped(after)}</td></tr>`,
+  )
+  const head = `<tr><th>${escaped(traffic.title)}</th><th>before</th><th>after</th></tr>`
+  return [`<table>${head}${rows.join('')}</table>${andMore(traffic.more, 'member')}`]
 }
 
-function moreThan(shown: number, all: readonly object[], word: string, words = `${word}s`): string {
-  const more = all.length - shown
+function andMore(more: number, word: string, words = `${word}s`): string {
   return more > 0 ? `<p>… and ${plural(more, `more ${word}`, `more ${words}`)}</p>` : ''
 }
 
@@ -115,10 +105,8 @@ function changePart(change: AnswerChange): string {
   return `<details><summary>${title}</summary>${lines}${families}</details>`
 }
 
-function familyPart(
-  title: string,
-  { members, flows, countries, countriesOmitted, operators, operatorsOmitted }: FamilyMovement,
-): string {
+function familyPart(title: string, movement: FamilyMovement): string {
+  const { members, flows } = movement
   const rows = members.slice(0, membersMax).map((member) => {
     const { before, after } = member
     return (
@@ -133,19 +121,11 @@ function familyPart(
     const words = `${endpointText(from)} → ${endpointText(to)}`
     return `<tr><td class="n">${escaped(percent(share))}</td><td>${escaped(words)}</td></tr>`
   })
-  const places = [
-    ['Countries', countries, countriesOmitted],
-    ['Operators', operators, operatorsOmitted],
-  ] as const
-  const lists = places.map(([name, list, omitted]) =>
-    list === null || list.length + omitted === 0
-      ? ''
-      : `<p>${name}: ${escaped(placeList(list, placesMax, omitted))}</p>`,
-  )
+  const moreFlows = andMore(flows.length - membersMax, 'way to move', 'ways to move')
   return [
-    `<table>${head}${rows.join('')}</table>${moreThan(membersMax, members, 'member')}`,
-    `<table>${ways.join('')}</table>${moreThan(membersMax, flows, 'way to move', 'ways to move')}`,
-    ...lists,
+    `<table>${head}${rows.join('')}</table>${andMore(members.length - membersMax, 'member')}`,
+    `<table>${ways.join('')}</table>${moreFlows}`,
+    ...placesOf(movement, placesMax).map(([name, list]) => `<p>${name}: ${escaped(list)}</p>`),
   ].join('')
 }
 

@@ -1,23 +1,20 @@
 // Prints a plan as a comment on a pull request: a title with the verdict, a table, and folded
 // details.
-import type { AnswerChange, ExpectedTraffic, Plan, PlannedScenario } from '#judge/document/model.ts'
+import type { AnswerChange, Plan, PlannedScenario } from '#judge/document/model.ts'
 import {
-  amount,
   counted,
+  countriesOf,
   countriesTitle,
-  countryList,
   endpointText,
   movedOf,
   isAlike,
   percent,
-  placeList,
+  placesOf,
   plural,
   recordLines,
   scenarioText,
   revisionText,
-  hasCountries,
-  hasTraffic,
-  trafficTitle,
+  trafficTable,
   verdict,
   weightText,
 } from './phrases.ts'
@@ -72,7 +69,7 @@ function withinLength(parts: readonly string[]): readonly string[] {
 }
 
 function scenarioParts(scenario: PlannedScenario): readonly string[] {
-  const { changes, traffic, omitted } = scenario
+  const { changes, omitted } = scenario
   if (changes.length === 0) return []
   const rows = changes
     .slice(0, rowsMax)
@@ -80,30 +77,23 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
   const more = Math.max(0, changes.length - rowsMax) + omitted
   const rest = more > 0 ? [`… and ${plural(more, 'more answer')}.`] : []
   const table = ['| Name | Type | Effect |', '| --- | --- | --- |', ...rows].join('\n')
+  const countries = countriesOf(scenario, placesMax)
   return [
-    ...[table, ...rest, ...countryParts(scenario)],
-    ...(hasTraffic(scenario) ? trafficParts(traffic) : []),
+    ...[table, ...rest],
+    ...(countries === '' ? [] : [`${countriesTitle}: ${escaped(countries)}`]),
+    ...trafficParts(scenario),
     ...changes.slice(0, detailsMax).map(detailsOf),
   ]
 }
 
-function countryParts(scenario: PlannedScenario): readonly string[] {
-  if (!hasCountries(scenario)) return []
-  return [`${countriesTitle}: ${escaped(countryList(scenario.countries ?? [], placesMax))}`]
-}
-
-function trafficParts(traffic: ExpectedTraffic): readonly string[] {
-  const { unit, members } = traffic
-  const rows = members
-    .slice(0, membersMax)
-    .map(
-      (member) =>
-        `| ${code(endpointText(member))} | ${amount(member.before, unit)} | ` +
-        `${amount(member.after, unit)} |`,
-    )
-  const head = `| ${trafficTitle(traffic)} | before | after |`
-  const more = moreMembers(members.length)
-  return [[head, '| --- | --: | --: |', ...rows, ...more].join('\n')]
+function trafficParts(scenario: PlannedScenario): readonly string[] {
+  const traffic = trafficTable(scenario, membersMax)
+  if (traffic === null) return []
+  const rows = traffic.rows.map(
+    ([member, before, after]) => `| ${code(member)} | ${before} | ${after} |`,
+  )
+  const head = [`| ${traffic.title} | before | after |`, '| --- | --: | --: |']
+  return [[...head, ...rows, ...moreMembers(traffic.more)].join('\n')]
 }
 
 function detailsOf(change: AnswerChange): string {
@@ -112,26 +102,22 @@ function detailsOf(change: AnswerChange): string {
   const records = recordLines(change)
   if (records.length > 0) lines.push('```diff', ...records.map(plainLine), '```', '')
   if (movement !== null) {
-    const { members, countries, countriesOmitted, operators, operatorsOmitted } = movement.ipv4
+    const { members } = movement.ipv4
     lines.push('| Clients go to | before | after |', '| --- | --: | --: |')
     for (const member of members.slice(0, membersMax)) {
       const { before, after } = member
       lines.push(`| ${code(endpointText(member))} | ${percent(before)} | ${percent(after)} |`)
     }
-    lines.push(...moreMembers(members.length), '')
-    for (const [title, places, omitted] of [
-      ['Countries', countries, countriesOmitted],
-      ['Operators', operators, operatorsOmitted],
-    ] as const) {
-      if (places === null || places.length + omitted === 0) continue
-      lines.push(`${title}: ${escaped(placeList(places, placesMax, omitted))}`, '')
+    lines.push(...moreMembers(members.length - membersMax), '')
+    for (const [title, list] of placesOf(movement.ipv4, placesMax)) {
+      lines.push(`${title}: ${escaped(list)}`, '')
     }
   }
   return [...lines, '</details>'].join('\n')
 }
 
 const moreMembers = (count: number): readonly string[] =>
-  count > membersMax ? [`| … and ${counted(count - membersMax)} more | | |`] : []
+  count > 0 ? [`| … and ${counted(count)} more | | |`] : []
 
 /** Escapes names, texts and organisations, so that none is markup, a link or a mention. */
 function escaped(text: string): string {

@@ -5,7 +5,6 @@ import type {
   ClientWeights,
   CountryMovement,
   Endpoint,
-  ExpectedTraffic,
   FamilyMovement,
   PlaceMovement,
   Plan,
@@ -130,19 +129,33 @@ export function weightText({ by, source, seconds, sampled }: ClientWeights): str
   return `Clients are weighted by the traffic in ${[source, ...parts].join(', ')}`
 }
 
-/** False when a single answer differs: its own shares show the traffic already. */
-export function hasTraffic({ changes, traffic }: PlannedScenario): boolean {
-  const sending = changes.filter(({ movement }) => movement !== null)
-  return traffic.members.length > 0 && (traffic.unit !== 'share' || sending.length > 1)
+/** What members get, as a table of texts. */
+interface TrafficTable {
+  readonly title: string
+  readonly rows: readonly (readonly [member: string, before: string, after: string])[]
+  /** Members without a row. */
+  readonly more: number
 }
 
-export function trafficTitle({ unit }: ExpectedTraffic): string {
-  const one = 'Expected traffic of the answers that differ'
-  return unit === 'share' ? `${one}, if each has as much` : one
+/** @returns null: a single answer differs, and its own shares show the traffic already */
+export function trafficTable(
+  { changes, traffic: { unit, members } }: PlannedScenario,
+  most: number,
+): TrafficTable | null {
+  if (members.length === 0 || (unit === 'share' && !isOfMany(changes))) return null
+  const title = 'Expected traffic of the answers that differ'
+  const rows = members
+    .slice(0, most)
+    .map((one) => [endpointText(one), amount(one.before, unit), amount(one.after, unit)] as const)
+  const more = members.length - rows.length
+  return { title: unit === 'share' ? `${title}, if each has as much` : title, rows, more }
 }
+
+const isOfMany = (changes: readonly AnswerChange[]): boolean =>
+  changes.filter(({ movement }) => movement !== null).length > 1
 
 /** Formats `12.4 %`, `35/s` or `1,200/day`. */
-export function amount(value: number, unit: TrafficUnit): string {
+function amount(value: number, unit: TrafficUnit): string {
   if (unit === 'share') return percent(value)
   if (value === 0) return '0'
   const [shown, per] =
@@ -150,8 +163,24 @@ export function amount(value: number, unit: TrafficUnit): string {
   return `${shown.toLocaleString('en', { maximumFractionDigits: shown < 100 ? 1 : 0 })}${per}`
 }
 
+/** Where the clients that move are: lists with their titles; none without a database. */
+export function placesOf(
+  { countries, countriesOmitted, operators, operatorsOmitted }: FamilyMovement,
+  most: number,
+): readonly (readonly [title: string, list: string])[] {
+  const lists = [
+    ['Countries', countries, countriesOmitted],
+    ['Operators', operators, operatorsOmitted],
+  ] as const
+  return lists.flatMap(([title, places, omitted]) =>
+    places === null || places.length + omitted === 0
+      ? []
+      : [[title, placeList(places, most, omitted)] as const],
+  )
+}
+
 /** @param omitted how many further places there are */
-export function placeList(places: readonly PlaceMovement[], most: number, omitted: number): string {
+function placeList(places: readonly PlaceMovement[], most: number, omitted: number): string {
   if (places.length === 0) return `${counted(omitted)}, not listed`
   const shown = places
     .slice(0, most)
@@ -176,10 +205,10 @@ export function countryList(countries: readonly CountryMovement[], most: number)
 
 const placeText = (place: string): string => (place === '' ? 'in no database' : place)
 
-/** False when a single answer differs: its own list of countries is shown already. */
-export function hasCountries({ changes, countries }: PlannedScenario): boolean {
-  const sending = changes.filter(({ movement }) => movement !== null)
-  return countries !== null && countries.length > 0 && sending.length > 1
+/** '': there is no list, or a single answer differs, whose own list is shown already. */
+export function countriesOf({ changes, countries }: PlannedScenario, most: number): string {
+  if (countries === null || countries.length === 0 || !isOfMany(changes)) return ''
+  return countryList(countries, most)
 }
 
 /** Records that are removed and added, where no share shows the change. */

@@ -1,29 +1,19 @@
 // Prints a plan for a terminal: shares with bars, in colour where that is wanted.
-import type {
-  AnswerChange,
-  CountryMovement,
-  ExpectedTraffic,
-  FamilyMovement,
-  Plan,
-  PlannedScenario,
-} from '#judge/document/model.ts'
+import type { AnswerChange, FamilyMovement, Plan, PlannedScenario } from '#judge/document/model.ts'
 import {
-  amount,
   counted,
+  countriesOf,
   countriesTitle,
-  countryList,
   endpointText,
   movedOf,
   isAlike,
   percent,
-  placeList,
+  placesOf,
   plural,
   recordLines,
   scenarioText,
   revisionText,
-  hasCountries,
-  hasTraffic,
-  trafficTitle,
+  trafficTable,
   verdict,
   weightText,
 } from './phrases.ts'
@@ -78,7 +68,7 @@ function scenarioLines(
   answersMax: number,
   style: Style,
 ): readonly string[] {
-  const { changes, traffic, omitted } = scenario
+  const { changes, omitted } = scenario
   const lines = changes
     .slice(0, answersMax)
     .flatMap((change) => ['', ...changeLines(change, style)])
@@ -88,30 +78,23 @@ function scenarioLines(
       ? '--limit N shows them, --format json all'
       : `the plan lists ${plural(changes.length, 'answer')}, of which most clients move`
   if (more > 0) lines.push('', `… and ${counted(more)} more: ${where}`)
-  return [
-    ...lines,
-    ...(hasCountries(scenario) ? countryLines(scenario.countries ?? [], style) : []),
-    ...(hasTraffic(scenario) ? trafficLines(traffic, style) : []),
-  ]
+  const countries = countriesOf(scenario, placesMax)
+  if (countries !== '') lines.push('', style('bold', `${countriesTitle}:`), `  ${countries}`)
+  return [...lines, ...trafficLines(scenario, style)]
 }
 
-function countryLines(countries: readonly CountryMovement[], style: Style): readonly string[] {
-  return ['', style('bold', `${countriesTitle}:`), `  ${countryList(countries, placesMax)}`]
-}
-
-function trafficLines(traffic: ExpectedTraffic, style: Style): readonly string[] {
-  const { unit, members } = traffic
-  const shown = members.slice(0, membersMax)
-  const width = Math.max(...shown.map((member) => endpointText(member).length))
-  const more = members.length - membersMax
+function trafficLines(scenario: PlannedScenario, style: Style): readonly string[] {
+  const traffic = trafficTable(scenario, membersMax)
+  if (traffic === null) return []
+  const { title, rows, more } = traffic
+  const width = Math.max(...rows.map(([member]) => member.length))
   return [
     '',
-    style('bold', `${trafficTitle(traffic)}:`),
-    ...shown.map((member) => {
-      const [before, after] = [amount(member.before, unit), amount(member.after, unit)]
-      const sides = `${before.padStart(8)} → ${after.padStart(8)}`
-      return `  ${endpointText(member).padEnd(width)}  ${sides}`
-    }),
+    style('bold', `${title}:`),
+    ...rows.map(
+      ([member, before, after]) =>
+        `  ${member.padEnd(width)}  ${before.padStart(8)} → ${after.padStart(8)}`,
+    ),
     ...(more > 0 ? [`  … ${plural(more, 'more member')}`] : []),
   ]
 }
@@ -139,10 +122,8 @@ function withoutPlaces(movement: FamilyMovement, style: Style): string {
   return familyLines({ ...movement, countries: null, operators: null }, style).join('\n')
 }
 
-function familyLines(
-  { members, flows, countries, countriesOmitted, operators, operatorsOmitted }: FamilyMovement,
-  style: Style,
-): readonly string[] {
+function familyLines(movement: FamilyMovement, style: Style): readonly string[] {
+  const { members, flows } = movement
   const shown = members.slice(0, membersMax)
   const width = Math.max(0, ...shown.map((member) => endpointText(member).length))
   const lines = shown.map((member) => {
@@ -161,11 +142,8 @@ function familyLines(
   if (moreFlows > 0) {
     lines.push(`  … ${plural(moreFlows, 'more way to move', 'more ways to move')}`)
   }
-  if (countries !== null && countries.length + countriesOmitted > 0) {
-    lines.push(`  countries  ${placeList(countries, placesMax, countriesOmitted)}`)
-  }
-  if (operators !== null && operators.length + operatorsOmitted > 0) {
-    lines.push(`  operators  ${placeList(operators, placesMax, operatorsOmitted)}`)
+  for (const [title, list] of placesOf(movement, placesMax)) {
+    lines.push(`  ${title.toLowerCase()}  ${list}`)
   }
   return lines
 }
