@@ -1,5 +1,4 @@
 // Builds the table of owner names: apexes, services, owners of rrsets and empty non-terminals.
-import { hashNameAt } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import {
@@ -9,7 +8,7 @@ import {
   nodeFlagShift,
   rrsetCountShift,
 } from '#bundle/format/cells.ts'
-import { bundleLimits } from '#bundle/format/limits.ts'
+import { hashIndex } from '#bundle/format/hash-index.ts'
 import type { RrsetModel } from '#bundle/format/model.ts'
 import { Chains } from '#lib/sequence/chains.ts'
 import { wireOf } from './record-pool.ts'
@@ -282,34 +281,10 @@ export function nameIndexOf(
   { names, nodeRow }: LaidNames,
   isGoodSeed: (seed: number) => boolean,
 ): NameIndex {
+  const { Words: words, NameOffset: cell } = NodeCell
   for (let nameSeed = 1; ; nameSeed++) {
     assert(nameSeed < 1000, 'some seed spreads the names')
-    const nameIndex = indexNames(names, nodeRow, nameSeed)
+    const nameIndex = hashIndex({ names, rows: nodeRow, words, cell }, nameSeed)
     if (nameIndex !== undefined && isGoodSeed(nameSeed)) return { nameIndex, nameSeed }
   }
-}
-
-/** @returns undefined when some name would be more than `probeLengthMax` slots from its place */
-function indexNames(
-  names: Uint8Array,
-  nodeRow: Uint32Array,
-  seed: number,
-): Uint32Array | undefined {
-  const nodes = nodeRow.length / NodeCell.Words
-  let slots = 4
-  while (slots < nodes * 2) slots *= 2
-  const mask = slots - 1
-  const index = new Uint32Array(slots * 2)
-  for (let node = 0; node < nodes; node++) {
-    const row = node * NodeCell.Words
-    const hash = hashNameAt(names, nodeRow[row + NodeCell.NameOffset]!, seed)
-    let slot = hash & mask
-    for (let probes = 1; index[slot * 2 + 1] !== 0; probes++) {
-      if (probes >= bundleLimits.probeLengthMax) return undefined
-      slot = (slot + 1) & mask
-    }
-    index[slot * 2] = hash >>> 0
-    index[slot * 2 + 1] = node + 1
-  }
-  return index
 }

@@ -1,6 +1,6 @@
 // Encodes rollouts and maintenance windows as rows: sorted by uid, members as indices.
-import { canonicalJson } from '#bundle/format/canonical-json.ts'
-import type { Json } from '#bundle/format/canonical-json.ts'
+import { canonicalJson } from '#lib/text/canonical-json.ts'
+import type { Json } from '#lib/text/canonical-json.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { BundleModel, MemberModel, PoolModel } from '#bundle/format/model.ts'
 import { RolloutCell, WindowCell } from '#bundle/format/cells.ts'

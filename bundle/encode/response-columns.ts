@@ -1,7 +1,6 @@
 // Encodes response rules as columns: rows by uid, names in octets, a hash index of the triggers.
-import { hashNameAt } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
-import { bundleLimits } from '#bundle/format/limits.ts'
+import { hashIndex } from '#bundle/format/hash-index.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { RecordPool, wireOf } from './record-pool.ts'
 import { ResponseCell } from '#bundle/format/cells.ts'
@@ -45,25 +44,12 @@ export class ResponseColumns {
 
   /** @returns undefined when a rule would be more than `probeLengthMax` slots from its hash */
   indexUnder(seed: number): Uint32Array | undefined {
-    const rules = this.#rows.length / ResponseCell.Words
-    if (rules === 0) return new Uint32Array(0)
+    const rows = this.#rows
+    if (rows.length === 0) return new Uint32Array(0)
     if (this.#lastIndex?.seed === seed) return this.#lastIndex.index
-    let slots = 4
-    while (slots < rules * 2) slots *= 2
-    const mask = slots - 1
-    const index = new Uint32Array(slots * 2)
-    for (let rule = 0; rule < rules; rule++) {
-      const trigger = this.#rows[rule * ResponseCell.Words + ResponseCell.Trigger]!
-      const hash = hashNameAt(this.#names, trigger, seed)
-      let slot = hash & mask
-      for (let probes = 1; index[slot * 2 + 1] !== 0; probes++) {
-        if (probes >= bundleLimits.probeLengthMax) return undefined
-        slot = (slot + 1) & mask
-      }
-      index[slot * 2] = hash >>> 0
-      index[slot * 2 + 1] = rule + 1
-    }
-    this.#lastIndex = { seed, index }
+    const { Words: words, Trigger: cell } = ResponseCell
+    const index = hashIndex({ names: this.#names, rows, words, cell }, seed)
+    if (index !== undefined) this.#lastIndex = { seed, index }
     return index
   }
 

@@ -1,6 +1,6 @@
 // Encodes routing beyond pools as columns: policies, endpoints and the routing settings.
-import { canonicalJson } from '#bundle/format/canonical-json.ts'
-import type { Json } from '#bundle/format/canonical-json.ts'
+import { canonicalJson } from '#lib/text/canonical-json.ts'
+import type { Json } from '#lib/text/canonical-json.ts'
 import type { OnAllDown, RoutingModel, ServiceModel } from '#bundle/format/model.ts'
 import {
   EndpointCell,

@@ -2,7 +2,7 @@
 import { isCount } from '#probes/check-field.ts'
 import { probeFields, probeTypeNames } from '#probes/probe-types.ts'
 import type { ProbeFieldModels } from '#probes/probe-types.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson } from '#lib/text/canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 

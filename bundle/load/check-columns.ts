@@ -1,5 +1,4 @@
 // Checks that every index in a bundle is in bounds, so that the answer path need not.
-import { hashNameAt } from '#dns/name.ts'
 import {
   address6Row,
   nodeFlags,
@@ -13,6 +12,7 @@ import { inlineNameBytes, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { checkHealthChecks } from './check-health.ts'
 import { checkNetworks, checkPolicies, checkRoutingSettings } from './check-routing.ts'
 import { checkAliases, checkHostnames } from './check-hostnames.ts'
+import { faultOfIndex } from '#bundle/format/hash-index.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { checkMemberExtra } from '#bundle/format/member-extra.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
@@ -246,28 +246,9 @@ function checkDepth(
 
 function checkNameIndex(
   c: NameColumns & Pick<BundleColumns, 'nameIndex'>,
-  { counts, nameSeed }: Manifest,
+  { nameSeed }: Manifest,
 ): string | undefined {
-  const slots = c.nameIndex.length / 2
-  const mask = slots - 1
-  const isPowerOfTwo = Number.isInteger(slots) && slots >= 2 && (slots & mask) === 0
-  if (!isPowerOfTwo || slots <= counts.nodes) return 'the name index has a wrong size'
-  let used = 0
-  for (let slot = 0; slot < slots; slot++) {
-    const node = c.nameIndex[slot * 2 + 1]!
-    if (node > counts.nodes) return `slot ${slot} of the name index points outside its table`
-    if (node !== 0) used++
-  }
-  if (used !== counts.nodes) return 'the name index holds a name twice or not at all'
-  for (let node = 0; node < counts.nodes; node++) {
-    const start = c.nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    const hash = hashNameAt(c.names, start, nameSeed)
-    let slot = hash & mask
-    for (let probes = 0; c.nameIndex[slot * 2 + 1] !== node + 1; probes++) {
-      if (probes >= bundleLimits.probeLengthMax) return `name ${node} is not in the name index`
-      slot = (slot + 1) & mask
-    }
-    if (c.nameIndex[slot * 2] !== hash >>> 0) return `name ${node} has another hash in the index`
-  }
-  return undefined
+  const { Words: words, NameOffset: cell } = NodeCell
+  const names = { names: c.names, rows: c.nodeRow, words, cell }
+  return faultOfIndex(c.nameIndex, names, nameSeed, 'the name index', 'name')
 }

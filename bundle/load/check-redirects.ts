@@ -1,5 +1,5 @@
 // Checks redirects and their index, so that serving them needs no checks.
-import { hashNameAt } from '#dns/name.ts'
+import { faultOfIndex } from '#bundle/format/hash-index.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
 import {
@@ -58,36 +58,20 @@ function isHttpAddress(texts: Uint8Array, start: number, length: number): boolea
 }
 
 export function checkRedirectIndex(c: Columns, { counts }: Manifest): string | undefined {
-  const rows = counts.redirects
-  const index = c.redirectIndex
-  const slots = (index.length - redirectTrailer) / 2
-  if (slots < 0) return 'the index of redirects has no seed'
-  if (rows === 0) return slots === 0 ? undefined : 'there is an index of no redirects'
-  const mask = slots - 1
-  // More slots than rules: a probe ends at a free one.
-  if ((slots & mask) !== 0 || slots <= rows) return 'the index of redirects has a wrong size'
-  let used = 0
-  for (let slot = 0; slot < slots; slot++) {
-    const row = index[slot * 2 + 1]!
-    if (row > rows) return `slot ${slot} of the index of redirects points outside its table`
-    if (row !== 0) used++
+  const { redirectText: names, redirectRow: rows } = c
+  const end = c.redirectIndex.length - redirectTrailer
+  if (end < 0) return 'the index of redirects has no seed'
+  if (rows.length === 0) return end === 0 ? undefined : 'there is an index of no redirects'
+  const [seed, wildcards] = c.redirectIndex.subarray(end)
+  const { Words: words, Host: cell } = RedirectCell
+  const hosts = { names, rows, words, cell }
+  const index = c.redirectIndex.subarray(0, end)
+  const fault = faultOfIndex(index, hosts, seed!, 'the index of redirects', 'redirect')
+  if (fault !== undefined) return fault
+  let counted = 0
+  for (let row = 0; row < counts.redirects; row++) {
+    const bits = rows[row * RedirectCell.Words + RedirectCell.Bits]!
+    if ((bits & RedirectBits.Wildcard) !== 0) counted++
   }
-  if (used !== rows) return 'the index holds a redirect twice or not at all'
-  let wildcards = 0
-  for (let row = 0; row < rows; row++) {
-    const at = row * RedirectCell.Words
-    if ((c.redirectRow[at + RedirectCell.Bits]! & RedirectBits.Wildcard) !== 0) wildcards++
-    const hash = hashNameAt(
-      c.redirectText,
-      c.redirectRow[at + RedirectCell.Host]!,
-      index[slots * 2]!,
-    )
-    let slot = hash & mask
-    for (let probes = 0; index[slot * 2 + 1] !== row + 1; probes++) {
-      if (probes >= bundleLimits.probeLengthMax) return `redirect ${row} is not in the index`
-      slot = (slot + 1) & mask
-    }
-    if (index[slot * 2] !== hash >>> 0) return `redirect ${row} has another hash`
-  }
-  return wildcards === index[slots * 2 + 1] ? undefined : 'there are other wildcard redirects'
+  return counted === wildcards ? undefined : 'there are other wildcard redirects'
 }

@@ -1,8 +1,8 @@
 // Checks response rules and their index, so that the answer path need not.
-import { foldTable, hashNameAt, nameLimits } from '#dns/name.ts'
+import { foldTable, nameLimits } from '#dns/name.ts'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { ResponseCell } from '#bundle/format/cells.ts'
-import { bundleLimits } from '#bundle/format/limits.ts'
+import { faultOfIndex } from '#bundle/format/hash-index.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
 import { ResponseAction, responseActions, ResponseBits } from '#bundle/format/response-rules.ts'
 
@@ -43,32 +43,11 @@ export function isFoldedName(names: Uint8Array, start: number, length: number): 
   return true
 }
 
-export function checkResponseIndex(
-  c: BundleColumns,
-  { counts, nameSeed }: Manifest,
-): string | undefined {
-  const rules = counts.responseRules
-  const slots = c.responseIndex.length / 2
-  if (rules === 0) return slots === 0 ? undefined : 'there is an index of no response rules'
-  const mask = slots - 1
-  // More slots than rules: a probe ends at a free one.
-  if ((slots & mask) !== 0 || slots <= rules) return 'the index of response rules has a wrong size'
-  let used = 0
-  for (let slot = 0; slot < slots; slot++) {
-    const rule = c.responseIndex[slot * 2 + 1]!
-    if (rule > rules) return `slot ${slot} of the index of response rules points outside its table`
-    if (rule !== 0) used++
-  }
-  if (used !== rules) return 'the index holds a response rule twice or not at all'
-  for (let rule = 0; rule < rules; rule++) {
-    const trigger = c.responseRow[rule * ResponseCell.Words + ResponseCell.Trigger]!
-    const hash = hashNameAt(c.responseNames, trigger, nameSeed)
-    let slot = hash & mask
-    for (let probes = 0; c.responseIndex[slot * 2 + 1] !== rule + 1; probes++) {
-      if (probes >= bundleLimits.probeLengthMax) return `response rule ${rule} is not in the index`
-      slot = (slot + 1) & mask
-    }
-    if (c.responseIndex[slot * 2] !== hash >>> 0) return `response rule ${rule} has another hash`
-  }
-  return undefined
+export function checkResponseIndex(c: BundleColumns, { nameSeed }: Manifest): string | undefined {
+  const { responseIndex: index, responseRow: rows, responseNames: names } = c
+  if (rows.length === 0)
+    return index.length === 0 ? undefined : 'there is an index of no response rules'
+  const { Words: words, Trigger: cell } = ResponseCell
+  const triggers = { names, rows, words, cell }
+  return faultOfIndex(index, triggers, nameSeed, 'the index of response rules', 'response rule')
 }

@@ -155,7 +155,7 @@ const isOfMany = (changes: readonly AnswerChange[]): boolean =>
   changes.filter(({ movement }) => movement !== null).length > 1
 
 /** Formats `12.4 %`, `35/s` or `1,200/day`. */
-function amount(value: number, unit: TrafficUnit): string {
+export function amount(value: number, unit: TrafficUnit): string {
   if (unit === 'share') return percent(value)
   if (value === 0) return '0'
   const [shown, per] =

@@ -1,8 +1,8 @@
 // Bundles with one fault each and matching digests, as a careless or hostile compiler signs them.
 import { hash } from 'node:crypto'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
-import { canonicalJson } from '#bundle/format/canonical-json.ts'
-import type { Json } from '#bundle/format/canonical-json.ts'
+import { canonicalJson } from '#lib/text/canonical-json.ts'
+import type { Json } from '#lib/text/canonical-json.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { alignUp, elementBytes, layout, sectionSpecs } from '#bundle/format/format.ts'
 import { loadBundle } from '#bundle/load/load.ts'

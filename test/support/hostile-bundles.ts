@@ -1,7 +1,7 @@
 // Bundles that harm a careless loader, as files; test/fuzz/corpus/bundle keeps them.
 import { hash } from 'node:crypto'
-import { canonicalJson } from '#bundle/format/canonical-json.ts'
-import type { Json } from '#bundle/format/canonical-json.ts'
+import { canonicalJson } from '#lib/text/canonical-json.ts'
+import type { Json } from '#lib/text/canonical-json.ts'
 import { alignUp, layout } from '#bundle/format/format.ts'
 import { RrsetCell } from '#bundle/format/rrsets.ts'
 import type { BundleErrorCode } from '#bundle/load/load.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { canonicalJson } from '#bundle/format/canonical-json.ts'
-import type { Json } from '#bundle/format/canonical-json.ts'
+import { canonicalJson } from '#lib/text/canonical-json.ts'
+import type { Json } from '#lib/text/canonical-json.ts'
 
 const rows: readonly [value: Json, text: string][] = [
   [null, 'null'],
