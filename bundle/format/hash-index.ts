@@ -1,4 +1,4 @@
-// Builds and checks the hash indices of names: slots of a hash and a row plus one, by linear probing.
+// Builds and checks hash indices of names: slots of a hash and a row plus one, by linear probing.
 import { hashNameAt } from '#dns/name.ts'
 import { bundleLimits } from './limits.ts'
 

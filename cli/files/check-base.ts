@@ -15,7 +15,8 @@ import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
 import { unknownChains } from '#judge/guard/chain-of-trust.ts'
 import { breachBetween } from '#judge/guard/judge.ts'
 import type { Breach } from '#judge/guard/judge.ts'
-import type { Verified } from '#gitops/trust/accept.ts'
+import { mayOverride } from '#gitops/trust/accept.ts'
+import type { Signatures } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
@@ -144,8 +145,7 @@ class BaseJudge {
     if (!signed.ok) return signed
     return ok({
       ...{ graph, accepted: base, head, commits: added.value.commits, outlineOf },
-      isOfApi: (oid) => signed.value?.byNodes.has(oid) ?? false,
-      mayOverride: (oid) => signed.value?.overriding.has(oid) ?? true,
+      signatures: signed.value,
       // The commits are judged as the push that they will be.
       isOneChange: true,
       repairOf: repairsIn(place, outlineOf, this.#signers()).of,
@@ -157,7 +157,7 @@ class BaseJudge {
    * none
    */
   async commits(line: GuardParts, directory: NameOutline | undefined): Promise<Comparison> {
-    const { graph, head, commits, mayOverride } = line
+    const { graph, head, commits, signatures } = line
     const { base } = this.#parts
     const { held, backs } = await judgeHead(
       directory === undefined ? line : { ...line, uncommitted: directory },
@@ -167,7 +167,10 @@ class BaseJudge {
     if (backs.length > 0) return passedFor(backs.map(backReason).join(' '))
     const meant = breachBetween(base.outline, directory ?? head.outline)
     if (meant === undefined) return passedFor('')
-    const reason = await overrideAmong(graph, commits.filter(mayOverride))
+    const reason = await overrideAmong(
+      graph,
+      commits.filter((oid) => mayOverride(signatures, oid)),
+    )
     const sentence = `since ${base.name} this ${meant.words}, as meant: ${reason}`
     return { isHeld: false, sentence: reason === '' ? '' : sentence }
   }
@@ -191,22 +194,18 @@ function isSameBundle(committed: NameOutline | undefined, now: NameOutline): boo
   return was !== undefined && is !== undefined && Buffer.compare(was, is) === 0
 }
 
-const nobody: Pick<Verified, 'byNodes' | 'overriding'> = {
-  ...{ byNodes: new Set(), overriding: new Set() },
-}
-
-/** Believes no override unless all commits are signed. null: no signature is required. */
+/** Believes no override unless all commits are signed, where signatures are required. */
 async function signedBetween(
   place: GitPlace,
   base: string,
   head: string,
   path: string | undefined,
-): Promise<Result<typeof nobody | null, string>> {
-  if (path === undefined) return ok(null)
+): Promise<Result<Signatures, string>> {
+  if (path === undefined) return ok({ byNodes: new Set(), overriding: null })
   const { signers } = readSigners(path)
   if (!signers.ok) return signers
   const verified = await verifyBetween(place, base, head, signers.value)
-  return ok(verified.ok ? verified.value : nobody)
+  return ok(verified.ok ? verified.value : { byNodes: new Set(), overriding: new Set() })
 }
 
 const passedFor = (sentence: string): Comparison => ({

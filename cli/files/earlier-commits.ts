@@ -1,4 +1,5 @@
 // Finds repairs among the commits of a checkout, as nodes of a remote do.
+import { blobsIn } from '#gitops/guard/earlier.ts'
 import type { Blobs } from '#gitops/guard/earlier.ts'
 import { signersOfRange } from '#gitops/guard/override-signers.ts'
 import { Repairs } from '#gitops/guard/repair.ts'
@@ -18,7 +19,7 @@ export function repairsIn(
   return new Repairs({
     graph: place.graph,
     outlineOf,
-    blobsOf: (tree) => blobsIn(place, tree),
+    blobsOf: (tree) => blobsIn(place.driver, tree, place.place),
     signersOfRange: async (from, to) => {
       const found = await signersOfRange(attestedIn(place), from, to, signers)
       return found.ok ? found.value : undefined
@@ -26,21 +27,7 @@ export function repairsIn(
   })
 }
 
-/** Blob ids of the configuration in a tree; undefined: it cannot be read. */
-export async function blobsIn(
-  { driver, place }: GitPlace,
-  tree: string,
-): Promise<Blobs | undefined> {
-  const files = await driver.readTree(tree)
-  if (!files.ok) return undefined
-  const own = files.value.filter(({ path, kind }) => kind === 'file' && path.startsWith(place))
-  return readBlobs(own.map(({ path, oid }) => [path.slice(place.length), oid]))
-}
-
 export function blobsOfFiles(files: readonly SourceFile[]): Blobs {
-  const own = files.filter(({ kind }) => kind === 'file')
-  return readBlobs(own.map(({ path, blobId }) => [path, blobId]))
+  const own = files.filter(({ kind, path }) => kind === 'file' && isRead(path))
+  return new Map(own.map(({ path, blobId }) => [path, blobId]))
 }
-
-const readBlobs = (files: readonly (readonly [path: string, oid: string])[]): Blobs =>
-  new Map(files.filter(([path]) => isRead(path)))

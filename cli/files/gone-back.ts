@@ -3,11 +3,11 @@ import { createCompiler } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
-import { changedPaths } from '#gitops/guard/earlier.ts'
+import { blobsIn, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierState } from '#gitops/guard/earlier.ts'
 import { judgeHead } from '#gitops/guard/guardrail.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
-import { blobsIn, repairsIn } from './earlier-commits.ts'
+import { repairsIn } from './earlier-commits.ts'
 import { commitNamed, filesOfCommit, openGitPlace } from '#gitops/checkout/git-tree.ts'
 import { searchPath } from './search-path.ts'
 
@@ -35,7 +35,7 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   const oid = await commitNamed(place, head || 'HEAD')
   const to = oid.ok ? await graph.commit(oid.value) : oid
   if (!oid.ok || !to.ok) return undefined
-  const committed = await blobsIn(place, to.value.tree)
+  const committed = await blobsIn(place.driver, to.value.tree, place.place)
   // Uncommitted changes name no commit to go back to.
   if (committed === undefined || !changedPaths(committed, blobs).next().done) return undefined
   const added = await graph.newCommits(base, oid.value)
@@ -54,8 +54,7 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
     ...{ graph, commits: added.value.commits, outlineOf, isOneChange: true },
     accepted: { commit: base, outline: before },
     head: { commit: oid.value, outline: after },
-    isOfApi: () => false,
-    mayOverride: () => false,
+    signatures: { byNodes: new Set(), overriding: new Set() },
     repairOf: repairsIn(place, outlineOf, null).of,
   })
   return backs.at(-1)?.repair.state

@@ -2,14 +2,11 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { bundleLimits } from '#bundle/format/limits.ts'
-import { isRead } from '#compiler/read/layout.ts'
-import { fileBytesMax, unread } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import type { GitDriver } from '#gitops/git/objects/driver.ts'
-import { loadFile } from '#gitops/sync/compile-port.ts'
+import { readFiles } from '#gitops/sync/compile-port.ts'
 import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -133,24 +130,11 @@ export async function filesOfCommit(
   if (!commit.ok) return err(commit.error.reason)
   const tree = await driver.readTree(commit.value.tree)
   if (!tree.ok) return err(tree.error.reason)
-  const files: SourceFile[] = []
-  let leftBytes: number = bundleLimits.configurationBytesMax
-  for (const entry of tree.value) {
-    if (!entry.path.startsWith(place)) continue
-    const { oid: blobId, kind } = entry
-    const path = entry.path.slice(place.length)
-    if (kind !== 'file' || !isRead(path)) {
-      files.push({ path, blobId, kind, sizeBytes: 0, bytes: null })
-      continue
-    }
-    const file = await loadFile(driver, { ...entry, path }, leftBytes)
-    if ('reason' in file) return err(file.reason)
-    if (file.sizeBytes <= fileBytesMax) leftBytes -= file.sizeBytes
-    files.push(file)
-  }
-  if (leftBytes < 0) return ok(unread(files))
-  await readyForScripts(files)
-  return ok(files)
+  const own = tree.value
+    .filter(({ path }) => path.startsWith(place))
+    .map((entry) => ({ ...entry, path: entry.path.slice(place.length) }))
+  const files = await readFiles(driver, own, bundleLimits.configurationBytesMax)
+  return files.ok ? files : err(files.error.reason)
 }
 
 const ancestorsMax = 50_000

@@ -9,14 +9,13 @@ import { judgeHead } from './guardrail.ts'
 import type { GuardedPoint, GuardParts } from './guardrail.ts'
 import { lineTo } from './history.ts'
 
-/** Commits of a range, and their signers. */
-export type RangeSigners = Pick<GuardParts, 'commits' | 'isOfApi' | 'mayOverride'>
+export type SignedRange = Pick<GuardParts, 'commits' | 'signatures'>
 
 export interface AnsweredParts {
   readonly graph: CommitGraph
   readonly outlineOf: GuardParts['outlineOf']
   /** @returns undefined: the signers cannot be found out */
-  readonly signersOfRange: (from: string, to: string) => Promise<RangeSigners | undefined>
+  readonly signersOfRange: (from: string, to: string) => Promise<SignedRange | undefined>
   readonly repairOf: (change: NamedChange, answered: Answered) => Promise<Repair | string>
 }
 

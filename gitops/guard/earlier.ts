@@ -1,4 +1,6 @@
 // Remembers which commits answered lately, so that a change back to one of them counts as a repair.
+import { isRead } from '#compiler/read/layout.ts'
+import type { GitDriver } from '#gitops/git/objects/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { judgeLimits } from '#judge/limits.ts'
 
@@ -108,6 +110,19 @@ export function* changedPaths(before: Blobs, after: Blobs): Generator<string> {
 
 /** @returns undefined: the tree cannot be read */
 export type TreeBlobs = (tree: string) => Promise<Blobs | undefined>
+
+/** @param place folder of the configuration in the tree, such as `dns/`; '': the whole tree */
+export async function blobsIn(
+  driver: Pick<GitDriver, 'readTree'>,
+  tree: string,
+  place = '',
+): Promise<Blobs | undefined> {
+  const files = await driver.readTree(tree)
+  if (!files.ok) return undefined
+  const own = files.value.filter(({ path, kind }) => kind === 'file' && path.startsWith(place))
+  const named = own.map(({ path, oid }) => [path.slice(place.length), oid] as const)
+  return new Map(named.filter(([path]) => isRead(path)))
+}
 
 /** Whether a commit has answered anywhere. */
 export type Answered = (commit: string) => Promise<boolean>

@@ -2,7 +2,8 @@
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { assert } from '#lib/assert.ts'
 import { overrideNamespace } from '#gitops/trust/allowed-signers.ts'
-import { short } from '#gitops/trust/accept.ts'
+import { mayOverride, short } from '#gitops/trust/accept.ts'
+import type { Signatures } from '#gitops/trust/accept.ts'
 import { backTrailer, overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
@@ -26,10 +27,7 @@ export interface GuardParts {
   readonly uncommitted?: NameOutline
   /** Commits that `head` adds to the accepted one. */
   readonly commits: readonly string[]
-  /** Whether a node signed the commit: the API made it then, and judged it. */
-  readonly isOfApi: (commit: string) => boolean
-  /** Whether its signer may declare that a change beyond the guardrails is meant. */
-  readonly mayOverride: (commit: string) => boolean
+  readonly signatures: Signatures
   /** Names of a commit below `head`; undefined: the commit has errors, or cannot be read. */
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
   /**
@@ -264,8 +262,7 @@ async function mainLine({
   accepted,
   head,
   commits,
-  isOfApi,
-  mayOverride,
+  signatures,
 }: GuardParts): Promise<{ line: LinePoint[]; vainOverride: string }> {
   const later = await graph.laterThan(accepted.commit, commits)
   const seen = new Set([accepted.commit])
@@ -282,9 +279,9 @@ async function mainLine({
   let vainOverride = ''
   for (const id of ids) {
     const { overrides, ...names } = await trailersOfPoint(id, { graph, newCommits, seen })
-    const isOverride = overrides.some(mayOverride)
-    vainOverride = overrides.find((one) => !mayOverride(one)) ?? vainOverride
-    line.push({ commit: id, isOfApi: isOfApi(id), isOverride, ...names })
+    const isOverride = overrides.some((one) => mayOverride(signatures, one))
+    vainOverride = overrides.find((one) => !mayOverride(signatures, one)) ?? vainOverride
+    line.push({ commit: id, isOfApi: signatures.byNodes.has(id), isOverride, ...names })
   }
   return { line, vainOverride }
 }
@@ -324,14 +321,13 @@ export type Removals =
 export async function removalsOf({
   graph,
   commits,
-  isOfApi,
-  mayOverride,
-}: Pick<GuardParts, 'graph' | 'commits' | 'isOfApi' | 'mayOverride'>): Promise<Removals> {
+  signatures,
+}: Pick<GuardParts, 'graph' | 'commits' | 'signatures'>): Promise<Removals> {
   for (const id of commits) {
     const commit = await graph.commit(id)
-    if (commit.ok && commit.value.override !== '' && mayOverride(id)) return 'override'
+    if (commit.ok && commit.value.override !== '' && mayOverride(signatures, id)) return 'override'
   }
-  return commits.every(isOfApi) ? 'api' : 'git'
+  return commits.every((id) => signatures.byNodes.has(id)) ? 'api' : 'git'
 }
 
 /**

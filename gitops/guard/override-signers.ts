@@ -4,7 +4,7 @@ import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { RangeSigners } from './answered.ts'
+import type { SignedRange } from './answered.ts'
 
 /**
  * Checks signatures against the list of now: a commit whose key has been removed since is not known
@@ -17,17 +17,14 @@ export async function signersOfRange(
   from: string,
   to: string,
   signers: readonly AllowedSigner[] | null,
-): Promise<Result<RangeSigners | undefined, Hold>> {
+): Promise<Result<SignedRange | undefined, Hold>> {
   const found = await parts.graph.newCommits(from, to)
   if (!found.ok || !found.value.descends) return ok(undefined)
   const { commits } = found.value
   if (signers === null) {
     const byNodes = await claimedByNodes(parts.graph, commits)
-    return ok({ commits, isOfApi: (commit) => byNodes.has(commit), mayOverride: () => true })
+    return ok({ commits, signatures: { byNodes, overriding: null } })
   }
-  const signed = await signersAmong(commits, signers, parts)
-  if (!signed.ok) return signed
-  const { byNodes, overriding } = signed.value
-  const isOfApi = (commit: string): boolean => byNodes.has(commit)
-  return ok({ commits, isOfApi, mayOverride: (commit) => overriding.has(commit) })
+  const signatures = await signersAmong(commits, signers, parts)
+  return signatures.ok ? ok({ commits, signatures: signatures.value }) : signatures
 }

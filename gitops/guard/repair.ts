@@ -1,5 +1,6 @@
 // Decides whether a change is a repair: it names a commit, each file that it alters is again as it
 // was in that commit, and a state with those files answered lately. The name alone proves nothing.
+import { assert } from '#lib/assert.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { backTrailer } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'
@@ -115,6 +116,7 @@ export class Repairs {
       states.push(state)
       blobs.push(its)
     }
+    assert(blobs.length === states.length, 'each earlier state is compared by its own files')
     return { paths, after: is, states, blobs: [...blobs, was] }
   }
 

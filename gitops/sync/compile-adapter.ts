@@ -6,7 +6,6 @@ import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { MovedBetween } from '#compiler/lower/name-outline.ts'
-import { isRead } from '#compiler/read/layout.ts'
 import { jsonDiagnostics } from '#diagnostics/print/json.ts'
 import type { JsonDiagnostic } from '#diagnostics/print/json.ts'
 import { printText } from '#diagnostics/print/text.ts'
@@ -34,7 +33,6 @@ export function createCompilePort(
     has: (blobId) => compiler.has(blobId),
     forget: () => void (compiler = create()),
     learn: (files) => files.forEach((file) => compiler.learn(file)),
-    isRead,
     compile(files, commit) {
       const result = compiler.compile(files, { commit })
       const diagnostics = plain(result)

@@ -2,6 +2,7 @@
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
+import { isRead } from '#compiler/read/layout.ts'
 import { fileBytesMax, unread } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
@@ -13,8 +14,6 @@ import type { HeadDiagnostic } from '#gitops/status/status.ts'
 export interface CompilePort {
   /** True when the compiler remembers the blob, so that its bytes need not be read. */
   readonly has: (blobId: string) => boolean
-  /** True when the content of the path matters to the compiler. */
-  readonly isRead: (path: string) => boolean
   /** Takes files that were read before. */
   readonly learn?: (files: readonly ReadFile[]) => void
   readonly compile: (files: readonly SourceFile[], commit: string) => CompileOutcome
@@ -93,52 +92,62 @@ export class SourceReader {
 
   /** Reads a tree; the result is ready to be compiled. */
   async read(tree: string): Promise<Result<readonly SourceFile[], ObjectError>> {
-    const listed = await this.#driver().readTree(tree)
+    const driver = this.#driver()
+    const listed = await driver.readTree(tree)
     if (!listed.ok) return listed
-    const files: SourceFile[] = []
-    /** Files with content are in a map of their own: they are few among a hundred thousand. */
-    const loaded = new Map<string, SourceFile>()
-    let leftBytes = this.#bytesMax
-    // Read one by one: sixteen at once took as long, since the time is inflating, not waiting.
-    for (const entry of listed.value) {
-      const file = this.#remembered(entry) ?? (await this.#load(entry, leftBytes, loaded))
-      if ('reason' in file) return err(file)
-      if (file.sizeBytes <= fileBytesMax) leftBytes -= file.sizeBytes
-      files.push(file)
-    }
+    const files = await readFiles(driver, listed.value, this.#bytesMax, this.#sizeOfKnown)
+    if (!files.ok) return files
     // Files that are not read have no size here, and may share a blob with a file that is read.
-    const read = files.filter(({ kind, path }) => kind === 'file' && this.#compiler.isRead(path))
+    const read = files.value.filter(({ kind, path }) => kind === 'file' && isRead(path))
     this.#sizes = new Map(read.map((file) => [file.blobId, file.sizeBytes]))
-    if (leftBytes < 0) return ok(unread(files))
-    await readyForScripts(files)
-    return ok(files)
+    return files
   }
 
-  /** Synchronous: ten thousand unchanged files cost one pass over an array. */
-  #remembered({ path, oid: blobId, kind }: TreeFile): SourceFile | undefined {
-    if (kind !== 'file' || !this.#compiler.isRead(path)) {
-      return { path, blobId, kind, sizeBytes: 0, bytes: null }
-    }
+  readonly #sizeOfKnown = (blobId: string): number | undefined => {
     const sizeBytes = this.#sizes.get(blobId)
-    if (sizeBytes === undefined || !this.#compiler.has(blobId)) return undefined
-    return { path, blobId, kind, sizeBytes, bytes: null }
-  }
-
-  async #load(
-    entry: TreeFile,
-    leftBytes: number,
-    loaded: Map<string, SourceFile>,
-  ): Promise<SourceFile | ObjectError> {
-    const same = loaded.get(entry.oid)
-    if (same !== undefined) return { ...same, path: entry.path }
-    const file = await loadFile(this.#driver(), entry, leftBytes)
-    if (!('reason' in file)) loaded.set(entry.oid, file)
-    return file
+    return sizeBytes !== undefined && this.#compiler.has(blobId) ? sizeBytes : undefined
   }
 }
 
+/**
+ * Reads the files of a commit that the compiler reads, and lists the others.
+ *
+ * @param bytesMax of all files together
+ * @param sizeOfKnown the size of a file that need not be read; undefined: it has to be
+ */
+export async function readFiles(
+  driver: GitDriver,
+  entries: readonly TreeFile[],
+  bytesMax: number,
+  sizeOfKnown: (blobId: string) => number | undefined = () => undefined,
+): Promise<Result<readonly SourceFile[], ObjectError>> {
+  const files: SourceFile[] = []
+  /** Files with content are in a map of their own: they are few among a hundred thousand. */
+  const loaded = new Map<string, SourceFile>()
+  let leftBytes = bytesMax
+  // Read one by one: sixteen at once took as long, since the time is inflating, not waiting. Known
+  // files are not waited for: ten thousand cost one pass over an array.
+  for (const entry of entries) {
+    const { path, oid: blobId, kind } = entry
+    const knownBytes = kind === 'file' && isRead(path) ? sizeOfKnown(blobId) : 0
+    let file: SourceFile | ObjectError | undefined = loaded.get(blobId)
+    if (knownBytes !== undefined) file = { path, blobId, kind, sizeBytes: knownBytes, bytes: null }
+    else if (file !== undefined) file = { ...file, path }
+    else {
+      file = await loadFile(driver, entry, leftBytes)
+      if ('reason' in file) return err(file)
+      loaded.set(blobId, file)
+    }
+    if (file.sizeBytes <= fileBytesMax) leftBytes -= file.sizeBytes
+    files.push(file)
+  }
+  if (leftBytes < 0) return ok(unread(files))
+  await readyForScripts(files)
+  return ok(files)
+}
+
 /** @param leftBytes octets that may still be read; of a larger file only the size is found out */
-export async function loadFile(
+async function loadFile(
   driver: GitDriver,
   { path, oid: blobId, kind }: TreeFile,
   leftBytes: number,

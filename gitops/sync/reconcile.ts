@@ -251,13 +251,8 @@ export class Reconciler {
       this.#outline = run.compiled.outline
       this.#unread = undefined
       const { tree } = run.commit
-      const removals = await removalsOf({
-        graph: this.#parts.graph,
-        commits: run.commits,
-        isOfApi: (commit) => run.byNodes.has(commit),
-        mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
-      })
-      const { files, compiled, head } = run
+      const { commits, signatures, files, compiled, head } = run
+      const removals = await removalsOf({ graph: this.#parts.graph, commits, signatures })
       this.#parts.onAccepted?.({ commit: head, tree, files, read: compiled.read, removals })
     }
     return stop ?? this.#restored ?? synced

@@ -10,16 +10,17 @@ import {
   commitsToVerify,
   holdOf,
   claimedByNodes,
+  mayOverride,
   short,
   verifyCommits,
 } from '#gitops/trust/accept.ts'
-import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
+import type { AcceptParts, Hold, Signatures } from '#gitops/trust/accept.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from './compile-port.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/objects/driver.ts'
-import type { Blobs } from '#gitops/guard/earlier.ts'
+import { blobsIn } from '#gitops/guard/earlier.ts'
 import { Repairs } from '#gitops/guard/repair.ts'
 import { signersOfRange } from '#gitops/guard/override-signers.ts'
 import {
@@ -71,10 +72,7 @@ export interface Run {
   readonly attestations: ReadonlyMap<string, string>
   commits: readonly string[]
   signer: string
-  /** Commits that the API of a node made. */
-  byNodes: ReadonlySet<string>
-  /** Commits whose signer may override guardrails; null: nobody has to sign, and all may. */
-  overriding: ReadonlySet<string> | null
+  signatures: Signatures
   serial: number
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
@@ -153,8 +151,7 @@ export async function fetchHead(
     attestations: attestations.value,
     commits: [],
     signer: '',
-    byNodes: new Set(),
-    overriding: null,
+    signatures: { byNodes: new Set(), overriding: null },
     serial: 0,
     files: [],
     compiled: undefined,
@@ -181,7 +178,8 @@ async function descend(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
 
 async function verify(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   if (!parts.requireSignature) {
-    run.byNodes = await claimedByNodes(parts.graph, run.commits)
+    const byNodes = await claimedByNodes(parts.graph, run.commits)
+    run.signatures = { byNodes, overriding: null }
     return undefined
   }
   const { signers } = run.signersFile
@@ -194,8 +192,7 @@ async function verify(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   if (failure !== undefined) return unreachable(failure)
   if (!verified.ok) return stopOf(verified.error, parts)
   run.signer = verified.value.lastSigner
-  run.byNodes = verified.value.byNodes
-  run.overriding = verified.value.overriding
+  run.signatures = verified.value
   return undefined
 }
 
@@ -255,8 +252,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     accepted: { ...base.point, outline: { ...base.point.outline, parentDs } },
     head: { commit: head, outline: { ...outline, parentDs } },
     commits: base.commits,
-    isOfApi: (commit) => run.byNodes.has(commit),
-    mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
+    signatures: run.signatures,
     outlineOf,
     // With a remote, another node may have answered from any of the commits.
     isOneChange: source.isLocal,
@@ -266,7 +262,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   if (failure !== undefined) return unreachable(failure)
   const { held: found, backs } = verdict
   if (found !== undefined) {
-    const isSignerBelow = run.overriding !== null && !run.overriding.has(found.commit)
+    const isSignerBelow = !mayOverride(run.signatures, found.commit)
     return held({ code: found.breach.code, reason: guardedReason(found, isSignerBelow) })
   }
   run.backs = backs
@@ -281,7 +277,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
  */
 async function baseOf(
   { graph }: JudgeParts,
-  { head, commits, before, unread, overriding }: Run,
+  { head, commits, before, unread, signatures }: Run,
   accepted: string,
   outlineOf: GuardParts['outlineOf'],
 ): Promise<{ readonly point: GuardedPoint; readonly commits: readonly string[] } | undefined> {
@@ -290,7 +286,7 @@ async function baseOf(
   for (const oid of commits.toReversed()) {
     const commit = await graph.commit(oid)
     if (!commit.ok || commit.value.override === '') continue
-    if (overriding !== null && !overriding.has(oid)) continue
+    if (!mayOverride(signatures, oid)) continue
     const outline = await outlineOf(oid)
     const later = await graph.newCommits(oid, head)
     if (outline === undefined || !later.ok) continue
@@ -321,20 +317,13 @@ function repairsIn(
   return new Repairs({
     graph,
     outlineOf,
-    blobsOf: (tree) => blobsIn(parts, tree),
+    blobsOf: (tree) => blobsIn(source.driver, tree),
     ...(source.isLocal ? { earlier: publisher.earlier } : {}),
     signersOfRange: async (from, to) => {
       const found = await signersOfRange(reading, from, to, believed)
       return found.ok ? found.value : undefined
     },
   })
-}
-
-async function blobsIn({ source, compiler }: JudgeParts, tree: string): Promise<Blobs | undefined> {
-  const files = await source.driver.readTree(tree)
-  if (!files.ok) return undefined
-  const read = files.value.filter(({ path, kind }) => kind === 'file' && compiler.isRead(path))
-  return new Map(read.map(({ path, oid }) => [path, oid]))
 }
 
 async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
@@ -361,9 +350,9 @@ async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
 }
 
 /** See `Succession`. */
-async function isRoutine({ graph }: StepParts, { commits, byNodes }: Run): Promise<boolean> {
-  const isOfApi = (commit: string): boolean => byNodes.has(commit)
-  return (await removalsOf({ graph, commits, isOfApi, mayOverride: () => true })) === 'api'
+async function isRoutine({ graph }: StepParts, { commits, signatures }: Run): Promise<boolean> {
+  const believed = { ...signatures, overriding: null }
+  return (await removalsOf({ graph, commits, signatures: believed })) === 'api'
 }
 
 /** @param commits what `head` has beyond the accepted commit */

@@ -62,14 +62,27 @@ export async function commitsToVerify(
   return ok(commits)
 }
 
-export interface Verified {
+/** What the signatures of commits say. */
+export interface Signatures {
+  /**
+   * Commits signed by a node: its API made them then, and judged them. The name in a commit proves
+   * nothing.
+   */
+  readonly byNodes: ReadonlySet<string>
+  /**
+   * Commits whose signer may declare a change beyond the guardrails as meant; null: nobody has to
+   * sign, and all may.
+   */
+  readonly overriding: ReadonlySet<string> | null
+}
+
+export interface Verified extends Signatures {
   /** Name of the signer of the last commit. */
   readonly lastSigner: string
-  /** Commits signed by a node, which its API made. The name in a commit proves nothing. */
-  readonly byNodes: ReadonlySet<string>
-  /** Commits whose signer may declare a change beyond the guardrails as meant. */
-  readonly overriding: ReadonlySet<string>
 }
+
+export const mayOverride = ({ overriding }: Signatures, commit: string): boolean =>
+  overriding === null || overriding.has(commit)
 
 /** Verifies each commit by itself: a signature vouches for no parent. */
 export async function verifyCommits(
@@ -106,7 +119,7 @@ export async function signersAmong(
   commits: readonly string[],
   signers: readonly AllowedSigner[],
   parts: AcceptParts,
-): Promise<Result<Pick<Verified, 'byNodes' | 'overriding'>, Hold>> {
+): Promise<Result<Signatures, Hold>> {
   const byNodes = new Set<string>()
   const overriding = new Set<string>()
   for (const oid of commits) {

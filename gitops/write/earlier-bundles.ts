@@ -4,8 +4,8 @@ import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import type { CommitBundle } from '#judge/effects/commit-effect.ts'
-import type { GitDriver, TreeFile } from '#gitops/git/objects/driver.ts'
-import { candidatesFor } from '#gitops/guard/earlier.ts'
+import type { GitDriver } from '#gitops/git/objects/driver.ts'
+import { blobsIn, candidatesFor } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { AcceptedConfig } from './accepted.ts'
@@ -35,12 +35,8 @@ export async function* earlierBundles(
 ): AsyncGenerator<EarlierBundle> {
   const now = new Map<string, string>()
   for (const [path, { blobId }] of accepted.files) if (isRead(path)) now.set(path, blobId)
-  const blobsIn = async (tree: string): Promise<Blobs | undefined> => {
-    const files = await driver.readTree(tree)
-    if (!files.ok) return undefined
-    return new Map(files.value.filter(isFileRead).map(({ path, oid }) => [path, oid]))
-  }
-  const states = await candidatesFor(earlier, now, [...changed].filter(isRead), blobsIn)
+  const blobsOf = (tree: string): Promise<Blobs | undefined> => blobsIn(driver, tree)
+  const states = await candidatesFor(earlier, now, [...changed].filter(isRead), blobsOf)
   for (const { commit, tree } of states.toReversed()) {
     const changes = await changesTo(tree, now, driver)
     if (changes === undefined) continue
@@ -51,8 +47,6 @@ export async function* earlierBundles(
   }
 }
 
-const isFileRead = ({ path, kind }: TreeFile): boolean => kind === 'file' && isRead(path)
-
 /**
  * Returns the changes of these files from the accepted commit; null: absent. undefined: a file is
  * unreadable.
@@ -62,10 +56,10 @@ async function changesTo(
   now: Blobs,
   driver: GitDriver,
 ): Promise<ReadonlyMap<string, SourceFile | null> | undefined> {
-  const listed = await driver.readTree(tree)
-  if (!listed.ok) return undefined
+  const listed = await blobsIn(driver, tree)
+  if (listed === undefined) return undefined
   const changes = new Map<string, SourceFile | null>([...now.keys()].map((path) => [path, null]))
-  for (const { path, oid: blobId } of listed.value.filter(isFileRead)) {
+  for (const [path, blobId] of listed) {
     if (now.get(path) === blobId) {
       changes.delete(path)
       continue

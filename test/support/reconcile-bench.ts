@@ -92,7 +92,6 @@ export class HashingCompiler implements CompilePort {
   runs = 0
 
   has = (blobId: string): boolean => this.#known.has(blobId)
-  isRead = (path: string): boolean => path.endsWith('.yaml')
 
   compile: CompilePort['compile'] = (files) => {
     this.runs++

@@ -235,7 +235,10 @@ function partsOf(graph: CommitGraph, good: readonly string[], seen: string[]): A
       return Promise.resolve(good.includes(commit) ? outline : undefined)
     },
     signersOfRange: () =>
-      Promise.resolve({ commits: [], isOfApi: () => false, mayOverride: () => false }),
+      Promise.resolve({
+        commits: [],
+        signatures: { byNodes: new Set<string>(), overriding: new Set<string>() },
+      }),
     repairOf: () => Promise.resolve(''),
   }
 }

@@ -39,16 +39,16 @@ test('a branch without commits is waited for', async () => {
   const status = await bench.check()
   assert.deepEqual([status.sync, status.code, status.accepted], ['held', 'BranchMissing', null])
   assert.match(status.reason, /Push a first commit/)
-  const head = commit({ 'a.yaml': '1' })
+  const head = commit({ 'tenants/t/a.yaml': '1' })
   assert.equal((await bench.check()).accepted?.commit, head)
 })
 
 test('a commit with errors is held with its diagnostics; the one before goes on', async () => {
   const { open, commit } = scene()
   const bench = open()
-  const good = commit({ 'a.yaml': '1' })
+  const good = commit({ 'tenants/t/a.yaml': '1' })
   await bench.check()
-  const bad = commit({ 'a.yaml': 'broken', 'b.yaml': 'broken' })
+  const bad = commit({ 'tenants/t/a.yaml': 'broken', 'tenants/t/b.yaml': 'broken' })
   const status = await bench.check()
   assert.deepEqual(
     [status.sync, status.code, status.head?.commit, status.accepted?.commit],
@@ -56,13 +56,13 @@ test('a commit with errors is held with its diagnostics; the one before goes on'
   )
   assert.deepEqual(
     status.diagnostics.map(({ file }) => file),
-    ['a.yaml', 'b.yaml'],
+    ['tenants/t/a.yaml', 'tenants/t/b.yaml'],
   )
   assert.match(bench.changes.at(-1) ?? '', /2 errors[^]*a.yaml:1:1[^]*b.yaml:1:1/)
   const runs = bench.compiler.runs
   await bench.check()
   assert.equal(bench.compiler.runs, runs, 'a held head is not compiled again')
-  const mended = commit({ 'a.yaml': '2', 'b.yaml': '2' })
+  const mended = commit({ 'tenants/t/a.yaml': '2', 'tenants/t/b.yaml': '2' })
   const after = await bench.check()
   assert.deepEqual([after.sync, after.accepted?.commit, after.diagnostics], ['synced', mended, []])
 })
@@ -94,8 +94,8 @@ test('the reason counts errors, and not the warnings beside them', async () => {
 test('after a branch was set back and forth, the head is the commit of the branch', async () => {
   const { box, open, commit } = scene()
   const bench = open()
-  commit({ 'a.yaml': '1' })
-  const accepted = commit({ 'a.yaml': '2' })
+  commit({ 'tenants/t/a.yaml': '1' })
+  const accepted = commit({ 'tenants/t/a.yaml': '2' })
   await bench.check()
   box.git(box.at('repo'), 'reset', '-q', '--hard', 'HEAD~1')
   const rejected = box.git(box.at('repo'), 'rev-parse', 'HEAD')
@@ -111,9 +111,9 @@ test('after a branch was set back and forth, the head is the commit of the branc
 test('after a change, only the changed file is read', async () => {
   const { open, commit } = scene()
   const bench = open()
-  commit({ 'a.yaml': '1', 'tenants/t/b.yaml': '2', 'notes.txt': 'not configuration' })
+  commit({ 'tenants/t/a.yaml': '1', 'tenants/t/b.yaml': '2', 'notes.txt': 'not configuration' })
   await bench.check()
-  assert.deepEqual(bench.compiler.read.splice(0), ['a.yaml', 'tenants/t/b.yaml'])
+  assert.deepEqual(bench.compiler.read.splice(0), ['tenants/t/a.yaml', 'tenants/t/b.yaml'])
   commit({ 'tenants/t/b.yaml': '3' })
   await bench.check()
   assert.deepEqual(bench.compiler.read, ['tenants/t/b.yaml'])
@@ -122,15 +122,15 @@ test('after a change, only the changed file is read', async () => {
 test('a restart goes on: the same seq, nothing published twice', async () => {
   const { open, commit } = scene()
   const first = open()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   await first.check()
-  commit({ 'a.yaml': '2' })
+  commit({ 'tenants/t/a.yaml': '2' })
   await first.check()
   assert.deepEqual(positionOf(first).seq, 2)
   const second = open({ resume: positionOf(first) })
   assert.equal((await second.check()).sync, 'synced')
   assert.deepEqual(positionOf(second), positionOf(first), 'the record is renewed only')
-  commit({ 'a.yaml': '3' })
+  commit({ 'tenants/t/a.yaml': '3' })
   await second.check()
   assert.equal(positionOf(second).seq, 3)
 })
@@ -138,10 +138,10 @@ test('a restart goes on: the same seq, nothing published twice', async () => {
 test('after a crash between state and hand-over, the same is published again', async () => {
   const { open, commit } = scene()
   const first = open()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   await first.check()
   const old = positionOf(first)
-  commit({ 'a.yaml': '2' })
+  commit({ 'tenants/t/a.yaml': '2' })
   await first.check()
   const second = open({ resume: old })
   await second.check()
@@ -151,9 +151,9 @@ test('after a crash between state and hand-over, the same is published again', a
 test('a node that lost its bundle gets the accepted commit, while the head is held', async () => {
   const { open, commit } = scene()
   const first = open()
-  const good = commit({ 'a.yaml': '1' })
+  const good = commit({ 'tenants/t/a.yaml': '1' })
   await first.check()
-  commit({ 'a.yaml': 'broken' })
+  commit({ 'tenants/t/a.yaml': 'broken' })
   const second = open()
   const status = await second.check()
   assert.equal(status.code, 'CompileFailed')
@@ -165,7 +165,7 @@ test('a node that lost its bundle gets the accepted commit, while the head is he
 
 test('the accepted commit serves on when its signer is no longer listed', async () => {
   const { box, open, commit } = scene()
-  const good = commit({ 'a.yaml': '1' })
+  const good = commit({ 'tenants/t/a.yaml': '1' })
   await open().check()
   box.write('allowed_signers', `bob@example.com ${box.sshKey('bob').publicLine}\n`)
   const bench = open()
@@ -182,7 +182,7 @@ const unusableSigners: readonly [title: string, text: string | null, says: RegEx
 for (const [title, text, says] of unusableSigners) {
   test(`a list of signers that is ${title} is told at the start and later, once`, async () => {
     const { box, open, commit } = scene()
-    const good = commit({ 'a.yaml': '1' })
+    const good = commit({ 'tenants/t/a.yaml': '1' })
     await open().check()
     const lines = box.run('cat', [box.at('allowed_signers')])
     const spoil = (): void => {
@@ -212,7 +212,7 @@ for (const [title, text, says] of unusableSigners) {
 
 test('where no signature is asked for, the list of signers is not either', async () => {
   const { box, open, commit } = scene()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   const bench = open({ requireSignature: false })
   await bench.check()
   box.write('allowed_signers', 'garbage\n')
@@ -221,17 +221,17 @@ test('where no signature is asked for, the list of signers is not either', async
 
 test('an origin that was replaced by another is a rewritten history', async () => {
   const { box, open, commit } = scene()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   await open().check()
   box.run('rm', ['-rf', box.at('repo')])
   box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
-  commit({ 'z.yaml': '1' })
+  commit({ 'tenants/t/z.yaml': '1' })
   assert.equal((await open().check()).code, 'HistoryRewritten')
 })
 
 test('a disk that cannot be written holds back what is tried again at the next look', async () => {
   const { box, open, commit } = scene()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   const bench = open()
   box.write('data/gitops', 'a file where the folder should be')
   const status = await bench.check()
@@ -246,7 +246,7 @@ test('a disk that cannot be written holds back what is tried again at the next l
 
 test('a full disk is called that', async () => {
   const { open, commit } = scene()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   // The device that is always full gives the system's own error.
   const status = await open({ onPublish: () => writeFileSync('/dev/full', 'x') }).check()
   assert.deepEqual([status.sync, status.code], ['unreachable', 'DiskFull'])
@@ -255,7 +255,7 @@ test('a full disk is called that', async () => {
 
 test('a branch that cannot be read is not one that is missing', async () => {
   const { box, open, commit } = scene()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   const bench = open()
   await bench.check()
   // A link to itself: refused to everybody, as a file without rights is to all but root.
@@ -271,11 +271,11 @@ test('a damaged origin is mended by a clone of a checkout', async () => {
   const gitdir = box.at('origin.git')
   const clone = (): string =>
     box.git(box.path, 'clone', '-q', '--bare', '--no-hardlinks', 'repo', gitdir)
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   clone()
   const accepted = await open({ gitdir }).check()
   assert.equal(accepted.sync, 'synced')
-  const head = commit({ 'a.yaml': '2' })
+  const head = commit({ 'tenants/t/a.yaml': '2' })
   box.git(box.at('repo'), 'push', '-q', gitdir, 'main')
   box.run('sh', ['-c', `find ${gitdir}/objects -type f -delete`])
   const damaged = await open({ gitdir }).check()
@@ -290,14 +290,14 @@ test('a damaged origin is mended by a clone of a checkout', async () => {
 test('the steps of a run are in the status, up to the one that failed', async () => {
   const { open, commit } = scene()
   const bench = open()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   const names = (await bench.check()).conditions.map(({ step, state }) => `${step} ${state}`)
   const all = ['fetch', 'descend', 'verify', 'enumerate', 'compile', 'guard', 'sign', 'publish']
   assert.deepEqual(
     names,
     all.map((step) => `${step} passed`),
   )
-  commit({ 'a.yaml': 'broken' })
+  commit({ 'tenants/t/a.yaml': 'broken' })
   const failed = (await bench.check()).conditions.map(({ step, state }) => `${step} ${state}`)
   assert.deepEqual(failed, [
     'fetch passed',
@@ -320,7 +320,7 @@ test('text of a commit cannot steer a terminal', async () => {
 
 test('a compiler that fails is our mistake, and not the end', async () => {
   const { open, commit } = scene()
-  commit({ 'a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '1' })
   const compiler = new HashingCompiler()
   let isFailing = true
   const bench = open({
@@ -345,7 +345,7 @@ test('nodes with the same commit have the same serial, and each commit raises it
     bench.published.at(-1)?.signedRecord.record.serial
   const first = open()
   for (const text of ['1', '2', '3']) {
-    commit({ 'a.yaml': text })
+    commit({ 'tenants/t/a.yaml': text })
     await first.check()
   }
   assert.equal(serialOf(first), 3)
@@ -372,8 +372,8 @@ test('nodes with the same commit have the same serial, and each commit raises it
 test('a state of before there were serials: the accepted commit is counted', async () => {
   const { box, open, commit } = scene()
   const first = open()
-  commit({ 'a.yaml': '1' })
-  commit({ 'a.yaml': '2' })
+  commit({ 'tenants/t/a.yaml': '1' })
+  commit({ 'tenants/t/a.yaml': '2' })
   await first.check()
   const text = readFileSync(box.at('data/gitops/state.json'), 'utf8')
   const { serial, ...old } = JSON.parse(text) as Record<string, unknown>
@@ -382,6 +382,6 @@ test('a state of before there were serials: the accepted commit is counted', asy
   const second = open({ resume: positionOf(first) })
   const { accepted } = await second.check()
   assert.equal(accepted?.serial, 2)
-  commit({ 'a.yaml': '3' })
+  commit({ 'tenants/t/a.yaml': '3' })
   assert.equal((await second.check()).accepted?.serial, 3)
 })

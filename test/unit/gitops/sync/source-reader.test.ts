@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { createCompiler } from '#compiler/compile.ts'
-import { isRead } from '#compiler/read/layout.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { SourceReader } from '#gitops/sync/compile-port.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -39,7 +38,7 @@ test.each([
     limits: { ...bundleLimits, configurationBytesMax: bytesMax },
     listsRemarks: false,
   })
-  const port = { has: compiler.has, isRead, compile: () => expect.unreachable() }
+  const port = { has: compiler.has, compile: () => expect.unreachable() }
   const reader = new SourceReader(() => driver, port, bytesMax)
   // The second time the compiler knows what it has taken.
   for (let time = 0; time < 2; time++) {
@@ -60,7 +59,7 @@ test('a commit that has too much makes the compiler forget nothing', async () =>
     limits: { ...bundleLimits, configurationBytesMax: total },
     listsRemarks: false,
   })
-  const port = { has: compiler.has, isRead, compile: () => expect.unreachable() }
+  const port = { has: compiler.has, compile: () => expect.unreachable() }
   const read = await new SourceReader(() => driver, port).read(tree)
   const files = read.ok ? read.value : []
   const known = files.filter(({ bytes }) => bytes !== null)
