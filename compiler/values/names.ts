@@ -11,6 +11,9 @@ export interface CheckedName {
 /** Labels of a name that can be queried; wildcards are checked separately. */
 const plain = /^[a-z0-9_*-]+(?:\.[a-z0-9_*-]+)*\.?$/i
 
+/** RFC 2317 names the reverse zones of small networks by a slash, `0/25.2.0.192.in-addr.arpa.`. */
+const reverse = /^[a-z0-9_*/-]+(?:\.[a-z0-9_*/-]+)*\.(?:in-addr|ip6)\.arpa\.?$/i
+
 /** Several labels without the final dot. */
 const dotless = /^[a-z0-9_*-]+(?:\.[a-z0-9_*-]+)+$/i
 
@@ -19,7 +22,7 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
   const key = `${text.toLowerCase().replace(/\.$/, '')}.`
   const parsed = parseName(text)
   if (!parsed.ok) return { key: undefined, fault: lengthFault(text, parsed.error) }
-  if (text === '.' || !plain.test(text)) {
+  if (text === '.' || !(plain.test(text) || reverse.test(text))) {
     return { key: undefined, fault: formFault(text) }
   }
   const rest = wildcard && key.startsWith('*.') ? key.slice(2) : key

@@ -43,7 +43,8 @@ export function bindKeyFiles({ zone, key }: KeyOfZone, when: number | KeyTimes):
       : when,
   )
   return {
-    stem: `K${name.toLowerCase()}+${number}+${`${tag}`.padStart(5, '0')}`,
+    // A slash (RFC 2317) cannot be in the name of a file: BIND writes %2F for it.
+    stem: `K${name.toLowerCase().replaceAll('/', '%2F')}+${number}+${`${tag}`.padStart(5, '0')}`,
     record: `${[
       `; keyid ${tag}, for ${name}`,
       ...times.map((line) => `; ${line}`),
@@ -56,6 +57,12 @@ export function bindKeyFiles({ zone, key }: KeyOfZone, when: number | KeyTimes):
       ...times,
     ].join('\n')}\n`,
   }
+}
+
+/** Returns the zone that the name of a `.key` file says, in lower case; '': it is not named so. */
+export function zoneOfKeyFile(file: string): string {
+  const [, name = ''] = /^K(.+)\+\d{3}\+\d{5}\.key$/.exec(file) ?? []
+  return name.replaceAll(/%2f/gi, '/').toLowerCase()
 }
 
 function timeLines(times: KeyTimes): readonly string[] {

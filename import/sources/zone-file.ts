@@ -17,10 +17,11 @@ export const zoneFileSource: ImportSource = {
     })
     const { records, placeOf, faults } = parsed
     if (faults.length > 0) {
-      const needsOrigin = faults.some(({ message }) => message.includes('origin'))
-      if (options.origin !== undefined || !needsOrigin) return err(faults)
-      const message = 'the file does not say which zone it is: give its name with --origin'
-      return err([...faults, { path: file.path, line: 1, column: 1, message }])
+      // Without an origin there is one such fault for nearly each record.
+      const others = faults.filter(({ message }) => !message.includes('origin'))
+      if (options.origin !== undefined || others.length === faults.length) return err(faults)
+      const message = `the file does not say which zone it is: ${giveOrigin(file.path)}`
+      return err([{ path: file.path, line: 1, column: 1, message }, ...others])
     }
     if (records.length === 0) {
       const message = 'there is no record in this file; give the file of a zone'
@@ -34,6 +35,13 @@ export const zoneFileSource: ImportSource = {
       notes: [...parsed.leftOut.map(noteOfLeftOut), ...signedNotes(parsed.leftOut)],
     })
   },
+}
+
+/** BIND has the name of a zone in named.conf, and people often in the name of the file. */
+function giveOrigin(path: string): string {
+  const name = path.replace(/^.*\//, '').replace(/^db\.|\.(?:zone|db|hosts|txt)$/g, '')
+  const example = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/i.test(name) ? `, such as --origin ${name}` : ''
+  return `give its name with --origin${example}`
 }
 
 /** Records made by a signer that depend on the content of the zone. */

@@ -2,7 +2,7 @@
 // for secrets.
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { bindKeyFiles, readBindKey } from '#dns/dnssec/key-files.ts'
+import { bindKeyFiles, readBindKey, zoneOfKeyFile } from '#dns/dnssec/key-files.ts'
 import type { BindKey, KeyOfZone } from '#dns/dnssec/key-files.ts'
 import { recordsOfBind } from '#dns/dnssec/imported-keys.ts'
 import type { KeyRecord, KeyTimes } from '#dns/dnssec/key-record.ts'
@@ -35,7 +35,7 @@ export function readStoredKeys(directory: string, secretKey: Uint8Array | null):
   const found = new Map<string, KeyOfZone>()
   const faults = new Map<string, string>()
   for (const file of keyFilesIn(directory)) {
-    const name = /^K(.+)\+\d{3}\+\d{5}\.key$/.exec(file)![1]!.toLowerCase()
+    const name = zoneOfKeyFile(file)
     const path = join(directory, file)
     const read = readPair(path, secretKey)
     if (!read.ok) {
@@ -71,7 +71,7 @@ export function readStoredRecords(
   const keys = new Map<string, BindKey[]>()
   const faults = new Map<string, string>()
   for (const file of keyFilesIn(directory)) {
-    const name = /^K(.+)\+\d{3}\+\d{5}\.key$/.exec(file)![1]!.toLowerCase()
+    const name = zoneOfKeyFile(file)
     const path = join(directory, file)
     const read = readPair(path, secretKey)
     if (!read.ok) faults.set(name, `${path}: ${read.error}`)
@@ -133,7 +133,7 @@ export function exposedKeys(directory: string): readonly string[] {
 
 function keyFilesIn(directory: string): string[] {
   try {
-    const all = readdirSync(directory).filter((name) => /^K.+\+\d{3}\+\d{5}\.key$/.test(name))
+    const all = readdirSync(directory).filter((name) => zoneOfKeyFile(name) !== '')
     return all.sort().slice(0, filesMax)
   } catch (error) {
     // The directory appears with the first key.

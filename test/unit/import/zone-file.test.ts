@@ -35,6 +35,27 @@ function yamlAt(...path: readonly string[]): Record<string, unknown> {
 const recordsIn = (target: string): unknown =>
   yamlAt(target, 'tenants/default/records/example.com.yaml')['records']
 
+test('a file that does not say its zone is refused with the name that its own name says', async () => {
+  const directory = tempDir('import')
+  const file = join(directory, 'db.2.0.192.in-addr.arpa')
+  writeFileSync(file, '@ 60 SOA a b 1 2 3 4 5\n1 60 PTR a.example.\n')
+  const { exit, err } = await runCli('import', 'zone', file, '-o', join(directory, 'config'))
+  expect(exit).toBe(Exit.ErrorsFound)
+  expect(err).toContain('give its name with --origin, such as --origin 2.0.192.in-addr.arpa\n')
+})
+
+test('the reverse zone of a small network may have a slash in its name (RFC 2317)', async () => {
+  const origin = '0/25.2.0.192.in-addr.arpa'
+  const zone = '$TTL 60\n@ SOA a.example. b.example. 1 2 3 4 5\n@ NS a.example.\n1 PTR a.example.\n'
+  const { exit, out, target } = await imported(zone, '--origin', origin)
+  expect(exit).toBe(Exit.Ok)
+  expect(out).toContain('records/0-25.2.0.192.in-addr.arpa.yaml: 1 record set\n')
+  const again = await runCli('export', 'zone', origin, '--config', target)
+  expect(again.out).toMatch(
+    /^\$ORIGIN 0\/25\.2\.0\.192\.in-addr\.arpa\.\n(?:.*\n)+1\t60\tIN\tPTR\ta\.example\.\n/,
+  )
+})
+
 describe('a zone file becomes', () => {
   test('records of the tenant, and settings of the zone', async () => {
     const zone = `${head}@ MX 10 ns1\nwww 60 A 192.0.2.2\nwww 60 A 192.0.2.1\nWWW 60 A 192.0.2.2\n`
@@ -302,7 +323,12 @@ describe('a bad file is refused at its place', () => {
     [
       'no origin',
       '@ 60 SOA a b 1 2 3 4 5',
-      'zone:1:1: expected an owner, written out: @ needs an origin\nzone:1:1: the file does not say which zone it is: give its name with --origin',
+      'zone:1:1: the file does not say which zone it is: give its name with --origin',
+    ],
+    [
+      'no origin, and another fault',
+      '$TTL 60\n@ SOA a b 1 2 3 4 5\nwww A 192.0.2.1\nx. A 192.0.2.256',
+      'zone:1:1: the file does not say which zone it is: give its name with --origin\nzone:4:6: expected an IPv4 address (192.0.2.1)',
     ],
     ['an empty file', '', 'zone:1:1: there is no record in this file; give the file of a zone'],
     [

@@ -4,13 +4,27 @@ import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
-import { bindKeyFiles, readBindKey, readPemKey, readPublicKey } from '#dns/dnssec/key-files.ts'
+import {
+  bindKeyFiles,
+  readBindKey,
+  readPemKey,
+  readPublicKey,
+  zoneOfKeyFile,
+} from '#dns/dnssec/key-files.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { formatName } from '#dns/name.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
 const zone = wireName('Example.org')
 const atMs = Date.UTC(2026, 10, 29, 17, 53, 44)
+
+test('the name of a file has the slash of a zone as BIND writes it', () => {
+  const key = generateZoneKey(signingAlgorithms[0]!)
+  const { stem } = bindKeyFiles({ zone: wireName('0/25.2.0.192.in-addr.arpa'), key }, atMs)
+  expect(stem).toMatch(/^K0%2F25\.2\.0\.192\.in-addr\.arpa\.\+013\+\d{5}$/)
+  expect(zoneOfKeyFile(`${stem}.key`)).toBe('0/25.2.0.192.in-addr.arpa.')
+  expect(zoneOfKeyFile('Kexample.org.+013.key')).toBe('')
+})
 
 describe.each(signingAlgorithms)('$name', (algorithm) => {
   const key = generateZoneKey(algorithm)
