@@ -76,7 +76,8 @@ export class ReplyCheck {
   }
 }
 
-function refusalIn(record: TsigRecord, key: TsigKey): string | undefined {
+/** @returns what the other server says of the key, or undefined: nothing against it */
+export function refusalIn(record: TsigRecord, key: TsigKey): string | undefined {
   const name = formatName(key.name)
   if (record.error === TsigError.BadKey) return `does not know the key ${name} (BADKEY)`
   if (record.error === TsigError.BadSig) {

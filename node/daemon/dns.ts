@@ -216,6 +216,7 @@ function createNotifier({ settings, log, dynamicDns }: Needs, node: DnsNode): No
         ? notifyTargetsOf(settings.dns)
         : [],
     source: notifySourceOf(settings.dns),
+    keyName: settings.dns.axfr.notifyKey,
     zones: () => notifiedZones(node.bundle(), catalog),
     key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
     nowMs: systemClock.nowMs,

@@ -37,6 +37,7 @@ export class ZoneExchange {
     this.notifier = new Notifier({
       targets: settings.axfr.enabled ? notifyTargetsOf(settings) : [],
       source: notifySourceOf(settings),
+      keyName: settings.axfr.notifyKey,
       zones: () => notifiedZones(node.bundle(), catalog),
       key: () => wanted && this.#keys.find(({ name }) => Buffer.compare(name, wanted) === 0),
       nowMs: systemClock.nowMs,

@@ -1,6 +1,7 @@
 // Lists the reasons why a node is degraded or not ready, in the order in which they are shown.
 import type { HealthReason, HealthStatus } from '#ports/operator-view.ts'
 import { namesOfAbsent } from '#bundle/load/absent-zones.ts'
+import type { Clock } from '#lib/clock.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import type { BehindNode } from '#server/signing/behind-nodes.ts'
@@ -9,6 +10,7 @@ import type { EphemeralStatus } from '#state/ephemeral.ts'
 import type { DatabaseView } from '#node/stores/records.ts'
 
 export interface HealthParts {
+  readonly clock: Clock
   readonly node: Pick<DnsNode, 'status'>
   readonly gitops: Pick<GitopsControl, 'status' | 'config'>
   readonly shared: () => Pick<EphemeralStatus, 'state'>
@@ -122,6 +124,23 @@ function staleZonesOf({ zoneTransfers }: HealthParts): readonly string[] {
   return stale.map(({ zone, state }) => `${zone} (${state})`)
 }
 
+/** People's clocks differ by minutes. */
+const aheadMsMax = 3_600_000
+
+const committedAtMs = ({ gitops }: HealthParts): number => gitops.status().head?.committedAtMs ?? 0
+
+/** A machine without a battery for its clock starts in the past: what it signs then has expired. */
+function clockMessage(parts: HealthParts): string {
+  const [now, committed] = [parts.clock.nowMs(), committedAtMs(parts)].map((ms) =>
+    new Date(ms).toISOString().slice(0, -5).concat('Z'),
+  )
+  return (
+    `The clock of this node says ${now}, and the newest commit is of ${committed}: set the clock, ` +
+    'else validators take what this node signs for expired. Where it is right, that of the ' +
+    'committer is ahead.'
+  )
+}
+
 function behindMessage(nodes: readonly BehindNode[]): string {
   const lines = nodes.map(({ name, behindMs, isWaitedFor }) => {
     const minutes = Math.floor(behindMs / 60_000)
@@ -160,6 +179,11 @@ const degradations: readonly Row[] = [
     code: 'record-expired',
     message: 'The channel record is past its expiry: see whether the clock and Git are right.',
     holds: ({ node }) => node.status().expired,
+  },
+  {
+    code: 'clock-behind',
+    message: clockMessage,
+    holds: (parts) => parts.clock.nowMs() + aheadMsMax < committedAtMs(parts),
   },
   {
     code: 'git-held',

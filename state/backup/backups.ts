@@ -86,9 +86,13 @@ function prune(directory: string, keep: number, nowMs: number): readonly string[
   const dead = all.filter(({ isWhole, atMs }) => !isWhole && atMs < nowMs - unfinishedMs)
   for (const { name } of dead) rmSync(join(directory, name), { force: true })
   if (keep === 0) return []
-  const whole = all.filter(({ isWhole }) => isWhole).map(({ name }) => name)
-  // Names sort by time.
-  const surplus = whole.toSorted().slice(0, -keep)
+  const whole = all.filter(({ isWhole }) => isWhole)
+  // What a clock that was ahead has left goes first: it would push out each new one.
+  const age = (one: BackupFile) => (one.atMs > nowMs ? 0 : one.atMs)
+  const surplus = whole
+    .toSorted((a, b) => age(a) - age(b) || a.atMs - b.atMs)
+    .slice(0, -keep)
+    .map(({ name }) => name)
   for (const name of surplus) rmSync(join(directory, name), { force: true })
   return surplus
 }

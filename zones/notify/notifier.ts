@@ -4,9 +4,12 @@ import type { RemoteInfo, Socket } from 'node:dgram'
 import { randomInt } from 'node:crypto'
 import { Flag1, HeaderOffset, Opcode, QClass } from '#dns/header.ts'
 import { formatName } from '#dns/name.ts'
+import { Rcode, rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { refusalIn } from '#dns/tsig/check-replies.ts'
 import { MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import { readTsig } from '#dns/tsig/tsig-record.ts'
 import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 
@@ -25,7 +28,9 @@ export interface NotifierParts {
   readonly source: string
   /** Apexes of the serving zones, in wire form. */
   readonly zones: () => readonly Uint8Array[]
-  /** undefined: messages are not signed. */
+  /** `dns.axfr.notifyKey`; empty: messages are not signed. */
+  readonly keyName: string
+  /** undefined: there is no such key here, or none is named. */
   readonly key: () => TsigKey | undefined
   readonly nowMs: () => number
   readonly after: After
@@ -55,6 +60,14 @@ interface Notice {
   readonly zone: Uint8Array
 }
 
+/** Zones that one server did not take for one reason. */
+interface Failure {
+  readonly target: NotifyTarget
+  readonly zone: Uint8Array
+  readonly reason: string
+  others: number
+}
+
 interface Sent extends Notice {
   readonly tries: number
   readonly callOff: () => void
@@ -68,6 +81,8 @@ export class Notifier {
   /** By `keyOf`: at most one for each zone and target. */
   readonly #waiting = new Map<string, Notice>()
   readonly #underWay = new Map<number, Sent>()
+  /** What failed since the last line in the log: a secondary that fails does so for each zone. */
+  readonly #failures = new Map<string, Failure>()
   #isStopped = false
 
   constructor(parts: NotifierParts) {
@@ -93,6 +108,7 @@ export class Notifier {
 
   #begin(): void {
     this.#callOffStart = undefined
+    this.#tell()
     // Messages under way announced an older serial; their answers do not count for this one.
     for (const { callOff } of this.#underWay.values()) callOff()
     this.#underWay.clear()
@@ -109,6 +125,7 @@ export class Notifier {
       this.#waiting.delete(key)
       this.#send(notice, 0)
     }
+    if (this.#underWay.size === 0) this.#tell()
   }
 
   #send({ target, zone }: Notice, tries: number): void {
@@ -135,8 +152,33 @@ export class Notifier {
 
   #fail({ target, zone }: Notice, reason: string): void {
     this.counts.failed++
-    const about = { server: target.address, port: target.port, zone: formatName(zone), reason }
-    this.#parts.log.warn(about, 'a secondary server did not take a NOTIFY')
+    const key = `${target.address} ${target.port} ${reason}`
+    const failure = this.#failures.get(key)
+    if (failure === undefined) this.#failures.set(key, { target, zone, reason, others: 0 })
+    else failure.others++
+  }
+
+  #tell(): void {
+    for (const { target, zone, others, reason } of this.#failures.values()) {
+      const about = { server: target.address, port: target.port, zone: formatName(zone), others }
+      this.#parts.log.warn({ ...about, reason }, 'a secondary server did not take a NOTIFY')
+    }
+    this.#failures.clear()
+  }
+
+  /** @param rcode not 0 */
+  #reasonOf(reply: Uint8Array, rcode: number): string {
+    const [key, { keyName }] = [this.#parts.key(), this.#parts]
+    const name = rcodeNames[rcode] ?? `RCODE${rcode}`
+    const signature = readTsig(reply)
+    const refusal =
+      key === undefined || signature === null || signature === 'malformed'
+        ? undefined
+        : refusalIn(signature, key)
+    if (refusal !== undefined) return `${name}: it ${refusal}`
+    const hint = hints[rcode]
+    const unsigned = key === undefined && keyName !== '' ? `; sent without ${keyName}${noKey}` : ''
+    return `${name}${hint === undefined ? '' : `: ${hint}`}${unsigned}`
   }
 
   #message(id: number, zone: Uint8Array): Uint8Array {
@@ -182,9 +224,17 @@ export class Notifier {
     this.#underWay.delete(id)
     const rcode = reply[HeaderOffset.Flags2]! & 0x0f
     if (rcode === 0) this.counts.acknowledged++
-    else this.#fail(sent, `rcode ${rcode}`)
+    else this.#fail(sent, this.#reasonOf(reply, rcode))
     this.#next()
   }
+}
+
+const noKey = ', the key of dns.axfr.notifyKey, which is not here'
+const noZone = 'it may not have this zone, or not from this server'
+const hints: Readonly<Record<number, string>> = {
+  [Rcode.NXDomain]: noZone,
+  [Rcode.NotAuth]: noZone,
+  [Rcode.Refused]: 'it may not take NOTIFY from this address, or not with this key or none',
 }
 
 function keyOf({ address, port }: NotifyTarget, zone: Uint8Array): string {

@@ -188,6 +188,25 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
 })
 
 describe('a backup without a database', () => {
+  test('backups of a clock that was ahead are the first to go', async () => {
+    const directory = tempDir('backup')
+    const time = new FakeTime(Date.UTC(2026, 11, 31, 23, 30, 5))
+    for (const year of [2029, 2028]) {
+      writeFileSync(join(directory, `gslbd-${year}0101T000000.db`), '')
+    }
+    const removed: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const taken = await takeBackup(null, { directory, keep: 2 }, time.clock)
+      removed.push(...(taken.ok ? taken.value.removed : ['none was taken']))
+      time.pass(3_600_000)
+    }
+    expect(removed).toEqual([
+      'gslbd-20280101T000000.db',
+      'gslbd-20290101T000000.db',
+      'gslbd-20261231T233005.db',
+    ])
+  })
+
   const written = async (files: readonly FileToKeep[] = [key]): Promise<string> => {
     const path = join(tempDir('backup'), 'x.db')
     expect(await writeBackup(null, path, 1_000, files)).toEqual({ ok: true, value: 0 })

@@ -215,7 +215,7 @@ export function notifierOf(
   const nothing = (): void => undefined
   const log: Log = { info: nothing, warn: warned, error: warned }
   return new Notifier({
-    ...{ targets: [{ address: host, port }], source: '', log, key: () => key },
+    ...{ targets: [{ address: host, port }], source: '', log, keyName: '', key: () => key },
     ...{ zones: () => zones.map(wireName), nowMs: systemClock.nowMs, after: systemAfter },
   })
 }

@@ -1,6 +1,7 @@
 // Tests the health of a node with a held repository: it names the commit that waits, and the one
 // that serves.
 import { expect, test } from 'vitest'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { faultyOf, healthOf, isWithdrawn, missingKeysMessage } from '#node/status/health-reasons.ts'
 import type { HealthParts } from '#node/status/health-reasons.ts'
 import type { CertificateStatus } from '#server/tls/certificate.ts'
@@ -24,6 +25,7 @@ function said(
 ): string | undefined {
   const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
   const parts: HealthParts = {
+    clock: new FakeTime(Date.UTC(2026, 0, 1)).clock,
     node: { status: () => node } as unknown as HealthParts['node'],
     gitops: {
       status: () => ({ ...unknownStatus, sync: 'held', ...status }),
@@ -104,6 +106,20 @@ test.each<[string, Partial<GitopsStatus>, boolean, string]>([
   ],
 ])('health says what is true of %s', (_what, status, isServing, sentence) => {
   expect(said(status, isServing)).toBe(`${sentence} GET /api/v1/gitops/status says why.`)
+})
+
+test.each([
+  ['an hour', Date.UTC(2026, 0, 1, 1), undefined],
+  [
+    'years',
+    Date.UTC(2028, 1, 29, 1, 2, 3, 4),
+    'The clock of this node says 2026-01-01T00:00:00Z, and the newest commit is of ' +
+      '2028-02-29T01:02:03Z: set the clock, else validators take what this node signs for ' +
+      'expired. Where it is right, that of the committer is ahead.',
+  ],
+])('health knows a clock behind the newest commit, by %s', (_by, committedAtMs, sentence) => {
+  const newest = { ...head('b2'), committedAtMs }
+  expect(said({ sync: 'synced', head: newest, accepted }, true, 'clock-behind')).toBe(sentence)
 })
 
 test('health names the zones from elsewhere whose records are not here', () => {

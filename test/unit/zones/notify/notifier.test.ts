@@ -6,10 +6,13 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { formatName } from '#dns/name.ts'
 import { checkTsig } from '#dns/tsig/check-tsig.ts'
+import { MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
+import { TsigError } from '#dns/tsig/tsig-key.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import { coalesceMs, Notifier, retryMs } from '#zones/notify/notifier.ts'
 import { decodeMessage } from '#test/support/dns/message.ts'
 import { testKey } from '#test/support/dns/signed.ts'
+import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
@@ -42,6 +45,7 @@ function start(zones = ['example.com.'], key?: TsigKey, source = ''): Notifier {
     targets: [{ address: '127.0.0.1', port }],
     source,
     zones: () => zones.map(wireName),
+    keyName: 'k.example.',
     key: () => key,
     nowMs: time.clock.nowMs,
     after: time.after,
@@ -107,7 +111,14 @@ test('an answered NOTIFY is not retried; an error is logged', async () => {
   await hears(2)
   reply(5)
   await waitUntil('the refusal', () => own.counts.failed === 1)
-  expect(lines).toMatchObject([{ reason: 'rcode 5' }])
+  expect(lines).toMatchObject([
+    {
+      others: 0,
+      reason:
+        'REFUSED: it may not take NOTIFY from this address, or not with this key or none; sent ' +
+        'without k.example., the key of dns.axfr.notifyKey, which is not here',
+    },
+  ])
   expect(time.waiting).toBe(0)
 })
 
@@ -149,6 +160,30 @@ test('a limited number of many zones is notified at once, the others follow', as
   expect(own.counts.sent).toBe(64)
   await waitUntil('all answers', () => own.counts.acknowledged === 100)
   expect(new Set(asked())).toEqual(new Set(zones))
+})
+
+test('what a secondary refuses of many zones for one reason is one line', async () => {
+  const key = testKey('key.example.')
+  const own = start(
+    Array.from({ length: 100 }, (_, i) => `z${i}.example.`),
+    key,
+  )
+  secondary.on('message', (octets: Buffer, from: RemoteInfo) => {
+    const end = octets.indexOf(Buffer.from([0, 6, 0, 1])) + 4
+    const answer = Buffer.alloc(end + tsigBytesMax(key))
+    octets.copy(answer, 0, 0, end)
+    answer.writeUInt16BE(0xa4_09, 2)
+    answer.writeUInt16BE(0, 10)
+    const record = { timeSeconds: nowMs / 1_000, fudgeSeconds: 300 } as TsigRecord
+    const signer = new MessageSigner(key)
+    const length = signer.signRefusal(answer, end, record, TsigError.BadTime, nowMs / 1_000)
+    secondary.send(answer.subarray(0, length), from.port, from.address)
+  })
+  own.changed()
+  time.pass(coalesceMs)
+  await waitUntil('all answers', () => own.counts.failed === 100)
+  const reason = 'NOTAUTH: it has a clock that is far from ours (BADTIME)'
+  expect(lines).toEqual([{ server: '127.0.0.1', port, zone: 'z0.example.', others: 99, reason }])
 })
 
 test('with a key it is signed', async () => {
