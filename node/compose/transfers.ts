@@ -10,7 +10,7 @@ import { parseCidr } from '#routing/tables/cidr.ts'
 import type { NotifyTarget } from '#zones/notify/notifier.ts'
 import { historyLimits } from '#zones/transfer/limits.ts'
 import { setsBindRefuses } from '#zones/transfer/sets-bind-refuses.ts'
-import { zoneNames } from '#zones/transfer/zone-records.ts'
+import { isSigned, transferredZones, zoneNames } from '#zones/transfer/zone-records.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 
 type Dns = Settings['dns']
@@ -69,7 +69,7 @@ export function notifiedZones(
   bundle: Bundle | undefined,
   catalog?: Uint8Array,
 ): readonly Uint8Array[] {
-  const names = bundle === undefined ? [] : zoneNames(bundle)
+  const names = bundle === undefined ? [] : transferredZones(bundle)
   const isNamed = catalog === undefined || names.some((zone) => Buffer.compare(zone, catalog) === 0)
   return isNamed ? names : [...names, catalog]
 }
@@ -91,14 +91,34 @@ export function watchZones(
 ): (bundle: Bundle | undefined) => void {
   const watchNames = watchCatalog(transfersOf(dns).catalog, log)
   const watchSets = dns.axfr.enabled ? watchRefused(log) : () => undefined
+  const watchSigning = dns.axfr.enabled ? watchSigned(log) : () => undefined
   let served: Bundle | undefined
   return (bundle) => {
     if (bundle === undefined || bundle === served) return
     served = bundle
     watchNames(zoneNames(bundle))
     watchSets(bundle)
+    watchSigning(bundle)
   }
 }
+
+/** @returns to be called with each active bundle: zones that begin to be signed leave secondaries */
+export function watchSigned(log: Pick<Log, 'warn'>): (bundle: Bundle) => void {
+  let plain: ReadonlySet<string> = new Set()
+  return (bundle) => {
+    const names = zoneNames(bundle).map((name) => formatName(name))
+    const lost = names.filter((name, zone) => isSigned(bundle, zone) && plain.has(name))
+    plain = new Set(names.filter((_, zone) => !isSigned(bundle, zone)))
+    const zones = lost.slice(0, zonesShown)
+    if (lost.length > 0) log.warn({ zones, others: lost.length - zones.length }, signedNow)
+  }
+}
+
+const zonesShown = 5
+const signedNow =
+  'these zones are signed here now, and transferred no more: a secondary server keeps what it ' +
+  'had, without signatures, until it expires. Take it out of the NS records and of the zones of ' +
+  'that server before the parent has a DS record, else validators take its answers for forgeries'
 
 /** @returns to be called with each active bundle whose zones are transferred */
 export function watchRefused(log: Pick<Log, 'info' | 'warn'>): (bundle: Bundle) => void {

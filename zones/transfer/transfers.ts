@@ -1,7 +1,4 @@
 // Decides who may transfer a zone, and limits how many do at once. RFC 5936, RFC 1995.
-import { nodeFlags } from '#bundle/format/bundle.ts'
-import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeFlag } from '#bundle/format/cells.ts'
 import { absentZones } from '#bundle/load/absent-zones.ts'
 import { isMappedIpv4 } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
@@ -21,7 +18,7 @@ import type { HistoryLimits, TransferLimits } from './limits.ts'
 import { catalogKey } from './transfer-history.ts'
 import type { TransferHistory } from './transfer-history.ts'
 import { digestedRecords, zoneDigest } from './zone-digests.ts'
-import { serialOf, soaRecord, zoneKeyOf, zoneRecords } from './zone-records.ts'
+import { isSigned, serialOf, soaRecord, zoneKeyOf, zoneRecords } from './zone-records.ts'
 import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
 import { TransferMessages } from './transfer-messages.ts'
@@ -361,8 +358,4 @@ function isCurrent(clientSerial: number, serial: number): boolean {
 function clientKey(client: Uint8Array): string {
   const isIpv6 = client.length === 16 && !isMappedIpv4(client)
   return Buffer.from(isIpv6 ? client.subarray(0, 8) : client.subarray(-4)).toString('hex')
-}
-
-function isSigned(bundle: Bundle, zone: number): boolean {
-  return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
 }

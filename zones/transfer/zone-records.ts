@@ -270,6 +270,16 @@ export function zoneNames(bundle: Bundle): readonly Uint8Array[] {
 }
 
 /** @param zone row in `zoneNode` */
+export function isSigned(bundle: Bundle, zone: number): boolean {
+  return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
+}
+
+/** Zones that secondary servers get: what this server signs is not transferred. */
+export function transferredZones(bundle: Bundle): readonly Uint8Array[] {
+  return zoneNames(bundle).filter((_, zone) => !isSigned(bundle, zone))
+}
+
+/** @param zone row in `zoneNode` */
 export function zoneName(bundle: Bundle, zone: number): Uint8Array {
   return nameOf(bundle, bundle.zoneNode[zone]!)
 }

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { watchCatalog } from '#node/compose/transfers.ts'
+import { notifiedZones, watchCatalog, watchSigned } from '#node/compose/transfers.ts'
+import { formatName } from '#dns/name.ts'
+import { bundleOf } from '#test/support/bundle-models.ts'
+import { childName, modelWithChild, signedName } from '#test/support/dns/signed-zone.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
 const catalog = wireName('catalog.example.')
@@ -40,3 +43,23 @@ test('without a catalog nothing is said', () => {
   watch([catalog])
   expect(lines).toEqual([])
 })
+
+test('a zone that begins to be signed is told once, and no more by NOTIFY', () => {
+  const whole = modelWithChild(0)
+  const plain = bundleOf({
+    ...whole,
+    zones: whole.zones.map(({ algorithm: _, ...zone }) => zone),
+  })
+  const [signed, both] = [bundleOf(whole), bundleOf(modelWithChild(13))]
+  const lines: unknown[] = []
+  const watch = watchSigned({ warn: (fields) => lines.push(fields) })
+  for (const bundle of [both, both, plain, signed, signed]) watch(bundle)
+  expect(lines).toEqual([{ zones: [full(signedName)], others: 0 }])
+  watch(both)
+  expect(lines.slice(1)).toEqual([{ zones: [full(childName)], others: 0 }])
+  expect(
+    [plain, signed, both].map((one) => notifiedZones(one).map((name) => formatName(name))),
+  ).toEqual([[full(signedName), full(childName)], [full(childName)], []])
+})
+
+const full = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
