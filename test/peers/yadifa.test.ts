@@ -67,7 +67,9 @@ test('takes a NOTIFY, and answers NOTAUTH to one of a zone that it does not have
     await node.serve(withAddresses(2))
     await notifyUntilServed(2, notifier)
     await waitUntil('the refusal', () => refused.length > 0)
-    expect(refused).toMatchObject([{ zone: 'other.example.', reason: expect.stringMatching(/^NOTAUTH/) as string }])
+    expect(refused).toMatchObject([
+      { zone: 'other.example.', reason: expect.stringMatching(/^NOTAUTH/) as string },
+    ])
   } finally {
     notifier.stop()
   }
