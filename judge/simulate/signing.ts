@@ -129,8 +129,8 @@ const bootstrapped =
 
 const nextOf = (zone: string): string =>
   'each node needs its keys; once all have it, and its longest TTL is over, give the parent what ' +
-  `"gslbd dnssec ds ${zone}" prints; a server that had it by zone transfer gets it no more, and has ` +
-  'to go from the NS records before'
+  `"gslbd dnssec ds ${zone}" prints; a server that had it by zone transfer gets it no more, and ` +
+  'has to go from the NS records before'
 
 const roll = 'where its keys are in the database, they roll to it by themselves'
 

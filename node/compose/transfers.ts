@@ -102,7 +102,7 @@ export function watchZones(
   }
 }
 
-/** @returns to be called with each active bundle: zones that begin to be signed leave secondaries */
+/** @returns to be called with each active bundle: signed zones are not transferred */
 export function watchSigned(log: Pick<Log, 'warn'>): (bundle: Bundle) => void {
   let plain: ReadonlySet<string> = new Set()
   return (bundle) => {

@@ -135,8 +135,8 @@ function clockMessage(parts: HealthParts): string {
     new Date(ms).toISOString().slice(0, -5).concat('Z'),
   )
   return (
-    `The clock of this node says ${now}, and the newest commit is of ${committed}: set the clock, ` +
-    'else validators take what this node signs for expired. Where it is right, that of the ' +
+    `The clock of this node says ${now}, and the newest commit is of ${committed}: set the ` +
+    'clock, else validators take what this node signs for expired. Where it is right, that of the ' +
     'committer is ahead.'
   )
 }

@@ -35,7 +35,7 @@ function yamlAt(...path: readonly string[]): Record<string, unknown> {
 const recordsIn = (target: string): unknown =>
   yamlAt(target, 'tenants/default/records/example.com.yaml')['records']
 
-test('a file that does not say its zone is refused with the name that its own name says', async () => {
+test('a file that does not say its zone is refused with what its own name says', async () => {
   const directory = tempDir('import')
   const file = join(directory, 'db.2.0.192.in-addr.arpa')
   writeFileSync(file, '@ 60 SOA a b 1 2 3 4 5\n1 60 PTR a.example.\n')
