@@ -13,6 +13,8 @@ const { values } = parseArgs({
   options: {
     output: { type: 'string', short: 'o', default: root },
     compression: { type: 'string', default: 'xz' },
+    // dist/ is there already.
+    built: { type: 'boolean', default: false },
     version: { type: 'string' },
   },
 })
@@ -28,7 +30,7 @@ const monitoring = [
 
 const packageFile = join(values.output, `gslbd_${version}_${architecture}.deb`)
 await takeSteps('deb', async ({ stage, say, run }) => {
-  await putProgram(stage, { say, run })
+  await putProgram(stage, { say, run }, values.built)
   await putSystemFiles(stage)
   putControl(stage)
   say(`writing ${packageFile}`)

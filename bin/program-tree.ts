@@ -33,13 +33,20 @@ interface Package {
 
 export const { version } = packageAt(root)
 
-/** Builds dist/ and puts the program below /usr/lib/gslbd, with a link in /usr/bin. */
+/**
+ * Puts the program below /usr/lib/gslbd, with a link in /usr/bin.
+ *
+ * @param isBuilt dist/ is there; else it is built
+ */
 export async function putProgram(
   stage: string,
   { say, run }: Pick<Steps, 'say' | 'run'>,
+  isBuilt = false,
 ): Promise<void> {
-  say('building the program')
-  await run(process.execPath, join(root, 'bin/build.ts'))
+  if (!isBuilt) {
+    say('building the program')
+    await run(process.execPath, join(root, 'bin/build.ts'))
+  }
   say('copying the program, its packages and its Node')
   const home = join(stage, 'usr/lib/gslbd')
   const copy = (from: string, to: string): void => {

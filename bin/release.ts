@@ -156,7 +156,7 @@ async function makePackages({ stage, say, run }: Steps, files: string): Promise<
   await run('npm', 'pack', client, '--silent', '--pack-destination', files)
   if (leftOut.includes('deb')) return
   say('making the Debian package')
-  const how = ['--output', files, '--compression', values.compression]
+  const how = ['--built', '--output', files, '--compression', values.compression]
   await run(process.execPath, 'bin/package-deb.ts', ...how)
   if (leftOut.includes('image')) return
   say('making the image')

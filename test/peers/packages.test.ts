@@ -23,6 +23,7 @@ import { QueryStream } from '#test/support/anycast-network.ts'
 import { BootedSystem, lackedHere } from '#test/support/booted-system.ts'
 import { BuiltImage } from '#test/support/built-image.ts'
 import { useDaemons } from '#test/support/daemon.ts'
+import { debianPackage } from '#test/support/debian-package.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { Namespaces } from '#test/support/namespaces.ts'
 import { Site } from '#test/support/site.ts'
@@ -42,10 +43,7 @@ beforeAll(() => {
     mkdirSync(join(root, 'var/lib/dpkg', folder), { recursive: true })
   }
   writeFileSync(join(root, 'var/lib/dpkg/status'), '')
-  const script = join(source, 'bin/package-deb.ts')
-  const args = [script, '--output', work, '--compression', 'none']
-  execFileSync(process.execPath, args, { cwd: source, stdio: 'pipe' })
-  first = join(work, readdirSync(work).find((name) => name.endsWith('.deb')) ?? '')
+  first = debianPackage(work)
 })
 afterAll(() => removeTempDir(work))
 
@@ -84,7 +82,7 @@ test('a package that is not whole does not take the place of an older one', () =
   const failing = '#!/bin/sh\nfor path; do :; done\nprintf half >"$path"; exit 1\n'
   writeFileSync(join(programs, 'dpkg-deb'), failing, { mode: 0o755 })
   const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}` }
-  const args = [join(source, 'bin/package-deb.ts'), '--output', folder]
+  const args = [join(source, 'bin/package-deb.ts'), '--built', '--output', folder]
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: source, env })
   expect({ status, said: stderr.toString() }).toEqual({
     status: 70,

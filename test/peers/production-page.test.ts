@@ -3,10 +3,11 @@
 // the Git remote, the authority of the certificate, and how two files get to site B.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { cpSync, linkSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BootedSystem, lackedHere } from '#test/support/booted-system.ts'
+import { debianPackage } from '#test/support/debian-package.ts'
 import { Site } from '#test/support/site.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -61,7 +62,7 @@ const answerOf = (machine: BootedSystem): Promise<string> =>
 async function boot(name: string, deb: string): Promise<BootedSystem> {
   const folder = join(work, name)
   mkdirSync(folder)
-  copyFileSync(deb, join(folder, 'gslbd.deb'))
+  linkSync(deb, join(folder, 'gslbd.deb'))
   const machine = await BootedSystem.boot(folder)
   const sudo = `#!/bin/sh
 if [ "$1" = -u ]; then user=$2; shift 2; exec runuser -u "$user" -- "$@"; fi
@@ -91,10 +92,7 @@ function link(): void {
 function bootMachines(): void {
   beforeAll(async () => {
     work = makeTempDir('production')
-    const script = join(source, 'bin/package-deb.ts')
-    const args = [script, '--output', work, '--compression', 'none']
-    execFileSync(process.execPath, args, { cwd: source, stdio: 'pipe' })
-    const deb = join(work, readdirSync(work).find((name) => name.endsWith('.deb')) ?? '')
+    const deb = debianPackage(work)
     site = await Site.make('production')
     await site.push()
     cpSync(join(site.dataDir, 'config.git'), join(work, 'git/config.git'), { recursive: true })
