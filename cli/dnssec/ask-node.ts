@@ -8,7 +8,13 @@ import { CommandFault, Exit, UsageError } from '#system/process/command.ts'
 /** A store may be another machine, and a parent may be asked meanwhile. */
 const patienceMs = 60_000
 
-/** Begins a roll. @param role undefined: all keys. @returns text for a terminal */
+/**
+ * Begins a roll.
+ *
+ * @param role undefined: all keys
+ *
+ * @returns text for a terminal
+ */
 export async function askForRoll(
   api: NodeApi,
   zone: string,
@@ -34,7 +40,11 @@ export async function tellOfDs(api: NodeApi, zone: string, tag: string): Promise
 /** RFC 4034 section 5.1.1. */
 const tagMax = 65_535
 
-/** @returns a line for each step of the zone that waits. @throws CommandFault */
+/**
+ * @returns a line for each step of the zone that waits
+ *
+ * @throws CommandFault
+ */
 async function waitsAfter(api: NodeApi, zone: string, verb: string, body: object): Promise<string> {
   const path = `/api/v1/dnssec/zones/${encodeURIComponent(zone)}/${verb}`
   const told = await api.post(path, { body, patienceMs })

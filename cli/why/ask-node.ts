@@ -16,7 +16,11 @@ interface AskedPast {
   readonly node?: string
 }
 
-/** @returns the answer, with `text` for people. @throws CommandFault */
+/**
+ * @returns the answer, with `text` for people
+ *
+ * @throws CommandFault
+ */
 export async function askNode(api: NodeApi, asked: AskedPast): Promise<NodeAnswer> {
   const told = await api.post('/api/v1/why', { body: asked, patienceMs })
   if (told.ok) return readExplanation(api.url, told.value)
