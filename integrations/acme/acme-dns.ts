@@ -15,8 +15,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { networksOf } from '#node/compose/transfers.ts'
-import type { Settings } from '#settings/settings.ts'
+import { networksOf } from '#routing/tables/network-list.ts'
 import { acmeDnsLimits } from '#state/ports/acme-dns.ts'
 import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
@@ -25,8 +24,18 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 
+interface AcmeDnsSettings {
+  /** Empty: the endpoint is off. */
+  readonly domain: string
+  /** Addresses and networks of the clients that may register. */
+  readonly registerFrom: readonly string[]
+  /** The tenant that owns all keys. */
+  readonly tenant: string
+  readonly maxKeys: number
+}
+
 interface AcmeDnsParts {
-  readonly settings: Settings['acmeDns']
+  readonly settings: AcmeDnsSettings
   readonly store: AcmeDnsStore
   readonly dynamicDns: Pick<DynamicDns, 'createRecord' | 'deleteRecord' | 'listRecords'> & {
     readonly texts: Pick<DynamicDns['texts'], 'recordsAt'>
@@ -54,13 +63,13 @@ export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
   const nameOf = ({ subdomain }: Pick<AcmeDnsAccount, 'subdomain'>) =>
     domain === '' ? '' : `${subdomain}.${domain}.`
   let sweptMs: number | undefined
-  const registrants = settings.registerFrom.flatMap(networksOf)
+  const registrants = networksOf(settings.registerFrom)
   return {
     isOn: domain !== '',
     register: async (allowfrom, address) => {
       if (domain === '') return off
       if (!isFrom(address, registrants)) return forbidden('this address may not register')
-      const isRight = allowfrom.every((text) => networksOf(text).length === 1)
+      const isRight = networksOf(allowfrom).length === allowfrom.length
       if (!isRight || allowfrom.length > acmeDnsLimits.networksMax) return malformed
       return await register(parts, domain, allowfrom)
     },
@@ -71,7 +80,7 @@ export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
       if (!found.ok) return away(found.error.message)
       const account = found.value
       if (account === null || !isPassword(account, password)) return forbidden('wrong credentials')
-      const allowed = account.allowFrom.flatMap(networksOf)
+      const allowed = networksOf(account.allowFrom)
       if (allowed.length > 0 && !isFrom(address, allowed)) return forbidden('not from this address')
       if (account.subdomain !== subdomain) return badSubdomain
       if (!valueForm.test(txt)) return badTxt

@@ -9,7 +9,7 @@ import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { Anycast } from '#server/anycast/anycast.ts'
 import type { AnycastStatus } from '#server/anycast/anycast.ts'
-import { networksOf } from '#node/compose/transfers.ts'
+import { networksOf } from '#routing/tables/network-list.ts'
 import { askSelf } from '#server/anycast/self-query.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import { zoneName } from '#zones/transfer/zone-records.ts'
@@ -54,7 +54,7 @@ export function announceNode(parts: NodeAnycastParts): NodeAnycast | null {
   const guard = new Guard(section, env, log)
   const patienceMs = Math.min(section.intervalMs, patienceMsMax)
   const name = nameIn(parts.node)
-  const proxies = settings.dns.proxyProtocol.flatMap(networksOf)
+  const proxies = networksOf(settings.dns.proxyProtocol)
   const isProxy = (address: string): boolean => {
     const octets = parseAddress(address)
     return octets.ok && proxies.some((network) => isInNetwork(octets.value, network))

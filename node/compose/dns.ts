@@ -10,7 +10,8 @@ import { filesIn } from '#server/tls/sources.ts'
 import type { GivenCertificate } from '#server/tls/sources.ts'
 import type { ThreadGroupParts } from '#server/threads/threads-port.ts'
 import { geoPathsOf } from './named-files.ts'
-import { networksOf, transfersOf } from './transfers.ts'
+import { networksOf } from '#routing/tables/network-list.ts'
+import { transfersOf } from './transfers.ts'
 
 export function createGeo(
   settings: Settings,
@@ -53,7 +54,7 @@ export function threadsOf(
       catalog: transfersOf(dns).catalog,
     },
     ...tlsOf(dns, given),
-    proxies: dns.proxyProtocol.flatMap(networksOf),
+    proxies: networksOf(dns.proxyProtocol),
     tcpLimits: {
       idleTimeoutMs: dns.tcp.idleTimeoutMs,
       connectionsMax: dns.tcp.maxConnections,

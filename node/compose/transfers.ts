@@ -4,9 +4,8 @@ import { formatAddress, parseAddress } from '#dns/address.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
-import type { Network } from '#dns/network.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
-import { parseCidr } from '#routing/tables/cidr.ts'
+import { networksOf } from '#routing/tables/network-list.ts'
 import type { NotifyTarget } from '#zones/notify/notifier.ts'
 import { historyLimits } from '#zones/transfer/limits.ts'
 import { setsBindRefuses } from '#zones/transfer/sets-bind-refuses.ts'
@@ -18,7 +17,7 @@ type Dns = Settings['dns']
 export function transfersOf({ axfr }: Dns): TransferSettings {
   const { enabled, requireTsig, allow, zonemd, history } = axfr
   return {
-    ...{ enabled, requireTsig, zonemd, allow: allow.flatMap(networksOf) },
+    ...{ enabled, requireTsig, zonemd, allow: networksOf(allow) },
     catalog: wireOf(axfr.catalog)[0],
     history: {
       ...historyLimits,
@@ -27,15 +26,6 @@ export function transfersOf({ axfr }: Dns): TransferSettings {
       ageMaxMs: history.maxAgeMs,
     },
   }
-}
-
-/** Ignores texts that are no networks: the settings were checked. */
-export function networksOf(text: string): Network[] {
-  const address = parseAddress(text)
-  if (address.ok) return [{ octets: address.value, prefixBits: address.value.length * 8 }]
-  const network = parseCidr(text)
-  if (!network.ok) return []
-  return [{ octets: network.value.octets, prefixBits: network.value.prefixBits }]
 }
 
 const dnsPort = 53

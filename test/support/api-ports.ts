@@ -1,6 +1,6 @@
 // Ports for tests of the API: a call that a test did not provide fails loudly.
 import type { Clock } from '#lib/clock.ts'
-import { createAcmeDns } from '#node/certificates/acme-dns.ts'
+import { createAcmeDns } from '#integrations/acme/acme-dns.ts'
 import type { AcmeDnsStore } from '#state/ports/acme-dns.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import { Identities } from '#access/auth/identities.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { RrType } from '#dns/rrtype.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
-import { groupedZone } from '#node/inbound/printed-sets.ts'
+import { groupedZone } from '#import/inbound/printed-sets.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { valuesPerRrsetMax } from '#schemas/objects/records.ts'
 import { finished } from '#test/support/finished.ts'
