@@ -54,8 +54,10 @@ export interface CertificateFacts {
   readonly expiresAtMs: number | null
 }
 
-/** The certificate of an ACME server. */
+/** A certificate of an ACME server. */
 export interface RenewalFacts {
+  /** Of `acme.certificates`; '': `acme.names`. */
+  readonly entry: string
   readonly names: readonly string[]
   /** Why the last try failed, a sentence without its full stop; null: it did not. */
   readonly failure: string | null
@@ -158,7 +160,7 @@ export interface AlertFacts {
   readonly licence: () => LicenceFacts | null
   readonly certificates: () => readonly CertificateFacts[]
   /** null: no certificate is asked for. */
-  readonly renewal: () => RenewalFacts | null
+  readonly renewals: () => readonly RenewalFacts[]
   readonly missing: () => readonly MissingNode[]
   /** The active commit of each live node; '': none. */
   readonly commits: () => ReadonlyMap<string, string>

@@ -1,5 +1,7 @@
-// The port to the certificate of an ACME server, and to the state of the next order.
+// The port to the certificates of an ACME server, and to the state of their next orders.
 export interface CertificateView {
+  /** Of `acme.certificates`; null: that of `acme.names`. */
+  readonly entry: string | null
   readonly directory: string
   /** Names in the settings. */
   readonly names: readonly string[]
@@ -17,7 +19,7 @@ export interface CertificateView {
       readonly why: string | null
     } | null
   } | null
-  /** True: a node of the cluster is ordering a certificate. */
+  /** True: a node of the cluster is ordering it. */
   readonly isOrdering: boolean
   /** Why the last order failed; null: it did not. */
   readonly failure: {
@@ -35,6 +37,6 @@ export interface CertificateView {
 }
 
 export interface Certificates {
-  /** null: the settings ask for no certificate. */
-  readonly view: () => CertificateView | null
+  /** Those that the settings ask for. */
+  readonly view: () => readonly CertificateView[]
 }

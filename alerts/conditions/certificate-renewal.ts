@@ -17,22 +17,21 @@ export const certificateRenewal: Condition = {
   says:
     'The ACME server of `acme` gives no new certificate, or the one in use ends within ' +
     '`alerts.expiryWarning`; an error where it has ended, or there never was one',
-  find: (facts, { expiryWarningMs }) => {
-    const renewal = facts.renewal()
-    if (renewal === null) return []
-    const { failure, valid, names } = renewal
-    const leftMs = valid === null ? 0 : valid.toMs - facts.nowMs()
-    const lifeMs = valid === null ? 0 : valid.toMs - valid.fromMs
-    const isEnding = valid !== null && leftMs <= Math.min(expiryWarningMs, lifeMs * endingShare)
-    if (failure === null && !isEnding) return []
-    const [first = ''] = names
-    const more = names.length > 1 ? ` and ${names.length - 1} more` : ''
-    const title = `the certificate of ${first}${more} is not renewed`
-    const severity = leftMs <= 0 ? ('error' as const) : ('warning' as const)
-    return [
-      { tenantId: operatorId, subject: 'acme', title, detail: detailOf(renewal, leftMs), severity },
-    ]
-  },
+  find: (facts, { expiryWarningMs }) =>
+    facts.renewals().flatMap((renewal) => {
+      const { entry, failure, valid, names } = renewal
+      const leftMs = valid === null ? 0 : valid.toMs - facts.nowMs()
+      const lifeMs = valid === null ? 0 : valid.toMs - valid.fromMs
+      const isEnding = valid !== null && leftMs <= Math.min(expiryWarningMs, lifeMs * endingShare)
+      if (failure === null && !isEnding) return []
+      const [first = ''] = names
+      const more = names.length > 1 ? ` and ${names.length - 1} more` : ''
+      const title = `the certificate of ${first}${more} is not renewed`
+      const severity = leftMs <= 0 ? ('error' as const) : ('warning' as const)
+      const subject = entry === '' ? 'acme' : `acme.certificates.${entry}`
+      const detail = detailOf(renewal, leftMs)
+      return [{ tenantId: operatorId, subject, title, detail, severity }]
+    }),
 }
 
 function detailOf({ failure, valid, nextMs }: RenewalFacts, leftMs: number): string {

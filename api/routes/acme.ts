@@ -1,4 +1,4 @@
-// /api/v1/acme: the certificate that an ACME server gives. No answer has a private key.
+// /api/v1/acme: the certificates that an ACME server gives. No answer has a private key.
 import { Type } from '#lib/schema/type.ts'
 import { nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { success } from '#http/reply.ts'
@@ -9,6 +9,9 @@ const route = routesOf({ tag: 'Certificates', withoutConfig: true, ofPlatform: t
 
 const Certificate = Type.Object(
   {
+    entry: nullable(
+      Type.String({ description: 'Of `acme.certificates`; null: that of `acme.names`' }),
+    ),
     directory: Type.String({ description: 'Address of the ACME server' }),
     names: Type.Array(Type.String(), { description: 'What the settings ask for' }),
     certificate: nullable(
@@ -68,14 +71,11 @@ function show({ certificate, failure, clockOffsetMs, names, ...rest }: Certifica
 
 const list = route('GET /api/v1/acme/certificates', {
   needs: 'settings:read',
-  summary: 'The certificate of the ACME server, and how the next one does',
-  details: 'Empty where `acme.names` is. It is the same on all control nodes of a cluster.',
-  responses: { 200: { description: 'At most one', schema: Type.Array(Certificate) } },
+  summary: 'The certificates of the ACME server, and how the next ones do',
+  details: 'Those of `acme.names` and `acme.certificates`, the same on all control nodes.',
+  responses: { 200: { description: 'In their order', schema: Type.Array(Certificate) } },
   ports: ['certificates'],
-  handle: ({ ports }) => {
-    const view = ports.certificates.view()
-    return success(view === null ? [] : [show(view)])
-  },
+  handle: ({ ports }) => success(ports.certificates.view().map(show)),
 })
 
 export const acmeRoutes = Object.freeze([list])

@@ -2,7 +2,7 @@
 // benchmarks. Knot and PowerDNS answer neither TLS nor HTTPS themselves; dnsdist does before them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { filesIn } from '#server/tls/sources.ts'
+import { pairsIn } from '#server/tls/sources.ts'
 import { makeTlsFiles } from '#test/support/tls-files.ts'
 import { bundleFiles } from '../data/encode-bundle.ts'
 import { hasAnswer, QueryClient } from '../load/query-client.ts'
@@ -57,8 +57,8 @@ async function startOurs(site: Site): Promise<SecureServer> {
   const { directory, names, core, certFile, keyFile, ports } = site
   const { paths } = await bundleFiles(directory, 'secure', { services: names, pools: names })
   const https = { port: ports.https, path: httpsPath }
-  const files = filesIn('dns.tls', { certFile, keyFile })
-  const tls = { files, given: null, port: ports.tls, https }
+  const pairs = pairsIn('dns.tls', { certFile, keyFile })
+  const tls = { pairs, given: null, port: ports.tls, https }
   const { port, pid, stop } = await startGslbd(paths, { core, tls })
   return { name: 'gslbd', pids: [pid], ports: { ...ports, tcp: port }, stop }
 }

@@ -1,4 +1,4 @@
-// `gslbd acme`: says what certificate an ACME server gave, and how the next one does.
+// `gslbd acme`: says what certificates an ACME server gave, and how the next ones do.
 import { plain } from '#cli/terminal/paint.ts'
 import { nodeApiFor } from '#cli/watch/node-api.ts'
 import { fieldsOf, rowsOf } from '#lib/text/json.ts'
@@ -8,21 +8,21 @@ import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd acme status [--url URL] [--json]
 
-Asks a control node which certificate the ACME server of its settings gave, until when it serves,
-when it is renewed, and why the last try failed. GSLB_API_KEY is the key, with the permission
+Asks a control node which certificates the ACME server of its settings gave, until when they serve,
+when they are renewed, and why the last try failed. GSLB_API_KEY is the key, with the permission
 settings:read.
 
   --url URL  the API of a control node (default GSLB_API_URL, or http://127.0.0.1:8080)
   --json     prints what the API gave
 
-Exit codes: 0 there is one, and nothing failed, or none is asked for; 1 there is none, the last try
-failed, or the node cannot be asked; 2 wrong call.`
+Exit codes: 0 all are there, and nothing failed, or none is asked for; 1 one is not there, its last
+try failed, or the node cannot be asked; 2 wrong call.`
 
 const options = { url: { type: 'string' }, json: { type: 'boolean', default: false } } as const
 
 export const acme: Command = {
   name: 'acme',
-  summary: 'show the certificate of the ACME server, and how the next one does',
+  summary: 'show the certificates of the ACME server, and how the next ones do',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)
@@ -49,7 +49,8 @@ const isWell = ({ certificate, failure, fault }: Fields): boolean =>
 
 function textOf({ names, directory, certificate, failure, isOrdering, ...rest }: Fields): string {
   const wanted = (Array.isArray(names) ? names : []).map(String).join(', ')
-  const { clockOffsetSeconds: offset, fault } = rest
+  const { clockOffsetSeconds: offset, fault, entry } = rest
+  const named = typeof entry === 'string' ? `${entry}: ${wanted}` : wanted
   const lines = [
     `from ${String(directory)}`,
     ...(certificate === null ? ['there is none yet'] : servesLines(fieldsOf(certificate))),
@@ -60,7 +61,7 @@ function textOf({ names, directory, certificate, failure, isOrdering, ...rest }:
       : []),
     ...(typeof fault === 'string' ? [fault] : []),
   ]
-  return `${plain(wanted)}\n${lines.map((line) => `  ${plain(line)}\n`).join('')}`
+  return `${plain(named)}\n${lines.map((line) => `  ${plain(line)}\n`).join('')}`
 }
 
 const aheadBy = (seconds: number): string =>

@@ -697,12 +697,12 @@ export interface paths {
     }
   }
   '/api/v1/acme/certificates': {
-    /** The certificate of the ACME server, and how the next one does */
+    /** The certificates of the ACME server, and how the next ones do */
     get: {
       params: Record<string, never>
       query: Record<string, never>
       body: undefined
-      answer: ({ "directory": string; "names": (string)[]; "certificate": { "names": (string)[]; "notBefore": number; "notAfter": number; "renewAt": number; "suggested": { "from": number; "to": number; "why": string | null } | null } | null; "isOrdering": boolean; "failure": { "code": string; "message": string; "count": number; "at": number; "next": number } | null; "clockOffsetSeconds": number | null; "fault": string | null })[]
+      answer: ({ "entry": string | null; "directory": string; "names": (string)[]; "certificate": { "names": (string)[]; "notBefore": number; "notAfter": number; "renewAt": number; "suggested": { "from": number; "to": number; "why": string | null } | null } | null; "isOrdering": boolean; "failure": { "code": string; "message": string; "count": number; "at": number; "next": number } | null; "clockOffsetSeconds": number | null; "fault": string | null })[]
     }
   }
   '/acme-dns/register': {

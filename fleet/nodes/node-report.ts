@@ -32,6 +32,8 @@ export interface NodeReport {
   readonly texts?: string
   /** What tells its certificate of an ACME server apart; 0: it has none. Left out: it uses none. */
   readonly certificate?: number
+  /** Entries of `acme.certificates` that it uses; '': `acme.names`. Left out: that alone. */
+  readonly acme?: readonly string[]
   /** What keys of zones are sealed to: base64url of a public half of X25519. Asked with alone. */
   readonly sealTo?: string
   /** Revision of the keys of zones that it was sent; 0: none. Older versions leave it out. */
@@ -104,6 +106,8 @@ export const reportLimits = {
   /** More than there are codes. */
   reasonsMax: 40,
   reasonCharsMax: 300,
+  /** More than there are entries. */
+  entriesMax: 40,
   /** The longest silence of a healthy node. */
   againMsMax: 300_000,
 } as const
@@ -135,7 +139,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
   const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
     report
-  const { againMs, sealTo, keysRevision, texts, certificate, reasons } = report
+  const { againMs, sealTo, keysRevision, texts, certificate, acme, reasons } = report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
     ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
@@ -144,6 +148,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
     ...(keysRevision === undefined ? {} : { keysRevision }),
     ...(texts === undefined ? {} : { texts }),
     ...(certificate === undefined ? {} : { certificate }),
+    ...(acme === undefined ? {} : { acme: [...acme] }),
     ...(reasons === undefined ? {} : { reasons: [...reasons] }),
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
@@ -172,6 +177,7 @@ function faultOf(report: Fields): string | undefined {
     ['sealTo', report['sealTo'] === undefined || isText(report['sealTo'], sealToForm)],
     ['keysRevision', report['keysRevision'] === undefined || isSeq(report['keysRevision'])],
     ['certificate', report['certificate'] === undefined || isSeq(report['certificate'])],
+    ['acme', report['acme'] === undefined || areEntries(report['acme'])],
     ['texts', report['texts'] === undefined || isText(report['texts'], digestForm)],
     ['isLeaving', typeof report['isLeaving'] === 'boolean'],
     ['isRefusing', typeof report['isRefusing'] === 'boolean'],
@@ -199,6 +205,11 @@ const areCodes = (codes: unknown): boolean =>
   Array.isArray(codes) &&
   codes.length <= reportLimits.reasonsMax &&
   codes.every((code) => isText(code, codeForm))
+
+const areEntries = (entries: unknown): boolean =>
+  Array.isArray(entries) &&
+  entries.length <= reportLimits.entriesMax &&
+  entries.every((entry) => entry === '' || isText(entry, labelKeyForm))
 
 function areRefusals(refusals: readonly unknown[]): boolean {
   return (

@@ -11,7 +11,7 @@ import type { AcmeAccount, AcmeState } from './acme-state.ts'
 import { acmeStateLimits } from './acme-state.ts'
 import type { AskRenewal } from './ask-renewal.ts'
 import type { CaProblem } from './ca-transport.ts'
-import type { CertificateVault } from './certificate-vault.ts'
+import type { OneCertificate } from './certificate-vault.ts'
 import { newPrivateKey } from './private-key.ts'
 import type {
   ChallengeSolver,
@@ -26,8 +26,10 @@ import { renewalOf } from './renewal-window.ts'
 import { isFor, renewAtMs, replacedFault, whyAtAll, whyNow } from './renewal.ts'
 
 export interface AcmeKeeperParts {
-  readonly vault: Pick<CertificateVault, 'state' | 'version' | 'nowMs' | 'refresh' | 'change'>
+  readonly vault: Omit<OneCertificate, 'fault'>
   readonly wish: AcmeWish
+  /** Of `acme.certificates`; '': `acme.names`. */
+  readonly entry: string
   /** The terms of service of the CA were agreed to. */
   readonly agreesToTerms: boolean
   readonly contact: readonly string[]
@@ -76,7 +78,7 @@ export class AcmeKeeper {
 
   constructor(parts: AcmeKeeperParts) {
     this.#parts = parts
-    this.#holder = `${parts.node} ${parts.instance}`
+    this.#holder = holderOf(parts)
     this.#renewals = new RenewalAsker(parts)
   }
 
@@ -237,6 +239,11 @@ export class AcmeKeeper {
       this.#unstored = undefined
       return log.info({ reason: stored.error.message }, 'a new certificate is not needed any more')
     }
+    if (!stored.ok && stored.error.code === 'too-large') {
+      this.#unstored = undefined
+      const { message } = stored.error
+      return this.#failed({ code: 'badCertificate', message, retryAfterMs: null })
+    }
     if (!stored.ok) {
       this.#unstored = ordered
       const { message } = stored.error
@@ -279,6 +286,13 @@ export class AcmeKeeper {
     this.#parts.log.warn({ offsetMs }, 'the clock of this node is not that of the CA')
   }
 }
+
+const holderOf = ({ node, instance, entry }: AcmeKeeperParts): string =>
+  entry === '' ? `${node} ${instance}` : `${node} ${instance} ${entry}`
+
+/** Whether the order of the holder is for this entry; names of nodes have no blanks. */
+export const isOrderOf = (holder: string | null, entry: string): boolean =>
+  holder !== null && (holder.split(' ')[2] ?? '') === entry
 
 /** The certificate that an order renews, for CAs that know of renewals. */
 function replacedBy(

@@ -1,5 +1,5 @@
-// The state of the certificate of an ACME server as one document: the account, the certificate, the
-// process that orders the next one, and why the last order failed.
+// The state of the certificates of an ACME server as one document: the account, the process that
+// orders, and for each certificate what it is and why its last order failed.
 import { fieldsOf, isFields, parseJson } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
@@ -78,25 +78,36 @@ export interface HttpChallenge {
   readonly answer: string
 }
 
-export interface AcmeState {
-  readonly account: AcmeAccount | null
+/** What is known of one certificate. */
+export interface CertificateState {
   readonly certificate: IssuedCertificate | null
-  /** The process that orders; null: none does. */
-  readonly holder: string | null
   /** The last failure; null: none since the certificate came. */
   readonly failure: AcmeFailure | null
-  /** The newest first. */
-  readonly pauses: readonly AcmePause[]
-  readonly challenges: readonly HttpChallenge[]
   /** When the certificate before this one ends; null: there was none. */
   readonly beforeEndsMs: number | null
   /** null: the CA was not asked yet. */
   readonly renewal: AcmeRenewal | null
 }
 
+/** What it has of one certificate is that of `acme.names`. */
+export interface AcmeState extends CertificateState {
+  readonly account: AcmeAccount | null
+  /** The process that orders, one certificate at a time; null: none does. */
+  readonly holder: string | null
+  /** Of all certificates, the newest first. */
+  readonly pauses: readonly AcmePause[]
+  readonly challenges: readonly HttpChallenge[]
+  /** By their entries in `acme.certificates`. */
+  readonly more: Readonly<Record<string, CertificateState>>
+}
+
+const emptyCertificate: CertificateState = {
+  ...{ certificate: null, failure: null, beforeEndsMs: null, renewal: null },
+}
+
 export const emptyState: AcmeState = {
-  ...{ account: null, certificate: null, holder: null, failure: null },
-  ...{ pauses: [], challenges: [], beforeEndsMs: null, renewal: null },
+  ...emptyCertificate,
+  ...{ account: null, holder: null, pauses: [], challenges: [], more: {} },
 }
 
 export const acmeStateLimits = {
@@ -106,7 +117,11 @@ export const acmeStateLimits = {
   keyMax: 8_192,
   namesMax: 100,
   messageMax: 1_000,
-  pausesMax: 16,
+  pausesMax: 40,
+  /** Certificates beside that of `acme.names`, with those that settings do not name any more. */
+  moreMax: 40,
+  /** Those are forgotten so long after their end, or their last failure. */
+  keptMs: 30 * 86_400_000,
   /** Characters of an address. */
   whyMax: 500,
 } as const
@@ -122,7 +137,7 @@ export function readState(text: string): Result<AcmeState, string> {
   const fields = fieldsOf(parseJson(text))
   if (fields['version'] !== version) return err(`it is no state of version ${version}`)
   const { account, certificate, holder, failure, challenges } = fields
-  const { pauses = [], beforeEndsMs = null, renewal = null } = fields
+  const { pauses = [], beforeEndsMs = null, renewal = null, more = {} } = fields
   const parts: readonly (readonly [string, boolean])[] = [
     ['account', account === null || isAccount(account)],
     ['certificate', certificate === null || isCertificate(certificate)],
@@ -132,14 +147,68 @@ export function readState(text: string): Result<AcmeState, string> {
     ['beforeEndsMs', beforeEndsMs === null || isTime(beforeEndsMs)],
     ['renewal', renewal === null || isRenewal(renewal)],
     ['challenges', isList(challenges, isChallenge)],
+    ['more', isFields(more) && areCertificates(more)],
   ]
   const wrong = parts.find(([, isRight]) => !isRight)
   if (wrong !== undefined) return err(`its ${wrong[0]} has another form`)
-  const rest = { failure, pauses, challenges, beforeEndsMs, renewal }
+  const rest = { failure, pauses, challenges, beforeEndsMs, renewal, more }
   return ok({ account, certificate, holder, ...rest } as AcmeState)
 }
 
-const { chainMax, keyMax, namesMax, messageMax, whyMax } = acmeStateLimits
+/**
+ * The state of one certificate, as if it were the only one.
+ *
+ * @param entry of `acme.certificates`; '': that of `acme.names`
+ */
+export function seenFrom(state: AcmeState, entry: string): AcmeState {
+  if (entry === '') return state
+  return { ...state, ...(Object.hasOwn(state.more, entry) ? state.more[entry] : emptyCertificate) }
+}
+
+/** The whole state after a change of one certificate; forgets those of long ago. */
+export function writtenFrom(
+  whole: AcmeState,
+  entry: string,
+  after: AcmeState,
+  nowMs: number,
+): AcmeState {
+  if (entry === '') return after
+  const others = Object.entries(whole.more)
+    .filter(([other, one]) => other !== entry && isKept(one, nowMs))
+    .toSorted(([, a], [, b]) => endOf(b) - endOf(a))
+    .slice(0, moreMax - 1)
+  const more = Object.fromEntries([...others, [entry, certificateIn(after)]])
+  return { ...after, ...certificateIn(whole), more }
+}
+
+/** All certificates by their entries; '' is that of `acme.names`. */
+export const certificatesIn = (state: AcmeState): ReadonlyMap<string, CertificateState> =>
+  new Map([['', certificateIn(state)], ...Object.entries(state.more)])
+
+/** The state with another certificate of the entry, and all else as it was. */
+export function withCertificate(
+  state: AcmeState,
+  entry: string,
+  certificate: IssuedCertificate | null,
+): AcmeState {
+  if (entry === '') return { ...state, certificate }
+  const one = certificateIn(seenFrom(state, entry))
+  const more = Object.entries({ ...state.more, [entry]: { ...one, certificate } })
+  return { ...state, more: Object.fromEntries(more) }
+}
+
+const certificateIn = (state: CertificateState): CertificateState => ({
+  ...{ certificate: state.certificate, failure: state.failure },
+  ...{ beforeEndsMs: state.beforeEndsMs, renewal: state.renewal },
+})
+
+const isKept = (one: CertificateState, nowMs: number): boolean =>
+  endOf(one) >= nowMs - acmeStateLimits.keptMs
+
+const endOf = ({ certificate, failure }: CertificateState): number =>
+  certificate?.notAfterMs ?? failure?.atMs ?? 0
+
+const { chainMax, keyMax, namesMax, messageMax, whyMax, moreMax } = acmeStateLimits
 
 const isText = (value: unknown, max: number): boolean =>
   typeof value === 'string' && value.length <= max
@@ -168,6 +237,16 @@ const isFailure = (value: unknown): boolean =>
     message: (message) => isText(message, messageMax),
     ...{ count: isTime, atMs: isTime, nextMs: isTime },
   })
+const areCertificates = (more: Fields): boolean =>
+  Object.keys(more).length <= moreMax &&
+  Object.values(more).every((one) =>
+    has(one, {
+      certificate: (is) => is === null || isCertificate(is),
+      failure: (is) => is === null || isFailure(is),
+      beforeEndsMs: (is) => is === null || isTime(is),
+      renewal: (is) => is === null || isRenewal(is),
+    }),
+  )
 const isPause = (value: unknown): boolean =>
   has(value, {
     wish: (wish) => isText(wish, 64),

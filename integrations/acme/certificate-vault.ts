@@ -1,4 +1,4 @@
-// The certificate of an ACME server on a control node: a view of the database in memory, and a
+// The certificates of an ACME server on a control node: a view of the database in memory, and a
 // sealed copy on the disk. Each change is a compare-and-swap, so that one node alone orders.
 import type { Clock } from '#lib/clock.ts'
 import { Mutex } from '#lib/mutex.ts'
@@ -8,7 +8,16 @@ import type { Result } from '#lib/result.ts'
 import { seal, unseal } from '#lib/secret-box.ts'
 import type { CertificateStore } from '#state/ports/certificates.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
-import { emptyState, printState, readState } from './acme-state.ts'
+import {
+  acmeStateLimits,
+  certificatesIn,
+  emptyState,
+  printState,
+  readState,
+  seenFrom,
+  withCertificate,
+  writtenFrom,
+} from './acme-state.ts'
 import type { AcmeState } from './acme-state.ts'
 import { isOlder } from './renewal.ts'
 import type { CertificateCopy } from './certificate-copy.ts'
@@ -24,8 +33,21 @@ export interface CertificateVaultParts {
 
 export interface CertificateFault {
   /** `refused`: the change itself says why not. */
-  readonly code: 'refused' | 'contended' | 'unreadable' | StoreFailure['code']
+  readonly code: 'refused' | 'too-large' | 'contended' | 'unreadable' | StoreFailure['code']
   readonly message: string
+}
+
+type Change = (before: AcmeState) => Result<AcmeState, string>
+type Changed = Promise<Result<AcmeState, CertificateFault>>
+
+/** One of the certificates, as if it were the only one. */
+export interface OneCertificate {
+  readonly state: AcmeState
+  readonly version: number
+  readonly fault: string | null
+  readonly nowMs: () => number
+  readonly refresh: () => Promise<boolean>
+  readonly change: (change: Change) => Changed
 }
 
 /** Each lost race is another node that has done something. */
@@ -90,15 +112,36 @@ export class CertificateVault {
   }
 
   /** Durable, and in force on this node, when it resolves. */
-  change(
-    change: (before: AcmeState) => Result<AcmeState, string>,
-  ): Promise<Result<AcmeState, CertificateFault>> {
+  change(change: Change): Changed {
     return this.#mutex.take(() => this.#change(change))
   }
 
-  async #change(
-    change: (before: AcmeState) => Result<AcmeState, string>,
-  ): Promise<Result<AcmeState, CertificateFault>> {
+  /** @param entry of `acme.certificates`; '': that of `acme.names` */
+  of(entry: string): OneCertificate {
+    const vault = (): this => this
+    return {
+      get state() {
+        return seenFrom(vault().state, entry)
+      },
+      get version() {
+        return vault().version
+      },
+      get fault() {
+        return vault().fault
+      },
+      nowMs: () => this.nowMs(),
+      refresh: () => this.refresh(),
+      change: async (change) => {
+        const changed = await this.change((whole) => {
+          const after = change(seenFrom(whole, entry))
+          return after.ok ? ok(writtenFrom(whole, entry, after.value, this.nowMs())) : after
+        })
+        return changed.ok ? ok(seenFrom(changed.value, entry)) : changed
+      },
+    }
+  }
+
+  async #change(change: Change): Changed {
     const { store, secretKey, clock } = this.#parts
     for (let tries = 0; tries < triesMax; tries++) {
       if (tries > 0 || this.#version === -1 || this.#fault !== null) {
@@ -107,7 +150,10 @@ export class CertificateVault {
       }
       const after = change(this.#state)
       if (!after.ok) return err({ code: 'refused', message: after.error })
-      const sealed = seal(secretKey, printState(after.value))
+      const text = printState(after.value)
+      if (text.length > acmeStateLimits.textMax)
+        return err({ code: 'too-large', message: tooLarge })
+      const sealed = seal(secretKey, text)
       const swapped = await store.swap(this.#version, sealed, Math.floor(clock.nowMs()))
       if (swapped.ok) {
         this.#isAhead = false
@@ -158,11 +204,19 @@ export class CertificateVault {
   /** A restored older database does not take a valid certificate away. */
   #kept(state: AcmeState): AcmeState {
     const { clock, log } = this.#parts
-    const own = this.#state.certificate
-    if (own === null || clock.nowMs() >= own.notAfterMs) return state
-    if (state.certificate !== null && !isOlder(state.certificate, own)) return state
-    log.warn({}, 'the certificate in the database is older than the one in use, which stays')
-    return { ...state, certificate: own }
+    let kept = state
+    for (const [entry, { certificate: own }] of certificatesIn(this.#state)) {
+      if (own === null || clock.nowMs() >= own.notAfterMs) continue
+      const { certificate } = seenFrom(state, entry)
+      if (certificate !== null && !isOlder(certificate, own)) continue
+      const { names } = own
+      log.warn(
+        { names },
+        'the certificate in the database is older than the one in use, which stays',
+      )
+      kept = withCertificate(kept, entry, own)
+    }
+    return kept
   }
 
   #take(state: AcmeState, version: number): void {
@@ -174,6 +228,8 @@ export class CertificateVault {
   }
 }
 
+const tooLarge =
+  'the certificates of acme are too large together; write fewer names, or take one away'
 const unusable = 'the certificate in the database cannot be used'
 const otherKey =
   'the certificate and the account of acme were stored under another GSLB_SECRET_KEY: set it to ' +

@@ -7,14 +7,14 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AcmeRenewal, AcmeState, IssuedCertificate } from './acme-state.ts'
 import type { AskRenewal } from './ask-renewal.ts'
-import type { CertificateVault } from './certificate-vault.ts'
+import type { OneCertificate } from './certificate-vault.ts'
 import type { AcmeWish } from './pauses.ts'
 import { askedAgainMs, chainMark, drawnIn, isAskDue } from './renewal-window.ts'
 import { renewalAskLimits, renewalOf } from './renewal-window.ts'
 import { isFor } from './renewal.ts'
 
 export interface RenewalAskerParts {
-  readonly vault: Pick<CertificateVault, 'state' | 'nowMs' | 'change'>
+  readonly vault: Pick<OneCertificate, 'state' | 'nowMs' | 'change'>
   readonly wish: AcmeWish
   readonly authorities: () => Result<string | undefined, string>
   readonly askRenewal: AskRenewal

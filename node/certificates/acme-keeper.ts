@@ -1,10 +1,11 @@
-// Composes what gets and renews the certificate of an ACME server on a control node.
+// Composes what gets and renews the certificates of an ACME server on a control node.
 import { randomBytes, randomInt } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
 import type { AcmeKeeperParts } from '#integrations/acme/acme-keeper.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { ExternalAccount } from '#integrations/acme/order-certificate.ts'
+import type { CertificateVault } from '#integrations/acme/certificate-vault.ts'
 import type { AcmeWish } from '#integrations/acme/pauses.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
@@ -15,19 +16,66 @@ import type { Settings } from '#settings/settings.ts'
 const caFileBytesMax = 1_048_576
 const keyFileBytesMax = 4_096
 
-export const wishOf = ({ directory, names }: Settings['acme']): AcmeWish => ({
-  directory,
-  names: [...new Set(names.map((name) => name.toLowerCase()))],
-})
+/** Gets all certificates of the settings, and renews them. */
+export interface NodeAcme {
+  readonly look: () => Promise<void>
+  /** How far the clock of this node is ahead (+) of that of the CA; null: not known. */
+  readonly clockOffsetMs: number | null
+  readonly stop: () => Promise<void>
+}
 
-export function createAcmeKeeper(
+export interface WantedCertificate {
+  /** Of `acme.certificates`; '': `acme.names`. */
+  readonly entry: string
+  readonly wish: AcmeWish
+}
+
+export const wantedOf = ({
+  directory,
+  names,
+  certificates,
+}: Pick<Settings['acme'], 'directory' | 'names' | 'certificates'>): readonly WantedCertificate[] =>
+  [...(names.length > 0 ? [['', { names }] as const] : []), ...Object.entries(certificates)].map(
+    ([entry, { names: all }]) => ({
+      entry,
+      wish: { directory, names: [...new Set(all.map((name) => name.toLowerCase()))] },
+    }),
+  )
+
+export function createNodeAcme(
+  settings: Pick<Settings, 'acme' | 'state'>,
+  vault: Pick<CertificateVault, 'of'>,
+  parts: Pick<AcmeKeeperParts, 'solver' | 'canProve' | 'log'>,
+): NodeAcme {
+  const instance = randomBytes(8).toString('hex')
+  const keepers = wantedOf(settings.acme).map(({ entry, wish }) =>
+    createAcmeKeeper(settings, { ...parts, entry, wish, instance, vault: vault.of(entry) }),
+  )
+  return {
+    // One order at a time: proofs of another one would be taken for what a killed one left.
+    look: async () => {
+      if (keepers.some(({ isOrdering }) => isOrdering)) return
+      for (const keeper of keepers) {
+        await keeper.look()
+        if (keeper.isOrdering) return
+      }
+    },
+    get clockOffsetMs() {
+      return keepers.map(({ clockOffsetMs }) => clockOffsetMs).find((ms) => ms !== null) ?? null
+    },
+    stop: async () => void (await Promise.all(keepers.map((keeper) => keeper.stop()))),
+  }
+}
+
+type Own = 'vault' | 'solver' | 'canProve' | 'log' | 'entry' | 'wish' | 'instance'
+
+function createAcmeKeeper(
   { acme, state }: Pick<Settings, 'acme' | 'state'>,
-  parts: Pick<AcmeKeeperParts, 'vault' | 'solver' | 'canProve' | 'log'>,
+  parts: Pick<AcmeKeeperParts, Own>,
 ): AcmeKeeper {
   const { contact, agreeToTerms, caFile, eab } = acme
   return new AcmeKeeper({
     ...parts,
-    wish: wishOf(acme),
     ...{ contact, agreesToTerms: agreeToTerms },
     authorities: () =>
       caFile === undefined ? ok(undefined) : read(caFile, 'acme.caFile', caFileBytesMax),
@@ -41,7 +89,7 @@ export function createAcmeKeeper(
       const { askRenewal } = await import('#integrations/acme/ask-renewal.ts')
       return await askRenewal(question)
     },
-    ...{ node: state.nodeName, instance: randomBytes(8).toString('hex') },
+    node: state.nodeName,
     ...{ clock: systemClock, after: systemAfter, random: new Random(randomInt(0x1_0000_0000)) },
   })
 }

@@ -6,8 +6,8 @@ import type { Result } from '#lib/result.ts'
 import { certificateLimits } from '#server/tls/certificate.ts'
 import type { CertificateStatus } from '#server/tls/certificate.ts'
 import { TlsCertificates } from '#server/tls/certificates.ts'
-import { filesIn, sourcesOf } from '#server/tls/sources.ts'
-import type { GivenCertificate } from '#server/tls/sources.ts'
+import { pairsIn, sourcesOf } from '#server/tls/sources.ts'
+import type { GivenCertificates } from '#server/tls/sources.ts'
 import type { Settings } from '#settings/settings.ts'
 
 export interface NodeApiTls extends ServerTls {
@@ -18,12 +18,11 @@ export interface NodeApiTls extends ServerTls {
 /** null: the API speaks plain HTTP. Errors: a sentence about files that cannot be used. */
 export function createApiTls(
   { tls }: Settings['api'],
-  given: GivenCertificate | null,
+  given: GivenCertificates | null,
   log: Log,
   nowMs: () => number,
 ): Result<NodeApiTls | null, string> {
-  const usesAcme = tls.acme && given !== null
-  const sources = sourcesOf('api.tls', filesIn('api.tls', tls), usesAcme ? given.pair : undefined)
+  const sources = sourcesOf(pairsIn('api.tls', tls), given?.pairs)
   if (sources.length === 0) return ok(null)
   const certificates = new TlsCertificates(sources, log, nowMs)
   const loaded = certificates.load()
@@ -36,7 +35,7 @@ export function createApiTls(
     known = certificates.pair
     for (const handler of handlers) handler()
   }
-  if (usesAcme) given.onChange(look)
+  given?.onChange(look)
   const timer = setInterval(look, certificateLimits.everyMs).unref()
   return ok({
     pair: () => certificates.pair,

@@ -1,55 +1,65 @@
-// Shows the certificate of an ACME server to the API, and to alerts.
+// Shows the certificates of an ACME server to the API, and to alerts.
 import type { RenewalFacts } from '#alerts/facts.ts'
 import type { Certificates } from '#ports/certificates.ts'
-import type { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
-import type { CertificateVault } from '#integrations/acme/certificate-vault.ts'
+import { isOrderOf } from '#integrations/acme/acme-keeper.ts'
+import type { CertificateVault, OneCertificate } from '#integrations/acme/certificate-vault.ts'
 import { renewalOf as renewalKnown } from '#integrations/acme/renewal-window.ts'
 import { dueMs, replacedFault } from '#integrations/acme/renewal.ts'
-import { wishOf } from './acme-keeper.ts'
+import { wantedOf } from './acme-keeper.ts'
+import type { NodeAcme, WantedCertificate } from './acme-keeper.ts'
 import type { Settings } from '#settings/settings.ts'
-
-type Vault = Pick<CertificateVault, 'state' | 'fault' | 'nowMs'>
 
 /**
  * @param vault null: the settings ask for no certificate
- * @param keeper undefined: not started yet
+ * @param node undefined: not started yet
  */
 export function createCertificatesView(
   { acme }: Pick<Settings, 'acme'>,
-  vault: Vault | null,
-  keeper: () => Pick<AcmeKeeper, 'clockOffsetMs'> | undefined,
+  vault: Pick<CertificateVault, 'of'> | null,
+  node: () => Pick<NodeAcme, 'clockOffsetMs'> | undefined,
 ): Certificates {
   return {
-    view: () => {
-      if (vault === null) return null
-      const { certificate, renewal, holder, failure } = vault.state
-      const known = certificate && renewalKnown(renewal, certificate)
-      return {
-        ...{ directory: acme.directory, names: acme.names, failure },
-        certificate: certificate && {
-          ...certificate,
-          renewAtMs: dueMs(certificate, renewal, vault.nowMs()),
-          suggested: known?.window ?? null,
-        },
-        isOrdering: holder !== null,
-        clockOffsetMs: keeper()?.clockOffsetMs ?? null,
-        fault: vault.fault ?? settingsFault(acme, vault),
-      }
-    },
+    view: () =>
+      knownIn(acme, vault).map(({ entry, wish, one }) => {
+        const { certificate, renewal, holder, failure } = one.state
+        const known = certificate && renewalKnown(renewal, certificate)
+        return {
+          ...{ entry: entry === '' ? null : entry, failure },
+          ...{ directory: wish.directory, names: wish.names },
+          certificate: certificate && {
+            ...certificate,
+            renewAtMs: dueMs(certificate, renewal, one.nowMs()),
+            suggested: known?.window ?? null,
+          },
+          isOrdering: isOrderOf(holder, entry),
+          clockOffsetMs: node()?.clockOffsetMs ?? null,
+          fault: faultOf(wish, one),
+        }
+      }),
   }
 }
 
 /** @param vault null: the settings ask for no certificate */
-export function renewalOf(acme: Settings['acme'], vault: Vault | null): RenewalFacts | null {
-  if (vault === null) return null
-  const { certificate, failure } = vault.state
-  return {
-    names: acme.names,
-    failure: vault.fault ?? settingsFault(acme, vault) ?? failure?.message ?? null,
-    nextMs: failure?.nextMs ?? null,
-    valid: certificate && { fromMs: certificate.notBeforeMs, toMs: certificate.notAfterMs },
-  }
-}
+export const renewalsOf = (
+  acme: Settings['acme'],
+  vault: Pick<CertificateVault, 'of'> | null,
+): readonly RenewalFacts[] =>
+  knownIn(acme, vault).map(({ entry, wish, one }) => {
+    const { certificate, failure } = one.state
+    return {
+      ...{ entry, names: wish.names, failure: faultOf(wish, one) ?? failure?.message ?? null },
+      nextMs: failure?.nextMs ?? null,
+      valid: certificate && { fromMs: certificate.notBeforeMs, toMs: certificate.notAfterMs },
+    }
+  })
 
-const settingsFault = (acme: Settings['acme'], vault: Vault): string | null =>
-  replacedFault(vault.state, wishOf(acme), vault.nowMs())
+type Known = WantedCertificate & { readonly one: OneCertificate }
+
+const knownIn = (
+  acme: Settings['acme'],
+  vault: Pick<CertificateVault, 'of'> | null,
+): readonly Known[] =>
+  vault === null ? [] : wantedOf(acme).map((is) => ({ ...is, one: vault.of(is.entry) }))
+
+const faultOf = (wish: WantedCertificate['wish'], one: OneCertificate): string | null =>
+  one.fault ?? replacedFault(one.state, wish, one.nowMs())

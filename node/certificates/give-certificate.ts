@@ -1,4 +1,4 @@
-// Gives the certificate to nodes that ask a control node: in an envelope for each, and a new
+// Gives certificates to nodes that ask a control node: in an envelope for each, and a new
 // certificate to one node after the other.
 import { hash } from 'node:crypto'
 import type { Bundles } from '#ports/bundles.ts'
@@ -6,18 +6,16 @@ import type { SigningKey } from '#bundle/signature/channel.ts'
 import { sealEnvelope } from '#fleet/keys/envelope.ts'
 import type { NodeInventory } from '#fleet/node-inventory.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
-import { emptyState, printState } from '#integrations/acme/acme-state.ts'
+import { certificatesIn, printState, seenFrom } from '#integrations/acme/acme-state.ts'
 import type { AcmeState, IssuedCertificate } from '#integrations/acme/acme-state.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
-import { revisionOf, sentRevisionOf } from './pulled-certificate.ts'
-
-type Given = 'certificate' | 'challenges' | 'beforeEndsMs'
+import { partFor, revisionOf, sentRevisionOf } from './pulled-certificate.ts'
 
 interface GivingParts {
   /** null: the settings ask for no certificate. */
-  readonly vault: { readonly state: Pick<AcmeState, Given> } | null
+  readonly vault: { readonly state: AcmeState } | null
   readonly inventory: Pick<NodeInventory, 'counted'>
   readonly key: SigningKey
   readonly clock: Pick<Clock, 'nowMs'>
@@ -37,27 +35,46 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
   return ({ report: told, revision: known }) => {
     const report = readNodeReport(told)
     if (!report.ok) return err({ code: 'refused', message: report.error })
-    const { name, sealTo, role } = report.value
+    const { name, sealTo, role, acme = [''] } = report.value
     if (sealTo === undefined) return err({ code: 'refused', message: 'sealTo is missing' })
     if (vault === null) return err({ code: 'none', message: noAcme })
     if (role !== 'dns' || inventory.counted(report.value, told) === undefined) {
       return err({ code: 'stranger', message: stranger })
     }
-    const { certificate, challenges, beforeEndsMs } = vault.state
-    const revision = sentRevisionOf({ certificate, challenges })
+    const part = partFor(vault.state, acme)
+    const revision = sentRevisionOf(part)
     // A challenge cannot wait.
-    const waits = known !== 0 && challenges.length === 0 && certificate !== null
-    const nowMs = clock.nowMs()
-    const isLast = beforeEndsMs !== null && nowMs >= beforeEndsMs - rollOutLimits.spreadMs
-    const mustWait = waits && !isLast && nowMs < turnAtMs(certificate, name, nowMs)
-    if (revision === known || mustWait) return ok(null)
-    const content = Buffer.from(printState({ ...emptyState, certificate, challenges }))
+    const mayWait = known !== 0 && part.challenges.length === 0
+    if (revision === known || (mayWait && mustWait(vault.state, acme, name, clock.nowMs()))) {
+      return ok(null)
+    }
+    const content = Buffer.from(printState(part))
     const to = { node: name, sealTo }
     const envelope = sealEnvelope({ revision, content }, to, key, 'certificate')
     return envelope === undefined
       ? err({ code: 'refused', message: 'sealTo is no public key of X25519' })
       : ok(envelope)
   }
+}
+
+/** Whether another certificate of the node is new, and none is needed at once. */
+function mustWait(
+  state: AcmeState,
+  entries: readonly string[],
+  node: string,
+  nowMs: number,
+): boolean {
+  const fresh = entries.filter((entry) => {
+    const { certificate } = seenFrom(state, entry)
+    return certificate !== null && nowMs < turnAtMs(certificate, node, nowMs)
+  })
+  const isUrgent = (entry: string): boolean => {
+    const { beforeEndsMs } = seenFrom(state, entry)
+    // That of `acme.names` may be the first of a new database.
+    if (beforeEndsMs === null) return entry !== ''
+    return nowMs >= beforeEndsMs - rollOutLimits.spreadMs
+  }
+  return fresh.length > 0 && !fresh.some(isUrgent)
 }
 
 /**
@@ -83,19 +100,21 @@ export function behindOf(
   inventory: Pick<NodeInventory, 'all'>,
   clock: Pick<Clock, 'nowMs'>,
 ): readonly string[] {
-  const certificate = vault?.state.certificate ?? null
-  if (certificate === null) return []
+  if (vault === null) return []
   const { spreadMs, patienceMs } = rollOutLimits
-  const sinceMs = clock.nowMs() - certificate.issuedAtMs
-  if (sinceMs < spreadMs + patienceMs) return []
-  const newest = revisionOf({ certificate })
+  const longAgoMs = clock.nowMs() - spreadMs - patienceMs
   return inventory.all().flatMap(({ report, isCounted, isMissing }) => {
-    const isBehind = report.certificate !== undefined && report.certificate !== newest
-    return isBehind && isCounted && !isMissing ? [report.name] : []
+    const { name, certificate, acme = [''] } = report
+    const part = partFor(vault.state, acme)
+    const newest = revisionOf(part)
+    const isAsked = certificate !== undefined && newest !== 0 && isCounted && !isMissing
+    if (!isAsked || certificate === newest) return []
+    const issued = [...certificatesIn(part).values()].map((one) => one.certificate?.issuedAtMs ?? 0)
+    return Math.max(...issued) > longAgoMs ? [] : [name]
   })
 }
 
-const noAcme = 'this node gets no certificate: acme.names is empty'
+const noAcme = 'this node gets no certificate: acme.names and acme.certificates are empty'
 const stranger =
   'the certificate is for nodes of the role dns that count here; where nodes are listed, ' +
   '"gslbd node add NAME" makes the GSLB_NODE_TOKEN of one'

@@ -1,23 +1,27 @@
-// Gives the certificate of an ACME server to the listeners that use it.
+// Gives the certificates of an ACME server to the listeners that use them.
+import { certificatesIn } from '#integrations/acme/acme-state.ts'
 import type { AcmeState } from '#integrations/acme/acme-state.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
-import type { GivenCertificate } from '#server/tls/sources.ts'
+import type { GivenCertificates, GivenPairs } from '#server/tls/sources.ts'
 
-/** Calls its listeners when the certificate changes, and not at each try to get one. */
+/** Calls its listeners when a certificate changes, and not at each try to get one. */
 export function givenBy(source: {
   readonly state: AcmeState
   readonly onChange: (handler: () => void) => void
-}): GivenCertificate {
-  const pair = (): ReturnType<GivenCertificate['pair']> => {
-    const { certificate } = source.state
-    return certificate === null ? null : { cert: certificate.chain, key: certificate.key }
-  }
+}): GivenCertificates {
+  const pairs = (): GivenPairs =>
+    Object.fromEntries(
+      [...certificatesIn(source.state)].flatMap(([entry, { certificate }]) =>
+        certificate === null ? [] : [[entry, { cert: certificate.chain, key: certificate.key }]],
+      ),
+    )
+  const chains = (): string => JSON.stringify(Object.entries(pairs()).map(([, { cert }]) => cert))
   return {
-    pair,
+    pairs,
     onChange: (handler) => {
-      let known = pair()?.cert
+      let known = chains()
       source.onChange(() => {
-        const now = pair()?.cert
+        const now = chains()
         if (now === known) return
         known = now
         handler()
@@ -26,12 +30,12 @@ export function givenBy(source: {
   }
 }
 
-/** Redirects over https use it from the next connection on. */
+/** Redirects over https use them from the next connection on. */
 export function certifyRedirects(
   redirects: Pick<RedirectServer, 'certify'> | null,
-  given: GivenCertificate | null,
+  given: GivenCertificates | null,
 ): void {
   if (redirects === null || given === null) return
-  redirects.certify(given.pair())
-  given.onChange(() => redirects.certify(given.pair()))
+  redirects.certify(given.pairs())
+  given.onChange(() => redirects.certify(given.pairs()))
 }

@@ -1,5 +1,5 @@
-// Composes the certificate of an ACME server on a control node: the database, its copy, and news of
-// other nodes.
+// Composes the certificates of an ACME server on a control node: the database, their copy, and news
+// of other nodes.
 import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -12,7 +12,8 @@ import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
 import { givenBy } from '#node/certificates/given-certificate.ts'
 import { readCertificateKey } from '#process/data/secrets.ts'
 import type { NodeState } from '#node/stores/state.ts'
-import type { GivenCertificate } from '#server/tls/sources.ts'
+import type { GivenCertificates } from '#server/tls/sources.ts'
+import { asksForCertificate } from '#settings/sections/acme.ts'
 import type { Settings } from '#settings/settings.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import type { ChangeListener } from '#state/sql/change-listener.ts'
@@ -31,8 +32,8 @@ interface NodeCertificatesParts {
 
 export interface NodeCertificates {
   readonly vault: CertificateVault
-  /** For the listeners that use it. */
-  readonly given: GivenCertificate
+  /** For the listeners that use them. */
+  readonly given: GivenCertificates
   /** Listens to writes of other nodes. */
   readonly follow: () => void
   readonly stop: () => Promise<void>
@@ -46,7 +47,7 @@ export function startCertificates(
   parts: NodeCertificatesParts,
 ): Result<NodeCertificates | null, string> {
   const { settings, env, state, clock, log } = parts
-  if (settings.acme.names.length === 0) return ok(null)
+  if (!asksForCertificate(settings.acme)) return ok(null)
   const key = readCertificateKey(env)
   if (!key.ok) return key
   const secretKey = key.value

@@ -1,7 +1,13 @@
-// The certificate on a node of the role dns: sent by a control node, and kept in a copy.
+// The certificates on a node of the role dns: sent by a control node, and kept in a copy.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { emptyState, readState } from '#integrations/acme/acme-state.ts'
+import {
+  certificatesIn,
+  emptyState,
+  readState,
+  seenFrom,
+  withCertificate,
+} from '#integrations/acme/acme-state.ts'
 import type { AcmeState } from '#integrations/acme/acme-state.ts'
 import { certificateCopyFile, createCertificateCopy } from '#integrations/acme/certificate-copy.ts'
 import { isOlder } from '#integrations/acme/renewal.ts'
@@ -15,39 +21,70 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { copyKeyOf } from '#node/signing/pull-keys.ts'
+import { entriesIn, pairsIn } from '#server/tls/sources.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
 
-/** Number of a certificate that fits into an envelope; 0: there is none. */
-export function revisionOf({ certificate }: Pick<AcmeState, 'certificate'>): number {
-  return certificate === null ? 0 : numberOf(certificate.chain)
+/** What a node has, or is sent. */
+export type SentState = Pick<AcmeState, 'certificate' | 'challenges' | 'more'>
+
+/** Number of the certificates that fits into an envelope; 0: there is none. */
+export function revisionOf(state: Pick<AcmeState, 'certificate' | 'more'>): number {
+  const text = chainsOf(state)
+  return text === '' ? 0 : numberOf(text)
 }
 
-/** Number of all that a node is sent: the certificate and challenges. */
-export function sentRevisionOf(state: Pick<AcmeState, 'certificate' | 'challenges'>): number {
-  const { challenges, certificate } = state
-  if (challenges.length === 0) return revisionOf(state)
-  return numberOf(`${certificate?.chain ?? ''}${JSON.stringify(challenges)}`)
+/** Number of all that a node is sent: certificates and challenges. */
+export function sentRevisionOf(state: SentState): number {
+  const { challenges } = state
+  return challenges.length === 0
+    ? revisionOf(state)
+    : numberOf(`${chainsOf(state)}${JSON.stringify(challenges)}`)
+}
+
+/** Older versions know the first one alone. */
+function chainsOf({ certificate, more }: Pick<AcmeState, 'certificate' | 'more'>): string {
+  const others = Object.entries(more)
+    .flatMap(([entry, one]) => (one.certificate === null ? [] : [[entry, one.certificate.chain]]))
+    .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1))
+  return `${certificate?.chain ?? ''}${others.length === 0 ? '' : JSON.stringify(others)}`
+}
+
+/** What is there of these entries, without the account. */
+export function partFor(state: SentState, entries: readonly string[]): AcmeState {
+  let part: AcmeState = { ...emptyState, challenges: state.challenges }
+  for (const [entry, { certificate }] of certificatesIn({ ...emptyState, ...state })) {
+    const isWanted = certificate !== null && entries.includes(entry)
+    if (isWanted) part = withCertificate(part, entry, certificate)
+  }
+  return part
 }
 
 const numberOf = (text: string): number =>
   Number.parseInt(hash('sha256', text).slice(0, 12), 16) + 1
 
 export class PulledCertificate {
+  /** Entries of `acme.certificates` that this node uses; '': `acme.names`. */
+  readonly wanted: readonly string[]
   readonly #copy: CertificateCopy
   readonly #handlers = new Set<() => void>()
   readonly #nowMs: () => number
   #state: AcmeState = emptyState
   #sentRevision = 0
 
-  constructor(copy: CertificateCopy, nowMs: () => number = systemClock.nowMs) {
+  constructor(
+    copy: CertificateCopy,
+    nowMs: () => number = systemClock.nowMs,
+    wanted: readonly string[] = [''],
+  ) {
+    this.wanted = wanted
     this.#copy = copy
     this.#nowMs = nowMs
   }
 
   /** Takes what the copy has. */
   start(): void {
-    this.#state = this.#copy.read() ?? emptyState
+    this.#state = partFor(this.#copy.read() ?? emptyState, this.wanted)
     this.#sentRevision = sentRevisionOf(this.#state)
   }
 
@@ -64,6 +101,11 @@ export class PulledCertificate {
     return revisionOf(this.#state)
   }
 
+  /** True: there is a certificate for each entry that this node uses. */
+  get isComplete(): boolean {
+    return this.wanted.every((entry) => seenFrom(this.#state, entry).certificate !== null)
+  }
+
   onChange(handler: () => void): void {
     this.#handlers.add(handler)
   }
@@ -76,15 +118,18 @@ export class PulledCertificate {
   take(revision: number, text: string): Result<null, string> {
     const read = readState(text)
     if (!read.ok) return read
-    const { certificate, challenges } = read.value
-    if (sentRevisionOf({ certificate, challenges }) !== revision)
-      return err('it is of another revision')
-    const own = this.#state.certificate
-    const isBehind = own !== null && certificate !== null && isOlder(certificate, own)
-    if (isBehind && this.#nowMs() < own.notAfterMs) return err(older)
-    // A control node whose database is new has none yet.
-    this.#state = { ...emptyState, certificate: certificate ?? own, challenges }
-    assert(own === null || this.revision !== 0, 'a certificate in use is only ever replaced')
+    if (sentRevisionOf(read.value) !== revision) return err('it is of another revision')
+    let taken = partFor(read.value, this.wanted)
+    for (const [entry, { certificate: own }] of certificatesIn(this.#state)) {
+      if (own === null) continue
+      const { certificate } = seenFrom(taken, entry)
+      // A control node whose database is new has none yet.
+      if (certificate === null) taken = withCertificate(taken, entry, own)
+      else if (isOlder(certificate, own) && this.#nowMs() < own.notAfterMs) return err(older)
+    }
+    const hadOne = this.revision !== 0
+    this.#state = taken
+    assert(!hadOne || this.revision !== 0, 'a certificate in use is only ever replaced')
     this.#sentRevision = revision
     this.#copy.write(this.#state)
     for (const handler of this.#handlers) handler()
@@ -104,11 +149,15 @@ export function openPulledCertificate(
   env: Io['env'],
   log: Log,
 ): PulledCertificate | null {
-  if (!dns.tls.acme && !redirect.acme && !redirect.https.acme) return null
+  const pairs = [...pairsIn('dns.tls', dns.tls), ...pairsIn('redirect.https', redirect.https)]
+  const wanted = [...new Set(entriesIn(pairs))]
+  if (wanted.length === 0 && !redirect.acme) return null
   const key = copyKeyOf(env)
   const path = join(dataDir, certificateCopyFile)
   const pulled = new PulledCertificate(
     key === null ? noCopy : createCertificateCopy(path, key, log),
+    systemClock.nowMs,
+    wanted,
   )
   pulled.start()
   return pulled
@@ -123,7 +172,7 @@ export function pullCertificate(
   const puller = new KeyPuller({
     ...{ ...parts, asks: certificateKind, revision: () => pulled.sentRevision },
     take: ({ revision, content }) => pulled.take(revision, Buffer.from(content).toString()),
-    isAnyMissing: () => pulled.revision === 0,
+    isAnyMissing: () => !pulled.isComplete,
     ...{ after: systemAfter, monotonicMs: systemClock.monotonicMs },
   })
   puller.start()

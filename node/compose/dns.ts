@@ -6,8 +6,8 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#inputs/geo/geo-link.ts'
 import { GeoSource } from '#inputs/geo/geo-source.ts'
-import { filesIn } from '#server/tls/sources.ts'
-import type { GivenCertificate } from '#server/tls/sources.ts'
+import { entriesIn, pairsIn } from '#server/tls/sources.ts'
+import type { GivenCertificates } from '#server/tls/sources.ts'
 import type { ThreadGroupParts } from '#server/threads/threads-port.ts'
 import { geoPathsOf } from './named-files.ts'
 import { networksOf } from '#routing/tables/network-list.ts'
@@ -36,7 +36,7 @@ type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'
 export function threadsOf(
   { dns, roles }: Settings,
   cookies?: SharedArrayBuffer,
-  given: GivenCertificate | null = null,
+  given: GivenCertificates | null = null,
 ): Pick<ThreadGroupParts, FromSettings> {
   return {
     listenAddr: dns.listenAddr,
@@ -66,11 +66,10 @@ export function threadsOf(
 
 function tlsOf(
   { tls, https }: Settings['dns'],
-  given: GivenCertificate | null,
+  given: GivenCertificates | null,
 ): Pick<ThreadGroupParts, 'tls'> {
   const overHttps = https.enabled ? { https: { port: https.port, path: https.path } } : {}
-  const files = filesIn('dns.tls', tls)
-  const used = tls.acme ? given : null
-  if (files.length === 0 && used === null) return {}
-  return { tls: { port: tls.port, files, given: used, ...overHttps } }
+  const pairs = pairsIn('dns.tls', tls)
+  const used = entriesIn(pairs).length > 0 ? given : null
+  return pairs.length === 0 ? {} : { tls: { port: tls.port, pairs, given: used, ...overHttps } }
 }

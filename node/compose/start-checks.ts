@@ -13,6 +13,7 @@ import { readBundleToken, readCertificateKey, readSecrets, weakKey } from '#proc
 import type { NodeSecrets } from '#process/data/secrets.ts'
 import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
 import { roleFault } from '#settings/sections/bundle.ts'
+import { asksForCertificate } from '#settings/sections/acme.ts'
 import type { Settings } from '#settings/settings.ts'
 import { licenceOptionsOf } from './licence.ts'
 import { portClash, withoutEffect } from './clashing-settings.ts'
@@ -82,7 +83,7 @@ function checkApi(settings: Settings, env: Io['env']): StartFindings {
 
 /** Other nodes have the certificate from a control node, and need no key for it. */
 function faultOfCertificate({ roles, acme }: Settings, env: Io['env']): readonly string[] {
-  if (!roles.includes('control') || acme.names.length === 0) return []
+  if (!roles.includes('control') || !asksForCertificate(acme)) return []
   const key = readCertificateKey(env)
   return key.ok ? [] : [key.error]
 }

@@ -2,7 +2,7 @@
 // their rounds.
 import { createNodeAlerts } from '#node/compose/alerts.ts'
 import { createDeliveriesView } from '#node/status/delivery-view.ts'
-import { renewalOf } from '#node/certificates/certificates-view.ts'
+import { renewalsOf } from '#node/certificates/certificates-view.ts'
 import { pushFacts } from '#node/zone-push/zone-push-view.ts'
 import { createAlertFacts } from '#node/status/alert-facts.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -28,7 +28,7 @@ export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
   const licence = () => later.licence
   const facts = createAlertFacts({
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
-    renewal: () => renewalOf(settings.acme, have.certificates?.vault ?? null),
+    renewals: () => renewalsOf(settings.acme, have.certificates?.vault ?? null),
     redirectTargets: () => have.redirectPushes.status(),
     zonePushes: () => pushFacts(later.zonePushes ?? null),
     discoverySources: () => have.discovery.sources(),

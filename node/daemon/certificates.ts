@@ -1,6 +1,6 @@
-// Part: gets the certificate of an ACME server, and renews it. A job runs its looks.
+// Part: gets the certificates of an ACME server, and renews them. A job runs its looks.
 import { setTimeout as delay } from 'node:timers/promises'
-import { createAcmeKeeper } from '#node/certificates/acme-keeper.ts'
+import { createNodeAcme } from '#node/certificates/acme-keeper.ts'
 import { createChallengeSolver } from '#node/certificates/challenge-solver.ts'
 import type { HttpChallenges } from '#node/certificates/challenge-solver.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -34,9 +34,8 @@ export const renewCertificates = (have: Needs): Outcome<HasAcme> => {
     ...{ clock: systemClock, log },
     wait: (delayMs, signal) => delay(delayMs, undefined, { signal }),
   })
-  const acme = createAcmeKeeper(settings, {
-    ...{ vault: certificates.vault, solver, canProve: () => node.bundle() !== undefined, log },
-  })
+  const canProve = () => node.bundle() !== undefined
+  const acme = createNodeAcme(settings, certificates.vault, { solver, canProve, log })
   return ok({ gives: { acme }, stop: () => acme.stop() })
 }
 

@@ -199,7 +199,10 @@ async function startPulling(
   const self = reporterOf(settings, node, shadow.report, {
     keysRevision: () => ours.pulledKeys.revision,
     texts: () => texts.record?.digest,
-    certificate: pulledCertificate === null ? undefined : () => pulledCertificate.revision,
+    ...(pulledCertificate && {
+      certificate: () => pulledCertificate.revision,
+      acme: pulledCertificate.wanted,
+    }),
     reasons: () => codesOf(pulled),
   })
   const ownTexts = { pulled: texts, store: textsStore }
@@ -282,7 +285,7 @@ function reporterOf(
   settings: Settings,
   node: DnsNode,
   shadow: ShadowReport,
-  held: Pick<ReportParts, 'keysRevision' | 'texts' | 'certificate' | 'reasons'>,
+  held: Pick<ReportParts, 'keysRevision' | 'texts' | 'certificate' | 'acme' | 'reasons'>,
 ): { readonly report: Report } {
   const load = new ThreadLoad(systemClock)
   const latency = new LatencyWindow(systemClock)

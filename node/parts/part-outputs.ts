@@ -3,7 +3,7 @@ import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
-import type { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
+import type { NodeAcme } from '#node/certificates/acme-keeper.ts'
 import type { InboundZones } from '#node/inbound/inbound-zones.ts'
 import type { NodeCertificates } from '#node/certificates/node-certificates.ts'
 import type { NodeKeyVault } from '#node/signing/key-vault.ts'
@@ -79,13 +79,13 @@ export interface HasKeyVault {
 }
 
 export interface HasCertificates {
-  /** The certificate of an ACME server; null: the settings ask for none. */
+  /** Certificates of an ACME server; null: the settings ask for none. */
   readonly certificates: NodeCertificates | null
 }
 
 export interface HasAcme {
   /** null: the settings ask for no certificate. */
-  readonly acme: AcmeKeeper | null
+  readonly acme: NodeAcme | null
 }
 
 export interface HasJournals {

@@ -53,7 +53,7 @@ export interface AlertFactsParts {
   readonly health: Pick<HealthMonitor, 'onChange'> | null
   /** undefined: the licence was not composed yet. */
   readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
-  readonly renewal: NodeAlertFacts['renewal']
+  readonly renewals: NodeAlertFacts['renewals']
   readonly redirectTargets: NodeAlertFacts['redirectTargets']
   readonly discoverySources: NodeAlertFacts['discoverySources']
   readonly zoneTransfers: NodeAlertFacts['zoneTransfers']
@@ -105,7 +105,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
       })),
     licence: () => licenceOf(licence()),
     certificates: remembered(clock, () => certificatesOf(parts.settings)),
-    renewal: parts.renewal,
+    renewals: parts.renewals,
     driftedNodes: () => driftedIn(parts.drifted()),
     redirectTargets: parts.redirectTargets,
     stoppedDeliveries: () => stoppedIn(parts.deliveries()),

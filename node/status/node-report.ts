@@ -21,6 +21,7 @@ export interface ReportParts {
   readonly keysRevision?: () => number
   /** See `NodeReport`; left out: it uses none. */
   readonly certificate?: (() => number) | undefined
+  readonly acme?: readonly string[] | undefined
   /** Codes of its health. Left out: it announces them otherwise. */
   readonly reasons?: () => readonly string[]
   /** Digest of its TXT records; undefined: it has none. */
@@ -49,6 +50,7 @@ export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
     sentAtMs: Math.floor(clock.nowMs()),
     ...(texts === undefined ? {} : { texts }),
     ...(parts.certificate === undefined ? {} : { certificate: parts.certificate() }),
+    ...(parts.acme === undefined ? {} : { acme: parts.acme }),
     ...(parts.reasons === undefined ? {} : { reasons: parts.reasons() }),
     isLeaving: false,
     ...(parts.keysRevision === undefined ? {} : { keysRevision: parts.keysRevision() }),

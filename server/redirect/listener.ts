@@ -29,8 +29,8 @@ import type { ParseError } from './encoded-request.ts'
 import { redirectLimits } from './limits.ts'
 import { certificateLimits } from '#server/tls/certificate.ts'
 import { TlsCertificates } from '#server/tls/certificates.ts'
-import { filesIn, sourcesOf } from '#server/tls/sources.ts'
-import type { TlsPair } from '#server/tls/sources.ts'
+import { pairsIn, sourcesOf } from '#server/tls/sources.ts'
+import type { GivenPairs, TlsPair } from '#server/tls/sources.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
 import type {
   RedirectChallenge,
@@ -64,7 +64,7 @@ export class RedirectListener {
   readonly #challenges: Challenges
   readonly #connections: ConnectionLimit
   readonly #certificates: TlsCertificates
-  #given: TlsPair | null = null
+  #given: GivenPairs = {}
   /** The default that the server has. */
   #shown: TlsPair | undefined
   readonly #accessLog: AccessLog | undefined
@@ -80,8 +80,7 @@ export class RedirectListener {
     const { maxConnections, maxPerClient, accessLog } = settings
     this.#connections = new ConnectionLimit(maxConnections, maxPerClient, counters)
     const { https } = settings
-    const given = https.acme === true ? () => this.#given : undefined
-    const sources = sourcesOf('redirect.https', filesIn('redirect.https', https), given)
+    const sources = sourcesOf(pairsIn('redirect.https', https), () => this.#given)
     this.#certificates = new TlsCertificates(sources, log, clock.nowMs)
     this.#challenges = new Challenges(settings.challenges ?? [])
     if (accessLog === undefined) return
@@ -99,9 +98,9 @@ export class RedirectListener {
     this.#challenges.adopt(challenges)
   }
 
-  /** Answers https with this certificate of an ACME server from the next connection on. */
-  certify(pair: TlsPair): void {
-    this.#given = pair
+  /** Answers https with these of an ACME server from the next connection on. */
+  certify(pairs: GivenPairs): void {
+    this.#given = pairs
     if (this.#secure !== undefined) this.#lookAtCertificates(this.#secure)
   }
 

@@ -1,6 +1,6 @@
 // Defines the messages between the main thread and the thread of the redirect listener.
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'
-import type { ListedFiles, TlsPair } from '#server/tls/sources.ts'
+import type { GivenPairs, ListedPair } from '#server/tls/sources.ts'
 import type { LogMessage } from '#system/worker/worker-log.ts'
 
 /** What an ACME server is answered when it asks the host for the token. */
@@ -32,7 +32,7 @@ export interface RedirectListenerSettings {
   /** Without an https port there is no https listener. */
   readonly https: {
     readonly port: number | undefined
-    readonly certificates: Readonly<Record<string, ListedFiles>>
+    readonly certificates: Readonly<Record<string, ListedPair>>
     /** An ACME server gives one, too. */
     readonly acme?: boolean
   }
@@ -49,8 +49,8 @@ export interface RedirectWorkerData {
   readonly settings: RedirectListenerSettings
   /** Sockets that the process before has handed over; the thread closes them. */
   readonly handed: RedirectDescriptors
-  /** null: none was given yet, or none is used. */
-  readonly certificate: TlsPair | null
+  /** What an ACME server gave. */
+  readonly certificates: GivenPairs
   readonly counters: SharedArrayBuffer
 }
 
@@ -66,7 +66,7 @@ export interface RedirectTable {
 export type ToRedirectWorker =
   | { readonly kind: 'table'; readonly table: RedirectTable }
   | { readonly kind: 'challenges'; readonly challenges: readonly RedirectChallenge[] }
-  | { readonly kind: 'certificate'; readonly pair: TlsPair }
+  | { readonly kind: 'certificates'; readonly pairs: GivenPairs }
   | { readonly kind: 'reopen-log' }
   | { readonly kind: 'stop' }
 

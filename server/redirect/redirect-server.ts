@@ -9,7 +9,8 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { WaitList } from '#lib/timer.ts'
-import type { TlsPair } from '#server/tls/sources.ts'
+import { entriesIn, pairsIn } from '#server/tls/sources.ts'
+import type { GivenPairs } from '#server/tls/sources.ts'
 import { HandedSockets, listenerName } from '#system/sockets/handed-sockets.ts'
 import type { ListenerName, ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { RedirectCounters } from './counters.ts'
@@ -55,7 +56,7 @@ export class RedirectServer {
   #ports: ListeningPorts | undefined
   #descriptors: RedirectDescriptors = {}
   #challenges: readonly RedirectChallenge[] = []
-  #certificate: TlsPair | null = null
+  #certificates: GivenPairs = {}
 
   constructor(parts: RedirectServerParts) {
     this.#parts = parts
@@ -125,17 +126,12 @@ export class RedirectServer {
     this.#post({ kind: 'challenges', challenges })
   }
 
-  /** True: https is answered with the certificate of an ACME server. */
-  get usesAcme(): boolean {
-    const { port, acme = false } = this.#parts.settings.https
-    return acme && port !== undefined
-  }
-
-  /** For connections that begin now. null: there is none yet; what was given before stays. */
-  certify(pair: TlsPair | null): void {
-    if (pair === null || !this.usesAcme) return
-    this.#certificate = pair
-    this.#post({ kind: 'certificate', pair })
+  /** Answers https with these of an ACME server; for connections that begin now. */
+  certify(pairs: GivenPairs): void {
+    const { https } = this.#parts.settings
+    if (https.port === undefined || entriesIn(pairsIn('', https)).length === 0) return
+    this.#certificates = pairs
+    this.#post({ kind: 'certificates', pairs })
   }
 
   reopenLog(): void {
@@ -167,7 +163,7 @@ export class RedirectServer {
     const { clock, log } = this.#parts
     const settings = this.#settled(this.#parts.settings)
     const data: RedirectWorkerData = {
-      ...{ settings, handed, counters: this.#shared, certificate: this.#certificate },
+      ...{ settings, handed, counters: this.#shared, certificates: this.#certificates },
     }
     const worker = (this.#parts.spawn ?? spawnRedirectWorker)(data)
     const startedMs = clock.monotonicMs()

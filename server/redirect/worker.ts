@@ -11,19 +11,19 @@ assert(parentPort !== null, 'the redirect listener runs in a thread')
 const port = parentPort
 const post = (message: FromRedirectWorker): void => port.postMessage(message)
 
-const { settings, counters, handed, certificate } = workerData as RedirectWorkerData
+const { settings, counters, handed, certificates } = workerData as RedirectWorkerData
 const listener = new RedirectListener({
   settings,
   counters: new RedirectCounters(counters),
   clock: systemClock,
   log: logThrough(post),
 })
-if (certificate !== null) listener.certify(certificate)
+listener.certify(certificates)
 
 port.on('message', (message: ToRedirectWorker) => {
   if (message.kind === 'reopen-log') listener.reopenLog()
   else if (message.kind === 'challenges') listener.challenge(message.challenges)
-  else if (message.kind === 'certificate') listener.certify(message.pair)
+  else if (message.kind === 'certificates') listener.certify(message.pairs)
   else if (message.kind === 'stop') void stop()
   else {
     listener.adopt(message.table)

@@ -4,7 +4,7 @@ import type { Network } from '#dns/network.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { TcpListening } from '#server/stream/tcp.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
-import type { NamedFiles, TlsPair } from '#server/tls/sources.ts'
+import type { GivenPairs, NamedPair } from '#server/tls/sources.ts'
 import type { LogMessage } from '#system/worker/worker-log.ts'
 import type { SecureStats } from './stream-stats.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
@@ -24,11 +24,8 @@ export type SecureKind = (typeof secureKinds)[number]
 export type SecureListening = Readonly<Partial<Record<SecureKind, TcpListening>>>
 
 export interface TlsStart {
-  readonly files: readonly NamedFiles[]
-  /** One is given, too, now or later. */
-  readonly usesGiven: boolean
-  /** null: none is there yet. */
-  readonly given: TlsPair | null
+  readonly pairs: readonly NamedPair[]
+  readonly given: GivenPairs
   /** Path of DNS over HTTPS. */
   readonly path: string
   readonly places: Readonly<Partial<Record<SecureKind, SecurePlace | undefined>>>
@@ -85,7 +82,7 @@ export interface StreamStart {
 export type ToStream =
   | { readonly kind: 'generation'; readonly generation: Generation }
   | { readonly kind: 'keys'; readonly keys: readonly ExchangeKey[] }
-  | { readonly kind: 'certificate'; readonly pair: TlsPair }
+  | { readonly kind: 'certificate'; readonly pairs: GivenPairs }
   | { readonly kind: 'handed'; readonly message: HandedMessage; readonly from: SourcePlace }
   | { readonly kind: 'updated'; readonly id: number; readonly outcome: UpdateOutcome }
   | { readonly kind: 'stop' }

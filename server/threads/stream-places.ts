@@ -1,6 +1,6 @@
 // Keeps the ports of a group's stream thread while the thread is restarted.
 import type { TcpListening } from '#server/stream/tcp.ts'
-import type { TlsPair } from '#server/tls/sources.ts'
+import type { GivenPairs } from '#server/tls/sources.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import type { HandedSockets, ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { secureKinds } from './stream-messages.ts'
@@ -16,7 +16,7 @@ const kinds: readonly Kind[] = ['tcp', ...secureKinds]
 export class StreamPlaces {
   readonly #parts: Pick<ThreadGroupParts, 'listenAddr' | 'port' | 'tls'>
   readonly #bound = new Map<Kind, TcpListening>()
-  #tell: (pair: TlsPair) => void = () => undefined
+  #tell: (pairs: GivenPairs) => void = () => undefined
 
   constructor(parts: Pick<ThreadGroupParts, 'listenAddr' | 'port' | 'tls'>) {
     this.#parts = parts
@@ -30,8 +30,8 @@ export class StreamPlaces {
   tls(handed: HandedStream): TlsStart | undefined {
     const { tls } = this.#parts
     if (tls === undefined) return undefined
-    const { files } = tls
-    const [usesGiven, given] = [tls.given !== null, tls.given?.pair() ?? null]
+    const { pairs } = tls
+    const given = tls.given?.pairs() ?? {}
     const path = tls.https?.path ?? ''
     const places: Partial<Record<SecureKind, TlsStart['places'][SecureKind]>> = {}
     for (const kind of secureKinds) {
@@ -39,19 +39,19 @@ export class StreamPlaces {
       if (port !== undefined) places[kind] = { port, handed: handed[kind] }
     }
     // After a first start, the thread serves without listeners that cannot be reopened.
-    return { files, usesGiven, given, path, places, mustOpen: this.#bound.size === 0 }
+    return { pairs, given, path, places, mustOpen: this.#bound.size === 0 }
   }
 
-  /** @param tell called with a certificate that is in no file, each time that there is another */
-  onCertificate(tell: (pair: TlsPair) => void): void {
+  /** @param tell called with what an ACME server gave, each time that there is another */
+  onCertificate(tell: (pairs: GivenPairs) => void): void {
     this.#tell = tell
     this.#parts.tls?.given?.onChange(() => this.tellCertificate())
   }
 
   /** To a thread that has just started: there may be another one than it began with. */
   tellCertificate(): void {
-    const pair = this.#parts.tls?.given?.pair() ?? null
-    if (pair !== null) this.#tell(pair)
+    const given = this.#parts.tls?.given
+    if (given) this.#tell(given.pairs())
   }
 
   /** Notes the open listeners. */

@@ -29,7 +29,7 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import type { Generation } from '#answer/serving-view.ts'
-import type { TlsPair } from '#server/tls/sources.ts'
+import type { GivenPairs } from '#server/tls/sources.ts'
 import { listenDgram } from '#server/stream/udp-dgram.ts'
 
 /** Interval of reports of counts to the main thread. */
@@ -93,13 +93,13 @@ const server = createTcpServer({
   ...{ monotonicMs, limits: start.tcpLimits, gate },
   answer: (...parts) => answerStream(Carrier.Plain, ...parts),
 })
-/** The certificate that is in no file. */
-let given: TlsPair | null = null
+/** Certificates that are in no file. */
+let given: GivenPairs = {}
 const secure = start.tls && (await createSecure(start.tls))
 
 async function createSecure(tls: TlsStart): Promise<SecureListeners> {
   given = tls.given
-  const sources = sourcesOf('dns.tls', tls.files, tls.usesGiven ? () => given : undefined)
+  const sources = sourcesOf(tls.pairs, () => given)
   const certificates = new TlsCertificates(sources, log, systemClock.nowMs)
   const shared = { monotonicMs, limits: start.tcpLimits, gate, secure: certificates }
   const overTls = createTcpServer({
@@ -156,7 +156,7 @@ main.on('message', (message: ToStream) => {
   if (message.kind === 'generation') takeOver(message.generation)
   else if (message.kind === 'handed') exchange.handleHanded(message.message, message.from)
   else if (message.kind === 'keys') exchange.takeKeys(message.keys)
-  else if (message.kind === 'certificate') takeCertificate(message.pair)
+  else if (message.kind === 'certificate') takeCertificates(message.pairs)
   else if (message.kind === 'updated') exchange.updated(message.id, message.outcome)
   else void stop()
 })
@@ -195,8 +195,8 @@ async function listen(): Promise<void> {
   setInterval(report, reportMs).unref()
 }
 
-function takeCertificate(pair: TlsPair): void {
-  given = pair
+function takeCertificates(pairs: GivenPairs): void {
+  given = pairs
   secure?.lookAtCertificates()
 }
 

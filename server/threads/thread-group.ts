@@ -86,7 +86,7 @@ export class ThreadGroup implements DnsThreads {
   constructor(parts: ThreadGroupParts) {
     this.#parts = parts
     this.#streamPlaces = new StreamPlaces(parts)
-    this.#streamPlaces.onCertificate((pair) => this.#tellStream({ kind: 'certificate', pair }))
+    this.#streamPlaces.onCertificate((pairs) => this.#tellStream({ kind: 'certificate', pairs }))
     const libc = parts.threads === 0 ? 'dns.threads is 0' : loadLibc()
     this.#libc = typeof libc === 'string' ? undefined : libc
     this.#threads = this.#libc === undefined ? 0 : parts.threads

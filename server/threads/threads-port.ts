@@ -14,7 +14,7 @@ import type { Generation } from '#answer/serving-view.ts'
 import type { ScriptStatus } from '#answer/script/host.ts'
 import type { HandedSockets, ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
-import type { GivenCertificate, NamedFiles } from '#server/tls/sources.ts'
+import type { GivenCertificates, NamedPair } from '#server/tls/sources.ts'
 import type { Result } from '#lib/result.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 import type { SecureStats } from './stream-stats.ts'
@@ -29,9 +29,9 @@ export interface ThreadGroupParts {
   readonly tcpLimits: Partial<TcpLimits>
   /** DNS over TLS, and over HTTPS, at the same address. Left out: off. */
   readonly tls?: {
-    readonly files: readonly NamedFiles[]
+    readonly pairs: readonly NamedPair[]
     /** null: none is used. */
-    readonly given: GivenCertificate | null
+    readonly given: GivenCertificates | null
     readonly port: number
     readonly https?: { readonly port: number; readonly path: string }
   }

@@ -146,12 +146,14 @@ export const mapping = <V extends string>(values: readonly V[], options: Options
     }),
   )
 const pemPath = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
+/** A name of the operator's choice. */
+export const entryName = Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' })
 const tenantId = Type.String({ pattern: tenantIdPattern.source })
 /** A setting that maps names of the operator's choice to the files and users of a certificate. */
 export const certificates = (options: Options) =>
   Type.Optional(
     Type.Record(
-      Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
+      entryName,
       Type.Object(
         { cert: pemPath, key: pemPath, tenants: Type.Optional(Type.Array(tenantId)) },
         { additionalProperties: false },
@@ -171,18 +173,23 @@ export const certificates = (options: Options) =>
 export const serverCertificates = (what: string) =>
   Type.Optional(
     Type.Record(
-      Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
-      Type.Object({ cert: pemPath, key: pemPath }, { additionalProperties: false }),
+      entryName,
+      Type.Union([
+        Type.Object({ cert: pemPath, key: pemPath }, { additionalProperties: false }),
+        Type.Object({ acme: entryName }, { additionalProperties: false }),
+      ]),
       {
         description:
-          `${what}, each \`{ cert: PATH, key: PATH }\`, by names of your own. A client is shown ` +
-          'the first that is for the name that it asks for, else the first. Renewed files are ' +
-          'taken over within ten seconds.',
+          `${what}, each \`{ cert: PATH, key: PATH }\`, or \`{ acme: NAME }\` with a name of ` +
+          '`acme.certificates`, by names of your own. A client is shown the first that is for ' +
+          'the name that it asks for, else the first. Renewed files are taken over within ten ' +
+          'seconds.',
         additionalProperties: false,
         default: {},
         maxProperties: 100,
         'x-expected':
-          'names in small letters, each with { cert: /ABSOLUTE/PATH, key: /ABSOLUTE/PATH }',
+          'names in small letters, each with { cert: /ABSOLUTE/PATH, key: /ABSOLUTE/PATH } or ' +
+          '{ acme: NAME }',
       },
     ),
   )

@@ -1,11 +1,12 @@
-// The section `acme` of gslbd.yaml: the certificate that is asked for at an ACME server.
+// The section `acme` of gslbd.yaml: the certificates that are asked for at an ACME server.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { boolean, duration, section, text } from '#settings/forms/forms.ts'
+import { boolean, duration, entryName, section, text } from '#settings/forms/forms.ts'
 
 const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const name = Type.String({ maxLength: 253, pattern: `^(\\*\\.)?${label}(\\.${label})+$` })
 const names = Type.Optional(
-  Type.Array(Type.String({ maxLength: 253, pattern: `^(\\*\\.)?${label}(\\.${label})+$` }), {
+  Type.Array(name, {
     default: [],
     maxItems: 100,
     'x-expected': 'a list of names, such as ["ns1.example.com", "*.gslb.example.com"]',
@@ -13,6 +14,25 @@ const names = Type.Optional(
       'Names of the certificate. Each in a zone that is answered here is proven by a TXT record ' +
       'at `_acme-challenge` below it. 100 at most. Empty: no certificate is asked for.',
   }),
+)
+
+const certificates = Type.Optional(
+  Type.Record(
+    entryName,
+    Type.Object(
+      { names: Type.Array(name, { minItems: 1, maxItems: 100 }) },
+      { additionalProperties: false },
+    ),
+    {
+      description:
+        'More certificates of the same server, each `{ names: [NAME, …] }`, by names of your own ' +
+        'that the `certificates` of a listener refer to. 20 at most.',
+      additionalProperties: false,
+      default: {},
+      maxProperties: 20,
+      'x-expected': 'names in small letters, each with { names: [NAME, …] }',
+    },
+  ),
 )
 
 const eab = section(
@@ -42,11 +62,12 @@ const eab = section(
 )
 
 export const acme = section(
-  'A certificate from an ACME server (RFC 8555), which control nodes get and renew: for DNS over ' +
+  'Certificates from an ACME server (RFC 8555), which control nodes get and renew: for DNS over ' +
     'TLS and HTTPS, the API and redirects over https. It needs GSLB_SECRET_KEY. ' +
     '[More](../operations/certificates.md).',
   {
     names,
+    certificates,
     directory: text(2_000, {
       default: 'https://acme-v02.api.letsencrypt.org/directory',
       pattern: '^https://[^/\\s@]+(/\\S*)?$',
@@ -85,21 +106,32 @@ export const acme = section(
 )
 type AcmeSection = Static<typeof acme>
 
+interface Listener {
+  readonly acme: boolean
+  readonly certificates: Readonly<Record<string, object>>
+}
+
 interface Uses {
   readonly roles: readonly string[]
   readonly acme: AcmeSection
-  readonly dns: { readonly tls: { readonly acme: boolean } }
-  readonly api: { readonly tls: { readonly acme: boolean } }
-  readonly redirect: { readonly https: { readonly acme: boolean } }
+  readonly dns: { readonly tls: Listener }
+  readonly api: { readonly tls: Listener }
+  readonly redirect: { readonly https: Listener }
 }
+
+export const asksForCertificate = ({
+  names: all,
+  certificates: more,
+}: Pick<AcmeSection, 'names' | 'certificates'>): boolean =>
+  all.length > 0 || Object.keys(more).length > 0
 
 /** Returns sentences for the operator about what an enabled section lacks. */
 export function faultsOfAcme({ roles, acme: wanted, dns, api, redirect }: Uses): readonly string[] {
-  const { names: all, agreeToTerms, eab: account } = wanted
-  if (all.length > 0 && !agreeToTerms) {
+  const { names: all, certificates: more, agreeToTerms, eab: account } = wanted
+  if (asksForCertificate(wanted) && !agreeToTerms) {
     return [
       'acme.agreeToTerms is not true: read the terms of service of the ACME server, and set it, ' +
-        'or take acme.names away',
+        'or take acme.names and acme.certificates away',
     ]
   }
   const { kid, hmacKey, hmacKeyFile } = account
@@ -107,15 +139,18 @@ export function faultsOfAcme({ roles, acme: wanted, dns, api, redirect }: Uses):
   // A key in the environment may be there for other nodes.
   if (kid === '' && isInFile) return [noKid]
   if (kid !== '' && isInFile === (hmacKey !== '')) return [isInFile ? twoKeys : noKey]
-  const isGiven = all.length > 0 || !roles.includes('control')
-  const users = [
-    ...(dns.tls.acme ? ['dns.tls.acme'] : []),
-    ...(api.tls.acme ? ['api.tls.acme'] : []),
-    ...(redirect.https.acme ? ['redirect.https.acme'] : []),
-  ]
-  return isGiven
-    ? []
-    : users.map((key) => `${key} needs acme.names; write the names of the certificate`)
+  // Other nodes have it from a control node.
+  if (!roles.includes('control')) return []
+  const listeners = { 'dns.tls': dns.tls, 'api.tls': api.tls, 'redirect.https': redirect.https }
+  return Object.entries(listeners).flatMap(([key, { acme: isUsed, certificates: listed }]) => {
+    const lacking = Object.entries(listed).flatMap(([entry, one]) => {
+      if (!('acme' in one) || Object.hasOwn(more, String(one.acme))) return []
+      const is = String(one.acme)
+      return `${key}.certificates.${entry} needs acme.certificates.${is}; write it with its names`
+    })
+    const first = `${key}.acme needs acme.names; write the names of the certificate`
+    return isUsed && all.length === 0 ? [first, ...lacking] : lacking
+  })
 }
 
 const noKey =

@@ -10,7 +10,7 @@ import { conformanceConfig } from '#test/support/dns/fixture.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { filesIn } from '#server/tls/sources.ts'
+import { pairsIn } from '#server/tls/sources.ts'
 import { makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -20,8 +20,8 @@ test('TCP goes on without the port of TLS, which is taken when it is free', asyn
   process.on('worker', note)
   onTestFinished(() => void process.off('worker', note))
   const port = await freePort()
-  const files = filesIn('dns.tls', makeTlsFiles(tempDir('restart'), 'ns.example.org'))
-  const tls = { port, given: null, files }
+  const pairs = pairsIn('dns.tls', makeTlsFiles(tempDir('restart'), 'ns.example.org'))
+  const tls = { port, given: null, pairs }
   const server = await startNode(conformanceConfig, { tls })
   onTestFinished(() => server.node.stop())
   const sockets = (): readonly string[] =>

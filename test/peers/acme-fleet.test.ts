@@ -16,6 +16,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 
 const bundleToken = 'cd'.repeat(16)
 const name = 'ns1.example.com'
+const inner = 'inner.example.com'
 const directory = makeTempDir('acme-fleet')
 const settingsFile = join(directory, 'gslbd.yaml')
 const controls = useDaemons({
@@ -47,7 +48,7 @@ beforeAll(async () => {
     roles: ['control'],
     acme: {
       ...{ names: [name], directory: ca.directoryUrl, agreeToTerms: true, caFile: './ca.pem' },
-      propagation: '0s',
+      ...{ propagation: '0s', certificates: { inner: { names: [inner] } } },
     },
   })
   copyFileSync(ca.certificate, join(site.path, 'ca.pem'))
@@ -61,7 +62,7 @@ beforeAll(async () => {
     ...{ dataDir: './data', roles: ['dns'], state: { nodeName: 'far-1' } },
     dns: {
       ...{ listenAddr: '127.0.0.1', port: dnsPort, threads: 1 },
-      tls: { port: tlsPort, acme: true },
+      tls: { port: tlsPort, acme: true, certificates: { inner: { acme: 'inner' } } },
     },
     redirect: {
       ...{ enabled: true, listenAddr: '127.0.0.1', port: 0 },
@@ -85,9 +86,9 @@ afterAll(async () => {
 })
 
 /** Serial of the certificate that the dns node shows; '': it shows none that counts. */
-async function serial(port = tlsPort): Promise<string> {
+async function serial(port = tlsPort, servername = name): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const socket = connect({ port, host: '127.0.0.1', servername: name, ca: root })
+  const socket = connect({ port, host: '127.0.0.1', servername, ca: root })
   socket.once('error', () => resolve(''))
   socket.once('secureConnect', () => resolve(socket.getPeerCertificate().serialNumber))
   try {
@@ -104,14 +105,18 @@ test('a dns node starts without a certificate, and serves with it when it comes'
   await waitUntil('redirects to have it', isShared, patience)
   expect(readFileSync(join(directory, 'data', 'certificates.copy'), 'utf8')).toMatch(/^v1\./)
   expect(node.output).not.toContain('PRIVATE')
+  await waitUntil('that of the entry', async () => (await serial(tlsPort, inner)) !== '', patience)
+  expect(await serial(tlsPort, inner)).not.toBe(await serial())
   await waitUntil('a good health', async () => (await node.health()) === 'ok', patience)
 })
 
 test('without its control node it starts again with what its disk has', async () => {
   const before = await serial()
+  const ofEntry = await serial(tlsPort, inner)
   await controls.killAll()
   await node.stop('SIGKILL')
   await startNode()
   expect(await serial()).toBe(before)
   expect(await serial(httpsPort)).toBe(before)
+  expect(await serial(tlsPort, inner)).toBe(ofEntry)
 })

@@ -1,6 +1,5 @@
-// A certificate from Pebble, for a whole process: proven by TXT records of its own zone, used by
-// DNS over TLS, DNS over HTTPS and the API without a restart, renewed, and kept while Pebble is
-// away.
+// Certificates from Pebble, for a whole process: proven by TXT records of its own zone, used by DNS
+// over TLS, DNS over HTTPS and the API without a restart, renewed, and kept while Pebble is away.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
@@ -19,6 +18,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 
 const bearer = 'ab'.repeat(32)
 const names = ['ns1.example.com', '*.gslb.example.com']
+const inner = 'inner.example.com'
 const validitySeconds = 60
 const { start } = useDaemons({ GSLB_API_KEY: bearer, GSLB_SECRET_KEY: 'ef'.repeat(32) })
 const patience = { timeoutMs: 120_000 }
@@ -36,13 +36,13 @@ beforeAll(async () => {
   site = await Site.make('acme', {
     acme: {
       ...{ names, directory: ca.directoryUrl, agreeToTerms: true, contact: ['ops@example.com'] },
-      ...{ caFile: './ca.pem', propagation: '0s' },
+      ...{ caFile: './ca.pem', propagation: '0s', certificates: { inner: { names: [inner] } } },
     },
     dns: {
       ...{ port: ports.dns, tls: { port: ports.tls, acme: true } },
       https: { enabled: true, port: ports.https },
     },
-    api: { port: ports.api, tls: { acme: true } },
+    api: { port: ports.api, tls: { acme: true, certificates: { mine: { acme: 'inner' } } } },
   })
   copyFileSync(ca.certificate, join(site.path, 'ca.pem'))
   await site.push()
@@ -54,9 +54,9 @@ afterAll(async () => {
 })
 
 /** The certificate that a client gets, which believes the root of Pebble alone. */
-async function servedAt(port: number, ALPNProtocols: string[] = []) {
+async function servedAt(port: number, ALPNProtocols: string[] = [], servername = names[0]) {
   const { promise, resolve, reject } = Promise.withResolvers<DetailedPeerCertificate>()
-  const socket = connect({ port, host: '127.0.0.1', servername: names[0], ca: root, ALPNProtocols })
+  const socket = connect({ port, host: '127.0.0.1', servername, ca: root, ALPNProtocols })
   socket.once('error', reject)
   socket.once('secureConnect', () => resolve(socket.getPeerCertificate(true)))
   try {
@@ -112,10 +112,23 @@ test('a first start gets a certificate, which DNS over TLS and HTTPS and the API
   expect(said).toContain('192.0.2.1')
 })
 
+test('an entry has a certificate of its own, which is shown where it is used and asked for', async () => {
+  const shown = async (): Promise<string | undefined> =>
+    servedAt(ports.api, [], inner).then(
+      ({ subjectaltname }) => subjectaltname,
+      () => undefined,
+    )
+  await waitUntil('the second', async () => (await shown()) !== undefined, patience)
+  expect(await shown()).toBe(`DNS:${inner}`)
+  // DNS over TLS does not use it.
+  await expect(servedAt(ports.tls, [], inner)).rejects.toThrow(/altnames/)
+})
+
 test('the status says what there is, and neither disk nor log has a private key', async () => {
   const said = await status()
   expect(said.text).toContain('ns1.example.com, *.gslb.example.com\n')
   expect(said.text).toMatch(/serves until 20\S+Z, is renewed from 20\S+Z on/)
+  expect(said.text).toContain(`inner: ${inner}\n`)
   expect(said.code).toBe(0)
   const [shown] = JSON.parse(await overApi('/api/v1/acme/certificates')) as [object]
   expect(shown).toMatchObject({ directory: ca.directoryUrl, failure: null, fault: null })

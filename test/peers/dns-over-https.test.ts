@@ -13,7 +13,7 @@ import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
-import { filesIn } from '#server/tls/sources.ts'
+import { pairsIn } from '#server/tls/sources.ts'
 import { makeTlsFiles } from '#test/support/tls-files.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -25,10 +25,10 @@ let directory = ''
 beforeAll(async () => {
   directory = makeTempDir('doh')
   port = await freePort()
-  const files = filesIn('dns.tls', makeTlsFiles(directory, 'ns.example.org'))
+  const pairs = pairsIn('dns.tls', makeTlsFiles(directory, 'ns.example.org'))
   const https = { port, path: '/dns-query' }
   node = await startNode(conformanceConfig, {
-    tls: { port: 0, https, files, given: null },
+    tls: { port: 0, https, pairs, given: null },
     cookies: cookieCells(),
     transfers: { enabled: true, requireTsig: false, allow: [] },
   })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { filesIn } from '#server/tls/sources.ts'
+import { pairsIn } from '#server/tls/sources.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { query } from '#test/support/dns/message.ts'
 import { conformanceConfig } from '#test/support/dns/fixture.ts'
@@ -28,9 +28,9 @@ beforeAll(async () => {
   mkdirSync(join(directory, 'inner'))
   const { certFile: cert, keyFile: key } = makeTlsFiles(join(directory, 'inner'), '*.inner.example')
   const first = makeTlsFiles(directory, 'ns.example.org')
-  const files = filesIn('dns.tls', { ...first, certificates: { inner: { cert, key } } })
+  const pairs = pairsIn('dns.tls', { ...first, certificates: { inner: { cert, key } } })
   node = await startNode(conformanceConfig, {
-    tls: { port, given: null, files },
+    tls: { port, given: null, pairs },
     transfers: { enabled: true, requireTsig: false, allow: [] },
   })
 })

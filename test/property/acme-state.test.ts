@@ -8,27 +8,18 @@ import { printState, readState } from '#integrations/acme/acme-state.ts'
 const time = fc.integer({ min: -1, max: 2 ** 45 })
 const url = fc.webUrl()
 const key = fc.constant('-----BEGIN PRIVATE KEY-----\nSECRET\n-----END PRIVATE KEY-----\n')
-const state = fc.record({
-  account: fc.option(fc.record({ directory: url, key })),
+const certificate = {
   certificate: fc.option(
     fc.record({
       ...{ directory: url, key, chain: fc.string(), names: fc.array(fc.domain()) },
       ...{ notBeforeMs: time, notAfterMs: time, issuedAtMs: time, renewAtMs: time },
     }),
   ),
-  holder: fc.option(fc.string({ maxLength: 300 })),
   failure: fc.option(
     fc.record({
       ...{ code: fc.string({ maxLength: 60 }), message: fc.string(), count: fc.nat() },
       ...{ atMs: time, nextMs: time },
     }),
-  ),
-  pauses: fc.array(
-    fc.record({
-      ...{ wish: fc.string({ maxLength: 64 }), directory: url, count: fc.nat() },
-      ...{ why: fc.constantFrom('failed', 'limited', 'replaced'), atMs: time, nextMs: time },
-    }),
-    { maxLength: 16 },
   ),
   beforeEndsMs: fc.option(time),
   renewal: fc.option(
@@ -39,9 +30,23 @@ const state = fc.record({
       ),
     }),
   ),
+}
+const entry = fc.constantFrom('a', 'inner', 'constructor', 'x.y')
+const state = fc.record({
+  ...certificate,
+  account: fc.option(fc.record({ directory: url, key })),
+  holder: fc.option(fc.string({ maxLength: 300 })),
+  pauses: fc.array(
+    fc.record({
+      ...{ wish: fc.string({ maxLength: 64 }), directory: url, count: fc.nat() },
+      ...{ why: fc.constantFrom('failed', 'limited', 'replaced'), atMs: time, nextMs: time },
+    }),
+    { maxLength: 16 },
+  ),
   challenges: fc.array(
     fc.record({ host: fc.domain(), token: fc.string({ maxLength: 90 }), answer: fc.string() }),
   ),
+  more: fc.dictionary(entry, fc.record(certificate), { noNullPrototype: true }),
 })
 
 test('a printed state is read back', () => {

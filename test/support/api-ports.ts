@@ -135,7 +135,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     ...{ requestCounts: new RequestCounts(), requestTimes: { ended: () => undefined } },
     node: { uptimeSeconds: () => 1.5, webSocketClients: () => 0, clientRegions: () => null },
     ...{ nodeSettings: { list: () => [] }, discovery: { sources: () => [], accept: () => 0 } },
-    ...{ anycast: { status: () => null }, certificates: { view: () => null } },
+    ...{ anycast: { status: () => null }, certificates: { view: () => [] } },
     ...{ ...noAcmeDns(stores.clock), log: silentLog, zonePushes: noPushes },
     cluster: { nodes: async () => [], restart: async () => ok(null) },
     feed: feedOf(brought),

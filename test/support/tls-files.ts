@@ -4,7 +4,7 @@ import { mkdtempSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '#lib/log.ts'
 import { TlsCertificates } from '#server/tls/certificates.ts'
-import { filesIn, sourcesOf } from '#server/tls/sources.ts'
+import { pairsIn, sourcesOf } from '#server/tls/sources.ts'
 import type { TlsFiles } from '#server/tls/sources.ts'
 
 /**
@@ -24,11 +24,11 @@ export function makeTlsFiles(directory: string, name: string, days = 90): TlsFil
 
 /** The certificates of DNS over TLS, as a listener has them. */
 export const certificatesFrom = (
-  files: Parameters<typeof filesIn>[1],
+  files: Parameters<typeof pairsIn>[1],
   log: Log,
   nowMs: () => number = Date.now,
 ): TlsCertificates =>
-  new TlsCertificates(sourcesOf('dns.tls', filesIn('dns.tls', files), undefined), log, nowMs)
+  new TlsCertificates(sourcesOf(pairsIn('dns.tls', files)), log, nowMs)
 const authority = `[ca]
 default_ca = own
 [own]

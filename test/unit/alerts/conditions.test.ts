@@ -13,6 +13,7 @@ const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 3 }
 const licensed = { isEnforced: true, isValid: true, reason: 'fine', expiresAtMs: null, excess: '' }
 const file = { name: 'client', path: '/etc/c.pem', error: '', expiresAtMs: nowMs + 90 * dayMs }
 const renewal = {
+  entry: '',
   ...{ names: ['a.example.com', 'b.example.com'], failure: null, nextMs: null },
   valid: { fromMs: nowMs, toMs: nowMs + 90 * dayMs },
 }
@@ -85,24 +86,26 @@ const rows: readonly Row[] = [
     ['warning  expiry: the licence ends in 3 days', 'warning  excess: the licence is exceeded'],
   ],
   ['certificate-renewal', {}, []],
-  ['certificate-renewal', { renewal: () => renewal }, []],
+  ['certificate-renewal', { renewals: () => [renewal] }, []],
   [
     'certificate-renewal',
-    { renewal: () => ({ ...renewal, failure: 'ca.test cannot be asked', nextMs: nowMs }) },
+    { renewals: () => [{ ...renewal, failure: 'ca.test cannot be asked', nextMs: nowMs }] },
     ['warning  acme: the certificate of a.example.com and 1 more is not renewed'],
   ],
   [
     'certificate-renewal',
-    { renewal: () => ({ ...renewal, names: ['a.example.com'], valid: null, failure: 'no' }) },
+    { renewals: () => [{ ...renewal, names: ['a.example.com'], valid: null, failure: 'no' }] },
     ['error  acme: the certificate of a.example.com is not renewed'],
   ],
   [
     'certificate-renewal',
     {
-      renewal: () => ({
-        ...renewal,
-        valid: { fromMs: nowMs - 76 * dayMs, toMs: nowMs + 14 * dayMs },
-      }),
+      renewals: () => [
+        {
+          ...renewal,
+          valid: { fromMs: nowMs - 76 * dayMs, toMs: nowMs + 14 * dayMs },
+        },
+      ],
     },
     ['warning  acme: the certificate of a.example.com and 1 more is not renewed'],
   ],
@@ -110,17 +113,28 @@ const rows: readonly Row[] = [
   [
     'certificate-renewal',
     {
-      renewal: () => ({
-        ...renewal,
-        valid: { fromMs: nowMs - 4 * dayMs, toMs: nowMs + 2 * dayMs },
-      }),
+      renewals: () => [
+        {
+          ...renewal,
+          valid: { fromMs: nowMs - 4 * dayMs, toMs: nowMs + 2 * dayMs },
+        },
+      ],
     },
     [],
   ],
   [
     'certificate-renewal',
-    { renewal: () => ({ ...renewal, valid: { fromMs: nowMs - 91 * dayMs, toMs: nowMs - dayMs } }) },
+    {
+      renewals: () => [{ ...renewal, valid: { fromMs: nowMs - 91 * dayMs, toMs: nowMs - dayMs } }],
+    },
     ['error  acme: the certificate of a.example.com and 1 more is not renewed'],
+  ],
+  [
+    'certificate-renewal',
+    { renewals: () => [renewal, { ...renewal, entry: 'inner', failure: 'no' }] },
+    [
+      'warning  acme.certificates.inner: the certificate of a.example.com and 1 more is not renewed',
+    ],
   ],
   ['certificate', { certificates: () => [file] }, []],
   [

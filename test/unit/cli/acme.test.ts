@@ -31,6 +31,14 @@ test.each<[string, object[], number, string]>([
       '  serves until 2026-12-20T14:13:20.000Z, is renewed from 2026-11-20T14:13:20.000Z on\n',
   ],
   [
+    'one of an entry',
+    [{ ...well, entry: 'inner', names: ['inner.example.com'] }],
+    0,
+    'inner: inner.example.com\n' +
+      '  from https://ca.test/dir\n' +
+      '  serves until 2026-12-20T14:13:20.000Z, is renewed from 2026-11-20T14:13:20.000Z on\n',
+  ],
+  [
     'one that is not renewed',
     [{ ...well, failure: { ...failure, next: 1_795_300_000 } }],
     1,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { emptyState } from '#integrations/acme/acme-state.ts'
+import { acmeStateLimits, emptyState } from '#integrations/acme/acme-state.ts'
 import type { AcmePause } from '#integrations/acme/acme-state.ts'
 import { pausesAfterFailure, wishMark } from '#integrations/acme/pauses.ts'
 import { chainMark } from '#integrations/acme/renewal-window.ts'
@@ -24,7 +24,7 @@ const wanted = (days: number) => ({
     window: null,
   },
 })
-const others = Array.from({ length: 16 }, (_, i) => ({ ...pause, wish: `${i}` }))
+const others = Array.from({ length: acmeStateLimits.pausesMax }, (_, i) => ({ ...pause, wish: `${i}` }))
 
 describe('a certificate is asked for', () => {
   test.each([

@@ -60,8 +60,8 @@ function asked(
   return { revision, text: Buffer.from(content).toString() }
 }
 
-const before = revisionOf({ certificate })
-const newest = revisionOf({ certificate: newer })
+const before = revisionOf({ certificate, more: {} })
+const newest = revisionOf({ certificate: newer, more: {} })
 
 test('a node without one gets it at once, and nothing of the account', () => {
   const given = asked(0)
@@ -196,4 +196,39 @@ test('challenges are sent at once, also where the certificate has its turn later
   expect(given({ challenges }, 0)).toBe(true)
   expect(given({ challenges, certificate: newer }, before)).toBe(true)
   expect(given({ certificate: newer }, before)).toBe(false)
+})
+
+test('a node gets the certificates that it uses, and a first one at once', () => {
+  const inner = { ...newer, names: ['inner.example.com'], chain: 'inner' }
+  const one = { failure: null, renewal: null, beforeEndsMs: null, certificate: inner }
+  const state = { ...emptyState, account, certificate: newer, more: { inner: one } }
+  const given = (acme: string[] | undefined, known: number) => {
+    const own = { ...reportOf('far-1', acme && { acme }), sealTo: question.sealTo }
+    const answer = givingCertificate({
+      ...{ vault: { state }, inventory: { counted: () => own } },
+      ...{ key: signer, clock: new FakeTime(began).clock },
+    })({ report: own, revision: known })
+    if (!answer.ok || answer.value === null) return undefined
+    const to = { node: 'far-1', key: question }
+    const letter = openEnvelope(answer.value, to, [signer], 'certificate')
+    return letter.ok ? letter.value : undefined
+  }
+  const chains = (acme?: string[]) => {
+    const { content = new Uint8Array(), revision = -1 } = given(acme, 0) ?? {}
+    const text = Buffer.from(content).toString()
+    const pulled = new PulledCertificate(
+      { read: () => undefined, write: () => undefined },
+      () => began,
+      acme,
+    )
+    expect(pulled.take(revision, text)).toMatchObject({ ok: true })
+    expect(pulled.isComplete).toBe(true)
+    return [...text.matchAll(/"chain":"(\w+)"/g)].map(([, chain]) => chain)
+  }
+  // Older versions say nothing of entries.
+  expect(chains()).toEqual(['newer'])
+  expect(chains(['inner'])).toEqual(['inner'])
+  expect(chains(['', 'inner'])).toEqual(['newer', 'inner'])
+  expect(given(['inner'], 7)).toBeDefined()
+  expect(given([''], before)).toBeUndefined()
 })

@@ -272,18 +272,20 @@ describe('https', () => {
     const shown = async (name: string, port = httpsPort!) =>
       (await ask(port, name, name)).fingerprint256
     await expect(shown('old.example')).rejects.toThrow()
-    listener.certify(textsOf(pair('addressed')))
+    listener.certify({ '': textsOf(pair('addressed')) })
     const first = await shown('old.example')
-    listener.certify(textsOf(pair('named')))
+    listener.certify({ '': textsOf(pair('named')) })
     const second = await shown('old.example')
     expect(first).not.toBe(second)
-    listener.certify({ cert: 'none', key: 'none' })
+    listener.certify({ '': { cert: 'none', key: 'none' } })
     expect(await shown('old.example')).toBe(second)
-    const files = { ...https, certificates: { one: pair('addressed') } }
+    const files = { ...https, certificates: { one: pair('addressed'), two: { acme: 'inner' } } }
     const both = await listening({ https: files })
-    both.listener.certify(textsOf(pair('named')))
+    both.listener.certify({ '': textsOf(pair('named')) })
     const ofFile = await shown('none.example', both.httpsPort!)
     expect(ofFile).toBe(first)
+    expect(await shown('www.example.com', both.httpsPort!)).toBe(second)
+    both.listener.certify({ inner: textsOf(pair('named')) })
     expect(await shown('www.example.com', both.httpsPort!)).toBe(second)
   })
 

@@ -13,7 +13,7 @@ import { ReplyBatchPool } from '#server/stream/tcp-framing.ts'
 import type { ReplyBatch } from '#server/stream/tcp-framing.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import type { TlsCertificates } from '#server/tls/certificates.ts'
-import type { filesIn } from '#server/tls/sources.ts'
+import type { pairsIn } from '#server/tls/sources.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { framed } from '#test/support/dns/client.ts'
 import { proxyHeader } from '#test/support/proxy-writer.ts'
@@ -40,7 +40,7 @@ async function start(
   limits: Partial<TcpLimits> = {},
   gate?: ProxyGate,
   batches = new ReplyBatchPool(),
-  certificates: Parameters<typeof filesIn>[1]['certificates'] = {},
+  certificates: Parameters<typeof pairsIn>[1]['certificates'] = {},
 ): Promise<World> {
   const directory = tempDir('tls')
   const said: string[] = []

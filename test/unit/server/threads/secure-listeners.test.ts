@@ -22,7 +22,7 @@ test.each([
   })
   const places = { tls: { port: 0, handed: undefined } }
   const listeners = new SecureListeners({
-    tls: { files: [], usesGiven: false, given: null, path: '/dns-query', mustOpen, places },
+    tls: { pairs: [], given: {}, path: '/dns-query', mustOpen, places },
     ...{ listenAddr: '127.0.0.1', certificates, servers: { tls }, log },
     ...{ fault: 'HTTP/2 cannot be called', requests: noRequests(), onListening: () => undefined },
   })

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import type { SecureContext } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TlsCertificates } from '#server/tls/certificates.ts'
-import { filesIn, sourcesOf } from '#server/tls/sources.ts'
-import type { ListedFiles, TlsPair } from '#server/tls/sources.ts'
+import { pairsIn, sourcesOf } from '#server/tls/sources.ts'
+import type { GivenPairs, ListedPair } from '#server/tls/sources.ts'
 import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
 import { makeTlsFiles } from '#test/support/tls-files.ts'
 
 const silence = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const directory = makeTempDir('certificates')
-const listed: Record<string, ListedFiles> = {}
+const listed: Record<string, { cert: string; key: string }> = {}
 afterAll(() => removeTempDir(directory))
 beforeAll(() => {
   for (const [name, host] of Object.entries({
@@ -27,12 +27,12 @@ beforeAll(() => {
 })
 
 function loaded(
-  certificates: Readonly<Record<string, ListedFiles>>,
-  given?: () => TlsPair | null,
+  certificates: Readonly<Record<string, ListedPair>>,
+  given?: () => GivenPairs,
   nowMs: () => number = Date.now,
 ) {
-  const files = filesIn('dns.tls', { certificates })
-  const all = new TlsCertificates(sourcesOf('dns.tls', files, given), silence, nowMs)
+  const pairs = pairsIn('dns.tls', { certificates, acme: given !== undefined })
+  const all = new TlsCertificates(sourcesOf(pairs, given), silence, nowMs)
   return { all, result: all.load() }
 }
 
@@ -69,20 +69,28 @@ test('a single certificate is not chosen by name', () => {
 })
 
 test('what an ACME server gives is behind files, and is taken once it is there', () => {
-  let pair: TlsPair | null = null
-  const { all, result } = loaded({ a: listed['a']! }, () => pair)
+  let given: GivenPairs = {}
+  const more = { a: listed['a']!, own: { acme: 'inner' } }
+  const { all, result } = loaded(more, () => given)
   expect(result.ok).toBe(true)
   expect(all.contextFor('x.b.example')).toBeUndefined()
   expect(all.status.map(({ name, fault }) => [name, fault])).toEqual([
     ['dns.tls.certificates.a', null],
+    ['dns.tls.certificates.own', 'there is no certificate yet'],
     ['dns.tls.acme', 'there is no certificate yet'],
   ])
-  const other = loaded({ wild: listed['wild']! }).all
-  pair = other.pair!
+  const pairOf = (name: string) => loaded({ name: listed[name]! }).all.pair!
+  given = { '': pairOf('wild') }
   all.look()
-  expect(all.contextFor('x.b.example')).toBeDefined()
-  expect(all.pair).not.toBe(pair)
-  expect(all.status.map(({ fault }) => fault)).toEqual([null, null])
+  const wild = all.contextFor('c.b.example')
+  expect(wild).toBeDefined()
+  expect(all.pair?.cert).toBe(pairOf('a').cert)
+  // What is in the list goes before that of all names.
+  given = { ...given, inner: pairOf('late') }
+  all.look()
+  expect(all.contextFor('c.b.example')).not.toBe(wild)
+  expect(all.contextFor('x.b.example')).toBe(wild)
+  expect(all.status.map(({ fault }) => fault)).toEqual([null, null, null])
 })
 
 test('one that cannot be used is named, and the others serve', () => {

@@ -61,6 +61,29 @@ test.each([
     'dns:\n  tls:\n    certificates:\n      a: { cert: /c.pem }',
     'gslbd.yaml:4:7: dns.tls.certificates.a lacks key',
   ],
+  [
+    'entries alone, each used by a listener',
+    'acme: { agreeToTerms: true, certificates: { a: { names: [a.example.com] } } }\n' +
+      'api: { tls: { certificates: { mine: { acme: a } } } }',
+    undefined,
+  ],
+  [
+    'an entry without the terms',
+    'acme: { certificates: { a: { names: [a.example.com] } } }',
+    'acme.agreeToTerms is not true',
+  ],
+  ['an entry without names', 'acme: { certificates: { a: { names: [] } } }', 'acme.certificates'],
+  [
+    'an entry that is not there',
+    `acme: { ${named} }\ndns: { tls: { certificates: { mine: { acme: constructor } } } }`,
+    'dns.tls.certificates.mine needs acme.certificates.constructor',
+  ],
+  [
+    'an entry that control nodes know',
+    'dns: { tls: { certificates: { mine: { acme: a } } } }\nroles: [dns]\n' +
+      'bundle: { urls: ["https://c.example.com"] }',
+    undefined,
+  ],
   ['half of the files of the API', 'api: { tls: { certFile: a } }', 'api.tls.keyFile is missing'],
   [
     'more names than a certificate may have',
