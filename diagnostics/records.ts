@@ -240,6 +240,21 @@ export const recordDiagnostics = {
       '# tenants/globex/services/a.yaml: domain: _acme-challenge.www.example.com.',
     good: '# gslb.yaml\nzones: [{ name: example.com., tenants: [acme] }]',
   },
+  'name-of-transfer': {
+    severity: 'warning',
+    message: '%s is at or below %s, which came by zone transfer for another tenant',
+    help:
+      'nothing, if both are meant: each is answered. Else take another name, or list the tenant ' +
+      'of this object first in tenants of the zone',
+    cause:
+      'Names of a zone from elsewhere belong to the first tenant of the zone. What was declared ' +
+      'before the primary server had the name stays, as a transfer is not to be refused for it; ' +
+      'over the API, no other tenant may declare it now.',
+    bad:
+      '# tenants/default/records/transferred.yaml, with transfer, has www.example.com. A\n' +
+      '# tenants/acme/services/a.yaml: domain: a.www.example.com.',
+    good: '# gslb.yaml\nzones: [{ name: example.com., tenants: [acme], from: … }]',
+  },
   'name-not-owned': {
     severity: 'error',
     message: '%s is in no delegated domain and no zone of tenant "%s"',

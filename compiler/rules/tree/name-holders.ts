@@ -20,32 +20,60 @@ export const nameHolders: TreeRule = ({ tree, zones, records, redirects }, repor
   if (zones === undefined || records === undefined || isOfOne(tree)) return
   const names = treeNames({ tree, zones, records, redirects })
   const above = new EnclosingHoldings(names)
+  const declared = new EnclosingHoldings(withoutTransfers(names))
+  /** What came in later takes no name away: that would be a transfer which a tenant can refuse. */
+  const judge = (claim: ClaimedName, find: (among: EnclosingHoldings) => Found): void => {
+    const found = find(above)
+    const isOfTransfer = found.is === 'others' && found.by === 'claim' && isUnder(found.claim)
+    if (!isOfTransfer) return tell(claim, found, names, report)
+    const without = find(declared)
+    if (without.is === 'others' || without.is === 'unowned') {
+      return tell(claim, without, names, report)
+    }
+    const args = [claim.name, found.claim.name]
+    report('name-of-transfer', claim.at(), { args, other: placeOfClaim(found.claim) })
+  }
   for (const entry of tree.of.Service) {
     const name = entry.file.domainKey
     if (name === undefined || !names.isAlone(entry)) continue
-    const found = above.of(entry.tenant, name)
+    const { tenant } = entry
     const at = (): EntryPlace => valueIn(entry, 'spec', 'domain')
-    if (found.is !== 'own') tell({ tenant: entry.tenant, name, at }, found, names, report)
+    judge({ tenant, name, at }, (among) => among.of(tenant, name))
   }
   for (const claim of names.claims()) {
     const held = heldName(claim.name)
-    const claimant = { tenant: claim.tenant, isJudged: true }
-    const seen = { names, claimant, zone: zoneOfName(names, held) }
-    const found = holdingAt(seen, held, true) ?? above.of(claim.tenant, held)
-    // Other rules report duplicates.
-    if (found.is === 'others' && found.by === 'claim' && isTwin(claim, found.claim)) continue
-    tell({ ...claim, at: () => placeOfClaim(claim) }, found, names, report)
+    const { tenant } = claim
+    judge({ ...claim, at: () => placeOfClaim(claim) }, (among) => {
+      const seen = {
+        ...{ names: among.names, claimant: { tenant, isJudged: true } },
+        zone: zoneOfName(names, held),
+      }
+      const found = holdingAt(seen, held, true) ?? among.of(tenant, held)
+      // Other rules report duplicates.
+      const isSame = found.is === 'others' && found.by === 'claim' && isTwin(claim, found.claim)
+      return isSame ? own : found
+    })
   }
   for (const [name, entry] of names.domains) {
     if (mayOverlap(entry.tenant, entry.object.metadata)) continue
     const { tenant } = entry
-    const found = holdingOf(names, { tenant, isDomain: true, isJudged: true }, name)
-    // Nested domains are `delegated-domain-overlap`: the closest of them decides.
-    if (found.is === 'others' && found.by === 'domain') continue
     const at = (): EntryPlace => valueIn(entry, 'spec', 'domain')
-    tell({ tenant, name, at }, found, names, report)
+    judge({ tenant, name, at }, (among) => {
+      const found = holdingOf(among.names, { tenant, isDomain: true, isJudged: true }, name)
+      // Nested domains are `delegated-domain-overlap`: the closest of them decides.
+      return found.is === 'others' && found.by === 'domain' ? own : found
+    })
   }
 }
+
+const own: Found = { is: 'own', by: 'nothing' }
+
+const withoutTransfers = (names: TreeNames): TreeNames => ({
+  ...names,
+  claimsAt: (name) => names.claimsAt(name).filter((claim) => !isUnder(claim)),
+})
+
+const isUnder = ({ layer }: TreeClaim): boolean => layer === 'under'
 
 const isTwin = (a: TreeClaim, b: TreeClaim): boolean =>
   a.kind === b.kind && a.name === b.name && a.type === b.type
@@ -59,11 +87,11 @@ function isOfOne({ settings, folders }: RuleSubject['tree']): boolean {
 
 /** Finds the holding above a name once for all its siblings. */
 class EnclosingHoldings {
-  readonly #names: TreeNames
+  readonly names: TreeNames
   readonly #known = new Map<string, Map<string, Found>>()
 
   constructor(names: TreeNames) {
-    this.#names = names
+    this.names = names
   }
 
   of(tenant: string, name: string): Found {
@@ -73,7 +101,7 @@ class EnclosingHoldings {
     const key = name.includes('\\') ? name : name.slice(name.indexOf('.') + 1)
     let found = known.get(key)
     if (found === undefined) {
-      const [names, claimant] = [this.#names, { tenant, isJudged: true }]
+      const [names, claimant] = [this.names, { tenant, isJudged: true }]
       found = holdingAbove({ names, claimant, zone: zoneOfName(names, name) }, name)
       known.set(key, found)
     }

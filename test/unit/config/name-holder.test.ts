@@ -1,5 +1,5 @@
-// Names that came by zone transfer: the API and the compiler decide alike what other tenants may
-// declare at them, above them and below them.
+// Names that came by zone transfer: what the API takes of other tenants at them, above them and
+// below them. The compiler warns of what was there before.
 import { expect, test } from 'vitest'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -61,6 +61,8 @@ const rows: readonly [NamingKind, string, typeof open | typeof shared, boolean][
   ['Records', '_acme-challenge.www', shared, true],
 ]
 
+const warning = 'name-of-transfer'
+
 test.each(rows)('%s of another tenant at %s', (kind, label, { text, tenants }, isRefused) => {
   const name = `${label}.example.com.`
   const object = declared(kind, 'acme', 'own', specOf[kind](name))
@@ -74,7 +76,23 @@ test.each(rows)('%s of another tenant at %s', (kind, label, { text, tenants }, i
     )
     expect(refusals).toEqual([isRefused ? 'others' : undefined])
     const files = [zonesOf(zone('example.com.', text)), transfer.file, object.file]
-    const { diagnostics } = compile(...files)
-    expect(diagnostics.some(({ code }) => code === 'name-of-other')).toBe(isRefused)
+    const { diagnostics, ok } = compile(...files)
+    const told = diagnostics.filter(({ code }) => code.startsWith('name-of-'))
+    expect([ok, told.map(({ code }) => code)]).toEqual([true, isRefused ? [warning] : []])
   }
+})
+
+test('a name that another tenant holds as well is refused, whatever came in above it', () => {
+  const of = (tenant: string, label: string) =>
+    declared('Service', tenant, label, specOf.Service(`${label}.example.com.`)).file
+  const tenants = ['acme', 'zenith'].map((name) =>
+    sourceFile(
+      `tenants/${name}/tenant.yaml`,
+      JSON.stringify({ apiVersion: 'gslb/v1', kind: 'Tenant', metadata: { name }, spec: {} }),
+    ),
+  )
+  const files = [of('acme', 'a.www'), of('zenith', 'b.a.www'), ...tenants]
+  const { diagnostics } = compile(zonesOf(zone('example.com.', from)), came({}).file, ...files)
+  const told = diagnostics.filter(({ code }) => code.startsWith('name-of-'))
+  expect(told.map(({ code }) => code).sort()).toEqual(['name-of-other', warning])
 })
