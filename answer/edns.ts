@@ -16,7 +16,7 @@ const { Plain: plain, Https: https } = transaction.Carrier
 const optHeaderBytes = 11
 const optionHeaderBytes = 4
 /** RFC 8467 section 4.1: blocks of replies. */
-const paddingBlockBytes = 468
+export const paddingBlockBytes = 468
 /** Family, source, scope. */
 const subnetHeaderBytes = 4
 /** Label count, type, serial. RFC 9660 section 2. */

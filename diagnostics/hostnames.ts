@@ -97,7 +97,9 @@ export const hostnameDiagnostics = {
   'hostname-in-own-zone': {
     severity: 'warning',
     message: 'nodes ask a resolver for %s, though they answer for its zone %s',
-    help: 'write its addresses as ipAddress, or answer: cname in the pool, which is followed here',
+    help:
+      'write its addresses as ipAddress, or answer: cname in the pool, which is followed here; ' +
+      'or splitHorizon: true in the zone, where the resolver knows other addresses',
     cause: ownLookup,
     bad: '# zones: [{ name: example.com. }]\n' + named.replace('example.net', 'example.com'),
     good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443 }',

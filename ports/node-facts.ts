@@ -34,6 +34,8 @@ export interface ShownSource {
   readonly foundAtMs: number
   /** Why it is not as it should be; empty: it is. */
   readonly error: string
+  /** What would make it better; empty: nothing. */
+  readonly note: string
   /** How many members are found by it. */
   readonly members: number
   /** How many of them are not found any more, and held. */

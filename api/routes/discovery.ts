@@ -23,6 +23,9 @@ const Source = Type.Object(
     }),
     foundAt: Unix('When the members that are worst off were found, Unix milliseconds; null: never'),
     error: Type.String({ description: 'Why it fails or is held; empty: neither' }),
+    note: Type.String({
+      description: 'What would make it better, as a right that is missing; empty: nothing',
+    }),
     members: Type.Integer({ description: 'Addresses that pools have by it' }),
     held: Type.Integer({ description: 'How many are not found any more, and stay' }),
     heldSince: Unix('Unix milliseconds; null: none are held'),

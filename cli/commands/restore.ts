@@ -108,7 +108,7 @@ async function restoreFile(
     io.progress?.('restoring the database')
     const tell = rowTeller(backup, io.progress)
     const rows = await withLoneState(settings, ({ sql }) => restoreBackup(sql, backup, tell))
-    return [`${needed(rows)} rows restored`]
+    return [`${needed(rows)} rows restored`, ...missingListLines(settings, backup)]
   }
   const nowMs = systemClock.nowMs()
   const seqAfter = await knownSeq(options, io)
@@ -152,6 +152,22 @@ function listLines(
   }
   if (existsSync(listFile)) return [`the list of nodes stays as it is: ${listFile}`]
   return ['no list of nodes was kept: all nodes count, and get keys of zones (node.unlisted: auto)']
+}
+
+/** A database alone has no list: into a new directory, nodes count that did not before. */
+function missingListLines(
+  { node: { listFile, unlisted } }: Settings,
+  { files }: CheckedBackup,
+): readonly string[] {
+  if (unlisted !== 'auto' || existsSync(listFile)) return []
+  const from = files.has('nodes')
+    ? 'the backup has one, which --only-database leaves out: restore without it, or copy the list ' +
+      'of another control node there'
+    : 'copy that of another control node there, if nodes were listed'
+  return [
+    `there is no list of nodes at ${listFile}: all nodes count, and get keys of zones ` +
+      `(node.unlisted: auto); ${from}`,
+  ]
 }
 
 /** The highest seq that was given or asked for; 0: neither. Each silent node has a sentence. */

@@ -148,7 +148,7 @@ function sourceLines({ sources }: StatusReport, nowMs: number, paint: Paint): st
       ageText(foundAt === null ? null : Math.max(0, (nowMs - foundAt) / 1_000)),
       String(numberAt(source, 'members') ?? 0),
       String(numberAt(source, 'held') ?? 0),
-      textAt(source, 'error'),
+      textAt(source, 'error') || textAt(source, 'note'),
     ]
   })
   return ['', ...columns([heads.map(strong), ...shown], paint)]

@@ -1258,7 +1258,7 @@ export interface paths {
       params: Record<string, never>
       query: Record<string, never>
       body: undefined
-      answer: ({ "name": string; "type": string; "tenants": (string)[]; "state": "ok" | "asking" | "failing" | "held" | "unused"; "foundAt": number | null; "error": string; "members": number; "held": number; "heldSince": number | null })[]
+      answer: ({ "name": string; "type": string; "tenants": (string)[]; "state": "ok" | "asking" | "failing" | "held" | "unused"; "foundAt": number | null; "error": string; "note": string; "members": number; "held": number; "heldSince": number | null })[]
     }
   }
   '/api/v1/discovery/sources/{name}/accept': {

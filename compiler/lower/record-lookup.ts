@@ -87,6 +87,14 @@ export function ownZoneOf(plan: RecordPlan, name: string): string | undefined {
   return isOthers ? undefined : plan.zones[zoneOfName(plan, name) ?? -1]?.name
 }
 
+/** The same where a resolver is asked for the name; undefined as well: it knows it otherwise. */
+export function lookedUpZoneOf(plan: RecordPlan, name: string): string | undefined {
+  const zone = ownZoneOf(plan, name)
+  return zone !== undefined && plan.zones[zoneOfName(plan, name) ?? -1]?.isSplit === true
+    ? undefined
+    : zone
+}
+
 /** The name outside of our zones that aliases lead to from one of ours; '': there is none. */
 export function leadsOutside(tree: Tree, plan: RecordPlan, name: string): string {
   const end = endOfAliases(tree, plan, name)

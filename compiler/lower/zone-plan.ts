@@ -32,6 +32,8 @@ export interface PlannedZone extends RecordZone {
   readonly isInbound?: true
   /** Its names may have addresses that are written at run time. */
   readonly hasUpdates?: true
+  /** Resolvers of the nodes answer otherwise. */
+  readonly isSplit?: true
 }
 
 export interface ZonePlan {
@@ -171,6 +173,7 @@ function declaredZones(
       ...signedBy(zone),
       ...(zone.from !== undefined && { isInbound: true as const }),
       ...(zone.updates === true && { hasUpdates: true as const }),
+      ...(zone.splitHorizon === true && { isSplit: true as const }),
     }
     zones.push(zoneOf(key, parts, own))
   }
@@ -181,7 +184,7 @@ function declaredZones(
 }
 
 type OfDnssec = 'algorithm' | 'hasSignals' | 'csync'
-type Optional = OfDnssec | 'isInbound' | 'hasUpdates'
+type Optional = OfDnssec | 'isInbound' | 'hasUpdates' | 'isSplit'
 
 function signedBy({ dnssec }: Pick<Zone, 'dnssec'>): Pick<PlannedZone, OfDnssec> {
   if (dnssec?.enabled !== true) return {}

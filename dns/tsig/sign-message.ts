@@ -15,10 +15,13 @@ export const unsignedMax = 99
 /** Six octets of the server's time. RFC 8945 section 5.2.3. */
 const timeBytes = 6
 
-/** Octets that a signature adds to a message, the other data of BADTIME included. */
-export function tsigBytesMax({ name, algorithm }: TsigKey): number {
-  return name.length + 10 + algorithm.wire.length + 16 + algorithm.macBytes + timeBytes
+/** Octets that a signature adds to a message. */
+export function tsigBytes({ name, algorithm }: TsigKey): number {
+  return name.length + 10 + algorithm.wire.length + 16 + algorithm.macBytes
 }
+
+/** The same with the other data of BADTIME. */
+export const tsigBytesMax = (key: TsigKey): number => tsigBytes(key) + timeBytes
 
 /** Signs the messages of one direction of one exchange, in the order in which they are sent. */
 export class MessageSigner {

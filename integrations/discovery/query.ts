@@ -43,6 +43,8 @@ export class Query {
   foundAtMs = 0
   /** Why it did not say so last time; empty: it did, or was not asked yet. */
   error = ''
+  /** What would make it better; empty: nothing. */
+  note = ''
   hasTried = false
 
   constructor(source: Source, service: string, parts: QueryParts) {
@@ -91,9 +93,10 @@ export class Query {
     }
   }
 
-  #take({ targets, cursor }: KindAnswer): void {
+  #take({ targets, cursor, note = '' }: KindAnswer): void {
     const { weightLabel } = this.source.settings
     this.#cursor = cursor
+    this.note = note
     if (targets !== null) {
       const checked = checkTargets(targets, weightLabel, this.#parts.allowLocal)
       if (checked.targets.length === 0 && checked.fault !== '') {

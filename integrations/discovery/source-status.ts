@@ -13,6 +13,8 @@ export interface SourceStatus {
   readonly foundAtMs: number
   /** What is wrong; empty: nothing. */
   readonly error: string
+  /** What would make it better; empty: nothing. */
+  readonly note: string
   readonly members: number
   readonly held: number
   /** Unix epoch; 0: none are held. */
@@ -43,6 +45,7 @@ export function sourceStatus(
     ...{ name, type, tenants, state, held },
     foundAtMs: earliest(known.map(({ foundAtMs }) => foundAtMs)),
     error: fault ?? known.find(({ held: some }) => some !== null)?.error ?? '',
+    note: queries.map(({ note }) => note).find((note) => note !== '') ?? '',
     members: known.reduce((sum, { members }) => sum + members.length, 0),
     heldSinceMs: earliest(holds.map(({ sinceMs }) => sinceMs)),
   }

@@ -40,6 +40,8 @@ export interface KindAnswer {
   readonly targets: readonly RawTarget[] | null
   /** Handed to the next request; empty: there is none. */
   readonly cursor: string
+  /** What would make it better, a sentence without its full stop. Left out: nothing. */
+  readonly note?: string
 }
 
 export interface Asked {

@@ -259,6 +259,14 @@ export const Zone = Type.Object(
       }),
     ),
     from: Type.Optional(From),
+    splitHorizon: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether resolvers of the nodes know other addresses for its names, as inside of a ' +
+          'company: no warning then where a member or an ALIAS is looked up there. Without it: ' +
+          '`hostname-in-own-zone` and `alias-target-own` warn.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A zone that this server is authoritative for.' },
 )

@@ -27,8 +27,7 @@ export const certificatesFrom = (
   files: Parameters<typeof pairsIn>[1],
   log: Log,
   nowMs: () => number = Date.now,
-): TlsCertificates =>
-  new TlsCertificates(sourcesOf(pairsIn('dns.tls', files)), log, nowMs)
+): TlsCertificates => new TlsCertificates(sourcesOf(pairsIn('dns.tls', files)), log, nowMs)
 const authority = `[ca]
 default_ca = own
 [own]

@@ -11,6 +11,7 @@ import { checkTsig } from '#dns/tsig/check-tsig.ts'
 import {
   appendUnproven,
   MessageSigner,
+  tsigBytes,
   tsigBytesMax,
   unprovenBytes,
 } from '#dns/tsig/sign-message.ts'
@@ -238,6 +239,7 @@ export class Exchange {
   ): number | LongReply {
     readForOpt(tx, message, into)
     if (tx.ednsVersion !== 0) return this.#bare(tx, message, Rcode.BadVers, into)
+    const paddedFor = tx.wantsPadding ? tsigBytes(signature.key) : undefined
     const opt = optOf(tx, into)
     const room = sizeLimit(tx) - reserved
     const { counters, transport } = tx
@@ -250,7 +252,7 @@ export class Exchange {
         return this.#outcome(message, signature).then((outcome) => {
           counters.reply(outcome.rcode, 0)
           const head = writeHead(message, outcome.rcode, octets)
-          return opt.length === 0 ? head : appendOpt(octets, head, opt, outcome, room)
+          return opt.length === 0 ? head : appendOpt(octets, head, opt, outcome, room, paddedFor)
         })
       },
       end: () => undefined,

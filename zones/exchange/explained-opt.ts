@@ -1,5 +1,6 @@
-// Explains the rcode of a reply to an update in its OPT record. RFC 8914.
+// Explains the rcode of a reply to an update in its OPT record (RFC 8914), and pads it (RFC 8467).
 import { EdnsOption, ExtendedError } from '#dns/edns-codes.ts'
+import { paddingBlockBytes } from '#answer/edns.ts'
 import { HeaderOffset } from '#dns/header.ts'
 import { Rcode } from '#dns/rcode.ts'
 import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
@@ -16,6 +17,7 @@ const infoCodes: ReadonlyMap<Rcode, number> = new Map<Rcode, number>([
 
 /**
  * @param room of the reply, without its signature
+ * @param paddedFor octets of the signature that follows; left out: the reply is not padded
  * @returns where the record ends
  */
 export function appendOpt(
@@ -24,11 +26,27 @@ export function appendOpt(
   opt: Uint8Array,
   { rcode, why }: UpdateOutcome,
   room: number,
+  paddedFor?: number,
 ): number {
   into.set(opt, at)
   into[HeaderOffset.ArCount + 1] = 1
-  const from = at + opt.length
-  if (why === '') return from
+  let end = at + opt.length
+  if (why !== '') end = appendReason(into, end, rcode, why, room)
+  if (paddedFor !== undefined) end = appendPadding(into, end, room, paddedFor)
+  new DataView(into.buffer, into.byteOffset).setUint16(
+    at + optHeaderBytes - 2,
+    end - at - optHeaderBytes,
+  )
+  return end
+}
+
+function appendReason(
+  into: Uint8Array,
+  from: number,
+  rcode: Rcode,
+  why: string,
+  room: number,
+): number {
   const reason = cutText(why, reasonBytesMax)
   const option = Buffer.alloc(6)
   const text = from + option.length + reason.length > room ? Buffer.alloc(0) : reason
@@ -37,11 +55,20 @@ export function appendOpt(
   option.writeUInt16BE(infoCodes.get(rcode) ?? ExtendedError.Other, 4)
   into.set(option, from)
   into.set(text, from + option.length)
-  const end = from + option.length + text.length
-  const lengthAt = at + optHeaderBytes - 2
-  const dataBytes = end - at - optHeaderBytes
-  into[lengthAt] = dataBytes >> 8
-  into[lengthAt + 1] = dataBytes & 0xff
+  return from + option.length + text.length
+}
+
+/** The whole message, with its signature, has whole blocks. */
+function appendPadding(into: Uint8Array, from: number, room: number, signature: number): number {
+  const option = Buffer.alloc(4)
+  const start = from + option.length
+  if (start > room) return from
+  const over = (start + signature) % paddingBlockBytes
+  const end = Math.min(over === 0 ? start : start + paddingBlockBytes - over, room)
+  option.writeUInt16BE(EdnsOption.Padding, 0)
+  option.writeUInt16BE(end - start, 2)
+  into.set(option, from)
+  into.fill(0, start, end)
   return end
 }
 

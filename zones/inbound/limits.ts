@@ -27,6 +27,8 @@ export const inboundTimers = Object.freeze({
   expireMaxMs: 42 * 86_400_000,
   /** Pause after a failure while no SOA record is known: the first, and the longest. */
   firstRetry: Object.freeze({ firstMs: 2_000, mostMs: 120_000 }),
+  /** A contact that another node noted further in the future does not count: its clock is wrong. */
+  contactAheadMs: 300_000,
   /** Part by which pauses are shortened at random, so that nodes do not ask together. */
   jitter: 0.1,
   /** Pause between two looks that NOTIFY asks for. */

@@ -364,9 +364,15 @@ export class ZoneFollower {
   async #hearOthers(): Promise<void> {
     const { clock, sharedContactMs } = this.#parts
     const atMs = await sharedContactMs()
+    const aheadMs = atMs - clock.nowMs()
     if (atMs === 0) return
+    // From a clock that is wrong: it would hold off the end of a zone for as long as it is ahead.
+    if (aheadMs > inboundTimers.contactAheadMs) {
+      const { name, log } = this.#parts
+      return log.warn({ zone: name, aheadMs }, 'another node has heard a primary in the future')
+    }
     // Clocks of nodes differ a little: what is to come is now.
-    const agoMs = Math.max(0, clock.nowMs() - atMs)
+    const agoMs = Math.max(0, -aheadMs)
     this.#contactMs = Math.max(this.#contactMs, clock.monotonicMs() - agoMs)
   }
 

@@ -1,5 +1,5 @@
 // Checks pools against the services that name them.
-import { endOfAliases, leadsOutside, ownZoneOf } from '#compiler/lower/record-lookup.ts'
+import { endOfAliases, leadsOutside, lookedUpZoneOf } from '#compiler/lower/record-lookup.ts'
 import { neededFamilyOf } from '#compiler/redundancy/pool-demand.ts'
 import { fallbackPoolOf, namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
@@ -274,7 +274,7 @@ function checkLookups(subject: RuleSubject, pool: Entry<'Pool'>, report: TreeRep
   const loops = edgesOf(subject, pool).filter(({ pools }) => pools.includes(pool))
   for (const [i, member] of members.entries()) {
     const hostname = isHostname(member) ? hostnameKey(member.hostname) : undefined
-    const zone = hostname === undefined ? undefined : ownZoneOf(records, hostname)
+    const zone = hostname === undefined ? undefined : lookedUpZoneOf(records, hostname)
     if (hostname === undefined || zone === undefined) continue
     if (loops.some((loop) => loop.member === i)) continue
     const suggestion = leadsOutside(tree, records, hostname)

@@ -6,7 +6,7 @@ import {
   aliasesMax,
   isNowhere,
   leadsOutside,
-  ownZoneOf,
+  lookedUpZoneOf,
   targetOfAlias,
 } from '#compiler/lower/record-lookup.ts'
 import {
@@ -223,7 +223,7 @@ function tellOwnTarget(
   target: string,
   report: TreeReport,
 ): void {
-  if (ownZoneOf(plan, target) === undefined) return
+  if (lookedUpZoneOf(plan, target) === undefined) return
   const { name } = rrset.model
   const at = placeOfRrset(rrset, 'values', 0)
   const suggestion = undoubled(plan, target) || leadsOutside(tree, plan, target)

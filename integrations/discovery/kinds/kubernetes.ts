@@ -35,27 +35,42 @@ export const kubernetes: DiscoveryKind = {
       if (!access.ok) return access
       const slices: Slices = { access: access.value, service, timeoutMs, signal }
       let next = nowMs() < refusedUntilMs(cursor) ? cursor : ''
+      const [namespace = ''] = service.split('/')
       if (version.test(cursor)) {
         const seen = await watch(slices, cursor)
         if (!seen.ok) return seen
-        if (seen.value === 'refused') next = `${refused}${nowMs() + discoveryLimits.refusedMs}`
-        else if (seen.value !== 'news') return ok({ targets: null, cursor: seen.value.version })
+        if (seen.value === 403 || seen.value === 405) {
+          next = `${refused}${nowMs() + discoveryLimits.refusedMs} ${seen.value}`
+        } else if (seen.value !== 'news') return ok({ targets: null, cursor: seen.value.version })
       }
       const found = await list(slices)
       if (!found.ok) return found
       const { targets, version: read } = found.value
-      return ok({ targets, cursor: next === '' ? read : next })
+      return next === ''
+        ? ok({ targets, cursor: read })
+        : ok({ targets, cursor: next, note: noteOf(next, namespace) })
     },
+}
+
+function noteOf(cursor: string, namespace: string): string {
+  const why = cursor.endsWith(' 403')
+    ? `its account may not watch (403): grant it the verb watch on endpointslices of the API group ` +
+      `discovery.k8s.io in the namespace ${namespace}`
+    : 'its API takes no watch (405)'
+  return `${why}; until then it is asked each interval`
 }
 
 /** It has no spaces; 0 would be any version. */
 const version = /^(?!0$)[\w.:-]{1,64}$/
 
-/** Begins the cursor of a watch that the server refuses, before the time until it is believed. */
+/**
+ * Begins the cursor of a watch that the server refuses, before the time until it is believed, and
+ * the status.
+ */
 const refused = 'refused until '
 
 function refusedUntilMs(cursor: string): number {
-  return cursor.startsWith(refused) ? Number(cursor.slice(refused.length)) : 0
+  return cursor.startsWith(refused) ? Number.parseInt(cursor.slice(refused.length), 10) : 0
 }
 
 /** What is asked of the EndpointSlices of a Service. */
@@ -110,7 +125,7 @@ async function list(
 }
 
 /** How a watch ended; a version: without news, which it has told of up to there. */
-type Seen = 'news' | 'refused' | { readonly version: string }
+type Seen = 'news' | 403 | 405 | { readonly version: string }
 
 /** Waits until slices change, for a while. */
 async function watch(slices: Slices, since: string): Promise<Result<Seen, string>> {
@@ -125,7 +140,7 @@ async function watch(slices: Slices, since: string): Promise<Result<Seen, string
   )
   if (!answer.ok) return answer
   if (answer.value === 410) return ok('news')
-  if (typeof answer.value === 'number') return ok('refused')
+  if (typeof answer.value === 'number') return ok(answer.value === 403 ? 403 : 405)
   const { host } = new URL(slices.access.server)
   if (!answer.value.ok) return err(`${host}: ${answer.value.error}`)
   // A Service that is rolled out changes many times in a moment.
@@ -144,7 +159,7 @@ async function watch(slices: Slices, since: string): Promise<Result<Seen, string
 export async function newsIn(
   lines: AsyncIterable<string>,
   since: string,
-): Promise<Result<Exclude<Seen, 'refused'>, string>> {
+): Promise<Result<Exclude<Seen, number>, string>> {
   let last = since
   for await (const line of lines) {
     const { type, object } = fieldsOf(parseJson(line))

@@ -7,7 +7,7 @@ import type { RuleSubject } from '#compiler/rules/tree/tree-rule.ts'
 import { zoneCuts } from '#compiler/rules/tree/records.ts'
 import type { Entry, PlannedRrset } from '#compiler/tree/tree.ts'
 import { sourceFile } from './fixture.ts'
-import { compile, messagesOf, records, settings, top } from './record-files.ts'
+import { compile, messagesOf, records, settings, top, zone, zonesOf } from './record-files.ts'
 
 const pool = (answer: string): SourceFile =>
   sourceFile(
@@ -263,4 +263,19 @@ test('20,000 zones and as many DNAMEs are not looked at in pairs', () => {
   })
   expect(found).toEqual([['x.d7.example.com.', 'd7.example.com.']])
   expect(dnames.steps + zoneAt.steps).toBeLessThan(20 * count)
+})
+
+test.each([
+  ['', ['alias-target-own', 'hostname-in-own-zone']],
+  [', splitHorizon: true', []],
+])('names of an own zone%s that resolvers are asked for are told: %j', (more, told) => {
+  const pool = `${top('Pool', 'web')}spec: { members: [{ hostname: www.example.com., port: 443 }] }\n`
+  const alias = '{ name: app, type: ALIAS, values: [www] }'
+  const { diagnostics } = compile(
+    zonesOf(zone('example.com.', more)),
+    records([alias, '{ name: www, type: A, values: [192.0.2.10] }']),
+    sourceFile('tenants/default/pools/web.yaml', pool),
+  )
+  const own = diagnostics.map(({ code }) => code).filter((code) => code.includes('-own'))
+  expect(own.toSorted()).toEqual(told)
 })

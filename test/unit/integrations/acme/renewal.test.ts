@@ -24,7 +24,10 @@ const wanted = (days: number) => ({
     window: null,
   },
 })
-const others = Array.from({ length: acmeStateLimits.pausesMax }, (_, i) => ({ ...pause, wish: `${i}` }))
+const others = Array.from({ length: acmeStateLimits.pausesMax }, (_, i) => ({
+  ...pause,
+  wish: `${i}`,
+}))
 
 describe('a certificate is asked for', () => {
   test.each([

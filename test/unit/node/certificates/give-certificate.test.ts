@@ -46,7 +46,7 @@ function asked(
   const report = { ...reportOf(name, { role }), sealTo: question.sealTo }
   const give = givingCertificate({
     vault: {
-      state: { ...emptyState, account, certificate: has, beforeEndsMs } as typeof emptyState,
+      state: { ...emptyState, account, certificate: has, beforeEndsMs },
     },
     inventory: { counted: () => (isCounted ? report : undefined) },
     ...{ key: signer, clock: new FakeTime(atMs).clock },

@@ -103,6 +103,18 @@ describe('the list of nodes', () => {
     expect(areAllCounted()).toBe(false)
   })
 
+  test('is missing where the database alone comes back, and the restore says so', async () => {
+    writeFileSync(join(dataDir, 'nodes'), line)
+    await take()
+    const { exit, out } = await restore('--only-database')
+    expect(exit).toBe(0)
+    expect(out).toContain(`there is no list of nodes at ${restored()}: all nodes count`)
+    expect(out).toContain('the backup has one, which --only-database leaves out')
+    writeFileSync(restored(), line)
+    const again = await runCli('restore', file, '--data-dir', fresh(), '--only-database')
+    expect(again.out).not.toContain('no list of nodes')
+  })
+
   test('is closed where the backup is too old to have it', async () => {
     await take()
     makeOld()

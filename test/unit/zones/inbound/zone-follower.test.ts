@@ -246,6 +246,24 @@ describe('two control nodes follow one zone', () => {
     expect(far.follower.status().state).toBe('failing')
   }, 20_000)
 
+  test.each([
+    [false, 60_000],
+    [true, 3_600_000],
+    [true, 60 * 86_400_000],
+  ])(
+    'whether it ends (%j) where a contact is noted %d ms in the future',
+    async (ends, ms) => {
+      const [near, far] = await pair(zoneAt(1))
+      near.serials.set(53, undefined)
+      for (let i = 0; i < 150; i++) {
+        near.shared.contactMs = near.time.clock.nowMs() + ms
+        await near.pass(600_000)
+      }
+      expect(near.stored?.isExpired).toBe(ends)
+    },
+    20_000,
+  )
+
   test('one that is cut off marks nothing where it is told of contacts', async () => {
     const [near, far] = await pair(zoneAt(1))
     near.shared.contactMs = near.contactAtMs

@@ -141,9 +141,9 @@ describe('a watch', () => {
       'that the account may not ask for',
       { status: 403, json: status(403, 'Forbidden', 'cannot watch') },
       '192.0.2.7:8080',
-      'refused until 601000',
+      'refused until 601000 403',
     ],
-    ['that is not known', { status: 405, text: '' }, '192.0.2.7:8080', 'refused until 601000'],
+    ['that is not known', { status: 405, text: '' }, '192.0.2.7:8080', 'refused until 601000 405'],
   ]
   test.each(rows)('%s: the list is asked for where there is news', async (_, said, found, next) => {
     const seen = await watched(said)
@@ -182,9 +182,13 @@ describe('a watch', () => {
   })
 
   test('that was refused is asked for again when ten minutes are over', async () => {
-    const cursors = ['', 'refused until 1001', 'refused until 999']
+    const cursors = ['', 'refused until 1001 403', 'refused until 999 403']
     const all = await Promise.all(cursors.map((cursor) => watched({ text: '' }, cursor)))
-    expect(all.map(({ next }) => next)).toEqual(['30', 'refused until 1001', '30'])
+    expect(all.map(({ next }) => next)).toEqual(['30', 'refused until 1001 403', '30'])
+    const notes = all.map(({ answer }) => (answer.ok ? answer.value.note : ''))
+    const grant = 'grant it the verb watch on endpointslices of the API group discovery.k8s.io'
+    expect(notes).toEqual([undefined, expect.stringContaining(grant), undefined])
+    expect(notes[1]).toContain('namespace web')
     expect(all.flatMap(({ urls }) => urls).filter((url) => url.includes('watch'))).toEqual([])
     const { waits } = kindNamed('kubernetes')!
     expect([...cursors, '0', '10'].map(waits!)).toEqual([false, false, false, false, true])
