@@ -12,8 +12,10 @@ export interface TcpLimits {
   /** How long `close` waits for a client that has all its answers, and is to close its half. */
   readonly lingerMs: number
   /**
-   * Times two batches of replies (128 KiB) is the most that clients who do not read can hold; over
-   * HTTPS besides, 128 KiB of requests and what nghttp2 keeps of each of them (https-limits.ts).
+   * Times two batches of replies (128 KiB) is the most that clients who do not read can hold of
+   * ours, over HTTPS with 128 KiB of requests (https-limits.ts) besides. A connection over HTTPS
+   * with 99 replies of 60,000 octets that nobody read took 1.2 MiB of memory in all: the rest is
+   * what TLS, nghttp2 and the allocator keep.
    */
   readonly connectionsMax: number
   /** Per client: an IPv4 address, or an IPv6 /64 (one subscriber owns at least that). */

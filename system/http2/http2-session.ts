@@ -14,7 +14,7 @@ import {
 import type { Nghttp2 } from './nghttp2.ts'
 
 /** RFC 9113 section 7. */
-export const Http2Error = { None: 0, RefusedStream: 7, EnhanceYourCalm: 11 } as const
+export const Http2Error = { None: 0, Internal: 2, RefusedStream: 7, EnhanceYourCalm: 11 } as const
 /** RFC 9113 section 6. */
 const FrameType = { Data: 0, Headers: 1, Settings: 4, Ping: 6 } as const
 const endOfStream = 1
@@ -148,6 +148,8 @@ export class Http2Session {
   #session: number
   /** nghttp2 has given it up: it must not be given octets any more. */
   #isFailed = false
+  /** nghttp2 did not take, or could not make, what is to be sent. */
+  #isMute = false
   /** The stream whose headers come, and what they have so far. */
   #stream = 0
   #headerBytes = 0
@@ -157,10 +159,10 @@ export class Http2Session {
     this.#core = core
     this.#listener = listener
     const { native, memory, base } = core
-    const failed = native.open(base)
-    assert(failed === 0, 'nghttp2 has memory for a session')
-    this.#session = readAddress(memory, 0)
-    native.settings(this.#session, 0, base + entriesAt, 2)
+    // Without memory it is over before it begins.
+    this.#session = native.open(base) === 0 ? readAddress(memory, 0) : 0
+    if (this.#session === 0) return
+    this.#submitted(native.settings(this.#session, 0, base + entriesAt, 2))
   }
 
   /** @returns false: the session is over */
@@ -174,32 +176,43 @@ export class Http2Session {
 
   /** @returns what is to be sent; undefined: nothing, until something comes or is answered */
   output(): Buffer | undefined {
-    if (this.#session === 0) return undefined
+    if (this.#session === 0 || this.#isMute) return undefined
     const used = this.#call(() => this.#gather())
     return used === 0 ? undefined : Buffer.from(this.#core.memory.subarray(outAt, outAt + used))
   }
 
   /** Nothing more is read: it has ended, or it was ended. */
   get isOver(): boolean {
-    return this.#session === 0 || this.#core.native.wantsRead(this.#session) === 0
+    if (this.#session === 0 || this.#isMute) return true
+    return this.#core.native.wantsRead(this.#session) === 0
   }
 
-  /** @param fields names in small letters, at most 8 in 2 KiB. `body` is not to be changed. */
+  /**
+   * A stream that takes no reply, as one that was answered before, is reset.
+   *
+   * @param fields names in small letters, at most 8 in 2 KiB. `body` is not to be changed.
+   */
   respond(
     stream: number,
     fields: readonly (readonly [name: string, value: string])[],
     body: Uint8Array,
   ): void {
     if (this.#session === 0) return
+    // nghttp2 1.70 takes a second reply, and sends both.
+    if (this.#replies.has(stream)) return this.reset(stream, Http2Error.Internal)
     const { native, base } = this.#core
     this.#writeFields(fields)
     this.#replies.set(stream, { octets: body, sent: 0 })
-    native.respond(this.#session, stream, base + fieldsAt, fields.length, base + providerAt)
+    const place = [base + fieldsAt, fields.length, base + providerAt] as const
+    if (native.respond(this.#session, stream, ...place) === 0) return
+    this.#replies.delete(stream)
+    this.reset(stream, Http2Error.Internal)
   }
 
   /** Ends a stream. */
   reset(stream: number, code: number): void {
-    if (this.#session !== 0) this.#core.native.reset(this.#session, 0, stream, code)
+    if (this.#session === 0) return
+    this.#submitted(this.#core.native.reset(this.#session, 0, stream, code))
   }
 
   /** Takes no more requests; those that have begun may be answered. */
@@ -207,12 +220,13 @@ export class Http2Session {
     if (this.#session === 0) return
     const { native } = this.#core
     const last = native.lastStream(this.#session)
-    native.goAway(this.#session, 0, last, Http2Error.None, 0, 0)
+    this.#submitted(native.goAway(this.#session, 0, last, Http2Error.None, 0, 0))
   }
 
   /** Ends at once: only why is still to be sent. */
   terminate(code: number): void {
-    if (this.#session !== 0) this.#core.native.terminate(this.#session, code)
+    if (this.#session === 0) return
+    this.#submitted(this.#core.native.terminate(this.#session, code))
   }
 
   /** Gives its memory back; it is over. */
@@ -222,6 +236,11 @@ export class Http2Session {
     this.#core.native.free(this.#session)
     this.#session = 0
     this.#replies.clear()
+  }
+
+  /** What a peer is to know and is not told ends the session. */
+  #submitted(result: number): void {
+    this.#isMute ||= result < 0
   }
 
   #call(what: (native: Nghttp2) => number): number {
@@ -243,6 +262,7 @@ export class Http2Session {
     let used = 0
     while (used + frameBytesMax <= outBytesMax) {
       const bytes = native.send(this.#session, base)
+      this.#submitted(bytes)
       if (bytes <= 0) break
       assert(bytes <= frameBytesMax, 'a frame is not longer than its bound')
       native.copy(base + outAt + used, readAddress(memory, 0), bytes)

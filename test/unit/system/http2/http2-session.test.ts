@@ -168,3 +168,30 @@ test('a reply of no octets ends its stream', () => {
   expect(closed).toEqual([1])
   session.free()
 })
+
+const replies: Parameters<ReturnType<typeof engine.open>['respond']>[1] = [[':status', '200']]
+
+test('a stream that is answered twice ends, and the others go on', () => {
+  const session = engine.open(quiet)
+  expect(session.take(Buffer.concat([opening(), asks(1), asks(3)]))).toBe(true)
+  session.respond(1, replies, Buffer.from('first'))
+  session.respond(1, replies, Buffer.from('second'))
+  session.respond(3, replies, Buffer.from('other'))
+  const sent = session.output()!
+  expect(framesOf(sent)).toContainEqual([Type.Reset, 1, Http2Error.Internal])
+  expect(framesOf(sent).filter(([type]) => type === Type.Data)).toEqual([[Type.Data, 3]])
+  expect(session.isOver).toBe(false)
+  session.free()
+})
+
+test.each<[string, (session: ReturnType<typeof engine.open>) => void]>([
+  ['a reply', (session) => session.respond(0, replies, Buffer.from('x'))],
+  ['an end', (session) => session.reset(0, Http2Error.None)],
+])('%s of a stream that cannot be ends the session', (_what, submit) => {
+  const session = engine.open(quiet)
+  expect(session.take(Buffer.concat([opening(), asks(1)]))).toBe(true)
+  expect(session.isOver).toBe(false)
+  submit(session)
+  expect([session.isOver, session.output()]).toEqual([true, undefined])
+  session.free()
+})
