@@ -56,7 +56,7 @@ export interface CertificateFacts {
 
 /** A certificate of an ACME server. */
 export interface RenewalFacts {
-  /** Of `acme.certificates`; '': `acme.names`. */
+  /** An entry of `acme.certificates`; '': `acme.names`. */
   readonly entry: string
   readonly names: readonly string[]
   /** Why the last try failed, a sentence without its full stop; null: it did not. */

@@ -1,6 +1,6 @@
 // The port to the certificates of an ACME server, and to the state of their next orders.
 export interface CertificateView {
-  /** Of `acme.certificates`; null: that of `acme.names`. */
+  /** Its entry in `acme.certificates`; null: that of `acme.names`. */
   readonly entry: string | null
   readonly directory: string
   /** Names in the settings. */
@@ -37,6 +37,6 @@ export interface CertificateView {
 }
 
 export interface Certificates {
-  /** Those that the settings ask for. */
+  /** What the settings ask for. */
   readonly view: () => readonly CertificateView[]
 }

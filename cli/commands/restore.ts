@@ -161,8 +161,8 @@ function missingListLines(
 ): readonly string[] {
   if (unlisted !== 'auto' || existsSync(listFile)) return []
   const from = files.has('nodes')
-    ? 'the backup has one, which --only-database leaves out: restore without it, or copy the list ' +
-      'of another control node there'
+    ? 'the backup has one, which --only-database leaves out: restore without it, or copy the ' +
+      'list of another control node there'
     : 'copy that of another control node there, if nodes were listed'
   return [
     `there is no list of nodes at ${listFile}: all nodes count, and get keys of zones ` +

@@ -28,7 +28,7 @@ import { isFor, renewAtMs, replacedFault, whyAtAll, whyNow } from './renewal.ts'
 export interface AcmeKeeperParts {
   readonly vault: Omit<OneCertificate, 'fault'>
   readonly wish: AcmeWish
-  /** Of `acme.certificates`; '': `acme.names`. */
+  /** An entry of `acme.certificates`; '': `acme.names`. */
   readonly entry: string
   /** The terms of service of the CA were agreed to. */
   readonly agreesToTerms: boolean

@@ -94,7 +94,7 @@ export interface AcmeState extends CertificateState {
   readonly account: AcmeAccount | null
   /** The process that orders, one certificate at a time; null: none does. */
   readonly holder: string | null
-  /** Of all certificates, the newest first. */
+  /** All certificates have them together; the newest first. */
   readonly pauses: readonly AcmePause[]
   readonly challenges: readonly HttpChallenge[]
   /** By their entries in `acme.certificates`. */
@@ -120,7 +120,7 @@ export const acmeStateLimits = {
   pausesMax: 40,
   /** Certificates beside that of `acme.names`, with those that settings do not name any more. */
   moreMax: 40,
-  /** Those are forgotten so long after their end, or their last failure. */
+  /** The latter are forgotten so long after their end, or their last failure. */
   keptMs: 30 * 86_400_000,
   /** Characters of an address. */
   whyMax: 500,

@@ -25,7 +25,7 @@ export interface NodeAcme {
 }
 
 export interface WantedCertificate {
-  /** Of `acme.certificates`; '': `acme.names`. */
+  /** An entry of `acme.certificates`; '': `acme.names`. */
   readonly entry: string
   readonly wish: AcmeWish
 }

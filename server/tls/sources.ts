@@ -18,7 +18,7 @@ export interface NamedFiles extends TlsFiles {
 /** What an ACME server gives. */
 interface NamedGiven {
   readonly name: string
-  /** Of `acme.certificates`; '': the certificate of `acme.names`. */
+  /** A key of `acme.certificates`; '': the certificate of `acme.names`. */
   readonly entry: string
 }
 

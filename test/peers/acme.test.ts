@@ -112,7 +112,7 @@ test('a first start gets a certificate, which DNS over TLS and HTTPS and the API
   expect(said).toContain('192.0.2.1')
 })
 
-test('an entry has a certificate of its own, which is shown where it is used and asked for', async () => {
+test('an entry has a certificate of its own, shown where it is used and asked for', async () => {
   const shown = async (): Promise<string | undefined> =>
     servedAt(ports.api, [], inner).then(
       ({ subjectaltname }) => subjectaltname,

@@ -269,7 +269,8 @@ test.each([
   ['', ['alias-target-own', 'hostname-in-own-zone']],
   [', splitHorizon: true', []],
 ])('names of an own zone%s that resolvers are asked for are told: %j', (more, told) => {
-  const pool = `${top('Pool', 'web')}spec: { members: [{ hostname: www.example.com., port: 443 }] }\n`
+  const members = '[{ hostname: www.example.com., port: 443 }]'
+  const pool = `${top('Pool', 'web')}spec: { members: ${members} }\n`
   const alias = '{ name: app, type: ALIAS, values: [www] }'
   const { diagnostics } = compile(
     zonesOf(zone('example.com.', more)),

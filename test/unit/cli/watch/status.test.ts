@@ -60,11 +60,11 @@ const discovery: ServerPorts['discovery'] = {
     {
       ...{ name: 'consul', type: 'consul', tenants: ['default'], state: 'held' },
       ...{ foundAtMs: Date.now() - 630_000, error: '2 of 3 members are not found any more' },
-      ...{ members: 3, held: 2, heldSinceMs: 1 },
+      ...{ members: 3, held: 2, heldSinceMs: 1, note: '' },
     },
     {
       ...{ name: 'list', type: 'file', tenants: ['*'], state: 'unused', foundAtMs: 0, error: '' },
-      ...{ members: 0, held: 0, heldSinceMs: 0 },
+      ...{ members: 0, held: 0, heldSinceMs: 0, note: 'grant it a watch' },
     },
   ],
 }

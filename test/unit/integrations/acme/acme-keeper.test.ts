@@ -41,11 +41,10 @@ function world(
     askRenewal: AskRenewal
     externalAccount: () => Result<ExternalAccount, string>
     order: OrderCertificate
-    entry: string
   }> = {},
 ) {
   const { node = 'c1', store = memoryStore(), time = new FakeTime(began) } = options
-  const { entry = '', names = ['ns.example.com'], offsetMs = 0, canProve = () => true } = options
+  const { names = ['ns.example.com'], offsetMs = 0, canProve = () => true } = options
   const { log, lines } = keptLog()
   store.nowMs = options.databaseNowMs ?? time.clock.nowMs
   const copy = { read: () => undefined, write: () => undefined }
@@ -54,8 +53,8 @@ function world(
   const ca = standInCa(answer, offsetMs)
   const keeper = new AcmeKeeper({
     ...{
-      vault: vault.of(entry),
-      entry,
+      vault: vault.of(''),
+      entry: '',
       wish: { directory: options.directory ?? directory, names },
       contact: [],
     },
@@ -460,57 +459,4 @@ test('a pause is one for all, whatever the clocks of the control nodes say', asy
   time.pass(5 * hourMs)
   await other.look()
   expect(other.asked).toHaveLength(1)
-})
-
-test('certificates of several entries are kept apart, and have one account', async () => {
-  const [store, time] = [memoryStore(), new FakeTime(began)]
-  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
-  const inner = { entry: 'inner', names: ['inner.example.com'] }
-  const [one, other] = [{}, inner].map((more) => world(answer, { store, time, ...more }))
-  await one!.look()
-  const first = one!.vault.state.certificate
-  await other!.look()
-  await one!.look()
-  const { state } = one!.vault
-  expect(state.certificate).toEqual(first)
-  expect(state.more['inner']!.certificate!.names).toEqual(inner.names)
-  expect(other!.asked[0]!.account).toEqual(one!.asked[0]!.account)
-  expect([one!.asked.length, other!.asked.length, state.holder]).toEqual([1, 1, null])
-  // An entry that is not known has none.
-  expect(one!.vault.of('constructor').state.certificate).toBeNull()
-})
-
-test('a failure of one entry is not that of the others, but limited rates hold them up', async () => {
-  const [store, time] = [memoryStore(), new FakeTime(began)]
-  let code = 'challenge'
-  const fails: Answer = () => err({ code, message: 'no', retryAfterMs: null })
-  const inner = world(fails, { store, time, entry: 'inner' })
-  const names = ['other.example.com']
-  const outer = world(() => ok(orderedAt(time.clock.nowMs())), { store, time, names })
-  await inner.look()
-  await outer.look()
-  expect(outer.vault.state).toMatchObject({ failure: null, more: { inner: { certificate: null } } })
-  expect(outer.vault.of('inner').state.failure).toMatchObject({ code: 'challenge' })
-  code = 'rateLimited'
-  time.pass(outer.vault.state.certificate!.renewAtMs - began)
-  await inner.look()
-  await outer.look()
-  expect(outer.asked).toHaveLength(1)
-  time.pass(2 * 3_600_000)
-  await outer.look()
-  expect(outer.asked).toHaveLength(2)
-})
-
-test('an entry that settings name no more is forgotten a month after its certificate', async () => {
-  const [store, time] = [memoryStore(), new FakeTime(began)]
-  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
-  const [gone, stays] = ['gone', 'stays'].map((entry) => world(answer, { store, time, entry }))
-  await gone!.look()
-  await stays!.look()
-  time.pass(lifeMs)
-  await stays!.look()
-  expect(Object.keys(stays!.vault.state.more)).toEqual(['gone', 'stays'])
-  time.pass(lifeMs + 31 * 86_400_000)
-  await stays!.look()
-  expect(Object.keys(stays!.vault.state.more)).toEqual(['stays'])
 })

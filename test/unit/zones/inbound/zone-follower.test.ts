@@ -253,7 +253,7 @@ describe('two control nodes follow one zone', () => {
   ])(
     'whether it ends (%j) where a contact is noted %d ms in the future',
     async (ends, ms) => {
-      const [near, far] = await pair(zoneAt(1))
+      const [near] = await pair(zoneAt(1))
       near.serials.set(53, undefined)
       for (let i = 0; i < 150; i++) {
         near.shared.contactMs = near.time.clock.nowMs() + ms

@@ -1,0 +1,104 @@
+// Certificates of several entries: what each has for itself, and what they share.
+import { expect, test } from 'vitest'
+import { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
+import type { CaProblem } from '#integrations/acme/ca-transport.ts'
+import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
+import type { OrderedCertificate } from '#integrations/acme/order-certificate.ts'
+import { Random } from '#lib/random.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { keptLog, lifeMs, memoryStore, orderedAt, standInCa } from '#test/support/certificates.ts'
+import type { MemoryStore } from '#test/support/certificates.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+
+const began = Date.UTC(2026, 10, 30)
+const directory = 'https://ca.test/dir'
+type Answer = () => Result<OrderedCertificate, CaProblem>
+
+interface Options {
+  readonly store: MemoryStore
+  readonly time: FakeTime
+  readonly entry?: string
+  readonly names?: readonly string[]
+}
+
+function world(answer: Answer, { store, time, entry = '', names = ['ns.example.com'] }: Options) {
+  const { log } = keptLog()
+  store.nowMs = time.clock.nowMs
+  const copy = { read: () => undefined, write: () => undefined }
+  const secretKey = Buffer.alloc(32, 7)
+  const vault = new CertificateVault({ store, copy, secretKey, clock: time.clock, log })
+  const ca = standInCa(answer, 0)
+  const keeper = new AcmeKeeper({
+    ...{ vault: vault.of(entry), entry, wish: { directory, names }, contact: [] },
+    ...{ agreesToTerms: true, authorities: () => ok(undefined), canProve: () => true },
+    askRenewal: async () => ok({ window: null, retryAfterMs: null }),
+    externalAccount: () => ok(undefined),
+    order: ca.order,
+    solver: {
+      typeFor: () => err('no name is proven here'),
+      publish: async () => ok(null),
+      withdraw: async () => undefined,
+    },
+    ...{ node: 'c1', instance: 'one', clock: time.clock, after: time.after },
+    ...{ random: new Random(1), log },
+  })
+  const look = async (): Promise<void> => {
+    await keeper.look()
+    await keeper.idle()
+  }
+  return { vault, look, asked: ca.asked }
+}
+
+test('certificates of several entries are kept apart, and have one account', async () => {
+  const [store, time] = [memoryStore(), new FakeTime(began)]
+  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
+  const inner = { entry: 'inner', names: ['inner.example.com'] }
+  const [one, other] = [{}, inner].map((more) => world(answer, { store, time, ...more }))
+  await one!.look()
+  const first = one!.vault.state.certificate
+  await other!.look()
+  await one!.look()
+  const { state } = one!.vault
+  expect(state.certificate).toEqual(first)
+  expect(state.more['inner']!.certificate!.names).toEqual(inner.names)
+  expect(other!.asked[0]!.account).toEqual(one!.asked[0]!.account)
+  expect([one!.asked.length, other!.asked.length, state.holder]).toEqual([1, 1, null])
+  // An entry that is not known has none.
+  expect(one!.vault.of('constructor').state.certificate).toBeNull()
+})
+
+test('a failure of one entry is its own, but limited rates hold up all', async () => {
+  const [store, time] = [memoryStore(), new FakeTime(began)]
+  let code = 'challenge'
+  const fails: Answer = () => err({ code, message: 'no', retryAfterMs: null })
+  const inner = world(fails, { store, time, entry: 'inner' })
+  const names = ['other.example.com']
+  const outer = world(() => ok(orderedAt(time.clock.nowMs())), { store, time, names })
+  await inner.look()
+  await outer.look()
+  expect(outer.vault.state).toMatchObject({ failure: null, more: { inner: { certificate: null } } })
+  expect(outer.vault.of('inner').state.failure).toMatchObject({ code: 'challenge' })
+  code = 'rateLimited'
+  time.pass(outer.vault.state.certificate!.renewAtMs - began)
+  await inner.look()
+  await outer.look()
+  expect(outer.asked).toHaveLength(1)
+  time.pass(2 * 3_600_000)
+  await outer.look()
+  expect(outer.asked).toHaveLength(2)
+})
+
+test('an entry that settings name no more is forgotten a month after its certificate', async () => {
+  const [store, time] = [memoryStore(), new FakeTime(began)]
+  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
+  const [gone, stays] = ['gone', 'stays'].map((entry) => world(answer, { store, time, entry }))
+  await gone!.look()
+  await stays!.look()
+  time.pass(lifeMs)
+  await stays!.look()
+  expect(Object.keys(stays!.vault.state.more)).toEqual(['gone', 'stays'])
+  time.pass(lifeMs + 31 * 86_400_000)
+  await stays!.look()
+  expect(Object.keys(stays!.vault.state.more)).toEqual(['stays'])
+})
