@@ -1,4 +1,4 @@
-// Lists the periodic jobs: name, period, function.
+// Lists the periodic jobs: function and period.
 
 /** Functions for jobs, from the composition. */
 export interface JobContext {
@@ -58,158 +58,58 @@ export interface JobContext {
   readonly pruneAudit: () => Promise<void>
 }
 
+/** From the end of a run to the start of the next, within `jitterRatio`; every job has one. */
+const periodsMs: Readonly<Record<keyof JobContext, number>> = {
+  sampleThreadLoad: 5_000,
+  lookAtDatabase: 5_000,
+  // Every node has it within five seconds, jitter included.
+  lookAtDynamicDns: 4_000,
+  lookAtZoneKeys: 10_000,
+  lookAtCertificates: 10_000,
+  // Within five seconds, jitter included.
+  flushResponseHits: 4_000,
+  // Waves are held for seconds.
+  lookAtDelivery: 1_000,
+  announceNode: 5_000,
+  // The states of many nodes are megabytes.
+  lookAtFleet: 15_000,
+  copyJournals: 10_000,
+  announceCommit: 5_000,
+  recordCommits: 5_000,
+  // Each server has an interval of its own, of a second at least.
+  reconcileRedirects: 1_000,
+  // Each target has an interval of its own; commits are pushed within this one.
+  pushZones: 5_000,
+  lookAtAlerts: 5_000,
+  retryDisk: 5_000,
+  forgetOldMeasurements: 10_000,
+  // Other jobs allocate and free some 10 MiB. A run takes a millisecond.
+  trimMemory: 15_000,
+  // A look takes no longer.
+  verifyDomains: 30_000,
+  refreshLicence: 30_000,
+  checkRecordExpiry: 60_000,
+  flushUsage: 60_000,
+  // A crash loses as much, and days are what count.
+  flushUse: 300_000,
+  // A backup may be late by this much.
+  backUp: 5_000,
+  packRepository: 60_000,
+  pruneAudit: 3_600_000,
+  collectOldBundles: 3_600_000,
+}
+
 export interface Job {
+  /** That of its function, with hyphens: `flush-usage`. */
   readonly name: string
-  /** From the end of a run to the start of the next, within `jitterRatio`. */
   readonly periodMs: number
   readonly run: (context: JobContext, nowMs: number) => void | Promise<void>
 }
 
-/** All jobs. Adding one means a row here, and a function in the context. */
-export const jobs: readonly Job[] = Object.freeze<Job[]>([
-  {
-    name: 'sample-thread-load',
-    periodMs: 5_000,
-    run: (context) => context.sampleThreadLoad(),
-  },
-  {
-    name: 'look-at-database',
-    periodMs: 5_000,
-    run: (context) => context.lookAtDatabase(),
-  },
-  {
-    name: 'look-at-dynamic-dns',
-    // Every node has it within five seconds, jitter included.
-    periodMs: 4_000,
-    run: (context) => context.lookAtDynamicDns(),
-  },
-  {
-    name: 'look-at-zone-keys',
-    periodMs: 10_000,
-    run: (context) => context.lookAtZoneKeys(),
-  },
-  {
-    name: 'look-at-certificates',
-    periodMs: 10_000,
-    run: (context) => context.lookAtCertificates(),
-  },
-  {
-    name: 'flush-response-hits',
-    // Within five seconds, jitter included.
-    periodMs: 4_000,
-    run: (context) => context.flushResponseHits(),
-  },
-  {
-    name: 'look-at-delivery',
-    // Waves are held for seconds.
-    periodMs: 1_000,
-    run: (context) => context.lookAtDelivery(),
-  },
-  {
-    name: 'announce-node',
-    periodMs: 5_000,
-    run: (context) => context.announceNode(),
-  },
-  {
-    name: 'look-at-fleet',
-    // The states of many nodes are megabytes.
-    periodMs: 15_000,
-    run: (context) => context.lookAtFleet(),
-  },
-  {
-    name: 'copy-journals',
-    periodMs: 10_000,
-    run: (context) => context.copyJournals(),
-  },
-  {
-    name: 'announce-commit',
-    periodMs: 5_000,
-    run: (context) => context.announceCommit(),
-  },
-  {
-    name: 'record-commits',
-    periodMs: 5_000,
-    run: (context) => context.recordCommits(),
-  },
-  {
-    name: 'reconcile-redirects',
-    // Each server has an interval of its own, of a second at least.
-    periodMs: 1_000,
-    run: (context) => context.reconcileRedirects(),
-  },
-  {
-    name: 'push-zones',
-    // Each target has an interval of its own; commits are pushed within this one.
-    periodMs: 5_000,
-    run: (context) => context.pushZones(),
-  },
-  {
-    name: 'look-at-alerts',
-    periodMs: 5_000,
-    run: (context) => context.lookAtAlerts(),
-  },
-  {
-    name: 'retry-disk',
-    periodMs: 5_000,
-    run: (context) => context.retryDisk(),
-  },
-  {
-    name: 'forget-old-measurements',
-    periodMs: 10_000,
-    run: (context) => context.forgetOldMeasurements(),
-  },
-  {
-    name: 'trim-memory',
-    // Other jobs allocate and free some 10 MiB. A run takes a millisecond.
-    periodMs: 15_000,
-    run: (context) => context.trimMemory(),
-  },
-  {
-    name: 'verify-domains',
-    // A look takes no longer.
-    periodMs: 30_000,
-    run: (context) => context.verifyDomains(),
-  },
-  {
-    name: 'refresh-licence',
-    periodMs: 30_000,
-    run: (context) => context.refreshLicence(),
-  },
-  {
-    name: 'check-record-expiry',
-    periodMs: 60_000,
-    run: (context, nowMs) => context.checkRecordExpiry(nowMs),
-  },
-  {
-    name: 'flush-usage',
-    periodMs: 60_000,
-    run: (context) => context.flushUsage(),
-  },
-  {
-    name: 'flush-use',
-    // A crash loses as much, and days are what count.
-    periodMs: 300_000,
-    run: (context) => context.flushUse(),
-  },
-  {
-    name: 'back-up',
-    // A backup may be late by this much.
-    periodMs: 5_000,
-    run: (context) => context.backUp(),
-  },
-  {
-    name: 'pack-repository',
-    periodMs: 60_000,
-    run: (context) => context.packRepository(),
-  },
-  {
-    name: 'prune-audit',
-    periodMs: 3_600_000,
-    run: (context) => context.pruneAudit(),
-  },
-  {
-    name: 'collect-old-bundles',
-    periodMs: 3_600_000,
-    run: (context) => context.collectOldBundles(),
-  },
-])
+/** All jobs. Adding one means a function in the context, and its period. */
+export const jobs: readonly Job[] = Object.freeze(
+  Object.entries(periodsMs).map(([key, periodMs]): Job => {
+    const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    return { name, periodMs, run: (context, nowMs) => context[key as keyof JobContext](nowMs) }
+  }),
+)
