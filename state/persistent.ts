@@ -12,7 +12,6 @@ import type { Deliveries } from './ports/deliveries.ts'
 import type { CommitRecords } from './ports/commit-records.ts'
 import type { Domains } from './ports/domains.ts'
 import type { DynamicDnsStore } from './ports/dynamic-dns.ts'
-import type { HealthVerdicts } from './ports/health-verdicts.ts'
 import type { Journals } from './ports/journals.ts'
 import type { Licences } from './ports/licences.ts'
 import type { ObjectUses } from './ports/object-use.ts'
@@ -33,7 +32,6 @@ import { createSqlDeliveries } from './sql/deliveries.ts'
 import { createSqlCommitRecords } from './sql/commit-records.ts'
 import { createSqlDomains } from './sql/domains.ts'
 import { createSqlDynamicDns } from './sql/dynamic-dns.ts'
-import { createSqlHealthVerdicts } from './sql/health-verdicts.ts'
 import { createSqlJournals } from './sql/journals.ts'
 import { createSqlLicences } from './sql/licences.ts'
 import { createSqlObjectUses } from './sql/object-use.ts'
@@ -61,8 +59,6 @@ export interface PersistentOptions {
    * The data directory, which the caller has locked. The embedded database is in `database` below.
    */
   readonly dataDir: string
-  /** This node's name. */
-  readonly node: string
   readonly clock: Clock
   /** Called with each status of the database, also when it has not changed. */
   readonly onStatus?: (status: SqlStatus) => void
@@ -78,7 +74,6 @@ export interface PersistentState {
   readonly settings: SharedSettings
   readonly usage: Usage
   readonly audit: AuditCopy
-  readonly healthVerdicts: HealthVerdicts
   readonly dynamicDns: DynamicDnsStore
   readonly responseHits: ResponseHits
   readonly commitNews: CommitAnnouncements
@@ -106,7 +101,7 @@ export interface PersistentState {
 export async function createPersistent(
   options: PersistentOptions,
 ): Promise<Result<PersistentState, string>> {
-  const { url, pool, dataDir, node, clock, onStatus, signal } = options
+  const { url, pool, dataDir, clock, onStatus, signal } = options
   if (url !== '' && !/^postgres(ql)?:\/\/[^/]/.test(url)) {
     return err('database.url does not begin with postgresql:// and a host. Mend or remove it.')
   }
@@ -121,10 +116,10 @@ export async function createPersistent(
         onStatus,
         signal,
       ))
-  return opened.ok ? ok(persistentState(opened.value, node)) : opened
+  return opened.ok ? ok(persistentState(opened.value)) : opened
 }
 
-export function persistentState(sql: Sql, node: string): PersistentState {
+export function persistentState(sql: Sql): PersistentState {
   return {
     users: createSqlUsers(sql),
     roles: createSqlRoles(sql),
@@ -133,7 +128,6 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     settings: createSqlSettings(sql),
     usage: createSqlUsage(sql),
     audit: createSqlAudit(sql),
-    healthVerdicts: createSqlHealthVerdicts(sql, node),
     dynamicDns: createSqlDynamicDns(sql),
     responseHits: createSqlResponseHits(sql),
     commitNews: createSqlCommitNews(sql),

@@ -75,15 +75,7 @@ export function createNodeState(options: NodeStateOptions): NodeState {
   }
   const ending = new AbortController()
   const { signal } = ending
-  const persistentOptions = {
-    url: databaseUrl,
-    pool,
-    dataDir,
-    node: '',
-    clock,
-    onStatus: note,
-    signal,
-  }
+  const persistentOptions = { url: databaseUrl, pool, dataDir, clock, onStatus: note, signal }
   let opening: Promise<Result<PersistentState, string>> | undefined
   const open = (): Promise<Result<PersistentState, string>> =>
     (opening ??= createPersistent(persistentOptions).then((opened) => {

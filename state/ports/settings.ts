@@ -11,14 +11,6 @@ export interface SharedSettings {
   readonly get: (key: string) => StoreCall<JsonValue | undefined>
   /** `too-large`: more than `valueBytesMax` octets as JSON, or more than `keysMax` keys. */
   readonly set: (key: string, value: JsonValue, nowMs: number) => StoreCall<void, 'too-large'>
-  /** Stores a value that is set once: the first one stays. @returns the stored value */
-  readonly putFirst: (
-    key: string,
-    value: JsonValue,
-    nowMs: number,
-  ) => StoreCall<JsonValue, 'too-large'>
   /** @returns whether it existed */
   readonly delete: (key: string) => StoreCall<boolean>
-  /** All values, by key. */
-  readonly list: () => StoreCall<ReadonlyMap<string, JsonValue>>
 }

@@ -1,4 +1,5 @@
 // The result of a store call: a value, or the reason why the store failed.
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 /**
@@ -22,4 +23,22 @@ export async function orReject<T>(call: StoreCall<T>): Promise<T> {
   const result = await call
   if (!result.ok) throw new Error(result.error.message)
   return result.value
+}
+
+/**
+ * For work that returns a code where it cannot be done.
+ *
+ * @param sentences by code
+ */
+export async function withFaults<Value, Code extends string>(
+  call: StoreCall<Value>,
+  sentences: Readonly<Record<Code, string>>,
+): StoreCall<Exclude<Value, Code>, Code> {
+  const done = await call
+  if (!done.ok) return done
+  const { value } = done
+  const isCode = typeof value === 'string' && Object.hasOwn(sentences, value)
+  if (!isCode) return ok(value as Exclude<Value, Code>)
+  const code = value as string as Code
+  return err({ code, message: sentences[code] })
 }

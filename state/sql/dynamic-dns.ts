@@ -3,7 +3,6 @@
 // other.
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
-import { err, ok } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { dynamicDnsLimits, writtenTypes } from '../ports/dynamic-dns.ts'
 import type {
@@ -16,9 +15,10 @@ import type {
   RecordFault,
   SeenRecords,
 } from '../ports/dynamic-dns.ts'
+import { withFaults } from '../ports/store-result.ts'
 import type { TenantScope } from '../ports/tenant-scope.ts'
 import { slices } from './database/limits.ts'
-import { inScope } from './database/scope.ts'
+import { countRows, deleteRow, inScope } from './database/scope.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db, TsigKeysTable, TxtRecordsTable, WrittenRecordsTable } from './database/tables.ts'
 import { changedRecords } from './record-changes.ts'
@@ -47,34 +47,25 @@ export function createSqlDynamicDns(database: Sql): DynamicDnsStore {
 
 function keyCalls(database: Sql): Pick<DynamicDnsStore, 'createKey' | 'listKeys' | 'deleteKey'> {
   return {
-    createKey: async (key) => {
+    createKey: (key) => {
       const { keysPerTenantMax, keysMax } = dynamicDnsLimits
-      const created = await database.once((db) =>
+      const created = database.once((db) =>
         writing(db, async (transaction, { keys }) => {
-          const rows = transaction.selectFrom('tsig_keys')
-          const named = rows.select('id').where('name', '=', key.name)
+          const named = transaction
+            .selectFrom('tsig_keys')
+            .select('id')
+            .where('name', '=', key.name)
           if ((await named.executeTakeFirst()) !== undefined) return 'name-taken'
-          const counts = await rows
-            .select((from) => [
-              from.fn.countAll<number>().as('all'),
-              from.fn.countAll<number>().filterWhere('tenant_id', '=', key.tenantId).as('own'),
-            ])
-            .executeTakeFirstOrThrow()
-          const isFull = Number(counts.own) >= keysPerTenantMax || Number(counts.all) >= keysMax
-          if (isFull) return 'too-many-keys'
+          const { own, all } = await countRows(transaction, 'tsig_keys', key.tenantId)
+          if (own >= keysPerTenantMax || all >= keysMax) return 'too-many-keys'
           await transaction.insertInto('tsig_keys').values(keyRow(key)).execute()
           return await raise(transaction, 'keys_revision', keys)
         }),
       )
-      if (!created.ok) return created
-      if (created.value === 'name-taken') {
-        return err({ code: 'name-taken', message: 'Another key has this name.' })
-      }
-      if (created.value === 'too-many-keys') {
-        const message = `A tenant has at most ${keysPerTenantMax} keys, and all have ${keysMax}.`
-        return err({ code: 'too-many-keys', message })
-      }
-      return ok(created.value)
+      return withFaults(created, {
+        'name-taken': 'Another key has this name.',
+        'too-many-keys': `A tenant has at most ${keysPerTenantMax} keys, and all have ${keysMax}.`,
+      })
     },
     listKeys: (scope) =>
       database.repeatable(async (db) => {
@@ -83,14 +74,11 @@ function keyCalls(database: Sql): Pick<DynamicDnsStore, 'createKey' | 'listKeys'
       }),
     deleteKey: (scope, id) =>
       database.once((db) =>
-        writing(db, async (transaction, { keys }) => {
-          const { numDeletedRows } = await transaction
-            .deleteFrom('tsig_keys')
-            .where('id', '=', id)
-            .where(inScope<'tsig_keys'>(scope))
-            .executeTakeFirst()
-          return numDeletedRows > 0n ? await raise(transaction, 'keys_revision', keys) : null
-        }),
+        writing(db, async (transaction, { keys }) =>
+          (await deleteRow(transaction, 'tsig_keys', scope, id))
+            ? await raise(transaction, 'keys_revision', keys)
+            : null,
+        ),
       ),
   }
 }
@@ -99,22 +87,22 @@ type RecordCall = 'createRecord' | 'listRecords' | 'deleteRecord' | 'applyChange
 
 function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
   return {
-    createRecord: async (record) => {
+    createRecord: (record) => {
       const changes = [{ ...record, verb: 'add' }] as const
-      const done = await database.once((db) =>
+      const done = database.once((db) =>
         writing(db, async (transaction, { records }) => {
           const before = await named(transaction, [record.name])
           if (before.some(({ type }) => type === writtenTypes.CNAME)) return 'is-alias'
-          return await change(transaction, records, changes, record)
+          const delta = await change(transaction, records, changes, record)
+          if (typeof delta === 'string' || delta.added.length > 0) return delta
+          return 'record-exists'
         }),
       )
-      if (!done.ok) return done
-      if (done.value === 'is-alias') {
-        return err({ code: 'is-alias', message: 'The name is an alias (CNAME).' })
-      }
-      if (typeof done.value === 'string') return tooMuch(done.value)
-      if (done.value.added.length > 0) return ok(done.value)
-      return err({ code: 'record-exists', message: 'This name has this value already.' })
+      return withFaults(done, {
+        ...tooMuch,
+        'is-alias': 'The name is an alias (CNAME).',
+        'record-exists': 'This name has this value already.',
+      })
     },
     listRecords: (scope) =>
       // One snapshot of both tables: an update is there as a whole, or not at all.
@@ -127,21 +115,18 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
     deleteRecord: (scope, id) =>
       database.once((db) =>
         writing(db, async (transaction, { records }) => {
-          const texts = transaction.deleteFrom('txt_records').where('id', '=', id)
-          const others = transaction.deleteFrom('written_records').where('id', '=', id)
-          const gone = [
-            await texts.where(inScope<'txt_records'>(scope)).executeTakeFirst(),
-            await others.where(inScope<'written_records'>(scope)).executeTakeFirst(),
-          ]
-          if (gone.every(({ numDeletedRows }) => numDeletedRows === 0n)) return null
+          const isGone =
+            (await deleteRow(transaction, 'txt_records', scope, id)) ||
+            (await deleteRow(transaction, 'written_records', scope, id))
+          if (!isGone) return null
           const revision = await raise(transaction, 'records_revision', records)
           return { revision, added: [], removed: [id] }
         }),
       ),
-    applyChanges: async (keyId, changes, nowMs, seen) => {
-      if (changes.length > dynamicDnsLimits.changesMax) return tooMuch('too-many-changes')
-      const done = await database.once((db) =>
+    applyChanges: (keyId, changes, nowMs, seen) => {
+      const done = database.once((db) =>
         writing(db, async (transaction, { records }) => {
+          if (changes.length > dynamicDnsLimits.changesMax) return 'too-many-changes'
           const keys = transaction.selectFrom('tsig_keys').select(['tenant_id', 'name'])
           const key = await keys.where('id', '=', keyId).executeTakeFirst()
           if (key === undefined) return 'key-gone'
@@ -151,14 +136,11 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
           return await change(transaction, records, changes, written)
         }),
       )
-      if (!done.ok) return done
-      if (done.value === 'key-gone') {
-        return err({ code: 'key-gone', message: 'The key was deleted.' })
-      }
-      if (done.value === 'changed-meanwhile') {
-        return err({ code: 'changed-meanwhile', message: 'Its names were changed meanwhile.' })
-      }
-      return typeof done.value === 'string' ? tooMuch(done.value) : ok(done.value)
+      return withFaults(done, {
+        ...tooMuch,
+        'key-gone': 'The key was deleted.',
+        'changed-meanwhile': 'Its names were changed meanwhile.',
+      })
     },
   }
 }
@@ -257,15 +239,9 @@ const byAge = (a: StoredRecord, b: StoredRecord): number =>
 async function hasRoom(db: Db, tenantId: string, more: number): Promise<boolean> {
   let [all, own] = [more, more]
   for (const table of ['txt_records', 'written_records'] as const) {
-    const counts = await db
-      .selectFrom(table)
-      .select((from) => [
-        from.fn.countAll<number>().as('all'),
-        from.fn.countAll<number>().filterWhere('tenant_id', '=', tenantId).as('own'),
-      ])
-      .executeTakeFirstOrThrow()
-    all += Number(counts.all)
-    own += Number(counts.own)
+    const counts = await countRows(db, table, tenantId)
+    all += counts.all
+    own += counts.own
   }
   const { recordsPerTenantMax, recordsMax } = dynamicDnsLimits
   return own <= recordsPerTenantMax && all <= recordsMax
@@ -285,15 +261,12 @@ const textsOf = (db: Db) =>
 const othersOf = (db: Db) =>
   db.selectFrom('written_records').selectAll().orderBy('created_at_ms').orderBy('id')
 
-function tooMuch(code: RecordFault) {
-  const { changesMax, ...most } = dynamicDnsLimits
-  const message =
-    code === 'too-many-changes'
-      ? `One update makes at most ${changesMax} changes.`
-      : `A tenant has at most ${most.recordsPerTenantMax} records, all have ` +
-        `${most.recordsMax}, and one name has ${most.recordsPerNameMax} of ` +
-        `${most.rdataBytesPerNameMax} octets together.`
-  return err({ code, message })
+const { changesMax, ...most } = dynamicDnsLimits
+const tooMuch: Readonly<Record<RecordFault, string>> = {
+  'too-many-changes': `One update makes at most ${changesMax} changes.`,
+  'too-many-records':
+    `A tenant has at most ${most.recordsPerTenantMax} records, all have ${most.recordsMax}, and ` +
+    `one name has ${most.recordsPerNameMax} of ${most.rdataBytesPerNameMax} octets together.`,
 }
 
 function keyRow(key: StoredTsigKey): Selectable<TsigKeysTable> {

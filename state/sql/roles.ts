@@ -1,141 +1,106 @@
 // Roles in the table `roles`; a built-in one has an empty tenant.
-import { expressionBuilder, sql } from 'kysely'
+import { expressionBuilder } from 'kysely'
 import type { Selectable } from 'kysely'
-import { err, ok } from '#lib/result.ts'
 import { roleLimits } from '../ports/roles.ts'
 import type { NewRole, Role, Roles, SystemRole } from '../ports/roles.ts'
-import type { StoreCall } from '../ports/store-result.ts'
+import { withFaults } from '../ports/store-result.ts'
 import type { TenantScope } from '../ports/tenant-scope.ts'
-import { inScope } from './database/scope.ts'
+import { asOnlyWriter, countRows, inScope } from './database/scope.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db, RolesTable, Tables } from './database/tables.ts'
 
-export function createSqlRoles(database: Sql): Roles {
-  return new SqlRoles(database)
-}
-
 const everyTenant = ''
 
-class SqlRoles implements Roles {
-  readonly #database: Sql
+export function createSqlRoles(database: Sql): Roles {
+  return { ...readingCalls(database), ...writingCalls(database) }
+}
 
-  constructor(database: Sql) {
-    this.#database = database
-  }
-
-  readonly ensureSystem = (roles: readonly SystemRole[], nowMs: number): StoreCall<void> =>
-    this.#database.repeatable((db) =>
-      db.transaction().execute(async (transaction) => {
-        for (const role of roles) await ensureSystemRole(transaction, role, nowMs)
+function readingCalls(database: Sql): Pick<Roles, 'list' | 'find' | 'findByName'> {
+  return {
+    list: (scope) =>
+      database.repeatable(async (db) => {
+        const query = db.selectFrom('roles').selectAll().where(visible(scope))
+        const ordered = query.orderBy('is_system', 'desc').orderBy('name').orderBy('id')
+        return (await ordered.execute()).map(roleOf)
       }),
-    )
-
-  readonly create = async (role: NewRole): StoreCall<Role, 'name-taken' | 'too-many-roles'> => {
-    const created = await this.#database.once((db) =>
-      db.transaction().execute(async (transaction) => {
-        // The second of two simultaneous calls waits here and then counts the first one's role.
-        await sql`lock table roles in share row exclusive mode`.execute(transaction)
-        const named = await selectNamed(transaction, role.tenantId, role.name).executeTakeFirst()
-        if (named !== undefined) return 'name-taken'
-        const { count } = await transaction
-          .selectFrom('roles')
-          .select((from) => from.fn.countAll<number>().as('count'))
-          .where('tenant_id', '=', role.tenantId)
-          .executeTakeFirstOrThrow()
-        if (Number(count) >= roleLimits.perTenantMax) return 'too-many-roles'
-        return (await insert(transaction, role)) ?? 'name-taken'
+    find: (scope, id) =>
+      database.repeatable(async (db) => {
+        const query = db.selectFrom('roles').selectAll().where('id', '=', id)
+        return roleOrNull(await query.where(visible(scope)).executeTakeFirst())
       }),
-    )
-    if (!created.ok) return created
-    if (created.value === 'name-taken') {
-      return err({ code: 'name-taken', message: 'Another role has this name.' })
-    }
-    if (created.value === 'too-many-roles') {
-      const message = `A tenant has at most ${roleLimits.perTenantMax} roles of its own.`
-      return err({ code: 'too-many-roles', message })
-    }
-    return ok(created.value)
+    findByName: (tenantId, name) =>
+      database.repeatable(async (db) =>
+        roleOrNull(await selectNamed(db, tenantId, name).executeTakeFirst()),
+      ),
   }
+}
 
-  readonly list = (scope: TenantScope): StoreCall<readonly Role[]> =>
-    this.#database.repeatable(async (db) => {
-      const rows = await db
-        .selectFrom('roles')
-        .selectAll()
-        .where(visible(scope))
-        .orderBy('is_system', 'desc')
-        .orderBy('name')
-        .orderBy('id')
-        .execute()
-      return rows.map(roleOf)
-    })
+type WritingCall = 'ensureSystem' | 'create' | 'setPermissions' | 'delete'
 
-  readonly find = (scope: TenantScope, id: string): StoreCall<Role | null> =>
-    this.#database.repeatable(async (db) => {
-      const query = db.selectFrom('roles').selectAll().where('id', '=', id)
-      const row = await query.where(visible(scope)).executeTakeFirst()
-      return row === undefined ? null : roleOf(row)
-    })
-
-  readonly findByName = (tenantId: string, name: string): StoreCall<Role | null> =>
-    this.#database.repeatable(async (db) => {
-      const row = await selectNamed(db, tenantId, name).executeTakeFirst()
-      return row === undefined ? null : roleOf(row)
-    })
-
-  readonly setPermissions = (
-    scope: TenantScope,
-    id: string,
-    permissions: readonly string[],
-    nowMs: number,
-  ): StoreCall<Role | null> =>
-    this.#database.repeatable(async (db) => {
-      const row = await db
-        .updateTable('roles')
-        .set({ permissions: json(permissions), updated_at_ms: nowMs })
-        .where('id', '=', id)
-        .where(inScope<'roles'>(scope))
-        .returningAll()
-        .executeTakeFirst()
-      return row === undefined ? null : roleOf(row)
-    })
-
-  readonly delete = async (
-    scope: TenantScope,
-    id: string,
-  ): StoreCall<boolean, 'system-role' | 'role-in-use'> => {
-    const outcome = await this.#database.once((db) =>
-      db.transaction().execute(async (transaction) => {
-        const role = await transaction
-          .selectFrom('roles')
-          .select(['name', 'tenant_id', 'is_system'])
+function writingCalls(database: Sql): Pick<Roles, WritingCall> {
+  return {
+    ensureSystem: (roles, nowMs) =>
+      database.repeatable((db) =>
+        db.transaction().execute(async (transaction) => {
+          for (const role of roles) await ensureSystemRole(transaction, role, nowMs)
+        }),
+      ),
+    create: (role) => {
+      const created = database.once((db) =>
+        asOnlyWriter(db, 'roles', async (transaction) => {
+          const named = await selectNamed(transaction, role.tenantId, role.name).executeTakeFirst()
+          if (named !== undefined) return 'name-taken'
+          const { own } = await countRows(transaction, 'roles', role.tenantId)
+          if (own >= roleLimits.perTenantMax) return 'too-many-roles'
+          return (await insert(transaction, role)) ?? 'name-taken'
+        }),
+      )
+      return withFaults(created, {
+        'name-taken': 'Another role has this name.',
+        'too-many-roles': `A tenant has at most ${roleLimits.perTenantMax} roles of its own.`,
+      })
+    },
+    setPermissions: (scope, id, permissions, nowMs) =>
+      database.repeatable(async (db) => {
+        const row = await db
+          .updateTable('roles')
+          .set({ permissions: json(permissions), updated_at_ms: nowMs })
           .where('id', '=', id)
-          .where(visible(scope))
+          .where(inScope<'roles'>(scope))
+          .returningAll()
           .executeTakeFirst()
-        if (role === undefined) return false
-        if (role.is_system) return 'system-role'
-        const user = await transaction
-          .selectFrom('users')
-          .select('id')
-          .where('tenant_id', '=', role.tenant_id)
-          .where('role', '=', role.name)
-          .limit(1)
-          .executeTakeFirst()
-        if (user !== undefined) return 'role-in-use'
-        await transaction.deleteFrom('roles').where('id', '=', id).execute()
-        return true
+        return roleOrNull(row)
       }),
-    )
-    if (!outcome.ok) return outcome
-    if (outcome.value === 'system-role') {
-      return err({ code: 'system-role', message: 'A built-in role cannot be deleted.' })
-    }
-    if (outcome.value === 'role-in-use') {
-      const message = 'A user has this role. Give the user another one first.'
-      return err({ code: 'role-in-use', message })
-    }
-    return ok(outcome.value)
+    delete: (scope, id) => {
+      const deleted = database.once((db) =>
+        db.transaction().execute((transaction) => deleteUnused(transaction, scope, id)),
+      )
+      return withFaults(deleted, {
+        'system-role': 'A built-in role cannot be deleted.',
+        'role-in-use': 'A user has this role. Give the user another one first.',
+      })
+    },
   }
+}
+
+async function deleteUnused(
+  db: Db,
+  scope: TenantScope,
+  id: string,
+): Promise<boolean | 'system-role' | 'role-in-use'> {
+  const role = await db
+    .selectFrom('roles')
+    .select(['name', 'tenant_id', 'is_system'])
+    .where('id', '=', id)
+    .where(visible(scope))
+    .executeTakeFirst()
+  if (role === undefined) return false
+  if (role.is_system) return 'system-role'
+  const users = db.selectFrom('users').select('id').where('tenant_id', '=', role.tenant_id)
+  const user = await users.where('role', '=', role.name).limit(1).executeTakeFirst()
+  if (user !== undefined) return 'role-in-use'
+  await db.deleteFrom('roles').where('id', '=', id).execute()
+  return true
 }
 
 async function ensureSystemRole(db: Db, role: SystemRole, nowMs: number): Promise<void> {
@@ -208,6 +173,9 @@ const json = (permissions: readonly string[]): string =>
   JSON.stringify([...new Set(permissions)].sort())
 
 const atoms = (text: string): readonly string[] => JSON.parse(text) as readonly string[]
+
+const roleOrNull = (row: Selectable<RolesTable> | undefined): Role | null =>
+  row === undefined ? null : roleOf(row)
 
 function roleOf(row: Selectable<RolesTable>): Role {
   return {

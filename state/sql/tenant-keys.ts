@@ -1,13 +1,12 @@
 // Hashes of API keys in the table `tenant_keys`.
-import { err, ok } from '#lib/result.ts'
-import type { StoreCall } from '../ports/store-result.ts'
+import { withFaults } from '../ports/store-result.ts'
 import type { TenantKeys } from '../ports/tenant-keys.ts'
 import type { Sql } from './database/sql.ts'
 
 export function createSqlTenantKeys(database: Sql): TenantKeys {
   return {
-    put: async (tenantId, hash, nowMs): StoreCall<void, 'hash-taken'> => {
-      const isPut = await database.repeatable(async (db) => {
+    put: (tenantId, hash, nowMs) => {
+      const put = database.repeatable(async (db) => {
         const row = { tenant_id: tenantId, key_hash: hash, created_at_ms: nowMs }
         const taken = await db
           .selectFrom('tenant_keys')
@@ -15,7 +14,7 @@ export function createSqlTenantKeys(database: Sql): TenantKeys {
           .where('key_hash', '=', hash)
           .where('tenant_id', '!=', tenantId)
           .executeTakeFirst()
-        if (taken !== undefined) return false
+        if (taken !== undefined) return 'hash-taken'
         await db
           .insertInto('tenant_keys')
           .values(row)
@@ -23,11 +22,9 @@ export function createSqlTenantKeys(database: Sql): TenantKeys {
             conflict.column('tenant_id').doUpdateSet({ key_hash: hash, created_at_ms: nowMs }),
           )
           .execute()
-        return true
+        return undefined
       })
-      if (!isPut.ok) return isPut
-      if (isPut.value) return ok(undefined)
-      return err({ code: 'hash-taken', message: 'Another tenant has this key.' })
+      return withFaults(put, { 'hash-taken': 'Another tenant has this key.' })
     },
     findTenant: (hash) =>
       database.repeatable(async (db) => {

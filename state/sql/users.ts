@@ -1,192 +1,148 @@
 // Accounts in the table `users`.
-import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
-import { err, ok } from '#lib/result.ts'
+import { withFaults } from '../ports/store-result.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import type { TenantScope } from '../ports/tenant-scope.ts'
 import { emailKey, userLimits } from '../ports/users.ts'
-import type {
-  AuthProvider,
-  FirstOf,
-  KeptRole,
-  NewUser,
-  User,
-  UserChange,
-  Users,
-} from '../ports/users.ts'
+import type { AuthProvider, KeptRole, NewUser, User, UserChange, Users } from '../ports/users.ts'
 import { hasFirstAccountMark, setFirstAccountMark } from './database/first-account.ts'
-import { inScope } from './database/scope.ts'
+import { asOnlyWriter, countRows, deleteRow, inScope } from './database/scope.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db, UsersTable } from './database/tables.ts'
 
 export function createSqlUsers(database: Sql): Users {
-  return new SqlUsers(database)
+  return { ...creatingCalls(database), ...readingCalls(database), ...changingCalls(database) }
 }
 
-class SqlUsers implements Users {
-  readonly #database: Sql
-
-  constructor(database: Sql) {
-    this.#database = database
+function creatingCalls(database: Sql): Pick<Users, 'create' | 'createFirst'> {
+  return {
+    create: (user) => {
+      const created = database.once((db) =>
+        asOnlyWriter(db, 'users', async (transaction) => {
+          const { own } = await countRows(transaction, 'users', user.tenantId)
+          if (own >= userLimits.perTenantMax) return 'too-many-users'
+          return (await insert(transaction, user)) ?? 'email-taken'
+        }),
+      )
+      return withFaults(created, {
+        'email-taken': 'Another account has this e-mail address.',
+        'too-many-users': `A tenant has at most ${userLimits.perTenantMax} accounts.`,
+      })
+    },
+    createFirst: (user, firstOf) => {
+      const created = database.once((db) =>
+        asOnlyWriter(db, 'users', async (transaction) => {
+          const isTaken = firstOf === 'those-left' ? hasAny(transaction) : hadAny(transaction)
+          return (await isTaken) ? 'not-first' : ((await insert(transaction, user)) ?? 'not-first')
+        }),
+      )
+      return withFaults(created, { 'not-first': 'There is an account already.' })
+    },
   }
+}
 
-  readonly create = async (user: NewUser): StoreCall<User, 'email-taken' | 'too-many-users'> => {
-    const created = await this.#database.once((db) =>
-      db.transaction().execute(async (transaction) => {
-        // The second of two simultaneous calls waits here and then counts the first one's account.
-        await sql`lock table users in share row exclusive mode`.execute(transaction)
-        const { count } = await transaction
+type ReadingCall = 'find' | 'findByEmail' | 'list' | 'hasAny' | 'hadAny' | 'totpCiphertexts'
+
+function readingCalls(database: Sql): Pick<Users, ReadingCall> {
+  return {
+    find: (scope, id) =>
+      database.repeatable(async (db) => {
+        const query = db.selectFrom('users').selectAll().where('id', '=', id)
+        return userOrNull(await query.where(inScope<'users'>(scope)).executeTakeFirst())
+      }),
+    findByEmail: (email) =>
+      database.repeatable(async (db) => {
+        const query = db.selectFrom('users').selectAll().where('email_key', '=', emailKey(email))
+        return userOrNull(await query.executeTakeFirst())
+      }),
+    list: (scope) =>
+      database.repeatable(async (db) => {
+        const query = db.selectFrom('users').selectAll().where(inScope<'users'>(scope))
+        const rows = await query.orderBy('created_at_ms').orderBy('id').execute()
+        return rows.map(userOf)
+      }),
+    hasAny: () => database.repeatable(hasAny),
+    hadAny: () => database.repeatable(hadAny),
+    totpCiphertexts: (limit) =>
+      database.repeatable(async (db) => {
+        const rows = await db
           .selectFrom('users')
-          .select((from) => from.fn.countAll<number>().as('count'))
-          .where('tenant_id', '=', user.tenantId)
-          .executeTakeFirstOrThrow()
-        if (Number(count) >= userLimits.perTenantMax) return 'too-many-users'
-        return (await insert(transaction, user)) ?? 'email-taken'
+          .select('totp_ciphertext')
+          .where('totp_active', '=', true)
+          .where('totp_ciphertext', 'is not', null)
+          .orderBy('id')
+          .limit(limit)
+          .execute()
+        return rows.map((row) => row.totp_ciphertext!)
       }),
-    )
-    if (!created.ok) return created
-    if (created.value === 'email-taken') {
-      return err({ code: 'email-taken', message: 'Another account has this e-mail address.' })
-    }
-    if (created.value === 'too-many-users') {
-      const message = `A tenant has at most ${userLimits.perTenantMax} accounts.`
-      return err({ code: 'too-many-users', message })
-    }
-    return ok(created.value)
   }
+}
 
-  readonly createFirst = async (user: NewUser, firstOf: FirstOf): StoreCall<User, 'not-first'> => {
-    const created = await this.#database.once((db) =>
-      db.transaction().execute(async (transaction) => {
-        // The second of two simultaneous calls waits here and then sees the first one's account.
-        await sql`lock table users in share row exclusive mode`.execute(transaction)
-        const isTaken = firstOf === 'those-left' ? hasAny(transaction) : hadAny(transaction)
-        return (await isTaken) ? undefined : await insert(transaction, user)
+type ChangingCall =
+  ('update' | 'updateUnlessLast' | 'delete' | 'deleteUnlessLast') | ('useTotpStep' | 'claimForOidc')
+
+function changingCalls(database: Sql): Pick<Users, ChangingCall> {
+  return {
+    update: (scope, id, change) => database.repeatable((db) => update(db, scope, id, change)),
+    updateUnlessLast: (scope, id, change, kept) =>
+      unlessLast(database, scope, id, kept, (transaction) =>
+        update(transaction, scope, id, change),
+      ),
+    delete: (scope, id) => database.once((db) => deleteRow(db, 'users', scope, id)),
+    deleteUnlessLast: (scope, id, kept) =>
+      unlessLast(database, scope, id, kept, (transaction) =>
+        deleteRow(transaction, 'users', scope, id),
+      ),
+    useTotpStep: (id, step) =>
+      database.once(async (db) => {
+        const query = db
+          .updateTable('users')
+          .set({ totp_last_step: step })
+          .where('id', '=', id)
+          .where('totp_ciphertext', 'is not', null)
+          .where((from) =>
+            from.or([from('totp_last_step', 'is', null), from('totp_last_step', '<', step)]),
+          )
+        return (await query.executeTakeFirst()).numUpdatedRows > 0n
       }),
-    )
-    if (!created.ok) return created
-    if (created.value !== undefined) return ok(created.value)
-    return err({ code: 'not-first', message: 'There is an account already.' })
-  }
-
-  readonly find = (scope: TenantScope, id: string): StoreCall<User | null> =>
-    this.#database.repeatable(async (db) => {
-      const query = db.selectFrom('users').selectAll().where('id', '=', id)
-      const row = await query.where(inScope<'users'>(scope)).executeTakeFirst()
-      return row === undefined ? null : userOf(row)
-    })
-
-  readonly findByEmail = (email: string): StoreCall<User | null> =>
-    this.#database.repeatable(async (db) => {
-      const key = emailKey(email)
-      const query = db.selectFrom('users').selectAll().where('email_key', '=', key)
-      const row = await query.executeTakeFirst()
-      return row === undefined ? null : userOf(row)
-    })
-
-  readonly list = (scope: TenantScope): StoreCall<readonly User[]> =>
-    this.#database.repeatable(async (db) => {
-      const query = db.selectFrom('users').selectAll().where(inScope<'users'>(scope))
-      const rows = await query.orderBy('created_at_ms').orderBy('id').execute()
-      return rows.map(userOf)
-    })
-
-  readonly update = (scope: TenantScope, id: string, change: UserChange): StoreCall<User | null> =>
-    this.#database.repeatable(async (db) => {
-      const query = db.updateTable('users').set(columnsOf(change)).where('id', '=', id)
-      const row = await query.where(inScope<'users'>(scope)).returningAll().executeTakeFirst()
-      return row === undefined ? null : userOf(row)
-    })
-
-  readonly updateUnlessLast = (
-    scope: TenantScope,
-    id: string,
-    change: UserChange,
-    kept: KeptRole,
-  ): StoreCall<User | null, 'last-of-role'> =>
-    this.#unlessLast(scope, id, kept, async (transaction) => {
-      const query = transaction.updateTable('users').set(columnsOf(change)).where('id', '=', id)
-      const row = await query.where(inScope<'users'>(scope)).returningAll().executeTakeFirst()
-      return row === undefined ? null : userOf(row)
-    })
-
-  readonly delete = (scope: TenantScope, id: string): StoreCall<boolean> =>
-    this.#database.once(async (db) => {
-      const query = db.deleteFrom('users').where('id', '=', id).where(inScope<'users'>(scope))
-      return (await query.executeTakeFirst()).numDeletedRows > 0n
-    })
-
-  readonly deleteUnlessLast = (
-    scope: TenantScope,
-    id: string,
-    kept: KeptRole,
-  ): StoreCall<boolean, 'last-of-role'> =>
-    this.#unlessLast(scope, id, kept, async (transaction) => {
-      const query = transaction.deleteFrom('users').where('id', '=', id)
-      return (await query.where(inScope<'users'>(scope)).executeTakeFirst()).numDeletedRows > 0n
-    })
-
-  readonly hasAny = (): StoreCall<boolean> => this.#database.repeatable(hasAny)
-
-  readonly hadAny = (): StoreCall<boolean> => this.#database.repeatable(hadAny)
-
-  readonly useTotpStep = (id: string, step: number): StoreCall<boolean> =>
-    this.#database.once(async (db) => {
-      const query = db
-        .updateTable('users')
-        .set({ totp_last_step: step })
-        .where('id', '=', id)
-        .where('totp_ciphertext', 'is not', null)
-        .where((from) =>
-          from.or([from('totp_last_step', 'is', null), from('totp_last_step', '<', step)]),
-        )
-      return (await query.executeTakeFirst()).numUpdatedRows > 0n
-    })
-
-  readonly claimForOidc = (id: string, oidcIdentity: string): StoreCall<boolean> =>
-    this.#database.repeatable(async (db) => {
-      const query = db
-        .updateTable('users')
-        .set({ oidc_identity: oidcIdentity })
-        .where('id', '=', id)
-        .where((from) =>
-          from.or([from('oidc_identity', 'is', null), from('oidc_identity', '=', oidcIdentity)]),
-        )
-      return (await query.executeTakeFirst()).numUpdatedRows > 0n
-    })
-
-  readonly totpCiphertexts = (limit: number): StoreCall<readonly string[]> =>
-    this.#database.repeatable(async (db) => {
-      const rows = await db
-        .selectFrom('users')
-        .select('totp_ciphertext')
-        .where('totp_active', '=', true)
-        .where('totp_ciphertext', 'is not', null)
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-      return rows.map((row) => row.totp_ciphertext!)
-    })
-
-  /** Runs `work` unless the account is the last one with the role `kept`. */
-  async #unlessLast<T>(
-    scope: TenantScope,
-    id: string,
-    kept: KeptRole,
-    work: (transaction: Db) => Promise<T>,
-  ): StoreCall<T, 'last-of-role'> {
-    const done = await this.#database.once((db) =>
-      db.transaction().execute(async (transaction) => {
-        // The second of two simultaneous calls waits here and then sees the first one's effect.
-        await sql`lock table users in share row exclusive mode`.execute(transaction)
-        if (await isLast(transaction, scope, id, kept)) return 'last-of-role'
-        return { value: await work(transaction) }
+    claimForOidc: (id, identity) =>
+      database.repeatable(async (db) => {
+        const query = db
+          .updateTable('users')
+          .set({ oidc_identity: identity })
+          .where('id', '=', id)
+          .where((from) =>
+            from.or([from('oidc_identity', 'is', null), from('oidc_identity', '=', identity)]),
+          )
+        return (await query.executeTakeFirst()).numUpdatedRows > 0n
       }),
-    )
-    if (!done.ok) return done
-    if (done.value !== 'last-of-role') return ok(done.value.value)
-    return err({ code: 'last-of-role', message: 'No other account of the tenant has this role.' })
   }
+}
+
+async function update(
+  db: Db,
+  scope: TenantScope,
+  id: string,
+  change: UserChange,
+): Promise<User | null> {
+  const query = db.updateTable('users').set(columnsOf(change)).where('id', '=', id)
+  return userOrNull(await query.where(inScope<'users'>(scope)).returningAll().executeTakeFirst())
+}
+
+/** Runs `work` unless the account is the last one with the role `kept`. */
+function unlessLast<T>(
+  database: Sql,
+  scope: TenantScope,
+  id: string,
+  kept: KeptRole,
+  work: (transaction: Db) => Promise<T>,
+): StoreCall<Exclude<T, 'last-of-role'>, 'last-of-role'> {
+  const done = database.once((db) =>
+    asOnlyWriter(db, 'users', async (transaction) =>
+      (await isLast(transaction, scope, id, kept)) ? 'last-of-role' : await work(transaction),
+    ),
+  )
+  return withFaults(done, { 'last-of-role': 'No other account of the tenant has this role.' })
 }
 
 /** The only function that inserts an account. @returns undefined: the address is taken */
@@ -252,6 +208,9 @@ function columnsOf({ displayName, role, passwordHash, totp, updatedAtMs }: UserC
     updated_at_ms: updatedAtMs,
   }
 }
+
+const userOrNull = (row: Selectable<UsersTable> | undefined): User | null =>
+  row === undefined ? null : userOf(row)
 
 function userOf(row: Selectable<UsersTable>): User {
   const secretCiphertext = row.totp_ciphertext

@@ -26,9 +26,7 @@ const children: ChildProcess[] = []
 
 beforeAll(async () => {
   postgres = await startPostgres()
-  const opened = await createPersistent({
-    ...{ url: postgres.url, dataDir: '', node: 'test', clock: systemClock },
-  })
+  const opened = await createPersistent({ url: postgres.url, dataDir: '', clock: systemClock })
   if (!opened.ok) throw new Error(opened.error)
   state = opened.value
 })

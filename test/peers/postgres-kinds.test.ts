@@ -23,7 +23,7 @@ async function server(...args: Parameters<typeof startPostgres>): Promise<Postgr
 }
 
 async function state(url: string, pool: PersistentOptions['pool'] = {}): Promise<PersistentState> {
-  const options = { url, pool, dataDir: '/nowhere', node: 'n', clock: systemClock }
+  const options = { url, pool, dataDir: '/nowhere', clock: systemClock }
   const opened = await createPersistent(options)
   if (!opened.ok) throw new Error(opened.error)
   onTestFinished(() => opened.value.close())

@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => stop())
 
 async function state(pool: NonNullable<PersistentOptions['pool']>): Promise<PersistentState> {
-  const options = { url, pool, dataDir: '/nowhere', node: 'n', clock: systemClock }
+  const options = { url, pool, dataDir: '/nowhere', clock: systemClock }
   const opened = await createPersistent(options)
   if (!opened.ok) throw new Error(opened.error)
   onTestFinished(() => opened.value.close())

@@ -10,7 +10,7 @@ import { emptyTables } from '#test/support/sql-tables.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 async function open(url: string): Promise<PersistentState> {
-  const options = { url, dataDir: tempDir('state'), node: 'n1', clock: systemClock }
+  const options = { url, dataDir: tempDir('state'), clock: systemClock }
   const opened = await createPersistent(options)
   if (!opened.ok) throw new Error(opened.error)
   onTestFinished(opened.value.close)

@@ -16,7 +16,7 @@ async function postgres(): Promise<PostgresServer> {
 }
 
 async function open({ url }: PostgresServer): Promise<PersistentState> {
-  const opened = await createPersistent({ url, dataDir: '', node: 'n1', clock: systemClock })
+  const opened = await createPersistent({ url, dataDir: '', clock: systemClock })
   if (!opened.ok) throw new Error(opened.error)
   onTestFinished(opened.value.close)
   return opened.value

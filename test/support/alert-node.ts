@@ -13,7 +13,7 @@ import { healthyFacts } from './alerts.ts'
 
 const [, , url = '', node = '', fault = ''] = process.argv
 const silent = { info: () => {}, warn: () => {}, error: () => {} }
-const opened = await createPersistent({ url, dataDir: '', node, clock: systemClock })
+const opened = await createPersistent({ url, dataDir: '', clock: systemClock })
 if (!opened.ok) throw new Error(opened.error)
 const pool = { uid: 'p1', name: 'web', tenant: 'acme', members: 1 }
 const keeper = new AlertKeeper({

@@ -10,8 +10,7 @@ import { auditEntry, hostileTexts, newUser, valueOf } from './store-values.ts'
 const totp = { secretCiphertext: 'sealed', active: true, lastUsedStep: 7 }
 
 export async function fill(state: PersistentState): Promise<void> {
-  const { users, roles, tenantKeys, licences, settings, usage, audit, healthVerdicts } = state
-  const { dynamicDns } = state
+  const { users, roles, tenantKeys, licences, settings, usage, audit, dynamicDns } = state
   for (const [i, text] of hostileTexts.entries()) {
     await valueOf(users.create(newUser(`u${i}`, { displayName: text, passwordHash: null })))
     await valueOf(settings.set(text, { text, list: [i, null, 1.5] }, i))
@@ -62,21 +61,18 @@ export async function fill(state: PersistentState): Promise<void> {
   await valueOf(state.certificates.swap(0, 'v1.sealed', 1))
   const account = { username: 'u1', passwordHash: 'ab', subdomain: 's1', allowFrom: ['::/0'] }
   await valueOf(state.acmeDns.create({ ...account, createdAtMs: 2 ** 45 }, 10))
-  const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
-  await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
 
 export async function everything(state: PersistentState): Promise<unknown> {
-  const { users, roles, tenantKeys, licences, settings, usage, audit, healthVerdicts } = state
+  const { users, roles, tenantKeys, licences, settings, usage, audit } = state
   return [
     await valueOf(users.list('every-tenant')),
     await valueOf(roles.list('every-tenant')),
     await valueOf(tenantKeys.findTenant('a'.repeat(64))),
     await valueOf(licences.load('another')),
-    [...(await valueOf(settings.list()))].toSorted(),
+    await Promise.all(hostileTexts.map((text) => valueOf(settings.get(text)))),
     await valueOf(usage.range('acme', '0', '9')),
     await valueOf(audit.query({ scope: 'every-tenant', fromMs: 0, toMs: 9_999, limit: 100 })),
-    await healthVerdicts.load(),
     await valueOf(state.dynamicDns.load()),
     [...(await valueOf(state.responseHits.totals()))].toSorted(),
     await valueOf(state.alerts.listChannels('every-tenant')),

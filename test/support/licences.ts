@@ -59,9 +59,7 @@ export function memoryLicences(): MemoryLicences {
     shared: {
       get: (key) => whenHere(() => values.get(key)),
       set: (key, value) => whenHere(() => void values.set(key, value)),
-      putFirst: (key, value) => whenHere(() => values.get(key) ?? (values.set(key, value), value)),
       delete: (key) => whenHere(() => values.delete(key)),
-      list: () => whenHere(() => new Map(values)),
     },
   }
   return memory

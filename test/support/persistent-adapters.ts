@@ -66,7 +66,7 @@ export function useState(adapter: PersistentAdapter): () => PersistentState {
 }
 
 async function open(url: string, dataDir: string): Promise<PersistentState> {
-  const opened = await createPersistent({ url, dataDir, node: 'n1', clock: systemClock })
+  const opened = await createPersistent({ url, dataDir, clock: systemClock })
   if (!opened.ok) throw new Error(opened.error)
   return opened.value
 }

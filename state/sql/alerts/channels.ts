@@ -1,7 +1,5 @@
 // Channels and silences of alerts in the tables `alert_channels` and `alert_silences`.
-import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
-import { err, ok } from '#lib/result.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
 import type {
   AlertStore,
@@ -12,8 +10,9 @@ import type {
   StoredChannel,
   StoredSilence,
 } from '#state/ports/alerts.ts'
+import { withFaults } from '#state/ports/store-result.ts'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
-import { inScope } from '#state/sql/database/scope.ts'
+import { asOnlyWriter, countRows, deleteRow, inScope } from '#state/sql/database/scope.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { AlertChannelsTable, AlertSilencesTable, Db } from '#state/sql/database/tables.ts'
 
@@ -28,60 +27,40 @@ export function channelCalls(database: Sql): Pick<AlertStore, ChannelCall> {
         return rows.map(channelOf)
       }),
     findChannel: (scope, id) => database.repeatable((db) => find(db, scope, id)),
-    createChannel: async (channel) => {
-      const created = await database.once((db) => create(db, channel))
-      if (!created.ok) return created
-      if (created.value === 'name-taken') return nameTaken
-      if (created.value === 'created') return ok(undefined)
-      const { channelsPerTenantMax, channelsMax } = alertLimits
-      const message =
-        `A tenant has at most ${channelsPerTenantMax} channels, and all have ` + `${channelsMax}.`
-      return err({ code: 'too-many-channels', message })
-    },
-    updateChannel: async (scope, id, change) => {
-      const updated = await database.once((db) => update(db, scope, id, change))
-      if (!updated.ok) return updated
-      return updated.value === 'name-taken' ? nameTaken : ok(updated.value)
-    },
-    deleteChannel: (scope, id) =>
-      database.once(async (db) => {
-        const { numDeletedRows } = await db
-          .deleteFrom('alert_channels')
-          .where('id', '=', id)
-          .where(inScope<'alert_channels'>(scope))
-          .executeTakeFirst()
-        return numDeletedRows > 0n
-      }),
+    createChannel: (channel) =>
+      withFaults(
+        database.once((db) => create(db, channel)),
+        {
+          'name-taken': nameTaken,
+          'too-many-channels': `A tenant has at most ${perTenantMax} channels, and all have ${max}.`,
+        },
+      ),
+    updateChannel: (scope, id, change) =>
+      withFaults(
+        database.once((db) => update(db, scope, id, change)),
+        { 'name-taken': nameTaken },
+      ),
+    deleteChannel: (scope, id) => database.once((db) => deleteRow(db, 'alert_channels', scope, id)),
   }
 }
 
-const nameTaken = err({ code: 'name-taken', message: 'Another channel has this name.' } as const)
+const nameTaken = 'Another channel has this name.'
+const { channelsPerTenantMax: perTenantMax, channelsMax: max } = alertLimits
 
 async function create(
   db: Db,
   channel: StoredChannel,
-): Promise<'created' | 'name-taken' | 'too-many-channels'> {
-  return await db.transaction().execute(async (transaction) => {
-    // The second of two simultaneous calls waits here and then counts the first one's channel.
-    await sql`lock table alert_channels in share row exclusive mode`.execute(transaction)
+): Promise<undefined | 'name-taken' | 'too-many-channels'> {
+  return await asOnlyWriter(db, 'alert_channels', async (transaction) => {
     if (await isNamed(transaction, channel.tenantId, channel.name)) return 'name-taken'
-    const counts = await transaction
-      .selectFrom('alert_channels')
-      .select((from) => [
-        from.fn.countAll<number>().as('all'),
-        from.fn.countAll<number>().filterWhere('tenant_id', '=', channel.tenantId).as('own'),
-      ])
-      .executeTakeFirstOrThrow()
-    const isFull =
-      Number(counts.own) >= alertLimits.channelsPerTenantMax ||
-      Number(counts.all) >= alertLimits.channelsMax
-    if (isFull) return 'too-many-channels'
+    const { own, all } = await countRows(transaction, 'alert_channels', channel.tenantId)
+    if (own >= perTenantMax || all >= max) return 'too-many-channels'
     const { id, tenantId: tenant_id, kind, createdAtMs: created_at_ms } = channel
     await transaction
       .insertInto('alert_channels')
       .values({ id, tenant_id, kind, created_at_ms, ...columnsOf(channel) })
       .execute()
-    return 'created'
+    return undefined
   })
 }
 
@@ -91,8 +70,7 @@ async function update(
   id: string,
   change: ChannelChange,
 ): Promise<ChannelWithHealth | null | 'name-taken'> {
-  return await db.transaction().execute(async (transaction) => {
-    await sql`lock table alert_channels in share row exclusive mode`.execute(transaction)
+  return await asOnlyWriter(db, 'alert_channels', async (transaction) => {
     const before = await find(transaction, scope, id)
     if (before === null) return null
     const name = change.name ?? before.name
@@ -207,37 +185,25 @@ export function silenceCalls(database: Sql): Pick<AlertStore, SilenceCall> {
           .execute()
         return rows.map(silenceOf)
       }),
-    createSilence: async (silence) => {
-      const created = await database.once((db) => createSilence(db, silence))
-      if (!created.ok) return created
-      if (created.value) return ok(undefined)
+    createSilence: (silence) => {
       const message = `A tenant has at most ${alertLimits.silencesPerTenantMax} silences at once.`
-      return err({ code: 'too-many-silences', message })
+      const created = database.once((db) => createSilence(db, silence))
+      return withFaults(created, { 'too-many-silences': message })
     },
-    deleteSilence: (scope, id) =>
-      database.once(async (db) => {
-        const { numDeletedRows } = await db
-          .deleteFrom('alert_silences')
-          .where('id', '=', id)
-          .where(inScope<'alert_silences'>(scope))
-          .executeTakeFirst()
-        return numDeletedRows > 0n
-      }),
+    deleteSilence: (scope, id) => database.once((db) => deleteRow(db, 'alert_silences', scope, id)),
   }
 }
 
-/** @returns false: there are too many */
-async function createSilence(db: Db, silence: StoredSilence): Promise<boolean> {
+async function createSilence(db: Db, silence: StoredSilence): Promise<undefined | 'too-many-silences'> {
   const { id, tenantId, condition, subject, reason, createdAtMs, untilMs } = silence
-  return await db.transaction().execute(async (transaction) => {
-    await sql`lock table alert_silences in share row exclusive mode`.execute(transaction)
+  return await asOnlyWriter(db, 'alert_silences', async (transaction) => {
     const { count } = await transaction
       .selectFrom('alert_silences')
       .select((from) => from.fn.countAll<number>().as('count'))
       .where('tenant_id', '=', tenantId)
       .where('until_ms', '>', createdAtMs)
       .executeTakeFirstOrThrow()
-    if (Number(count) >= alertLimits.silencesPerTenantMax) return false
+    if (Number(count) >= alertLimits.silencesPerTenantMax) return 'too-many-silences'
     await transaction
       .insertInto('alert_silences')
       .values({
@@ -245,7 +211,7 @@ async function createSilence(db: Db, silence: StoredSilence): Promise<boolean> {
         ...{ created_at_ms: createdAtMs, until_ms: untilMs },
       })
       .execute()
-    return true
+    return undefined
   })
 }
 

@@ -3,9 +3,9 @@
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import { assert } from '#lib/assert.ts'
-import { err, ok } from '#lib/result.ts'
 import { zoneKeyLimits } from '#state/ports/zone-keys.ts'
 import type { StoredZoneKey, ZoneKeySet, ZoneKeyStore } from '#state/ports/zone-keys.ts'
+import { withFaults } from '#state/ports/store-result.ts'
 import type { Sql } from '../database/sql.ts'
 import type { Db, ZoneKeysTable } from '../database/tables.ts'
 
@@ -26,25 +26,23 @@ export function createSqlZoneKeys(database: Sql): ZoneKeyStore {
             return { revision, zones: (await rows.execute()).map(setOf) }
           }),
       ),
-    swap: async (zone, version, keys, nowMs) => {
+    swap: (zone, version, keys, nowMs) => {
       const text = JSON.stringify(keys)
       const { keysPerZoneMax, textMax, zonesMax } = zoneKeyLimits
-      const tooMany = `A zone has at most ${keysPerZoneMax} keys, and ${zonesMax} zones have some.`
-      if (keys.length > keysPerZoneMax || text.length > textMax) {
-        return err({ code: 'too-many-keys', message: tooMany })
-      }
-      const done = await database.once((db) =>
-        db.transaction().execute((transaction) => swap(transaction, zone, version, text, nowMs)),
-      )
-      if (!done.ok) return done
-      if (typeof done.value === 'number') return ok(done.value)
-      const message = done.value === 'too-many-keys' ? tooMany : changedMeanwhile
-      return err({ code: done.value, message })
+      const isTooLarge = keys.length > keysPerZoneMax || text.length > textMax
+      const swapped = database.once(async (db) => {
+        if (isTooLarge) return 'too-many-keys'
+        return await db
+          .transaction()
+          .execute((transaction) => swap(transaction, zone, version, text, nowMs))
+      })
+      return withFaults(swapped, {
+        'too-many-keys': `A zone has at most ${keysPerZoneMax} keys, and ${zonesMax} zones have some.`,
+        'changed-meanwhile': 'Another change of the keys of this zone came first.',
+      })
     },
   }
 }
-
-const changedMeanwhile = 'Another change of the keys of this zone came first.'
 
 type SwapFault = 'changed-meanwhile' | 'too-many-keys'
 

@@ -1,14 +1,14 @@
 // Accounts of the acme-dns endpoint in the table `acme_dns_accounts`.
-import { err, ok } from '#lib/result.ts'
 import type { AcmeDnsAccount, AcmeDnsStore } from '#state/ports/acme-dns.ts'
+import { withFaults } from '#state/ports/store-result.ts'
 import type { Sql } from '../database/sql.ts'
 import type { AcmeDnsAccountsTable, Db } from '../database/tables.ts'
 
 export function createSqlAcmeDns(database: Sql): AcmeDnsStore {
   return {
-    create: async (account, max) => {
-      const done = await database.once(async (db) => {
-        if ((await accountCount(db)) >= max) return false
+    create: (account, max) => {
+      const created = database.once(async (db) => {
+        if ((await accountCount(db)) >= max) return 'too-many-accounts'
         await db
           .insertInto('acme_dns_accounts')
           .values({
@@ -17,10 +17,9 @@ export function createSqlAcmeDns(database: Sql): AcmeDnsStore {
             created_at_ms: account.createdAtMs,
           })
           .execute()
-        return true
+        return undefined
       })
-      if (!done.ok) return done
-      return done.value ? ok(undefined) : err({ code: 'too-many-accounts', message: tooMany(max) })
+      return withFaults(created, { 'too-many-accounts': tooMany(max) })
     },
     find: (username) =>
       database.repeatable(async (db) => {

@@ -1,9 +1,9 @@
 // The certificate of an ACME server in the table `acme_state`, which has one row.
 import { sql } from 'kysely'
 import { assert } from '#lib/assert.ts'
-import { err } from '#lib/result.ts'
 import { certificateLimits } from '#state/ports/certificates.ts'
 import type { CertificateStore } from '#state/ports/certificates.ts'
+import { withFaults } from '#state/ports/store-result.ts'
 import type { Sql } from '../database/sql.ts'
 import type { Db } from '../database/tables.ts'
 
@@ -23,14 +23,14 @@ export function createSqlCertificates(database: Sql): CertificateStore {
           version === null || sealed === null ? null : { version: Number(version), sealed }
         return { stored, nowMs: Number(nowMs) }
       }),
-    swap: async (version, sealed, nowMs) => {
+    swap: (version, sealed, nowMs) => {
       assert(sealed.length <= certificateLimits.sealedMax, 'what is sealed was bounded before')
-      const done = await database.once((db) =>
+      const swapped = database.once((db) =>
         db.transaction().execute((transaction) => swap(transaction, version, sealed, nowMs)),
       )
-      if (!done.ok || done.value !== null)
-        return done as Awaited<ReturnType<CertificateStore['swap']>>
-      return err({ code: 'changed-meanwhile', message: changedMeanwhile })
+      return withFaults(swapped, {
+        'changed-meanwhile': 'Another node changed the certificate first.',
+      })
     },
   }
 }
@@ -41,15 +41,12 @@ interface Loaded {
   readonly sealed: string | null
 }
 
-const changedMeanwhile = 'Another node changed the certificate first.'
-
-/** @returns null: somebody else was first */
 async function swap(
   db: Db,
   version: number,
   sealed: string,
   nowMs: number,
-): Promise<number | null> {
+): Promise<number | 'changed-meanwhile'> {
   const next = version + 1
   const row = { version: next, sealed, updated_at_ms: nowMs }
   const changed =
@@ -66,7 +63,7 @@ async function swap(
           .where('version', '=', version)
           .executeTakeFirst()
           .then(({ numUpdatedRows }) => numUpdatedRows)
-  if (Number(changed ?? 0) === 0) return null
+  if (Number(changed ?? 0) === 0) return 'changed-meanwhile'
   await sql`select pg_notify(${certificatesChannel}, '')`.execute(db)
   return next
 }

@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createFileHealthVerdicts } from '#state/file/health-verdicts.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import type { HealthVerdicts, StoredVerdict } from '#state/ports/health-verdicts.ts'
-import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 const m1: StoredVerdict = {
@@ -39,21 +38,12 @@ function createInFile(): HealthVerdicts {
 }
 
 /** Every adapter of the port; each starts empty. */
-const adapters: readonly [string, () => () => HealthVerdicts][] = [
-  ['memory', () => createMemoryHealthVerdicts],
-  ['a file', () => createInFile],
-  ...persistentAdapters.map(([name, adapter]): [string, () => () => HealthVerdicts] => [
-    name,
-    () => {
-      const state = useState(adapter)
-      return () => state().healthVerdicts
-    },
-  ]),
+const adapters: readonly [string, () => HealthVerdicts][] = [
+  ['memory', createMemoryHealthVerdicts],
+  ['a file', createInFile],
 ]
 
-describe.each(adapters)('health verdicts in %s', (_name, use) => {
-  const create = use()
-
+describe.each(adapters)('health verdicts in %s', (_name, create) => {
   test('are none at first', async () => {
     expect(await create().load()).toEqual([])
   })

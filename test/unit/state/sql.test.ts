@@ -119,7 +119,7 @@ describe('the schema', () => {
 test('the embedded database flushes, keeps and guards what it acknowledged', async () => {
   const dataDir = tempDir('embedded')
   await placeDatabase(dataDir)
-  const options = { url: '', dataDir, node: 'n1', clock: systemClock }
+  const options = { url: '', dataDir, clock: systemClock }
   const open = async (): Promise<PersistentState> => {
     const opened = await createPersistent(options)
     if (!opened.ok) throw new Error(opened.error)
@@ -168,7 +168,7 @@ test.each([
   ['mysql://root:secret-word@db/x', 'database.url'],
   ['db.example.com', 'database.url'],
 ])('the URL %s is refused without being repeated', async (url, word) => {
-  const result = await createPersistent({ url, dataDir: '', node: 'n', clock: systemClock })
+  const result = await createPersistent({ url, dataDir: '', clock: systemClock })
   expect(result).toMatchObject({ ok: false })
   expect(!result.ok && result.error).toContain(word)
   expect(!result.ok && result.error).not.toContain('secret-word')
