@@ -5,7 +5,8 @@ import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { shareStrings } from '#lib/memory/string-memory.ts'
 import { configEntry } from './entry.ts'
 import type { ConfigEntry } from './entry.ts'
-import { byName, ConfigIndex } from './object-index.ts'
+import { byName } from '#lib/sequence/order.ts'
+import { ConfigIndex } from './object-index.ts'
 import type { ConfigSnapshot } from './object-index.ts'
 
 /** A file with one object, as the validator returned it. */

@@ -8,7 +8,7 @@ import type { ConfigEntry, ConfigPart } from './entry.ts'
 import { NameIndex } from './name-index.ts'
 import { partKindsOf } from './parts.ts'
 import type { PartKind } from './parts.ts'
-import { byCodeUnits } from '#lib/sequence/order.ts'
+import { byName } from '#lib/sequence/order.ts'
 
 /** Changes of one commit to the objects. */
 export interface ConfigDelta {
@@ -240,11 +240,3 @@ class ListChanges {
     return change
   }
 }
-
-interface Named {
-  readonly name: string
-  readonly uid: string
-}
-
-export const byName = (a: Named, b: Named): number =>
-  byCodeUnits(a.name, b.name) || byCodeUnits(a.uid, b.uid)

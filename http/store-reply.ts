@@ -1,7 +1,10 @@
 // Maps store failures to replies.
 import type { Result } from '#lib/result.ts'
+import { byName } from '#lib/sequence/order.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { apiLimits } from './limits.ts'
+import { pageByName } from './paging.ts'
+import type { Name, Paging } from './paging.ts'
 import { later, missing, noContent, refused, success } from './reply.ts'
 import type { Reply } from './reply.ts'
 
@@ -18,6 +21,18 @@ type Stored<T> = Result<T, StoreFailure<string>>
 /** What a store has listed, each as `show` makes it. */
 export function storedList<T>(listed: Stored<readonly T[]>, show: (one: T) => unknown): Reply {
   return listed.ok ? success(listed.value.map(show)) : storeFailed(listed.error)
+}
+
+/** The same by name, as a page. @param idOf orders those of one name */
+export function storedPage<T extends { readonly name: string }>(
+  listed: Stored<readonly T[]>,
+  query: Paging & Name,
+  idOf: (one: T) => string,
+  show: (one: T) => object,
+): Reply {
+  if (!listed.ok) return storeFailed(listed.error)
+  const rows = listed.value.map((one) => ({ ...one, uid: idOf(one) }))
+  return pageByName(rows.sort(byName), query, show)
 }
 
 /** What a store has found. @param noun for the reply where there is none */

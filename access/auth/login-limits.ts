@@ -29,7 +29,7 @@ export async function countAttempt(
   account: string,
   address: string,
 ): Promise<Result<number, StoreFailure>> {
-  const { windowMs, perPairMax, perAccountMax, perNetworkMax } = loginLimits
+  const { perPairMax, perAccountMax, perNetworkMax } = loginLimits
   const keys = keysOf(account, address)
   // Counted first, so that a locked network leaves no trace of invented accounts.
   const before = await attempts.count(keys.network)
@@ -40,25 +40,18 @@ export async function countAttempt(
     [keys.network, perNetworkMax],
     [keys.account, perAccountMax],
   ] as const) {
-    const counted = await attempts.record(key, windowMs)
-    if (!counted.ok) return counted
-    if (counted.value.count > most) return ok(counted.value.resetsInMs)
+    const waitMs = await counted(attempts, key, most)
+    if (!waitMs.ok || waitMs.value > 0) return waitMs
   }
   return ok(0)
 }
 
-/**
- * Counts a try at enrolling an authenticator app, by account, which is signed in.
- *
- * @returns milliseconds to wait; 0: none
- */
-export async function countEnrolment(
+/** Counts a try at enrolling an authenticator app, by account, which is signed in. */
+export function countEnrolment(
   attempts: LoginAttempts,
   userId: string,
 ): Promise<Result<number, StoreFailure>> {
-  const counted = await attempts.record(`totp:${userId}`, loginLimits.windowMs)
-  if (!counted.ok) return counted
-  return ok(counted.value.count > loginLimits.perPairMax ? counted.value.resetsInMs : 0)
+  return counted(attempts, `totp:${userId}`, loginLimits.perPairMax)
 }
 
 export async function forgetEnrolment(attempts: LoginAttempts, userId: string): Promise<void> {
@@ -68,16 +61,23 @@ export async function forgetEnrolment(attempts: LoginAttempts, userId: string): 
 /**
  * Counts a login through the identity provider, which counts failures itself; here a network is
  * kept from beginning logins without end.
- *
- * @returns milliseconds to wait; 0: none
  */
-export async function countBeginning(
+export function countBeginning(
   attempts: LoginAttempts,
   address: string,
 ): Promise<Result<number, StoreFailure>> {
-  const counted = await attempts.record(`oidc:${networkOf(address)}`, loginLimits.windowMs)
-  if (!counted.ok) return counted
-  return ok(counted.value.count > loginLimits.perNetworkMax ? counted.value.resetsInMs : 0)
+  return counted(attempts, `oidc:${networkOf(address)}`, loginLimits.perNetworkMax)
+}
+
+/** @returns milliseconds to wait; 0: none */
+async function counted(
+  attempts: LoginAttempts,
+  key: string,
+  most: number,
+): Promise<Result<number, StoreFailure>> {
+  const recorded = await attempts.record(key, loginLimits.windowMs)
+  if (!recorded.ok) return recorded
+  return ok(recorded.value.count > most ? recorded.value.resetsInMs : 0)
 }
 
 /** To be called after a successful login. A store that is away forgets by itself. */

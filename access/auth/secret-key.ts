@@ -1,10 +1,24 @@
-// Checks that GSLB_SECRET_KEY decrypts the stored TOTP secrets of accounts.
+// Says what is wrong with GSLB_SECRET_KEY: it is not set, or does not decrypt what is stored.
 import { ok } from '#lib/result.ts'
+import { refused } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import type { StoreCall } from '#state/ports/store-result.ts'
 import type { Users } from '#state/ports/users.ts'
 import { unseal } from '#lib/secret-box.ts'
 
-/** @returns what is wrong and what to do; null: every active secret can be read */
+/** @param owners of the secrets, in the plural */
+export const withoutSecretKey = (owners: string): Reply =>
+  refused(
+    503,
+    `this node has no GSLB_SECRET_KEY, under which the secrets of ${owners} are stored; set it ` +
+      'to the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
+  )
+
+/**
+ * Looks at the TOTP secrets of accounts.
+ *
+ * @returns what is wrong and what to do; null: every active secret can be read
+ */
 export async function secretKeyFault(
   users: Pick<Users, 'totpCiphertexts'>,
   secretKey: Uint8Array | null,

@@ -11,6 +11,7 @@ import type { Kind } from '#schemas/kinds.ts'
 import { conditional, preconditionOf } from '#api/route/if-match.ts'
 import type { Precondition } from '#api/route/if-match.ts'
 import type { Needs } from '#access/admit/admit.ts'
+import type { Viewer } from '#access/caller.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { created, missing, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
@@ -30,18 +31,21 @@ type Item<K extends Kind | PartKind> = K extends Kind
     ? ConfigPart<K>
     : never
 
-interface Resource<K extends Kind | PartKind, Name extends PortName> {
+interface Resource<K extends Kind | PartKind, Name extends PortName> extends Pick<
+  Route,
+  'tag' | 'ofPlatform'
+> {
   readonly kind: K
   /** Path of the list, such as `/api/v1/pools`. */
   readonly path: `/api/v1/${string}`
-  /** Heading in the reference, such as `Pools`. */
-  readonly tag: string
   /** Word for one object, such as `pool`. */
   readonly noun: string
   /** Word in an error that there is none; default: the same. */
   readonly absent?: string
   readonly reads: Needs
   readonly writes: Needs
+  /** It belongs to no tenant: every caller with the permission may see and change it. */
+  readonly isCommon?: true
   /** Permission to delete; default: as `writes`. */
   readonly deletes?: Needs
   readonly schema: TSchema
@@ -115,7 +119,9 @@ export function objectRoutes<K extends Kind | PartKind, Name extends PortName = 
   return {
     one: answerOf(resource),
     /** Makes rows that are like no other. */
-    route: routesOf({ tag: resource.tag }),
+    route: routeOf(resource),
+    /** What a request changes; see `itemToChange`. */
+    toChange: (context: Context<'config'>, id: string) => itemToChange(resource, context, id),
     ...readingRoutes(resource),
     ...writingRoutes(resource),
     /** Answers a write that created an object. */
@@ -125,6 +131,9 @@ export function objectRoutes<K extends Kind | PartKind, Name extends PortName = 
   }
 }
 
+const routeOf = ({ tag, ofPlatform }: Pick<Route, 'tag' | 'ofPlatform'>) =>
+  routesOf(ofPlatform === undefined ? { tag } : { tag, ofPlatform })
+
 function answerOf({ noun, schema }: { readonly noun: string; readonly schema: TSchema }) {
   return { description: `The ${noun}`, schema, isTagged: true } as const
 }
@@ -133,7 +142,7 @@ function readingRoutes<K extends Kind | PartKind, Name extends PortName>(
   resource: Resource<K, Name>,
 ) {
   const { kind, path, tag, noun, absent = noun, reads: needs, schema, ports = [], show } = resource
-  const route = routesOf({ tag })
+  const route = routeOf(resource)
   return {
     list: (description = tag): Route =>
       route(`GET ${path}`, {
@@ -154,7 +163,7 @@ function readingRoutes<K extends Kind | PartKind, Name extends PortName>(
         responses: { 200: answerOf(resource) },
         ports: ['config', ...ports],
         handle: (context) => {
-          const item = find(context, kind, context.params.id)
+          const item = find(resource, context, context.params.id)
           if (item === undefined) return missing(absent)
           return success(show(context, item), { etag: tagged(stateOf(item)) })
         },
@@ -165,8 +174,8 @@ function readingRoutes<K extends Kind | PartKind, Name extends PortName>(
 function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
   resource: Resource<K, Name>,
 ) {
-  const { kind, path, tag, noun, absent = noun, writes, deletes = writes, ports = [] } = resource
-  const route = routesOf({ tag })
+  const { path, noun, absent = noun, writes, deletes = writes, ports = [] } = resource
+  const route = routeOf(resource)
   const ifMatch = `the ${noun}`
   return {
     create: <Body extends TSchema, More extends PortName = never>({
@@ -196,9 +205,9 @@ function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
         ifMatch,
         ports: ['config', 'configWriter', 'log', ...ports, ...more],
         handle: async (context) => {
-          const item = find(context, kind, context.params.id)
+          const item = find(resource, context, context.params.id)
           if (item === undefined) return missing(absent)
-          const asked = await operations(context, item, onOf(context, kind, item))
+          const asked = await operations(context, item, onOf(resource, context, item))
           if ('status' in asked) return asked
           const condition = preconditionOf(context, stateOf(item))
           if (!condition.ok) return condition.error
@@ -214,7 +223,7 @@ function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
         ifMatch,
         ports: ['config', 'configWriter', 'log', ...(first === undefined ? [] : ports)],
         handle: async (context) => {
-          const found = itemToChange(context, kind, context.params.id, absent)
+          const found = itemToChange(resource, context, context.params.id)
           if (!found.ok) return found.error
           const { item, on, condition } = found.value
           const before = first?.(context, item) ?? []
@@ -238,22 +247,36 @@ function answerTo<K extends Kind | PartKind, Name extends PortName>(
   }
 }
 
+type Found<K extends Kind | PartKind> = Pick<
+  Resource<K, never>,
+  'kind' | 'noun' | 'absent' | 'isCommon'
+>
+
 function find<K extends Kind | PartKind>(
-  context: Context<'config'>,
-  kind: K,
+  { kind, isCommon }: Found<K>,
+  { caller, ports }: Context<'config'>,
   id: string,
 ): Item<K> | undefined {
+  const context = { caller: isCommon === true ? everybody : caller, ports }
   const found = isPartKind(kind) ? findPart(context, kind, id) : findObject(context, kind, id)
   return found as Item<K> | undefined
 }
+
+/** Sees the objects of all tenants, and those of none. */
+const everybody: Viewer = { tenant: '', isSystemAdmin: true }
 
 /** The state that the entity tag stands for. */
 function stateOf(item: ConfigEntry | ConfigPart): object {
   return 'part' in item ? item.part : item.object
 }
 
-function onOf<K>({ caller }: Context<never>, kind: K, item: ConfigEntry | ConfigPart): On<K> {
-  return { kind, target: targetOf(caller, 'part' in item ? item.part.uid : item.uid) }
+function onOf<K extends Kind | PartKind>(
+  { kind, isCommon }: Found<K>,
+  { caller }: Context<never>,
+  item: ConfigEntry | ConfigPart,
+): On<K> {
+  const uid = 'part' in item ? item.part.uid : item.uid
+  return { kind, target: isCommon === true ? { uid } : targetOf(caller, uid) }
 }
 
 interface ItemToChange<K extends Kind | PartKind> {
@@ -263,15 +286,14 @@ interface ItemToChange<K extends Kind | PartKind> {
 }
 
 /** Finds the object or part to change. Errors: it does not exist, or If-Match is malformed. */
-export function itemToChange<K extends Kind | PartKind>(
+function itemToChange<K extends Kind | PartKind>(
+  resource: Found<K>,
   context: Context<'config'>,
-  kind: K,
   id: string,
-  absent: string,
 ): Result<ItemToChange<K>, Reply> {
-  const item = find(context, kind, id)
-  if (item === undefined) return err(missing(absent))
+  const item = find(resource, context, id)
+  if (item === undefined) return err(missing(resource.absent ?? resource.noun))
   const condition = preconditionOf(context, stateOf(item))
   if (!condition.ok) return condition
-  return ok({ item, on: onOf(context, kind, item), condition: condition.value })
+  return ok({ item, on: onOf(resource, context, item), condition: condition.value })
 }

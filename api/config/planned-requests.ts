@@ -7,7 +7,7 @@ import { refusalOf } from '#access/admit/admit.ts'
 import { invalid, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { ApiPorts, PortName } from '#ports/ports.ts'
-import { paramNames, portsFor } from '#api/route/route.ts'
+import { earlyRefusal, paramNames, portsFor } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { createCheck } from '#http/validation.ts'
 import type { TrialWriter } from './trial-writer.ts'
@@ -68,11 +68,15 @@ async function tryOne(
   const { config } = trial
   const tenants = createConfigTenants(config, trial, ports.clock)
   const within: ApiPorts = { ...ports, configWriter: trial, config, tenants }
-  const given = portsFor(row, within)
-  const early = (await row.precheck?.(facts, given)) ?? null
+  const early = await earlyRefusal(row, facts, within)
   if (early !== null) return err(early)
   const own = { params, query: {}, body: planned.body, request: facts }
-  const reply = await row.handle({ ...context, ...own, isDryRun: true, ports: given })
+  const reply = await row.handle({
+    ...context,
+    ...own,
+    isDryRun: true,
+    ports: portsFor(row, within),
+  })
   if (reply.status >= 300) return err(reply)
   return ok(((reply.body ?? {}) as { readonly id?: string }).id ?? '')
 }
@@ -137,9 +141,9 @@ export class WriteRoutes {
     this.#rows = rows
   }
 
-  /** Ports of all these rows. */
+  /** Ports of all these rows, and of their licence. */
   get ports(): readonly PortName[] {
-    return [...new Set(this.#rows.flatMap(({ ports = [] }) => ports))]
+    return [...new Set(['licence' as const, ...this.#rows.flatMap(({ ports = [] }) => ports)])]
   }
 
   find(method: string, path: string): Found | undefined {

@@ -3,13 +3,15 @@ import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import { tenantIdPattern } from '#lib/text/patterns.ts'
 import { defaultTenant, reservedTenants } from '#schemas/objects/tenant.ts'
 import { commitActor, refusalOf } from './writes.ts'
 import { refused } from '#http/reply.ts'
-import type { TenantRecord, Tenants } from '#access/tenants.ts'
-import type { ConfigWriter } from '#config/operation.ts'
+import type { Reply } from '#http/reply.ts'
+import type { TenantRecord, Tenants, WriteOrigin } from '#access/tenants.ts'
+import type { ConfigWriter, Operation } from '#config/operation.ts'
 
 /** The tenant `default`, which exists without a file. */
 const undeclared: TenantRecord = {
@@ -34,6 +36,19 @@ export function createConfigTenants(
     const others = declared().filter(({ name }) => name !== defaultTenant)
     return [find(defaultTenant) ?? undeclared, ...others.map(recordOf)]
   }
+  const write = async (
+    { caller, requestId, isDryRun, subject }: WriteOrigin,
+    operation: Operation,
+  ): Promise<Result<null, Reply>> => {
+    const done = await writer.write({
+      requestId,
+      actor: commitActor(caller),
+      ...(isDryRun ? { isDryRun } : {}),
+      ...(subject === undefined ? {} : { subject }),
+      operations: [operation],
+    })
+    return done.ok ? ok(null) : err(refusalOf(done.error, caller, requestId))
+  }
   return {
     list,
     find,
@@ -42,33 +57,19 @@ export function createConfigTenants(
       const objects = kindNames.flatMap((kind) => config.snapshot().list(kind))
       return objects.filter(({ kind, tenant }) => tenant === id && kind !== 'Tenant').length
     },
-    create: async ({ id, name, rpsLimit }, { caller, requestId, isDryRun, subject }) => {
+    create: async ({ id, name, rpsLimit }, origin) => {
       if (list().some((other) => other.name === name || other.id === name)) {
         return err(refused(409, 'name: is in use'))
       }
       const createdAt = Math.floor(clock.nowMs() / 1_000)
       const displayName = id === name ? {} : { displayName: name }
       const spec = { ...displayName, rpsLimit, createdAt }
-      const done = await writer.write({
-        requestId,
-        actor: commitActor(caller),
-        ...(isDryRun ? { isDryRun } : {}),
-        ...(subject === undefined ? {} : { subject }),
-        operations: [{ verb: 'create', kind: 'Tenant', tenant: id, name: id, spec }],
-      })
-      if (!done.ok) return err(refusalOf(done.error, caller, requestId))
-      return ok({ id, name, rpsLimit, createdAt })
+      const target = { kind: 'Tenant', tenant: id, name: id } as const
+      const done = await write(origin, { verb: 'create', ...target, spec })
+      return done.ok ? ok({ id, name, rpsLimit, createdAt }) : done
     },
-    remove: async (id, { caller, requestId, isDryRun, subject }) => {
-      const done = await writer.write({
-        requestId,
-        actor: commitActor(caller),
-        ...(isDryRun ? { isDryRun } : {}),
-        ...(subject === undefined ? {} : { subject }),
-        operations: [{ verb: 'delete', kind: 'Tenant', target: { tenant: id, name: id } }],
-      })
-      return done.ok ? ok(null) : err(refusalOf(done.error, caller, requestId))
-    },
+    remove: (id, origin) =>
+      write(origin, { verb: 'delete', kind: 'Tenant', target: { tenant: id, name: id } }),
   }
 }
 

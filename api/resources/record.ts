@@ -1,5 +1,5 @@
 // Defines the JSON of a record set, as the API shows and accepts it.
-import { byName } from '#config/object-index.ts'
+import { byName } from '#lib/sequence/order.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { fullName, isDoubled, nameInZone, rrsetOf, typeName } from '#compiler/values/record-sets.ts'

@@ -7,6 +7,7 @@ import type { Caller } from '#access/caller.ts'
 import type { Needs } from '#access/admit/admit.ts'
 import type { LicensedFeature } from '#licence/gate.ts'
 import type { ApiPorts, PortName, Ports } from '#ports/ports.ts'
+import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 
@@ -87,7 +88,7 @@ export interface Route {
    * is ignored.
    */
   readonly ifMatch?: string
-  /** Without this feature in the licence the handler answers 403. */
+  /** Without this feature in the licence it is 403, before the body is read. */
   readonly licensed?: LicensedFeature
   /** Ports of its handler, which gets no others. Default: none. */
   readonly ports?: readonly PortName[]
@@ -182,6 +183,17 @@ export function routesOf(
 /** Selects the ports that a row names. */
 export function portsFor({ ports: names = [] }: Route, all: ApiPorts): Ports<never> {
   return Object.freeze(Object.fromEntries(names.map((name) => [name, all[name]])))
+}
+
+/** What a permitted caller is told before the body is read; null: nothing stands in the way. */
+export async function earlyRefusal(
+  row: Route,
+  request: RequestFacts,
+  all: ApiPorts,
+): Promise<Reply | null> {
+  const lack = row.licensed === undefined ? undefined : all.licence.refusal(row.licensed)
+  if (lack !== undefined) return refused(403, lack)
+  return (await row.precheck?.(request, portsFor(row, all))) ?? null
 }
 
 /** Names in a path: `/pools/{id}/members/{member}` has `id` and `member`. */

@@ -2,12 +2,11 @@
 // and the list of their keys.
 import { Type } from '#lib/schema/type.ts'
 import { scopeOf } from '#access/grants.ts'
-import { byName } from '#config/object-index.ts'
-import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
+import { NamedPaging, withDnsName } from '#http/paging.ts'
 import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { storeFailed, storedGone } from '#http/store-reply.ts'
+import { storedGone, storedPage } from '#http/store-reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { AcmeDnsFault, AcmeDnsKey as ListedKey } from '#ports/acme-dns.ts'
 
@@ -112,9 +111,7 @@ const listKeys = route('GET /api/v1/acme-dns/keys', {
   ports: ['acmeDns'],
   handle: async ({ caller, ports, query }) => {
     const listed = await ports.acmeDns.list(scopeOf(caller))
-    if (!listed.ok) return storeFailed(listed.error)
-    const all = listed.value.map((one) => ({ ...one, uid: one.username })).sort(byName)
-    return pageByName(all, withDnsName(query), showKey)
+    return storedPage(listed, withDnsName(query), ({ username }) => username, showKey)
   },
 })
 

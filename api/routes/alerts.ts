@@ -1,7 +1,7 @@
 // /api/v1/alerts: channels, present and recent alerts, silences.
-import { byName } from '#config/object-index.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'
+import { withoutSecretKey } from '#access/auth/secret-key.ts'
 import { scopeOf } from '#access/grants.ts'
 import { Alert, NewSilence, Silence, showAlert, showSilence } from '#api/alerts/alert.ts'
 import {
@@ -13,11 +13,11 @@ import {
   showChannel,
 } from '#api/alerts/channel.ts'
 import type { CheckedSettings } from '#api/alerts/channel.ts'
-import { NamedPaging, pageByName } from '#http/paging.ts'
+import { NamedPaging } from '#http/paging.ts'
 import { created, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { storeFailed, storedGone, storedList, storedOne } from '#http/store-reply.ts'
+import { storeFailed, storedGone, storedList, storedOne, storedPage } from '#http/store-reply.ts'
 import { openSettings } from '#alerts/send-by-channel.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
 import { conditions } from '#alerts/conditions.ts'
@@ -40,9 +40,7 @@ const list = route('GET /api/v1/alerts', {
   ports: ['alerts'],
   handle: async ({ caller, ports, query }) => {
     const channels = await ports.alerts.listChannels(scopeOf(caller))
-    if (!channels.ok) return storeFailed(channels.error)
-    const rows = channels.value.map((channel) => ({ ...channel, uid: channel.id }))
-    return pageByName(rows.sort(byName), query, showChannel)
+    return storedPage(channels, query, ({ id }) => id, showChannel)
   },
 })
 
@@ -260,11 +258,7 @@ const removeSilence = route('DELETE /api/v1/alerts/silences/{id}', {
 
 const noChannel = missing('alert channel')
 
-const noSecretKey = refused(
-  503,
-  'this node has no GSLB_SECRET_KEY, under which the secrets of alert channels are stored; set ' +
-    'it to the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
-)
+const noSecretKey = withoutSecretKey('alert channels')
 
 function ownerOf(caller: Caller, scope: 'tenant' | 'platform' = 'tenant'): Result<string, Reply> {
   if (scope === 'tenant') return ok(caller.tenant)

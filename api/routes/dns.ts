@@ -4,7 +4,6 @@ import { Type } from '#lib/schema/type.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
 import type { CheckedName } from '#compiler/values/names.ts'
 import { nameSource, refusalText, textRefusal, zoneOf } from '#config/name-holder.ts'
-import { byName } from '#config/object-index.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
@@ -13,15 +12,16 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { tsigAlgorithmNames, writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy, StoredRecord } from '#state/ports/dynamic-dns.ts'
 import { actorOf } from '#access/caller.ts'
+import { withoutSecretKey } from '#access/auth/secret-key.ts'
 import { scopeOf } from '#access/grants.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
-import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
+import { NamedPaging, dnsNameOf, withDnsName } from '#http/paging.ts'
 import { created, invalid, missing, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { sentenceList } from '#http/sentence-list.ts'
-import { storeFailed, storedGone } from '#http/store-reply.ts'
+import { storeFailed, storedGone, storedPage } from '#http/store-reply.ts'
 import { NewTsigKey, NewTsigKeyAnswer, TsigKey, showTsigKey } from '../resources/tsig-key.ts'
 import {
   NewTxtRecord,
@@ -82,8 +82,7 @@ const listKeys = route('GET /api/v1/dns/tsig-keys', {
   ports: ['dynamicDns'],
   handle: async ({ caller, ports, query }) => {
     const keys = await ports.dynamicDns.listKeys(scopeOf(caller))
-    if (!keys.ok) return storeFailed(keys.error)
-    return pageByName(inOrder(keys.value), withDnsName(query), showTsigKey)
+    return storedPage(keys, withDnsName(query), ({ id }) => id, showTsigKey)
   },
 })
 
@@ -153,10 +152,12 @@ const listRecords = route('GET /api/v1/dns/txt-records', {
   ports: ['dynamicDns', 'hiddenBy'],
   handle: async ({ caller, ports, query }) => {
     const records = await ports.dynamicDns.listRecords(scopeOf(caller))
-    if (!records.ok) return storeFailed(records.error)
-    const texts = records.value.filter(isText)
-    return pageByName(inOrder(texts), withDnsName(query), (record) =>
-      showTxtRecord(record, ports.hiddenBy(record.name, record.type)),
+    const texts = records.ok ? ok(records.value.filter(isText)) : records
+    return storedPage(
+      texts,
+      withDnsName(query),
+      ({ id }) => id,
+      (record) => showTxtRecord(record, ports.hiddenBy(record.name, record.type)),
     )
   },
 })
@@ -195,14 +196,10 @@ const hiddenReasons: Readonly<Record<HiddenBy, string>> = {
   dname: 'is below a DNAME, so that nobody would get the record; write it where that leads',
 }
 
-const noSecretKey = refused(
-  503,
-  'this node has no GSLB_SECRET_KEY, under which the secrets of TSIG keys are stored; set it to ' +
-    'the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
-)
+const noSecretKey = withoutSecretKey('TSIG keys')
 
 function algorithmOf(text: string = tsigAlgorithmNames[0]): Result<string, Reply> {
-  const name = `${text.toLowerCase().replace(/\.$/, '')}.`
+  const name = dnsNameOf(text)
   const known: readonly string[] = tsigAlgorithmNames
   if (known.includes(name)) return ok(name)
   const isMd5 = name.startsWith('hmac-md5.')
@@ -231,11 +228,6 @@ function ownName(
   const refusal = textRefusal(source, { tenant, name: name.value, hasOthers })
   if (refusal === undefined) return name
   return err(refused(409, `${field}: ${refusalText(refusal, name.value)}`))
-}
-
-/** Sorted as `pageByName` expects. */
-function inOrder<T extends { readonly name: string; readonly id: string }>(all: readonly T[]) {
-  return all.map((one) => ({ ...one, uid: one.id })).sort(byName)
 }
 
 export const dnsRoutes = Object.freeze([

@@ -2,6 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { apiLimits } from '#http/limits.ts'
+import { dnsNameOf } from '#http/paging.ts'
 import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
@@ -98,8 +99,7 @@ function zonesOf(context: Context): readonly SignedZoneView[] {
 }
 
 function zoneOf(context: Context & { readonly params: { readonly zone: string } }) {
-  const { zone } = context.params
-  const name = `${zone.toLowerCase().replace(/\.$/, '')}.`
+  const name = dnsNameOf(context.params.zone)
   return zonesOf(context).find((one) => one.zone === name)
 }
 

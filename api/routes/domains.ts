@@ -2,13 +2,12 @@
 import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { itemToChange } from '#api/config/object-routes.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
 import { findObject, listObjects } from '#api/config/reads.ts'
-import { remove, write } from '#api/config/writes.ts'
+import { remove } from '#api/config/writes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
-import { created, later, missing, success } from '#http/reply.ts'
-import { routesOf } from '#api/route/route.ts'
+import { later, missing, success } from '#http/reply.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { unixSeconds } from '#http/shapes.ts'
 import {
@@ -20,10 +19,21 @@ import {
   showDomain,
 } from '#api/domains/domain-json.ts'
 
-const route = routesOf({ tag: 'Delegated domains' })
 type Entry = ConfigEntry<'DelegatedDomain'>
 
-const list = route('GET /api/v1/domains', {
+const domains = objectRoutes({
+  kind: 'DelegatedDomain',
+  path: '/api/v1/domains',
+  tag: 'Delegated domains',
+  noun: 'domain',
+  absent: 'delegated domain',
+  reads: 'domain:read',
+  writes: 'domain:write',
+  schema: DelegatedDomain,
+  show: (_, entry) => showDomain(entry, undefined),
+})
+
+const list = domains.route('GET /api/v1/domains', {
   needs: 'domain:read',
   summary: 'All delegated domains, with what their last check found',
   details:
@@ -46,36 +56,28 @@ const list = route('GET /api/v1/domains', {
   },
 })
 
-const create = route('POST /api/v1/domains', {
-  needs: 'domain:write',
+const create = domains.create({
   summary: 'Register a delegated domain',
   details:
     'A domain is registered once, by one tenant; case and the trailing dot make no ' +
     'difference, and the name must be the tenant’s or free: nothing of others is at it, above ' +
     'it or below it. It is checked within half a minute, and at once by `verify`.',
   body: NewDelegatedDomain,
-  responses: {
-    201: { description: 'The domain, not checked yet', schema: DelegatedDomain, isTagged: true },
-  },
-  ports: ['config', 'configWriter', 'clock', 'log'],
-  handle: async (context) => {
-    const { caller, ports, body } = context
-    const { tenant } = caller
+  ports: ['config', 'clock'],
+  operation: ({ caller: { tenant }, ports, body }) => {
     const nowMs = ports.clock.nowMs()
     const domain = plainDomain(body.domain)
     const uid = uuidV7(nowMs)
     const isFree = ports.config.snapshot().find('DelegatedDomain', tenant, domain) === undefined
-    const done = await write(context, {
-      ...{ verb: 'create', kind: 'DelegatedDomain', tenant, uid },
+    return {
+      ...({ verb: 'create', kind: 'DelegatedDomain', tenant, uid } as const),
       name: isFree && isPlainDomain(domain) ? domain : `domain-${uid}`,
       spec: { domain, createdAt: unixSeconds(nowMs) },
-    })
-    if (!done.ok) return done.error
-    return created(showDomain(done.value.entry as Entry, undefined), done.value.headers)
+    }
   },
 })
 
-const verify = route('POST /api/v1/domains/{id}/verify', {
+const verify = domains.route('POST /api/v1/domains/{id}/verify', {
   needs: 'domain:write',
   summary: 'Check a delegated domain now',
   details:
@@ -96,7 +98,7 @@ const verify = route('POST /api/v1/domains/{id}/verify', {
   },
 })
 
-const removeDomain = route('DELETE /api/v1/domains/{id}', {
+const removeDomain = domains.route('DELETE /api/v1/domains/{id}', {
   needs: 'domain:write',
   summary: 'Delete a delegated domain; the records in its parent stay',
   details: '409 names the records that the tenant could no longer write without it.',
@@ -105,7 +107,7 @@ const removeDomain = route('DELETE /api/v1/domains/{id}', {
   ports: ['config', 'configWriter', 'domains', 'log'],
   handle: async (context) => {
     const { ports, isDryRun } = context
-    const found = itemToChange(context, 'DelegatedDomain', context.params.id, 'delegated domain')
+    const found = domains.toChange(context, context.params.id)
     if (!found.ok) return found.error
     const { item, on, condition } = found.value
     const reply = await remove(context, { verb: 'delete', ...on, ...condition })

@@ -7,8 +7,8 @@ import { findObject, targetOf } from '#api/config/reads.ts'
 import { write } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
-import { missing, refused } from '#http/reply.ts'
-import type { Reply } from '#http/reply.ts'
+import { missing } from '#http/reply.ts'
+import { unixSeconds } from '#http/shapes.ts'
 import {
   GeoRule,
   GeoRuleChange,
@@ -17,7 +17,6 @@ import {
   showGeoRule,
 } from '../resources/geo-rule.ts'
 import { canonical } from '../resources/member.ts'
-import type { RouteContext } from '#api/route/route.ts'
 
 const rules = objectRoutes({
   kind: 'GeoRule',
@@ -53,16 +52,14 @@ const create = rules.route('POST /api/v1/pools/{poolId}/georules', {
   body: NewGeoRule,
   responses: { 201: rules.one },
   ifMatch: 'the pool',
-  ports: ['config', 'configWriter', 'licence', 'clock', 'log'],
+  ports: ['config', 'configWriter', 'clock', 'log'],
   handle: async (context) => {
     const { caller, params, body } = context
     const pool = findObject(context, 'Pool', params.poolId)
     if (pool === undefined) return missing('pool')
-    const refusal = licenceRefusal(context)
-    if (refusal !== undefined) return refusal
     const condition = preconditionOf(context, pool.object)
     if (!condition.ok) return condition.error
-    const now = unixSeconds(context)
+    const now = unixSeconds(context.ports.clock.nowMs())
     const done = await write(context, {
       verb: 'create',
       kind: 'GeoRule',
@@ -78,22 +75,17 @@ const replace = rules.change('PUT', {
   licensed: 'geo-rules',
   summary: 'Replace a geo rule (tier pro)',
   body: GeoRuleChange,
-  ports: ['licence', 'clock'],
+  ports: ['clock'],
   operations: (context, found, on) => {
-    const refusal = licenceRefusal(context)
-    if (refusal !== undefined) return refusal
     const fields = normalRule(context.body)
-    const time = isSame(found, fields) ? {} : { updatedAt: unixSeconds(context) }
+    const time = isSame(found, fields)
+      ? {}
+      : { updatedAt: unixSeconds(context.ports.clock.nowMs()) }
     return [{ verb: 'update', ...on, patch: { ...fields, ...time } }]
   },
 })
 
 const removeRule = rules.remove({ summary: 'Delete a geo rule' })
-
-function licenceRefusal({ ports }: Pick<RouteContext<'licence'>, 'ports'>): Reply | undefined {
-  const refusal = ports.licence.refusal('geo-rules')
-  return refusal === undefined ? undefined : refused(403, refusal)
-}
 
 /** A change without effect must not update the rule's time, which would make a commit. */
 function isSame(
@@ -103,10 +95,6 @@ function isSame(
   const { cidr, endpoint, priority } = fields
   const isHere = part.cidr === cidr && canonical(part.endpoint) === endpoint
   return isHere && part.priority === priority
-}
-
-function unixSeconds({ ports }: Pick<RouteContext<'clock'>, 'ports'>): number {
-  return Math.floor(ports.clock.nowMs() / 1000)
 }
 
 export const geoRuleRoutes = Object.freeze([list, create, replace, removeRule])

@@ -1,11 +1,9 @@
 // /api/v1/pools/{id}/health-history: health of the members, as answered by, over hours and days.
 import { visibleTenant } from '#access/caller.ts'
 import { findObject } from '#api/config/reads.ts'
-import { apiLimits } from '#http/limits.ts'
-import { later, missing, refused, success } from '#http/reply.ts'
-import type { Reply } from '#http/reply.ts'
+import { later, missing, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { PastFault } from '#ports/past.ts'
+import { notFoundOut } from '../resources/answers/faults.ts'
 import { partsIn } from '#config/entry.ts'
 import {
   HealthHistory,
@@ -43,17 +41,13 @@ const history = route('GET /api/v1/pools/{id}/health-history', {
       ofAll: visibleTenant(context.caller) === null,
       ...(node === undefined ? {} : { node }),
     })
-    return found.ok ? success(showHistory(found.value)) : refusalOf(found.error)
+    return found.ok ? success(showHistory(found.value)) : notFoundOut(found.error, words)
   },
 })
 
-function refusalOf(fault: PastFault): Reply {
-  if (fault.code === 'busy') return later(503, 'other explanations are waiting: try again', 1)
-  if (fault.code === 'away') {
-    return later(503, fault.reason, apiLimits.retryAfter.readingSeconds)
-  }
-  if (fault.code === 'too-slow') return later(503, 'the look back took too long and was ended', 1)
-  return refused(404, fault.code === 'unknown' ? fault.reason : 'nothing is known of the past')
-}
+const words = {
+  others: 'explanations',
+  tooSlow: 'the look back took too long and was ended',
+} as const
 
 export const healthHistoryRoutes = Object.freeze([history])

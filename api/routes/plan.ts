@@ -7,14 +7,14 @@ import { visibleTenant } from '#access/caller.ts'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { TrialWriter } from '#api/config/trial-writer.ts'
 import { seenWarnings } from '#api/config/writes.ts'
-import { apiLimits } from '#http/limits.ts'
-import { invalid, later, success } from '#http/reply.ts'
+import { later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import type { PlanFault, PlanQuestion } from '#ports/planner.ts'
+import type { PlanQuestion } from '#ports/planner.ts'
 import type { PortName } from '#ports/ports.ts'
 import { takesDryRun } from '#api/route/answer-headers.ts'
+import { notFoundOut } from '../resources/answers/faults.ts'
 import { NewPlan, Plan } from '../resources/answers/plan.ts'
 
 type Context = RouteContext<PortName, unknown, unknown, NewPlan>
@@ -63,13 +63,18 @@ async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   const { bundle, goesBack } = trial
   const question = { bundle, goesBack, at, limit, withHealth: health === 'now' }
   const done = await ports.planner.plan({ ...question, viewer: viewerOf(context, trial) })
-  if (!done.ok) return replyOf(done.error)
+  if (!done.ok) return notFoundOut(done.error, words)
   const seen = {
     files: seenFiles(context, trial),
     diagnostics: seenWarnings(trial.warnings, caller),
   }
   return success({ ...done.value, ...seen })
 }
+
+const words = {
+  others: 'plans',
+  tooSlow: 'the plan took too much time or memory and was ended: use `gslbd plan`',
+} as const
 
 /** A tenant sees the files of its folder. */
 function seenFiles({ caller }: Context, { files }: TrialWriter): readonly WrittenFile[] {
@@ -93,18 +98,4 @@ function viewerOf({ caller, ports }: Context, trial: TrialWriter): PlanQuestion[
 function namesIn(file: ConfigEntry<'Records'>): readonly string[] {
   const { zone } = file.object.spec
   return partsIn('RecordSet', file).flatMap(({ name }) => fullName(zone, name) ?? [])
-}
-
-function replyOf(fault: PlanFault): Reply {
-  switch (fault.code) {
-    case 'invalid':
-      return invalid(fault.field, fault.reason)
-    case 'busy':
-      return later(503, 'other plans are waiting: try again', 1)
-    case 'no-bundle':
-      return later(503, 'this node answers nothing yet', apiLimits.retryAfter.readingSeconds)
-    case 'too-slow':
-    case 'failed':
-      return later(503, 'the plan took too much time or memory and was ended: use `gslbd plan`', 1)
-  }
 }

@@ -9,7 +9,7 @@ import { objectRoutes } from '#api/config/object-routes.ts'
 import { listObjects } from '#api/config/reads.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
-import { invalid, refused } from '#http/reply.ts'
+import { invalid } from '#http/reply.ts'
 import { body, unixSeconds } from '#http/shapes.ts'
 import { defaulted, plain, withoutDefaults } from '../resources/fields.ts'
 
@@ -85,11 +85,9 @@ const create = redirects.create({
     'lead the host there. There is no change of a redirect: delete it, and add another. ' +
     'Redirects of all hosts of a domain (`*.old.example.com`) come from Git alone.',
   body: NewRedirect,
-  ports: ['config', 'licence', 'domains', 'clock'],
+  ports: ['config', 'domains', 'clock'],
   operation: async (context) => {
     const { caller, ports } = context
-    const refusal = ports.licence.refusal('redirects')
-    if (refusal !== undefined) return refused(403, refusal)
     if (context.body.sourceFqdn.includes('*')) return invalid('sourceFqdn', wildcardsInGit)
     const unowned = await unownedRefusal(context, context.body.sourceFqdn)
     if (unowned !== undefined) return unowned

@@ -55,10 +55,8 @@ const create = route('POST /api/v1/roles', {
   body: body({ name: RoleName, permissions: Permissions }),
   responses: { 201: { description: 'The role', schema: RoleJson } },
   refusals: [409],
-  ports: ['roles', 'licence', 'clock'],
+  ports: ['roles', 'clock'],
   handle: async ({ caller, ports, body: { name, permissions } }) => {
-    const refusal = ports.licence.refusal('custom-roles')
-    if (refusal !== undefined) return refused(403, refusal)
     const fault = permissionsFault(caller, permissions)
     if (fault !== null) return fault
     const nowMs = ports.clock.nowMs()

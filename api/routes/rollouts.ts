@@ -1,7 +1,7 @@
 // /api/v1/rollouts: timed ramps of one member's weight.
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { objectRoutes, itemToChange } from '#api/config/object-routes.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
 import { findPart, targetOf } from '#api/config/reads.ts'
 import { write } from '#api/config/writes.ts'
 import { invalid, refused } from '#http/reply.ts'
@@ -34,11 +34,8 @@ const create = rollouts.create({
   licensed: 'rollouts',
   summary: "Begin a timed ramp of a member's weight (tier pro)",
   body: NewRollout,
-  ports: ['licence'],
   operation: (context) => {
     const { ports, body } = context
-    const refusal = ports.licence.refusal('rollouts')
-    if (refusal !== undefined) return refused(403, refusal)
     const found = findPart(context, 'Member', body.memberId)
     if (found === undefined) return invalid('memberId', 'there is no such member')
     const nowMs = ports.clock.nowMs()
@@ -85,7 +82,7 @@ async function decide(
   id: string,
   intent: keyof typeof summaries,
 ) {
-  const found = itemToChange(context, 'Rollout', id, 'rollout')
+  const found = rollouts.toChange(context, id)
   if (!found.ok) return found.error
   const { item, on, condition } = found.value
   // A regression ends a rollout at once, also before the file records it.

@@ -3,11 +3,8 @@ import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { CreatePart } from '#config/operation.ts'
 import { rulesPerPolicyMax } from '#schemas/objects/response-policy.ts'
-import { partIn } from '#api/config/reads.ts'
-import { remove, write } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/route/if-match.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
-import { created, missing, refused } from '#http/reply.ts'
 import {
   NewResponseRule,
   ResponseRule,
@@ -17,16 +14,27 @@ import {
   sourceOfNewRule,
   specOfNewRule,
 } from '../resources/response-rule.ts'
-import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 
-const route = routesOf({ tag: 'Response rules' })
+const rules = objectRoutes({
+  kind: 'ResponseRule',
+  path: '/api/v1/rpz/rules',
+  tag: 'Response rules',
+  noun: 'rule',
+  absent: 'response rule',
+  isCommon: true,
+  reads: 'rpz:read',
+  writes: 'rpz:write',
+  schema: ResponseRule,
+  show: (_, { owner, part }) =>
+    showRule({ owner: owner as ConfigEntry<'ResponsePolicy'>, part }, 0),
+})
 
 /** Policies belong to no tenant: a caller with the permission sees all. */
 const policiesOf = ({ ports }: Pick<RouteContext<'config'>, 'ports'>) =>
   ports.config.snapshot().list('ResponsePolicy')
 
-const list = route('GET /api/v1/rpz/rules', {
+const list = rules.route('GET /api/v1/rpz/rules', {
   needs: 'rpz:read',
   summary: 'All response rules, in the order of their files, with their hits on all nodes',
   details:
@@ -43,8 +51,7 @@ const list = route('GET /api/v1/rpz/rules', {
   },
 })
 
-const create = route('POST /api/v1/rpz/rules', {
-  needs: 'rpz:write',
+const create = rules.create({
   licensed: 'response-policy',
   summary: 'Add a response rule (tier pro)',
   details:
@@ -52,23 +59,13 @@ const create = route('POST /api/v1/rpz/rules', {
     'required for `cname`, and left out otherwise. There is no change of a rule: delete it, and ' +
     'add another.',
   body: NewResponseRule,
-  responses: { 201: { description: 'The rule', schema: ResponseRule, isTagged: true } },
-  ports: ['config', 'configWriter', 'licence', 'log'],
-  handle: async (context) => {
-    const refusal = context.ports.licence.refusal('response-policy')
-    if (refusal !== undefined) return refused(403, refusal)
-    const done = await write(context, {
-      verb: 'create',
-      kind: 'ResponseRule',
-      ...policyFor(policiesOf(context), sourceOfNewRule(context.body)),
-      spec: specOfNewRule(context.body),
-    })
-    if (!done.ok) return done.error
-    const { entry, partId, headers } = done.value
-    const owner = entry as ConfigEntry<'ResponsePolicy'>
-    const part = partIn('ResponseRule', owner, partId)
-    return created(showRule({ owner, part }, 0), headers)
-  },
+  ports: ['config'],
+  operation: (context) => ({
+    verb: 'create',
+    kind: 'ResponseRule',
+    ...policyFor(policiesOf(context), sourceOfNewRule(context.body)),
+    spec: specOfNewRule(context.body),
+  }),
 })
 
 /** The first policy of that source with room for a rule, or a new one. */
@@ -86,20 +83,8 @@ function policyFor(
   return { owner: { tenant: '', name }, ownerSpec: name === source ? {} : { source } }
 }
 
-const removeRule = route('DELETE /api/v1/rpz/rules/{id}', {
-  needs: 'rpz:write',
+const removeRule = rules.remove({
   summary: 'Delete a response rule; a policy goes with its last one',
-  responses: { 204: { description: 'It is gone', schema: null } },
-  ifMatch: 'the rule',
-  ports: ['config', 'configWriter', 'log'],
-  handle: async (context) => {
-    const found = context.ports.config.snapshot().part('ResponseRule', context.params.id)
-    if (found === undefined) return missing('response rule')
-    const condition = preconditionOf(context, found.part)
-    if (!condition.ok) return condition.error
-    const target = { uid: found.part.uid }
-    return remove(context, { verb: 'delete', kind: 'ResponseRule', target, ...condition.value })
-  },
 })
 
 export const responseRuleRoutes = Object.freeze([list, create, removeRule])

@@ -2,19 +2,15 @@
 import { Type } from '#lib/schema/type.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { partsIn } from '#config/entry.ts'
-import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigPart } from '#config/entry.ts'
 import { ExemptNetwork } from '#schemas/objects/settings.ts'
-import { partIn } from '#api/config/reads.ts'
-import { remove, write } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/route/if-match.ts'
-import { routesOf } from '#api/route/route.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
-import { created, missing, refused } from '#http/reply.ts'
+import { refused } from '#http/reply.ts'
 import { body } from '#http/shapes.ts'
 import { defaulted, plain } from '../resources/fields.ts'
 
-const route = routesOf({ tag: 'Response rate limiting', ofPlatform: true })
 const { cidr, comment } = ExemptNetwork.properties
 
 const Shown = Type.Object(
@@ -27,15 +23,28 @@ const NewExemption = body({
   comment: defaulted(comment, { default: '' }),
 })
 
-type Part = ReturnType<typeof partIn<'ExemptNetwork'>>
+type Part = ConfigPart<'ExemptNetwork'>['part']
 const shown = ({ uid, cidr: network, comment: why = '' }: Part) => ({
   ...{ id: uid, cidr: network, comment: why },
+})
+
+const networks = objectRoutes({
+  kind: 'ExemptNetwork',
+  path: '/api/v1/rrl/allowlist',
+  tag: 'Response rate limiting',
+  ofPlatform: true,
+  noun: 'network',
+  isCommon: true,
+  reads: 'rrl:read',
+  writes: 'rrl:write',
+  schema: Shown,
+  show: (_, { part }) => shown(part),
 })
 
 const settingsIn = ({ ports }: Pick<RouteContext<'config'>, 'ports'>) =>
   ports.config.snapshot().list('Settings')[0]
 
-const list = route('GET /api/v1/rrl/allowlist', {
+const list = networks.route('GET /api/v1/rrl/allowlist', {
   needs: 'rrl:read',
   summary: 'Networks of clients that no node limits, in the order of gslb.yaml',
   details: 'A node may have more of its own, `dns.rrl.exempt` of its settings.',
@@ -49,15 +58,12 @@ const list = route('GET /api/v1/rrl/allowlist', {
   },
 })
 
-const create = route('POST /api/v1/rrl/allowlist', {
-  needs: 'rrl:write',
+const create = networks.create({
   summary: 'Add a network that no node limits, by a commit',
   details: 'A repository without gslb.yaml gets one. There is no change: delete, and add another.',
   body: NewExemption,
-  responses: { 201: { description: 'The network', schema: Shown, isTagged: true } },
-  refusals: [409],
-  ports: ['config', 'configWriter', 'log'],
-  handle: async (context) => {
+  ports: ['config'],
+  operation: (context) => {
     const entry = settingsIn(context)
     const { cidr: network, comment: why = '' } = context.body
     const parts = entry === undefined ? [] : partsIn('ExemptNetwork', entry)
@@ -65,37 +71,19 @@ const create = route('POST /api/v1/rrl/allowlist', {
       return refused(409, 'cidr: the list has it already')
     }
     const most = bundleLimits.rateLimitExemptMax
-    const done = await write(context, {
+    return {
       verb: 'create',
       kind: 'ExemptNetwork',
       owner: entry === undefined ? { tenant: '', name: 'settings' } : { uid: entry.uid },
       ownerSpec: {},
       spec: why === '' ? { cidr: network } : { cidr: network, comment: why },
       limit: { partsMax: most, message: `The list has ${most} networks already.` },
-    })
-    if (!done.ok) return done.error
-    const { entry: owner, partId, headers } = done.value
-    return created(
-      shown(partIn('ExemptNetwork', owner as ConfigEntry<'Settings'>, partId)),
-      headers,
-    )
+    }
   },
 })
 
-const removeNetwork = route('DELETE /api/v1/rrl/allowlist/{id}', {
-  needs: 'rrl:write',
+const removeNetwork = networks.remove({
   summary: 'Remove a network from the list: its clients are limited as all others',
-  responses: { 204: { description: 'It is gone', schema: null } },
-  ifMatch: 'the network',
-  ports: ['config', 'configWriter', 'log'],
-  handle: async (context) => {
-    const found = context.ports.config.snapshot().part('ExemptNetwork', context.params.id)
-    if (found === undefined) return missing('network')
-    const condition = preconditionOf(context, found.part)
-    if (!condition.ok) return condition.error
-    const target = { uid: found.part.uid }
-    return remove(context, { verb: 'delete', kind: 'ExemptNetwork', target, ...condition.value })
-  },
 })
 
 export const rateLimitRoutes = Object.freeze([list, create, removeNetwork])

@@ -2,10 +2,8 @@
 // means.
 import { Type } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
-import { apiLimits } from '#http/limits.ts'
-import { invalid, later, missing, refused, success } from '#http/reply.ts'
-import type { Reply } from '#http/reply.ts'
-import type { SimulationFault } from '#ports/simulator.ts'
+import { later, missing, refused, success } from '#http/reply.ts'
+import { notFoundOut } from '../resources/answers/faults.ts'
 import { Explanation, Question, Simulation } from '../resources/answers/simulation.ts'
 import { routesOf } from '#api/route/route.ts'
 
@@ -26,9 +24,14 @@ const simulate = route('POST /api/v1/simulate', {
     if (waitMs > 0) return later(429, 'too many simulations: wait', waitMs / 1_000)
     const { type = 'A', seed = 1, ...others } = body
     const done = await ports.simulator.simulate({ type, seed, ...others }, visibleTenant(caller))
-    return done.ok ? success(done.value) : refusalOf(done.error)
+    return done.ok ? success(done.value) : notFoundOut(done.error, words)
   },
 })
+
+const words = {
+  others: 'simulations',
+  tooSlow: 'the simulation took too long and was ended',
+} as const
 
 const clientOf = route('GET /api/v1/simulate/clients/{country}', {
   needs: 'service:read',
@@ -75,20 +78,5 @@ const explain = route('GET /api/v1/explain/{code}', {
     return found === undefined ? missing('code') : success(found)
   },
 })
-
-function refusalOf(fault: SimulationFault): Reply {
-  switch (fault.code) {
-    case 'invalid':
-      return invalid(fault.field, fault.reason)
-    case 'not-found':
-      return missing('name')
-    case 'busy':
-      return later(503, 'other simulations are waiting: try again', 1)
-    case 'no-bundle':
-      return later(503, 'this node answers nothing yet', apiLimits.retryAfter.readingSeconds)
-    case 'too-slow':
-      return later(503, 'the simulation took too long and was ended', 1)
-  }
-}
 
 export const simulateRoutes = Object.freeze([simulate, clientOf, explain])

@@ -49,10 +49,8 @@ const create = route('POST /api/v1/tenants', {
   },
   takesDryRun: true,
   refusalBodies: { 409: ConflictBody },
-  ports: ['users', 'roles', 'tenants', 'tenantKeys', 'licence', 'alerts', 'clock'],
+  ports: ['users', 'roles', 'tenants', 'tenantKeys', 'alerts', 'clock'],
   handle: async ({ caller, ports, body, requestId, isDryRun, request }) => {
-    const refusal = ports.licence.refusal('extra-tenants')
-    if (refusal !== undefined) return refused(403, refusal)
     const subject = subjectOf(request.header(subjectHeader))
     if (!subject.ok) return subject.error
     const origin = { caller, requestId, isDryRun, ...subject.value }

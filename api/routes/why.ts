@@ -1,10 +1,8 @@
 // /api/v1/why: what a query was answered at a past instant, and why.
 import { visibleTenant } from '#access/caller.ts'
-import { apiLimits } from '#http/limits.ts'
-import { invalid, later, missing, refused, success } from '#http/reply.ts'
-import type { Reply } from '#http/reply.ts'
+import { later, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { PastFault } from '#ports/past.ts'
+import { notFoundOut } from '../resources/answers/faults.ts'
 import { PastAnswer, PastQuestion } from '../resources/answers/past.ts'
 
 const why = route('POST /api/v1/why', {
@@ -26,25 +24,13 @@ const why = route('POST /api/v1/why', {
     if (waitMs > 0) return later(429, 'too many explanations: wait', waitMs / 1_000)
     const { type = 'A', ...others } = body
     const done = await ports.past.why({ type, ...others }, visibleTenant(caller))
-    return done.ok ? success(done.value) : refusalOf(done.error)
+    return done.ok ? success(done.value) : notFoundOut(done.error, words)
   },
 })
 
-function refusalOf(fault: PastFault): Reply {
-  switch (fault.code) {
-    case 'invalid':
-      return invalid(fault.field, fault.reason)
-    case 'not-found':
-      return missing('name')
-    case 'unknown':
-      return refused(404, fault.reason)
-    case 'away':
-      return later(503, fault.reason, apiLimits.retryAfter.readingSeconds)
-    case 'busy':
-      return later(503, 'other explanations are waiting: try again', 1)
-    case 'too-slow':
-      return later(503, 'the explanation took too long and was ended', 1)
-  }
-}
+const words = {
+  others: 'explanations',
+  tooSlow: 'the explanation took too long and was ended',
+} as const
 
 export const whyRoutes = Object.freeze([why])

@@ -1,10 +1,9 @@
 // /api/v1/dns/written-records: what DNS clients and the API have written at run time, of all types.
 import { Type } from '#lib/schema/type.ts'
-import { byName } from '#config/object-index.ts'
 import { scopeOf } from '#access/grants.ts'
-import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
+import { NamedPaging, withDnsName } from '#http/paging.ts'
 import { routesOf } from '#api/route/route.ts'
-import { storeFailed, storedGone } from '#http/store-reply.ts'
+import { storedGone, storedPage } from '#http/store-reply.ts'
 import { WrittenRecord, showWrittenRecord } from '../resources/written-record.ts'
 
 const route = routesOf({ tag: 'Dynamic DNS' })
@@ -18,10 +17,11 @@ const listRecords = route('GET /api/v1/dns/written-records', {
   ports: ['dynamicDns', 'hiddenBy'],
   handle: async ({ caller, ports, query }) => {
     const records = await ports.dynamicDns.listRecords(scopeOf(caller))
-    if (!records.ok) return storeFailed(records.error)
-    const all = records.value.map((one) => ({ ...one, uid: one.id })).sort(byName)
-    return pageByName(all, withDnsName(query), (record) =>
-      showWrittenRecord(record, ports.hiddenBy(record.name, record.type)),
+    return storedPage(
+      records,
+      withDnsName(query),
+      ({ id }) => id,
+      (record) => showWrittenRecord(record, ports.hiddenBy(record.name, record.type)),
     )
   },
 })

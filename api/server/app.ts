@@ -33,7 +33,7 @@ import { takesDryRun } from '#api/route/answer-headers.ts'
 import type { Reply } from '#http/reply.ts'
 import type { ServerTls } from './server-tls.ts'
 import { contextOf, factsOf, send, twiceIn } from './requests.ts'
-import { portsFor } from '#api/route/route.ts'
+import { earlyRefusal, portsFor } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
 
@@ -187,8 +187,7 @@ function addRoute(
       await guard(request, reply, row, access)
       if (reply.sent) return reply
       const twice = takesDryRun(row) ? twiceIn(request) : null
-      const refusal =
-        twice ?? (await row.precheck?.(factsOf(request), portsFor(row, ports))) ?? null
+      const refusal = twice ?? (await earlyRefusal(row, factsOf(request), ports))
       return refusal === null ? undefined : send(reply, row, refusal)
     },
     preValidation: async (request) => {

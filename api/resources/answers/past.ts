@@ -2,10 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'
-import { Simulation } from './simulation.ts'
-
-const text = (maxLength: number, description: string, more: object = {}) =>
-  Type.String({ minLength: 1, maxLength, description, ...more })
+import { Simulation, text } from './simulation.ts'
 
 export const PastQuestion = body({
   name: text(1_100, 'The name that was asked for.', { examples: ['www.example.com.'] }),

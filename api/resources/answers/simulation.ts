@@ -3,7 +3,7 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'
 
-const text = (maxLength: number, description: string, more: object = {}) =>
+export const text = (maxLength: number, description: string, more: object = {}) =>
   Type.String({ minLength: 1, maxLength, description, ...more })
 
 const AssumedHealth = Type.Object(

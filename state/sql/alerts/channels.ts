@@ -32,7 +32,7 @@ export function channelCalls(database: Sql): Pick<AlertStore, ChannelCall> {
         database.once((db) => create(db, channel)),
         {
           'name-taken': nameTaken,
-          'too-many-channels': `A tenant has at most ${perTenantMax} channels, and all have ${max}.`,
+          'too-many-channels': tooManyChannels,
         },
       ),
     updateChannel: (scope, id, change) =>
@@ -46,6 +46,7 @@ export function channelCalls(database: Sql): Pick<AlertStore, ChannelCall> {
 
 const nameTaken = 'Another channel has this name.'
 const { channelsPerTenantMax: perTenantMax, channelsMax: max } = alertLimits
+const tooManyChannels = `A tenant has at most ${perTenantMax} channels, and all have ${max}.`
 
 async function create(
   db: Db,
@@ -194,7 +195,10 @@ export function silenceCalls(database: Sql): Pick<AlertStore, SilenceCall> {
   }
 }
 
-async function createSilence(db: Db, silence: StoredSilence): Promise<undefined | 'too-many-silences'> {
+async function createSilence(
+  db: Db,
+  silence: StoredSilence,
+): Promise<undefined | 'too-many-silences'> {
   const { id, tenantId, condition, subject, reason, createdAtMs, untilMs } = silence
   return await asOnlyWriter(db, 'alert_silences', async (transaction) => {
     const { count } = await transaction

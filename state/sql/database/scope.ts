@@ -1,5 +1,5 @@
-// Statements on tables whose rows belong to tenants: the condition of a `where`, counting, deleting,
-// and one writer at a time.
+// Statements on tables whose rows belong to tenants: the condition of a `where`, counting,
+// deleting, and one writer at a time.
 import { sql } from 'kysely'
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { TenantScope } from '#state/ports/tenant-scope.ts'
@@ -54,7 +54,7 @@ export async function deleteRow(
   return (await query.executeTakeFirst()).numDeletedRows > 0n
 }
 
-/** Of two at the same time, the second waits for the first, and sees its effect. */
+/** The second of two at the same time waits for the first, and sees its effect. */
 export async function asOnlyWriter<T>(
   db: Db,
   table: TenantTable,

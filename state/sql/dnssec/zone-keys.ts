@@ -29,6 +29,7 @@ export function createSqlZoneKeys(database: Sql): ZoneKeyStore {
     swap: (zone, version, keys, nowMs) => {
       const text = JSON.stringify(keys)
       const { keysPerZoneMax, textMax, zonesMax } = zoneKeyLimits
+      const tooMany = `A zone has at most ${keysPerZoneMax} keys, and ${zonesMax} zones have some.`
       const isTooLarge = keys.length > keysPerZoneMax || text.length > textMax
       const swapped = database.once(async (db) => {
         if (isTooLarge) return 'too-many-keys'
@@ -37,7 +38,7 @@ export function createSqlZoneKeys(database: Sql): ZoneKeyStore {
           .execute((transaction) => swap(transaction, zone, version, text, nowMs))
       })
       return withFaults(swapped, {
-        'too-many-keys': `A zone has at most ${keysPerZoneMax} keys, and ${zonesMax} zones have some.`,
+        'too-many-keys': tooMany,
         'changed-meanwhile': 'Another change of the keys of this zone came first.',
       })
     },
