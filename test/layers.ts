@@ -66,7 +66,7 @@ export const layers: readonly Layer[] = [
   {
     folder: 'state',
     says: 'ports for what is neither in Git nor in a bundle, and their adapters',
-    mayImport: ['lib'],
+    mayImport: ['lib', 'system/worker'],
     packages: 'any',
     node: 'any',
   },
@@ -75,7 +75,7 @@ export const layers: readonly Layer[] = [
     says: 'what Node does not offer: system calls, sockets by descriptor, threads that end',
     mayImport: ['lib', 'dns', 'routing/choose'],
     packages: ['koffi'],
-    node: ['module', 'net', 'util', 'worker_threads'],
+    node: ['fs', 'module', 'net', 'util', 'worker_threads'],
   },
   {
     folder: 'answer',

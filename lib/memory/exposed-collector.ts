@@ -1,5 +1,6 @@
 // Exposes V8's garbage collector as a function: idle threads, and threads that never allocate,
 // collect nothing.
+import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -26,7 +27,8 @@ export function collectGarbage(): void {
 }
 
 /**
- * Collects all garbage of this thread and shrinks its heap, in some tens of milliseconds.
+ * Collects all garbage of this thread and shrinks its heap, in some tens of milliseconds. Node lets
+ * go what it has read of its cache of compiled code, after it has written what is new there.
  *
  * @param code `keep`: compiled code stays, so that later work is no slower. Another thread that
  * collects at the same time keeps its own as well
@@ -36,4 +38,5 @@ export function shrinkHeap(code: 'keep' | 'drop'): void {
   if (code === 'keep') setFlagsFromString('--no-flush-bytecode')
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   if (code === 'keep') setFlagsFromString('--flush-bytecode')
+  flushCompileCache()
 }

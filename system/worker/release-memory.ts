@@ -1,9 +1,17 @@
-// Returns memory to the system that V8 and the C library would otherwise keep.
+// Returns memory to the system that V8, the C library and the start would otherwise keep.
+import { readFileSync } from 'node:fs'
 import { setSemiSpace } from '#lib/memory/semi-space.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { openLibc } from '#system/sockets/libc.ts'
 
+interface PageCalls {
+  /** Returns pages of this process. They come back from their file, or as zeros without one. */
+  readonly release: (address: number | bigint, bytes: number) => void
+  readonly addressOf: (octets: Uint8Array) => bigint
+}
+
 let trim: ((pad: number) => number) | undefined
+let pageCalls: PageCalls | null = null
 
 /**
  * Collects all garbage of this thread, shrinks its heap, and returns free pages of the process;
@@ -14,12 +22,60 @@ let trim: ((pad: number) => number) | undefined
 export function releaseMemory(code: 'keep' | 'drop'): void {
   shrinkHeap(code)
   trimMemory()
+  releaseFilePages()
 }
 
 /** Returns free pages of the C library to the system: about a millisecond, without a collection. */
 export function trimMemory(): void {
   trim ??= boundTrim()
   trim(0)
+}
+
+/** A mapping of a file that is only read, and of which no page was ever written. */
+const cleanMapping = /^([0-9a-f]+)-([0-9a-f]+) r-[-x]p .* \/.*\n(?:[A-Z].*\n)*?Anonymous: +0 kB$/gm
+
+/**
+ * Takes the pages of programs and libraries out of this process: a start reads much that is not
+ * needed later. What is needed comes back from the cache of the system, without a disk.
+ */
+export function releaseFilePages(): void {
+  pageCalls ??= boundPageCalls()
+  if (pageCalls === null) return
+  for (const [, from = '', to = ''] of mappings().matchAll(cleanMapping)) {
+    const address = Number.parseInt(from, 16)
+    pageCalls.release(address, Number.parseInt(to, 16) - address)
+  }
+}
+
+/** Linux's list of the memory of this process; other systems have none. */
+function mappings(): string {
+  try {
+    return readFileSync('/proc/self/smaps', 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** The largest page of a system, since the system rounds lengths up; memories have whole ones. */
+const pageBytes = 65_536
+const zeros = Buffer.alloc(pageBytes)
+
+/**
+ * Returns the pages that hold only zeros. They read as before.
+ *
+ * @param memory of WebAssembly: pages of its own, which no other thread writes
+ */
+export function releaseZeroPages(memory: Uint8Array): void {
+  pageCalls ??= boundPageCalls()
+  if (pageCalls === null) return
+  const address = pageCalls.addressOf(memory)
+  let from = 0
+  for (let at = 0; at <= memory.length; at += pageBytes) {
+    const page = memory.subarray(at, at + pageBytes)
+    if (page.length === pageBytes && zeros.equals(page)) continue
+    if (at > from) pageCalls.release(address + BigInt(from), at - from)
+    from = at + pageBytes
+  }
 }
 
 /**
@@ -36,5 +92,22 @@ function boundTrim(): (pad: number) => number {
     return openLibc().bindTo('int malloc_trim(size_t)')
   } catch {
     return () => 0
+  }
+}
+
+/** madvise(2) of Linux, whose MADV_DONTNEED drops pages at once; null elsewhere. */
+function boundPageCalls(): PageCalls | null {
+  if (process.platform !== 'linux') return null
+  try {
+    const { koffi, bindTo } = openLibc()
+    const advise = bindTo<(address: number | bigint, bytes: number, advice: number) => number>(
+      'int madvise(uintptr_t, size_t, int)',
+    )
+    return {
+      release: (address, bytes) => void advise(address, bytes, 4),
+      addressOf: (octets) => koffi.address(octets),
+    }
+  } catch {
+    return null
   }
 }

@@ -4,6 +4,7 @@ import { fsyncSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { releaseZeroPages } from '#system/worker/release-memory.ts'
 import { databaseMachine } from './database-machine.ts'
 import { LibraryFiles } from './library-files.ts'
 import type { LibraryFileSystem } from './library-files.ts'
@@ -12,9 +13,9 @@ import type { LibraryFileSystem } from './library-files.ts'
  * By default the database may lose acknowledged writes. It has no implementation of `fdatasync`;
  * `fsync` gets one below.
  *
- * Shared memory is zeroed at the start, so all of it is resident: the default cache takes 128 MiB,
- * and 100 connections, of which one is used, 4 MiB. With 4 MiB of cache, statements on tables of 20
- * MiB take up to 9 % longer than with 16: the system caches pages of files, too.
+ * The default cache takes 128 MiB, and 100 connections, of which one is used, 4 MiB. With 4 MiB of
+ * cache, statements on tables of 20 MiB take up to 9 % longer than with 16: the system caches pages
+ * of files, too.
  */
 const parameters = [
   ...['fsync=on', 'wal_sync_method=fsync', 'min_wal_size=32MB', 'max_wal_size=64MB'],
@@ -41,7 +42,10 @@ export async function openPglite(directory: string): Promise<PGlite> {
         ...parameters.flatMap((parameter) => ['-c', parameter]),
       ],
     })
-    library.letGo(database.Module.FS as LibraryFileSystem)
+    const { FS, HEAPU8 } = database.Module as unknown as OpenMachine
+    library.letGo(FS)
+    // Shared memory is zeroed at the start, used or not.
+    releaseZeroPages(HEAPU8)
     return database
   } catch (error) {
     throw causeIn(directory) ?? error
@@ -80,6 +84,12 @@ function removeQuietly(path: string): void {
 }
 
 /** The fields used of Emscripten's module. */
+interface OpenMachine {
+  readonly FS: LibraryFileSystem
+  readonly HEAPU8: Uint8Array
+}
+
+/** The same, before it runs. */
 interface Machine {
   readonly NODEFS?: {
     readonly stream_ops: { fsync?: (stream: { readonly nfd?: number }) => number }
