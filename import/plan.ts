@@ -191,8 +191,11 @@ class PlanCheck {
    * @param value its doubtful part, as an object that needs no parsing
    */
   addRecords(path: string, sizeBytes: number, value: object, placeOf: PlaceOf): void {
-    this.#compiler.learn(readPrinted(path, jsonLines(value), value))
-    this.#placeOf.set(path, placeOf)
+    const text = jsonLines(value)
+    this.#compiler.learn(readPrinted(path, text, value))
+    // Each set has a line of its own, behind the first one.
+    const ends = Array.from(text.matchAll(/\n/g), ({ index }) => index)
+    this.#placeOf.set(path, (start) => placeOf(ends.findLastIndex((end) => end < start)))
     this.#sources.push({ path, blobId: path, kind: 'file', sizeBytes, bytes: null })
   }
 
@@ -203,10 +206,8 @@ class PlanCheck {
     })
     return diagnostics.flatMap((diagnostic) => {
       if (diagnostic.severity !== 'error') return []
-      const { field, spans } = diagnostic
-      const { path } = spans[0]
-      const index = Number(/^spec\.records[.[](\d+)/.exec(field)?.[1] ?? -1)
-      const place = this.#placeOf.get(path)?.(index) ?? { path, line: 1, column: 1 }
+      const { path, start } = diagnostic.spans[0]
+      const place = this.#placeOf.get(path)?.(start) ?? { path, line: 1, column: 1 }
       return [{ ...place, message: `${messageOf(diagnostic)}; to do: ${helpOf(diagnostic)}` }]
     })
   }

@@ -127,17 +127,18 @@ function expectedAt(leaf: SettingLeaf, path: YamlPath): string {
 const choiceOf = (words: readonly string[]): string =>
   words.join(', ').replace(/, ([^,]*)$/, ' or $1')
 
+const exampleMs = [30_000, 300_000]
+
 /** Describes a correct value, for messages and the reference page. */
 export function expected(leaf: SettingLeaf): string {
   if (leaf['x-expected'] !== undefined) return leaf['x-expected']
   if (leaf.enum !== undefined) return choiceOf(leaf.enum)
   switch (leaf['x-kind']) {
     case 'duration': {
-      const [least, most] = [
-        durationText(leaf['x-minimumMs'] ?? 0),
-        durationText(leaf['x-maximumMs'] ?? 0),
-      ]
-      return `a duration from ${least} to ${most}, such as 30s or 5m`
+      const [leastMs, mostMs] = [leaf['x-minimumMs'] ?? 0, leaf['x-maximumMs'] ?? 0]
+      const examples = exampleMs.filter((ms) => ms >= leastMs && ms <= mostMs).map(durationText)
+      const suchAs = examples.length === 0 ? '' : `, such as ${examples.join(' or ')}`
+      return `a duration from ${durationText(leastMs)} to ${durationText(mostMs)}${suchAs}`
     }
     case 'address':
       return 'an IPv4 or IPv6 address'

@@ -38,3 +38,22 @@ export async function secretKeyFault(
     'GSLB_SECRET_KEY is not the key under which the TOTP secrets are stored; set it to that one',
   )
 }
+
+/** @param hex the value of GSLB_SECRET_KEY @returns a line on a backup that was restored */
+export function sealedText(sealed: string, hex: string | undefined): string {
+  const own = 'TSIG keys, keys of signed zones, second factors and other secrets'
+  if (hex === undefined) {
+    return (
+      `${own} are sealed under the GSLB_SECRET_KEY of the node that made the backup: start this ` +
+      'one with it (it is not set here, and so was not tried)'
+    )
+  }
+  const key = Buffer.from(hex, 'hex')
+  if (key.length === keyBytes && unseal(key, sealed).ok) return `GSLB_SECRET_KEY opens: ${own}`
+  return (
+    `warning: ${own} are sealed under another GSLB_SECRET_KEY than the one that is set here, and ` +
+    'cannot be used: start this node with that of the node that made the backup'
+  )
+}
+
+const keyBytes = 32

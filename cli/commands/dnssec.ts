@@ -207,7 +207,7 @@ function ds(zone: Uint8Array, { directory, found, faults }: Here, io: Io): Exit 
   }
   if (entries.length > 0 && wanted.length === 0) io.err(tooEarly)
   if (entries.length > 0) return Exit.Ok
-  const why = faults.get(name) ?? `${directory} has no key of ${name}`
+  const why = faults.get(name) ?? `${directory} has no key of ${name}; ${whose}`
   throw new CommandFault(Exit.ErrorsFound, why)
 }
 
@@ -233,6 +233,8 @@ function status({ directory, dataDir, found, faults }: Here, io: Io): Exit {
     io.err(`${path} can be read by others than its owner: chmod 600 it\n`)
   }
   if (found.size + faults.size > 0) return faults.size === 0 ? Exit.Ok : Exit.ErrorsFound
-  io.out(`${directory} ${existsSync(directory) ? 'has no keys' : 'is not there'}.\n`)
+  io.out(`${directory} ${existsSync(directory) ? 'has no keys' : 'is not there'}; ${whose}.\n`)
   return Exit.Ok
 }
+
+const whose = 'name the settings of the node with --settings, unless its zones are not signed'

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
+import { sealedText } from '#access/auth/secret-key.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import type { CheckedBackup } from '#state/backup/restore-backup.ts'
 import {
@@ -108,7 +109,11 @@ async function restoreFile(
     io.progress?.('restoring the database')
     const tell = rowTeller(backup, io.progress)
     const rows = await withLoneState(settings, ({ sql }) => restoreBackup(sql, backup, tell))
-    return [`${needed(rows)} rows restored`, ...missingListLines(settings, backup)]
+    return [
+      `${needed(rows)} rows restored`,
+      ...missingListLines(settings, backup),
+      ...secretLines(backup, io),
+    ]
   }
   const nowMs = systemClock.nowMs()
   const seqAfter = await knownSeq(options, io)
@@ -118,8 +123,12 @@ async function restoreFile(
     searchPath: variable(io.env, 'PATH') ?? process.env['PATH'] ?? '',
     progress: io.progress,
   })
-  return linesOf(settings, backup, needed(restored))
+  return [...linesOf(settings, backup, needed(restored)), ...secretLines(backup, io)]
 }
+
+/** Where the node of the backup is gone, its start would be late to say it. */
+const secretLines = ({ sealed }: CheckedBackup, { env }: Io): readonly string[] =>
+  sealed === null ? [] : [sealedText(sealed, variable(env, 'GSLB_SECRET_KEY'))]
 
 function linesOf(
   { node: { listFile } }: Settings,

@@ -202,7 +202,8 @@ function questionOf(positionals: readonly string[], values: Values): WhyQuestion
   if (text === undefined || rest.length > 0) throw new UsageError('give one name')
   const qname = parseName(text)
   if (!qname.ok) throw new UsageError(`"${text}" is not a domain name (${qname.error})`)
-  if (values.at === undefined) throw new UsageError('say when, with --at')
+  if (values.at === undefined)
+    throw new UsageError('say when, such as --at 5m (ago), --at 03:12 or --at 2026-01-31T03:12:00Z')
   return {
     qname: qname.value,
     qtype: optionValue('--type', readType(values.type)),

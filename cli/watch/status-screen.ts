@@ -32,7 +32,12 @@ function healthRows({ url, health, ready }: StatusReport): Row[] {
     [strong('health'), { text: status, tone: toneOfHealth[status] ?? 'warning' }],
   ]
   for (const reason of listAt(health, 'reasons')) rows.push(['', said(reason)])
-  if (ready !== null && !isReady) rows.push([strong('ready'), { text: 'no', tone: 'bad' }])
+  if (ready === null || isReady) return rows
+  rows.push([strong('ready'), { text: 'no', tone: 'bad' }])
+  const known = new Set(rows.map(([, text]) => text))
+  for (const reason of listAt(ready, 'reasons')) {
+    if (!known.has(said(reason))) rows.push(['', said(reason)])
+  }
   return rows
 }
 

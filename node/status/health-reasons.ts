@@ -136,8 +136,8 @@ function clockMessage(parts: HealthParts): string {
   )
   return (
     `The clock of this node says ${now}, and the newest commit is of ${committed}: set the ` +
-    'clock, else validators take what this node signs for expired. Where it is right, that of the ' +
-    'committer is ahead.'
+    'clock, else validators take what this node signs for expired. Where it is right, that of ' +
+    'the committer is ahead.'
   )
 }
 

@@ -20,6 +20,8 @@ export interface CheckedBackup {
   /** False: its node may have listed nodes all the same. */
   readonly hasNodeList: boolean
   readonly files: ReadonlySet<BackupFileName>
+  /** A secret that is sealed under GSLB_SECRET_KEY, as all of them; null: there is none. */
+  readonly sealed: string | null
 }
 
 /**
@@ -48,12 +50,17 @@ export async function restoreBackup(
   return err('The database is not empty, and a backup replaces nothing. Restore it into a new one.')
 }
 
+/** Secrets have columns of these names, those of zone keys in JSON. See `lib/secret-box.ts`. */
+const sealedIn = (row: string): string | null =>
+  /(?:iphertext\\?|"sealed)":\\?"(v1\.[\w-]+)/.exec(row)?.[1] ?? null
+
 /** Reads the whole file once before anything is written. Errors: a sentence. */
 export async function checkBackup(path: string): Promise<Result<CheckedBackup, string>> {
   const sum = new BackupSum()
   const files = new Map<BackupFileName, number>()
   let header: BackupHeader | undefined
   let [rows, last] = [0, '']
+  let sealed: string | null = null
   try {
     for await (const line of linesBeforeEnd(path, (end) => (last = end))) {
       sum.add(line)
@@ -63,14 +70,17 @@ export async function checkBackup(path: string): Promise<Result<CheckedBackup, s
         if (problem !== undefined) return err(problem)
       } else if (isOfFiles(line)) countOctets(line, files)
       else if (files.size > 0) throw new Error('a row behind the files')
-      else if (tableOf(line) === undefined) rows++
+      else if (tableOf(line) === undefined) {
+        rows++
+        sealed ??= sealedIn(line)
+      }
     }
     const end = JSON.parse(last) as Partial<BackupEnd>
     const isWhole = end.rows === rows && end.sha256 === sum.digest()
     if (isWhole && header !== undefined) {
       const { createdAtMs, version } = header
       const hasNodeList = version >= 3
-      return ok({ path, rows, createdAtMs, hasNodeList, files: new Set(files.keys()) })
+      return ok({ path, rows, createdAtMs, hasNodeList, files: new Set(files.keys()), sealed })
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -24,6 +24,8 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     await fill(state())
     const before = await everything(state())
     expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
+    const checked = await checkBackup(path)
+    expect(checked).toMatchObject({ ok: true, value: { sealed: 'v1.sealed' } })
     await emptyTables(state().sql)
     const told: number[] = []
     const restored = await restoreFrom(path, state().sql, (count) => told.push(count))
@@ -217,7 +219,7 @@ describe('a backup without a database', () => {
   test('has the files alone', async () => {
     const path = await written()
     const files = new Set(['keys/node.pem'])
-    const whole = { path, rows: 0, createdAtMs: 1_000, files, hasNodeList: true }
+    const whole = { path, rows: 0, createdAtMs: 1_000, files, hasNodeList: true, sealed: null }
     expect(await checkBackup(path)).toEqual({ ok: true, value: whole })
   })
 

@@ -175,7 +175,10 @@ test('without a key, ds says so, and status has nothing to list', async () => {
   const none = await run('ds', 'example.com.')
   expect([none.exit, none.out]).toEqual([1, ''])
   expect(none.err).toMatch(/no key of example\.com\./)
-  expect((await run('status')).exit).toBe(0)
+  const listed = await run('status')
+  expect([listed.exit, listed.err]).toEqual([0, ''])
+  for (const said of [none.err, listed.out])
+    expect(said).toContain('settings of the node with --set')
 })
 
 test('a zone that status does not need is said to be too much', async () => {

@@ -230,7 +230,7 @@ describe('gslbd why', () => {
 
   test.each([
     [['--at', iso(0)], 'give one name'],
-    [['www.example.com.'], 'say when, with --at'],
+    [['www.example.com.'], 'say when, such as --at 5m'],
     [['www.example.com.', '--at', 'yesterday'], 'is no instant'],
     [['www.example.com.', '--at', '25:00'], 'is no instant'],
     [['www.example.com.', '--at', '03:12', '--type', 'AB'], '--type'],

@@ -130,6 +130,18 @@ describe('gslbd status', () => {
     expect(run.out).toContain('git-held: A commit is held.')
   })
 
+  test('a node that is not ready: why, once', async () => {
+    const [known, other] = [
+      { code: 'no-bundle', message: 'No bundle yet.' },
+      { code: 'database-away', message: 'The database is being made.' },
+    ]
+    const health = () => ({ status: 'starting' as const, reasons: [known] })
+    const early = { ...view, health, unready: () => [known, other] }
+    const { out } = await status({}, '--url', await listening({ view: early }))
+    expect(out).toMatch(/^ready +no\n +database-away: The database is being made\.$/m)
+    expect(out.split('no-bundle: No bundle yet.')).toHaveLength(2)
+  })
+
   test('--json prints what the API gave, one line', async () => {
     const run = await status({}, '--json', '--url', await listening({}))
     expect(run.out.trimEnd()).not.toContain('\n')
