@@ -404,6 +404,16 @@ export const recordDiagnostics = {
     bad: 'zone: example.com.\nrecords: [{ name: www, type: HTTPS, values: [1 cdn.example.net] }]',
     good: 'zone: example.com.\nrecords: [{ name: www, type: HTTPS, values: [1 cdn.example.net.] }]',
   },
+  'binding-hint-service': {
+    severity: 'warning',
+    message: 'the %s records of %s have address hints, and a service answers for %s',
+    help: 'remove ipv4hint and ipv6hint: clients ask for the addresses, too',
+    cause:
+      'Clients may connect to the hints at once (RFC 9460 section 7.3), past health, places and ' +
+      'weights of the service.',
+    bad: 'records: [{ name: www, type: HTTPS, values: ["1 . alpn=h2 ipv4hint=192.0.2.1"] }]',
+    good: 'records: [{ name: www, type: HTTPS, values: ["1 . alpn=h2"] }]',
+  },
   'inbound-need-missing': {
     severity: 'warning',
     message: 'the %s records of %s need %s, which %s',

@@ -39,7 +39,11 @@ export async function secretKeyFault(
   )
 }
 
-/** @param hex the value of GSLB_SECRET_KEY @returns a line on a backup that was restored */
+/**
+ * Says whether the key opens the secrets of a backup.
+ *
+ * @param hex the value of GSLB_SECRET_KEY
+ */
 export function sealedText(sealed: string, hex: string | undefined): string {
   const own = 'TSIG keys, keys of signed zones, second factors and other secrets'
   if (hex === undefined) {

@@ -16,6 +16,7 @@ import {
   undoubled,
 } from '#compiler/lower/record-plan.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
 import type { PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { aliasCode, hostIn, isAddressName } from '#compiler/values/record-sets.ts'
 import { foldName, formatName } from '#dns/name.ts'
@@ -79,13 +80,20 @@ export const aliasTargets: TreeRule = ({ tree, records: plan }, report) => {
 /** Octets of the priority before the target. RFC 9460 section 2.2. */
 const priorityBytes = 2
 
-/** Notes targets of HTTPS and SVCB records in our zones without addresses. RFC 9460. */
+/** Notes HTTPS and SVCB records that send clients past a service, or to nobody. RFC 9460. */
 export const bindingTargets: TreeRule = ({ tree, records: plan }, report) => {
   if (plan === undefined) return
   for (const rrset of plan.bindings) {
     const { name, rdata } = rrset.model
     for (const [i, octets] of rdata.entries()) {
       const target = formatName(foldName(octets.subarray(priorityBytes)))
+      const service = tree.serviceAt.get(target === '.' ? name : target)
+      if (service !== undefined && hasHints(octets)) {
+        report('binding-hint-service', placeOfRrset(rrset, 'values', rrset.from[i]!), {
+          args: [rrset.typeName, name, target === '.' ? name : target],
+          other: valueIn(service, 'spec', 'domain'),
+        })
+      }
       // Sections 2.5.1 and 2.5.2: the root means that there is no service, or the owner itself.
       if (target === '.') continue
       const isAlias = octets[0] === 0 && octets[1] === 0
@@ -99,6 +107,20 @@ export const bindingTargets: TreeRule = ({ tree, records: plan }, report) => {
       })
     }
   }
+}
+
+/** Keys of ipv4hint and ipv6hint. RFC 9460 section 14.3.2. */
+const hintKeys: readonly number[] = [4, 6]
+
+/** @param rdata that was parsed */
+function hasHints(rdata: Uint8Array): boolean {
+  let at = priorityBytes
+  while (rdata[at] !== 0) at += rdata[at]! + 1
+  const view = new DataView(rdata.buffer, rdata.byteOffset, rdata.length)
+  for (at++; at < rdata.length; at += 4 + view.getUint16(at + 2)) {
+    if (hintKeys.includes(view.getUint16(at))) return true
+  }
+  return false
 }
 
 type Why = 'does not exist' | 'has no addresses'

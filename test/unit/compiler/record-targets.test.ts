@@ -114,6 +114,18 @@ describe('a target of HTTPS or SVCB in one of our zones is pointed out without a
   })
 })
 
+test.each<[string, string, boolean]>([
+  ['the owner', '{ name: www, type: HTTPS, values: ["1 . alpn=h2 ipv4hint=192.0.2.1"] }', true],
+  ['a target', '{ name: x, type: SVCB, values: ["2 www ipv6hint=2001:db8::1"] }', true],
+  ['the owner without hints', '{ name: www, type: HTTPS, values: ["1 . alpn=h2,h3"] }', false],
+  ['a host', '{ name: x, type: HTTPS, values: ["1 . ipv4hint=192.0.2.1"] }', false],
+  ['an alias', '{ name: x, type: HTTPS, values: ["0 www"] }', false],
+])('hints of addresses lead past a service: %s', (_what, set, isTold) => {
+  const files = [settings, records([set]), pooled('www.example.com.'), pool('addresses')]
+  const codes = compile(...files).diagnostics.map(({ code }) => code)
+  expect(codes).toEqual(isTold ? ['binding-hint-service'] : [])
+})
+
 describe('a service that answers with an alias is no host for', () => {
   test.each<[string, string, string]>([
     ['mail', '{ name: "@", type: MX, values: [10 www] }', 'www.example.com.'],
