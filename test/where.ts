@@ -2,7 +2,6 @@
 
 /** By room: paths below test/, the first to look at first. */
 export const testsOf: Readonly<Record<string, readonly string[]>> = {
-  'access/auth': [
     'unit/api/logins.test.ts',
     'unit/api/oidc.test.ts',
     'unit/api/identities.test.ts',

@@ -354,8 +354,7 @@ describe('a bad file is refused at its place', () => {
     [
       'hosts that are missing, and addresses in their place',
       `${head}srv SRV 0 0 1 192.0.2.1.\na MX 10 nowhere`,
-      'zone:7:1: nowhere.example.com. has no addresses, and MX records must name a host that has some; to do: add A or AAAA records or a service for it; a name elsewhere needs its final dot; where UPDATE writes its address, give the zone `updates: true` in gslb.yaml\n' +
-        'zone:6:1: 192.0.2.1. is an address, and SRV records name a host; to do: write the name of a host, and its address as A or AAAA records of that name',
+      'zone:7:1: nowhere.example.com. has no addresses, and MX records must name a host that has some; to do: add A or AAAA records or a service for it; a name elsewhere needs its final dot; where UPDATE writes its address, give the zone `updates: true` in gslb.yaml\nzone:6:1: 192.0.2.1. is an address, and SRV records name a host; to do: write the name of a host, and its address as A or AAAA records of that name',
     ],
     [
       'a file that includes itself',
