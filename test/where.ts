@@ -2,10 +2,6 @@
 
 /** By room: paths below test/, the first to look at first. */
 export const testsOf: Readonly<Record<string, readonly string[]>> = {
-    'unit/api/logins.test.ts',
-    'unit/api/oidc.test.ts',
-    'unit/api/identities.test.ts',
-  ],
   'alerts/cluster': ['unit/alerts/keeper.test.ts'],
   'alerts/send': ['unit/alerts/kinds.test.ts', 'unit/alerts/keeper.test.ts'],
   'compiler/holders': ['unit/compiler/name-holders.test.ts'],
