@@ -20,8 +20,8 @@ import type { HealthCheckPolicy } from './values/health-check-policy.ts'
 import { hidesConfiguration, isHomeOf, roleOf } from './read/layout.ts'
 import { lower, LowerMemory } from '#compiler/lower/lower.ts'
 import { remedyFor } from './read/missing-configuration.ts'
-import { moveLimitsOf, nameOutline } from '#compiler/lower/name-outline.ts'
-import type { MoveLimits, NameOutline } from '#compiler/lower/name-outline.ts'
+import { nameOutline } from '#compiler/lower/name-outline.ts'
+import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { readFile, unreadableFile } from './read/read-file.ts'
 import type { ReadFile } from './read/read-file.ts'
 import { isSubdivision } from '#routing/geo/subdivisions.ts'
@@ -68,7 +68,7 @@ export interface CompileSuccess extends CompileReport {
   /** Computed on demand. */
   readonly outline: () => NameOutline
   /** Equal to those of the outline, but available without it. */
-  readonly moveLimits: MoveLimits
+  readonly guardrails: NameOutline['guardrails']
   /** The files read, sorted by path. */
   readonly read: readonly PlacedFile[]
 }
@@ -181,7 +181,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         model,
         bundle,
         outline,
-        moveLimits: moveLimitsOf(tree!.settings?.object.spec.guardrails),
+        guardrails: tree!.settings?.object.spec.guardrails,
         read: placed!,
         ...report,
       }

@@ -31,16 +31,12 @@ export function encodeObjects(
   files: Iterable<KeptObject>,
   bytesMax: number,
 ): Uint8Array | undefined {
-  const rows = new Map<Kind, Row[]>()
-  for (const { path, blobId, kind, object } of files) {
-    const list = rows.get(kind) ?? []
-    rows.set(kind, list)
-    list.push([path, blobId, object])
-  }
+  const byKind = Map.groupBy(files, ({ kind }) => kind)
   let total = headBytes
   const lists: Buffer[] = []
   for (const kind of kindNames) {
-    const list = encodeList(rows.get(kind) ?? [], bytesMax - total)
+    const rows = (byKind.get(kind) ?? []).map((one): Row => [one.path, one.blobId, one.object])
+    const list = encodeList(rows, bytesMax - total)
     if (list === undefined) return undefined
     lists.push(list)
     total += list.length

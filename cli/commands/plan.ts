@@ -3,7 +3,6 @@ import { styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { backClause } from '#gitops/guard/guardrail.ts'
 import { movedBeyond } from '#judge/guard/moved-limit.ts'
-import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { makePlan, planLimits } from '#judge/plan/plan.ts'
 import type { PlanRequest } from '#judge/plan/plan.ts'
@@ -119,7 +118,7 @@ export const planCommand: Command = {
     }
     const moved = new MovedNames()
     const made = makePlan({ ...asked, onChange: (change) => moved.add(change) })
-    const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
+    const limits = maxMoved === null ? base.moveLimits : { movedClients: maxMoved }
     const beyond = movedBeyond(limits, moved.all)
     const goneBack = () => {
       io.progress?.('looking whether it goes back to what answered before')
@@ -144,8 +143,6 @@ export const planCommand: Command = {
     return back === undefined ? Exit.Guardrail : Exit.Ok
   },
 }
-
-const limitOf = (percentMax: number): MoveLimits => ({ all: percentMax, tenants: new Map() })
 
 function printerOf(format: string, answersMax: number, io: Io): (plan: Plan) => string {
   // https://no-color.org

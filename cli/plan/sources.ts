@@ -23,7 +23,7 @@ import { ReadAhead } from '#cli/files/read-ahead.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler, CompilerParts } from '#compiler/compile.ts'
 import { printText } from '#diagnostics/print/text.ts'
-import type { MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Blobs } from '#gitops/guard/earlier.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
@@ -47,8 +47,6 @@ interface FoundRevisions {
   /** Sentences about the relation of the two sides. */
   readonly warnings: readonly string[]
 }
-
-const noMoveLimits: MoveLimits = { all: null, tenants: new Map() }
 
 interface SourceParts {
   /** A directory, in a checkout when a side is a commit. */
@@ -140,7 +138,7 @@ class Finder {
     if (isUrl(source)) return await this.#node(source, side)
     const found = statSync(source, { throwIfNoEntry: false })
     if (found?.isFile() === true) {
-      return { source, bundle: bundleIn(source), moveLimits: noMoveLimits, blobs: null }
+      return { source, bundle: bundleIn(source), moveLimits: undefined, blobs: null }
     }
     const isPath = /^\.{0,2}\//.test(source) || /^\.{1,2}$/.test(source)
     if (isPath) return this.directory(source, side)
@@ -255,7 +253,7 @@ function compiled(bundler: Bundler, { source, side, commit, files }: Uncompiled)
     const title = `the ${side}, ${source}, has errors, so no answer can be compared`
     throw new CommandFault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
   }
-  const { moveLimits } = result
+  const { guardrails: moveLimits } = result
   return { source, bundle: bundler.loaded()!, moveLimits, blobs: blobsOfFiles(files) }
 }
 

@@ -44,7 +44,6 @@ export interface Outline {
 /** The outline of a commit, with the limits for the next change. */
 export interface NameOutline extends Outline {
   readonly guardrails: Guardrails | undefined
-  readonly moveLimits: MoveLimits
   /** Compares the next change's clients with this commit's; left out: no comparison. */
   readonly moves?: Moves
   /** Left out: nothing is known of parents. */
@@ -61,14 +60,6 @@ export interface ParentOfZone {
 
 /** By zone. */
 export type ParentDs = ReadonlyMap<string, ParentOfZone>
-
-/** Largest percentage of a name's clients that the next change may move. */
-export interface MoveLimits {
-  /** null: no limit. */
-  readonly all: number | null
-  /** By tenant; `*`: every tenant not listed. */
-  readonly tenants: ReadonlyMap<string, number>
-}
 
 export interface Moved {
   /** Tenant of the name's service; '': none. */
@@ -140,7 +131,7 @@ export function nameOutline(
   }
   const { guardrails } = tree.settings?.object.spec ?? {}
   const zones = zonesOf(plan.zones, (i) => counts[i]! > 0)
-  return { names, pools, zones, guardrails, moveLimits: moveLimitsOf(guardrails) }
+  return { names, pools, zones, guardrails }
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -149,16 +140,6 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 export const noFacts: NameFacts = Object.freeze({
   ...{ standing: 0, shape: 0, ttlSeconds: 0, answers: 0, tenant: '' },
 })
-
-/** @param guardrails settings of the repository */
-export function moveLimitsOf(guardrails: Guardrails | undefined): MoveLimits {
-  const { movedClients = null, tenants = {} } = guardrails ?? {}
-  const byTenant = new Map<string, number>()
-  for (const [tenant, limits] of Object.entries(tenants)) {
-    if (limits.movedClients !== undefined) byTenant.set(tenant, limits.movedClients)
-  }
-  return { all: movedClients, tenants: byTenant }
-}
 
 export function withMoves(
   outline: NameOutline,

@@ -5,7 +5,6 @@ import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Kind } from '#schemas/kinds.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { partsIn } from '#config/entry.ts'
 import type { PartOf } from '#config/parts.ts'
@@ -39,24 +38,17 @@ function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome 
   return done
 }
 
-/** Updates the references to objects of one kind; kinds without a row are never referred to. */
-interface References<K extends Kind> {
-  readonly follow: (draft: Draft, entry: ConfigEntry<K>, name: string) => Outcome
-  readonly leave: (draft: Draft, entry: ConfigEntry<K>) => Outcome
-}
-const references: { readonly [K in Kind]?: References<K> } = Object.freeze({
-  Pool: { follow: followPoolName, leave: leavePool },
-})
-const referencesTo = ({ kind }: ConfigEntry) => references[kind] as References<Kind> | undefined
+/** Other objects are never referred to. */
+const isPool = (entry: ConfigEntry): entry is Pool => entry.kind === 'Pool'
 
 /** @param entry the object before the rename; the draft has its new name already */
 export function followName(draft: Draft, entry: ConfigEntry, name: string): Outcome {
-  return referencesTo(entry)?.follow(draft, entry, name) ?? done
+  return isPool(entry) ? followPoolName(draft, entry, name) : done
 }
 
 /** Updates references before an object is deleted. */
 export function leaveObject(draft: Draft, entry: ConfigEntry): Outcome {
-  return referencesTo(entry)?.leave(draft, entry) ?? done
+  return isPool(entry) ? leavePool(draft, entry) : done
 }
 
 function followPoolName(draft: Draft, pool: Pool, name: string): Outcome {

@@ -125,6 +125,10 @@ export function signingAlgorithm(number: number): SigningAlgorithm | undefined {
   return signingAlgorithms.find((algorithm) => algorithm.number === number)
 }
 
+/** As configurations name it; `algorithm 7` for one that does not sign here. */
+export const algorithmName = (number: number): string =>
+  signingAlgorithm(number)?.name ?? `algorithm ${number}`
+
 /** @returns undefined: a key of another kind */
 export function algorithmOfKey(key: KeyObject): SigningAlgorithm | undefined {
   if (key.asymmetricKeyType === 'ed25519') return ed25519

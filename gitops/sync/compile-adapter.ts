@@ -11,6 +11,7 @@ import type { JsonDiagnostic } from '#diagnostics/print/json.ts'
 import { printText } from '#diagnostics/print/text.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import type { CompilePort } from './compile-port.ts'
+import { limitsMoves } from '#judge/guard/moved-limit.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
 
@@ -40,8 +41,7 @@ export function createCompilePort(
       if (!result.ok) return { ok: false, diagnostics, total, errors: counts.error }
       const { bytes, digest } = result.bundle
       const { read } = result
-      const { all, tenants } = result.moveLimits
-      areMovesLimited ||= all !== null || tenants.size > 0
+      areMovesLimited ||= limitsMoves(result.guardrails)
       let { outline } = result
       if (areMovesLimited && movedBetween !== null) {
         // A copy, since the compiler reuses its memory.

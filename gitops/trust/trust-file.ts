@@ -58,7 +58,7 @@ export function addSigner(
   const uses = mayOverride ? `git,gslb-attest,${overrideNamespace}` : 'git,gslb-attest'
   const line = `${principal} namespaces="${uses}" ${formatPublicKeyLine(publicKey, comment)}`
   const gap = text.value === '' || text.value.endsWith('\n') ? '' : '\n'
-  return written(path, `${text.value}${gap}${line}\n`, line)
+  return written(path, `${text.value}${gap}${line}\n`, { line })
 }
 
 /** Adds the right to override to the line of a signer. */
@@ -79,16 +79,16 @@ function widen(
         `write "${overrideNamespace}" among them`,
     )
   }
-  return written(path, lines.with(number - 1, line).join('\n'), line)
+  return written(path, lines.with(number - 1, line).join('\n'), { line })
 }
 
-function written(path: string, text: string, line: string): Result<{ line: string }, string> {
+function written<T>(path: string, text: string, outcome: T): Result<T, string> {
   try {
     writeDurably(path, text)
   } catch (error) {
     return err(`${path} cannot be written: ${(error as Error).message}`)
   }
-  return ok({ line })
+  return ok(outcome)
 }
 
 /**
@@ -109,12 +109,7 @@ export function removeSigners(
   if (removed.length === 0) return ok({ removed, left })
   const gone = new Set(removed.map(({ line }) => line))
   const kept = text.value.split('\n').filter((_line, index) => !gone.has(index + 1))
-  try {
-    writeDurably(path, kept.join('\n'))
-  } catch (error) {
-    return err(`${path} cannot be written: ${(error as Error).message}`)
-  }
-  return ok({ removed, left })
+  return written(path, kept.join('\n'), { removed, left })
 }
 
 function readOrEmpty(path: string): Result<string, string> {

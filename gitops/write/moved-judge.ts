@@ -1,12 +1,11 @@
 // Judges requests by `guardrails.movedClients`, from the bundles before and after their commit.
-import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
-import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { Moved } from '#compiler/lower/name-outline.ts'
 import { failed } from '#config/fault.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { NeedsPlan, WriteFailure, WriteRequest } from '#config/operation.ts'
 import type { CommitEffect } from '#judge/effects/commit-effect.ts'
-import { movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
-import type { MovedBreach } from '#judge/guard/moved-limit.ts'
+import { limitsMoves, movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
+import type { MovedBreach, MoveLimits } from '#judge/guard/moved-limit.ts'
 
 /** `mixed`: some requests may be refused, so smaller groups are judged, down to single requests. */
 export type MovedVerdict =
@@ -29,7 +28,7 @@ interface MovedQuestion {
   readonly goneBackTo: (beyond: readonly Moved[]) => Promise<string | undefined>
 }
 
-const unlimited: MoveLimits = { all: null, tenants: new Map() }
+const unlimited: MoveLimits = {}
 
 /**
  * The limits for these requests; undefined: none is judged by moved clients or asks for the effect.
@@ -37,11 +36,10 @@ const unlimited: MoveLimits = { all: null, tenants: new Map() }
 export function moveLimitsFor(
   requests: readonly WriteRequest[],
   config: ConfigSnapshot,
-): MoveLimits | undefined {
+): MoveLimits {
   const [settings] = config.list('Settings')
-  const limits = moveLimitsOf(settings?.object.spec.guardrails)
-  const isLimited = limits.all !== null || limits.tenants.size > 0
-  if (isLimited && requests.some(isJudged)) return limits
+  const limits = settings?.object.spec.guardrails
+  if (limitsMoves(limits) && requests.some(isJudged)) return limits
   return requests.some(asksForEffect) ? unlimited : undefined
 }
 

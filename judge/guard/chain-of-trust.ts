@@ -1,7 +1,7 @@
 // Finds changes after which the DS record at the parent of a zone fits no key of it any more:
 // resolvers that validate would take every answer for a forgery.
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
-import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
+import { algorithmName } from '#dns/dnssec/algorithms.ts'
 
 type Chained = Pick<NameOutline, 'zones' | 'parentDs'>
 
@@ -16,9 +16,8 @@ export function brokenChain(before: Chained, after: Chained): string | undefined
     if (now !== 0 && rolls) continue
     if (ds.some((one) => algorithmOf(one) === now)) continue
     const shown = `the DS record "${ds[0]!}"${ds.length > 1 ? ` and ${ds.length - 1} more` : ''}`
-    const how = now === 0 ? 'no more' : `by ${nameOf(now)} in the place of ${nameOf(was)}`
     const below = `below ${shown} that its parent was last seen to have`
-    return `signs zone ${zone} ${how}, ${below}: ${harm}. ${goInsecure}`
+    return `signs zone ${zone} ${howNow(was, now)}, ${below}: ${harm}. ${goInsecure}`
   }
   return undefined
 }
@@ -28,8 +27,7 @@ export function unknownChains(before: Chained, after: Chained): readonly string[
   return [...before.zones].flatMap(([zone, { algorithm: was }]) => {
     const now = after.zones.get(zone)?.algorithm
     if (was === 0 || now === undefined || now === was) return []
-    const how = now === 0 ? 'no more' : `by ${nameOf(now)} in the place of ${nameOf(was)}`
-    return [`zone ${zone} is signed ${how}, ${notAsked} (dig +short DS ${zone})`]
+    return [`zone ${zone} is signed ${howNow(was, now)}, ${notAsked} (dig +short DS ${zone})`]
   })
 }
 
@@ -40,8 +38,8 @@ const notAsked =
 const harm = 'resolvers that validate would take every answer for a forgery'
 const goInsecure = 'First take the DS away at the parent, and wait for its TTL'
 
-const nameOf = (algorithm: number): string =>
-  signingAlgorithms.find(({ number }) => number === algorithm)?.name ?? `algorithm ${algorithm}`
+const howNow = (was: number, now: number): string =>
+  now === 0 ? 'no more' : `by ${algorithmName(now)} in the place of ${algorithmName(was)}`
 
 /** A DS record has key tag, algorithm, digest type, digest. RFC 4034 section 5.3. */
 const algorithmOf = (ds: string): number => Number(ds.split(' ')[1])

@@ -12,7 +12,7 @@ import { ofTenant, tenantsIn } from './change.ts'
 import type { Change, TenantName } from './change.ts'
 import { limitRows } from './change-limits.ts'
 import type { Found, LimitName, Limits, Scope } from './change-limits.ts'
-import { movedBeyond, notBack } from './moved-limit.ts'
+import { limitsMoves, movedBeyond, notBack } from './moved-limit.ts'
 
 export interface Breach<Limit = LimitName | 'movedClients' | 'chainOfTrust'> extends Found {
   readonly code: 'NamesRemoved' | 'GuardrailReached'
@@ -101,14 +101,14 @@ function breakIn(before: NameOutline, after: NameOutline): Breach | undefined {
 }
 
 function moveIn(
-  { moves, moveLimits }: NameOutline,
+  { moves, guardrails }: NameOutline,
   after: NameOutline,
   earlier: NameOutline | undefined,
 ): Breach | undefined {
   if (moves === undefined || after.moves === undefined) return undefined
-  if (moveLimits.all === null && moveLimits.tenants.size === 0) return undefined
+  if (!limitsMoves(guardrails)) return undefined
   const { bundle } = after.moves
-  const found = movedBeyond(moveLimits, notBack(moves.to(bundle), earlier?.moves?.to(bundle)))
+  const found = movedBeyond(guardrails, notBack(moves.to(bundle), earlier?.moves?.to(bundle)))
   if (found === undefined) return undefined
   const { words, owner, max } = found
   return { code: 'GuardrailReached', limit: 'movedClients', max, words, owner, tenant: null }

@@ -1,6 +1,10 @@
 // The guardrail on moved clients: how large a share of the clients of a name goes elsewhere.
-import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { Moved } from '#compiler/lower/name-outline.ts'
 import { otherTenants } from '#schemas/objects/guardrails.ts'
+import type { Guardrails } from '#schemas/objects/guardrails.ts'
+
+/** The settings that limit moved clients; undefined: there are none. */
+export type MoveLimits = Pick<Guardrails, 'movedClients' | 'tenants'> | undefined
 
 export interface MovedBreach {
   /** The breach, as the end of a sentence that begins "Commit c0ffee …". */
@@ -13,17 +17,21 @@ export interface MovedBreach {
   readonly owner: string
 }
 
+export const limitsMoves = (limits: MoveLimits): boolean =>
+  [limits, ...Object.values(limits?.tenants ?? {})].some((one) => one?.movedClients !== undefined)
+
 /** Finds a breach of the limit; undefined: there is none. */
 export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedBreach | undefined {
+  const { movedClients: most, tenants = {} } = limits ?? {}
   const all = [...moved].sort((a, b) => b.share - a.share)
   for (const { name, tenant, share } of all) {
     // Rounded, since 0.14 times 100 is more than 14.
     const percent = Number((share * 100).toPrecision(12))
     const whose = `sends ${rounded(percent)} % of the clients of ${name} elsewhere, more than`
-    if (limits.all !== null && percent > limits.all) {
-      return { words: `${whose} ${limits.all} %`, max: limits.all, tenant: '', name, owner: tenant }
+    if (most !== undefined && percent > most) {
+      return { words: `${whose} ${most} %`, max: most, tenant: '', name, owner: tenant }
     }
-    const own = limits.tenants.get(tenant) ?? limits.tenants.get(otherTenants)
+    const own = tenants[tenant]?.movedClients ?? tenants[otherTenants]?.movedClients
     if (own !== undefined && percent > own) {
       const words = `${whose} ${own} %, of tenant "${tenant}"`
       return { words, max: own, tenant, name, owner: tenant }

@@ -36,7 +36,6 @@ interface ComparerParts {
   readonly work?: WorkLimits
   readonly placeNames: PlaceNames
   readonly viewer: Viewer
-  /** How traffic was counted; null: addresses are the weights. */
 }
 
 /** Limits for a comparison that a write waits for: see `Comparer.isSpent`. */

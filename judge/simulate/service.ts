@@ -267,8 +267,6 @@ function familyOf(qtype: number): Family | undefined {
   return qtype === RrType.AAAA ? Family.V6 : undefined
 }
 
-/** Records follow the question; each has twelve octets before its rdata. */
-
 function holdsAliases(bundle: Bundle, pool: number): boolean {
   const first = bundle.poolMemberStart[pool]!
   return bundle.poolCount4[pool]! > 0 && bundle.hasHostnames && isAliasMember(bundle, first)

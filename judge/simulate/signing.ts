@@ -3,7 +3,7 @@
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { signedZones, zoneAlgorithm } from '#bundle/load/zone-signing.ts'
-import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
+import { algorithmName } from '#dns/dnssec/algorithms.ts'
 import { signalNamesMax } from '#answer/signing/signal-names.ts'
 import { nameOfZone } from '#routing/print/bundle-json.ts'
 import { plannedSignals } from './planned-signer.ts'
@@ -73,9 +73,6 @@ function proofOf(zone: number, answered: Answered): Proof {
   if (rcode === 'NXDOMAIN') return 'no-such-name'
   return answerCount > 0 ? 'records' : 'no-data'
 }
-
-const algorithmName = (algorithm: number): string =>
-  signingAlgorithms.find(({ number }) => number === algorithm)?.name ?? `algorithm ${algorithm}`
 
 const texts: Readonly<Record<Proof, string>> = {
   records: 'clients with DO get the records with signatures',

@@ -40,8 +40,7 @@ import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
 import { LivePlanner } from '#questions/plan/live-plan.ts'
 import { JudgingWriter } from '#questions/plan/judging-writer.ts'
-import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
-import type { MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import { givingKeys } from '#node/signing/give-keys.ts'
 import { createAcmeDns } from '#integrations/acme/acme-dns.ts'
@@ -397,7 +396,7 @@ function livePlannerOf(have: Needs): LivePlanner {
 
 function moveLimitsIn({ gitops }: Needs): MoveLimits {
   const [settings] = gitops.config.snapshot().list('Settings')
-  return moveLimitsOf(settings?.object.spec.guardrails)
+  return settings?.object.spec.guardrails
 }
 
 /** Findings of an agent without Redis are passed to all nodes. */

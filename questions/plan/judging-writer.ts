@@ -1,6 +1,6 @@
 // Judges by a plan, in a thread, what a write moves before it is made: for dry runs, on request,
 // and where the writer of commits cannot tell by itself.
-import type { MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import type {
   CommitResult,
   CommitWriter,
@@ -11,7 +11,7 @@ import type {
 } from '#config/operation.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { noEffect } from '#judge/effects/commit-effect.ts'
-import { movedBeyond } from '#judge/guard/moved-limit.ts'
+import { limitsMoves, movedBeyond } from '#judge/guard/moved-limit.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -107,8 +107,7 @@ export class JudgingWriter implements ConfigWriter {
   }
 
   #isLimited({ override }: WriteRequest): boolean {
-    const { all, tenants } = this.#parts.limits()
-    return (all !== null || tenants.size > 0) && override === undefined
+    return override === undefined && limitsMoves(this.#parts.limits())
   }
 
   async #tried(request: WriteRequest): Promise<WriteResult> {
@@ -147,7 +146,8 @@ export class JudgingWriter implements ConfigWriter {
 
   #warn({ requestId, actor: { name, email = '' } }: WriteRequest, revision: string): void {
     const fields = { requestId, actor: name, userEmail: email, revision }
-    this.#parts.log.warn({ ...fields, movedClients: this.#parts.limits().all }, notJudged)
+    const movedClients = this.#parts.limits()?.movedClients ?? null
+    this.#parts.log.warn({ ...fields, movedClients }, notJudged)
   }
 
   /**

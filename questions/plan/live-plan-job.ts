@@ -1,7 +1,8 @@
 // Plans a proposed change against the active bundle, in a thread.
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
-import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { Moved } from '#compiler/lower/name-outline.ts'
 import { movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
+import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'

@@ -1,6 +1,6 @@
 // Makes the plans of the API: compares a proposed bundle with the active one, in a thread.
 import type { PlanFault, Planner, PlanQuestion } from '#ports/planner.ts'
-import type { MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import { loadBundle } from '#bundle/load/load.ts'
 import { readConfigDirectory } from '#gitops/checkout/config-directory.ts'
 import { LivePlanner } from '#questions/plan/live-plan.ts'
-import type { MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { assert } from '#lib/assert.ts'
@@ -29,7 +29,7 @@ const dir = makeTempDir('api-plan')
 const serving: { live?: LiveNode } = {}
 /** A busy machine may take its time. */
 const patient = { clock: systemClock, jobMs: 60_000 }
-const noLimits: MoveLimits = { all: null, tenants: new Map() }
+const noLimits: MoveLimits = {}
 const limits = { now: noLimits }
 const moveLimits = (): MoveLimits => limits.now
 const planner = new LivePlanner({ node: () => serving.live, moveLimits, ...patient })
@@ -338,15 +338,14 @@ test('a plan is made at instants, and under the health of the node', async () =>
 
 const www = `the clients of www.${recordsZone} elsewhere`
 const ofTenants = (...rows: readonly (readonly [string, number])[]): MoveLimits => ({
-  all: null,
-  tenants: new Map(rows),
+  tenants: Object.fromEntries(rows.map(([tenant, movedClients]) => [tenant, { movedClients }])),
 })
 const judged: readonly (readonly [string, MoveLimits, string | null])[] = [
   ['no limit', noLimits, null],
-  ['as many as may', { ...noLimits, all: 50 }, null],
+  ['as many as may', { movedClients: 50 }, null],
   [
     'more than may',
-    { ...noLimits, all: 49 },
+    { movedClients: 49 },
     `This would send 50 % of ${www}, more than 49 % (guardrails.movedClients).`,
   ],
   [

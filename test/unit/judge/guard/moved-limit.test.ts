@@ -99,7 +99,8 @@ describe('by how many clients go elsewhere', () => {
     'a share of %d reaches its limit, and not more',
     (share) => {
       const moved = [{ tenant: 'a', name: 'x.', share }]
-      const limit = (all: number) => movedBeyond({ all, tenants: new Map([['a', all]]) }, moved)
+      const limit = (all: number) =>
+        movedBeyond({ movedClients: all, tenants: { a: { movedClients: all } } }, moved)
       const percent = Math.round(share * 100)
       expect(limit(percent)).toBeUndefined()
       expect(limit(percent - 1)?.tenant).toBe('')
@@ -108,7 +109,7 @@ describe('by how many clients go elsewhere', () => {
 
   test('a share that is hardly more is not shown as the limit', () => {
     const moved = [{ tenant: 'a', name: 'x.', share: 0.0004 }]
-    expect(movedBeyond({ all: 0, tenants: new Map() }, moved)?.words).toContain('sends 0.040 %')
+    expect(movedBeyond({ movedClients: 0 }, moved)?.words).toContain('sends 0.040 %')
   })
 })
 

@@ -1,7 +1,7 @@
 // Writes that are planned: dry runs, those whose effect is wanted, and those not judged without.
 import { expect, onTestFinished, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
-import type { MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import type { CommitResult, WriteFailure, WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import { judgingLimits, JudgingWriter } from '#questions/plan/judging-writer.ts'
@@ -53,7 +53,7 @@ interface SceneParts {
   readonly commits?: string[]
 }
 
-const limited: MoveLimits = { all: 30, tenants: new Map() }
+const limited: MoveLimits = { movedClients: 30 }
 
 function scene(parts: SceneParts = {}) {
   const { next = shrunk, jobMs, limits = limited, judge, gate, isSame, commits = [] } = parts
@@ -92,7 +92,7 @@ const needsPlan = ({ judgement }: WriteRequest): CommitResult | undefined =>
   judgement === undefined ? failure('needs-plan') : undefined
 
 test('a dry run tells its effect, and is done once', async () => {
-  const { write, asked } = scene({ limits: { ...limited, all: 34 } })
+  const { write, asked } = scene({ limits: { movedClients: 34 } })
   expect(await write(dry)).toEqual(ok({ ...told, effect: third }))
   expect(asked).toEqual([{ ...dry, ...planned }])
   // The same thread, and a change that moves nobody.
@@ -183,7 +183,7 @@ test('a write judged by a plan does not wait behind dry runs, and is judged', as
 })
 
 test('a plan from another commit than its own is made once more', async () => {
-  const { write, asked } = scene({ commits: ['b'], limits: { ...limited, all: 34 } })
+  const { write, asked } = scene({ commits: ['b'], limits: { movedClients: 34 } })
   expect(await write(dry)).toEqual(ok({ ...told, effect: third }))
   expect(asked).toHaveLength(2)
   const other = scene({ commits: ['b', 'b'] })
@@ -200,7 +200,7 @@ test('a write that others have made meanwhile needs no plan', async () => {
 
 test('without a limit it is planned for its effect alone, but not behind four others', async () => {
   const gate = Promise.withResolvers<undefined>()
-  const free = { ...limited, all: null }
+  const free = {}
   const { write, asked, warned } = scene({ judge: needsPlan, gate: gate.promise, limits: free })
   const first = ['a', 'b', 'c', 'd'].map((requestId) => write({ ...telling, requestId }))
   await new Promise(setImmediate)
