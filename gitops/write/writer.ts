@@ -28,9 +28,8 @@ import { viewerOf } from '#judge/effects/commit-effect.ts'
 import type { CommitEffect } from '#judge/effects/commit-effect.ts'
 import type { TenantViewer } from '#judge/sides/viewer.ts'
 import { CommitJudge } from './commit-judge.ts'
-import type { CommitJudgeParts } from './commit-judge.ts'
+import type { CommitJudgeParts, MovedVerdict } from './commit-judge.ts'
 import { contended, diskFailure, late, notInGit, pushFailure, stopping } from './failures.ts'
-import type { MovedVerdict } from './moved-judge.ts'
 import type { WriteFailure } from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
 import { PushFairness } from './push-fairness.ts'
@@ -183,7 +182,7 @@ export class Writer {
         this.#stages.begin('commit')
         // With a remote another writer may win: each lost race would leave a bundle behind.
         const draft = source.isLocal ? this.#prepare(prepared) : undefined
-        const pushed = await this.#push(prepared)
+        const pushed = await source.push(this.#pushOf(prepared))
         const nowMs = clock.monotonicMs()
         const problem = pushed.ok ? undefined : pushed.error
         if (problem?.kind === 'lost-race') {
@@ -378,10 +377,6 @@ export class Writer {
         `${allowedSignersPath}. On every node: gslbd trust add ${nodePrincipal} "${line}" ` +
         `--file ${allowedSignersPath}`,
     )
-  }
-
-  #push(prepared: Prepared): Promise<Result<void, PushFailure>> {
-    return this.#parts.source.push(this.#pushOf(prepared))
   }
 
   #pushOf({ commit, objects }: Prepared): Push {

@@ -72,39 +72,37 @@ export function rowsOfCut<A extends Address>({ starts, valueOf }: Ranges<A>): Ro
   }
 }
 
-export function cutsOfRanges(table: RangeTable): Cuts {
-  const { v4, v6 } = rowsOfRanges(table)
-  const start4 = Uint32Array.from({ length: v4.count }, (_, row) => v4.startOf(row))
-  const value4 = Uint32Array.from({ length: v4.count }, (_, row) => v4.valueOf(row))
-  const start6 = Array.from({ length: v6.count }, (_, row) => v6.startOf(row))
-  const value6 = Uint32Array.from({ length: v6.count }, (_, row) => v6.valueOf(row))
-  return { v4: dense(start4, value4), v6: dense(start6, value6) }
-}
-
 /** @param table row of `networkTable` */
-export function cutsOfNetworks(bundle: Bundle, table: number): Cuts {
+export function rowsOfNetworks(bundle: Bundle, table: number): BothRows {
   const { network4, network6, networkTable } = bundle
   const cell = table * NetworkCell.Words
   const first4 = networkTable[cell + NetworkCell.Start4]!
   const first6 = networkTable[cell + NetworkCell.Start6]!
-  const count4 = networkTable[cell + NetworkCell.Count4]!
-  const count6 = networkTable[cell + NetworkCell.Count6]!
   const at4 = (row: number): number => (first4 + row) * Network4Cell.Words
   const at6 = (row: number): number => (first6 + row) * Network6Cell.Words
   const word = (row: number, at: number): bigint => BigInt(network6[at6(row) + at]!)
   return {
-    v4: dense(
-      Uint32Array.from({ length: count4 }, (_, row) => network4[at4(row)]!),
-      Uint32Array.from({ length: count4 }, (_, row) => network4[at4(row) + Network4Cell.List]!),
-    ),
-    v6: dense(
-      Array.from({ length: count6 }, (_, row) =>
-        addressOf6(word(row, 0), word(row, 1), word(row, 2), word(row, 3)),
-      ),
-      Uint32Array.from({ length: count6 }, (_, row) => network6[at6(row) + Network6Cell.List]!),
-    ),
+    v4: {
+      count: networkTable[cell + NetworkCell.Count4]!,
+      startOf: (row) => network4[at4(row)]!,
+      valueOf: (row) => network4[at4(row) + Network4Cell.List]!,
+    },
+    v6: {
+      count: networkTable[cell + NetworkCell.Count6]!,
+      startOf: (row) => addressOf6(word(row, 0), word(row, 1), word(row, 2), word(row, 3)),
+      valueOf: (row) => network6[at6(row) + Network6Cell.List]!,
+    },
   }
 }
+
+export function cutsOf({ v4, v6 }: BothRows): Cuts {
+  const starts4 = Uint32Array.from({ length: v4.count }, (_, row) => v4.startOf(row))
+  const starts6 = Array.from({ length: v6.count }, (_, row) => v6.startOf(row))
+  return { v4: dense(starts4, valuesOf(v4)), v6: dense(starts6, valuesOf(v6)) }
+}
+
+const valuesOf = ({ count, valueOf }: Omit<Rows<Address>, 'startOf'>): Uint32Array =>
+  Uint32Array.from({ length: count }, (_, row) => valueOf(row))
 
 function addressOf6(w0: bigint, w1: bigint, w2: bigint, w3: bigint): bigint {
   return (w0 << 96n) | (w1 << 64n) | (w2 << 32n) | w3

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
-import { cutsOfNetworks, cutsOfRanges, rowsOfCut, rowsOfRanges } from './cuts.ts'
+import { cutsOf, rowsOfCut, rowsOfNetworks, rowsOfRanges } from './cuts.ts'
 import type { ClientSource, Cuts } from './cuts.ts'
 
 const networks = new WeakMap<Bundle, Map<number, ClientSource>>()
@@ -13,7 +13,7 @@ export function networkSource(bundle: Bundle, table: number): ClientSource {
   if (known === undefined) networks.set(bundle, (known = new Map<number, ClientSource>()))
   let source = known.get(table)
   if (source === undefined) {
-    const cuts = cutsOfNetworks(bundle, table)
+    const cuts = cutsOf(rowsOfNetworks(bundle, table))
     known.set(table, (source = networksOf(cuts)))
   }
   return source
@@ -39,6 +39,6 @@ let last = 0
 export function rangeSource(memory: SharedArrayBuffer): ClientSource {
   let key = numbers.get(memory)
   if (key === undefined) numbers.set(memory, (key = `ranges ${++last}`))
-  const table = new RangeTable(memory)
-  return { key, cuts: () => cutsOfRanges(table), rows: () => rowsOfRanges(table) }
+  const rows = rowsOfRanges(new RangeTable(memory))
+  return { key, cuts: () => cutsOf(rows), rows: () => rows }
 }

@@ -38,13 +38,13 @@ export function findDifferences(base: Bundle, head: Bundle, most = Infinity): Di
   const settings = differingSettings(base, head)
   const pairs = new NodePairs(base, head, pools, settings)
   const names = new Map<string, NameDifference>()
-  const add = (bundle: Bundle, node: number): void => {
-    const qname = nameOf(bundle, node)
+  const addName = (qname: Uint8Array): void => {
     const name = formatName(qname)
     if (names.has(name) || names.size > most) return
     const both = { base: findStored(base, qname, 0), head: findStored(head, qname, 0) }
     names.set(name, { qname, ...both })
   }
+  const add = (bundle: Bundle, node: number): void => addName(nameOf(bundle, node))
   let found = 0
   // Names are in the same order on both sides: a few removed or added names shift those after them.
   let shift = 0
@@ -69,7 +69,10 @@ export function findDifferences(base: Bundle, head: Bundle, most = Infinity): Di
       }
     }
   }
-  for (const trigger of triggers) addName(names, base, head, trigger)
+  for (const trigger of triggers) {
+    const parsed = parseName(trigger)
+    if (parsed.ok) addName(Uint8Array.from(foldName(parsed.value)))
+  }
   if (names.size <= most) addAliases(base, head, names, add)
   const sorted = [...names].sort(([one], [other]) => (one < other ? -1 : 1))
   const compared = head.counts.nodes + base.counts.nodes - found
@@ -87,18 +90,6 @@ export function tenantsOfName(
     return service < 0 ? [] : [textOf(bundle, bundle.serviceTenant[service]!)]
   }
   return [...tenantOf(base, was), ...tenantOf(head, is)]
-}
-
-function addName(
-  names: Map<string, NameDifference>,
-  base: Bundle,
-  head: Bundle,
-  name: string,
-): void {
-  const parsed = parseName(name)
-  if (!parsed.ok || names.has(name)) return
-  const qname = Uint8Array.from(foldName(parsed.value))
-  names.set(name, { qname, base: findStored(base, qname, 0), head: findStored(head, qname, 0) })
 }
 
 /** Adds aliases: they answer what their target answers. */

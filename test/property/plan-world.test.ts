@@ -9,7 +9,7 @@ import type { BundleModel, ClientRanges, ServiceModel } from '#bundle/format/mod
 import { loadTables } from '#judge/simulate/tables.ts'
 import { assert } from '#lib/assert.ts'
 import { Random } from '#lib/random.ts'
-import { cutsOfRanges } from '#judge/clients/cuts.ts'
+import { cutsOf, rowsOfRanges } from '#judge/clients/cuts.ts'
 import { makePlan } from '#judge/plan/plan.ts'
 import { createSide } from '#judge/sides/side.ts'
 import type { Side } from '#judge/sides/side.ts'
@@ -116,7 +116,7 @@ const plan = makePlan({ base, head, moments: [moment], geo, scripts: null })
 /** Where clients begin to be others: to the table, to operators, to rules, and to the Internet. */
 const starts = Float64Array.from(
   new Set([
-    ...Array.from(cutsOfRanges(new CountryTable(geo.country!).ranges).v4.starts),
+    ...Array.from(cutsOf(rowsOfRanges(new CountryTable(geo.country!).ranges)).v4.starts),
     ...networks.map((_, i) => i * 2 ** (32 - operatorBits)),
     ...[2 ** 24, 127 * 2 ** 24, 128 * 2 ** 24, 224 * 2 ** 24],
     ...edges.filter((edge) => edge < 2 ** 32),

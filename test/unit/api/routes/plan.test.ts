@@ -30,7 +30,7 @@ const serving: { live?: LiveNode } = {}
 /** A busy machine may take its time. */
 const patient = { clock: systemClock, jobMs: 60_000 }
 const noLimits: MoveLimits = {}
-const limits = { now: noLimits }
+const limits: { now: MoveLimits } = { now: noLimits }
 const moveLimits = (): MoveLimits => limits.now
 const planner = new LivePlanner({ node: () => serving.live, moveLimits, ...patient })
 let world: ConfigWorld
