@@ -90,7 +90,7 @@ export class CommitTrials {
       if (this.#trials.length === 0) rmSync(path, { force: true })
       else write(path, `${JSON.stringify(this.#trials, null, 2)}\n`)
     } catch {
-      // A disk that refuses is reported elsewhere, and must not stop work that needs no disk.
+      // A disk that refuses is reported elsewhere; reading a commit needs no disk.
     }
   }
 }

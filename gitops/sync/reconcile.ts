@@ -39,11 +39,11 @@ import type { AcceptedCommit, Condition, GitopsStatus } from '#gitops/status/sta
 interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
   readonly clock: Clock
   readonly trials?: CommitTrials
-  /** `change` is '' or lines for the log, told once and not on each look. */
+  /** `change`: lines for the log, once for each change; '': nothing has changed. */
   readonly report: (status: GitopsStatus, change: string) => void
-  /** Told once of each accepted commit, right after it was compiled and handed over. */
+  /** Called once for each accepted commit, right after it was compiled and handed over. */
   readonly onAccepted?: (accepted: AcceptedTree) => void
-  /** Left out, each process reads the accepted commit. */
+  /** Left out: each process reads the accepted commit anew. */
   readonly kept?: KeptPort
   /** Whether what was accepted is still in the repository; asked while it is the head. */
   readonly inspect?: () => Result<void, SourceError>
@@ -63,20 +63,17 @@ export class Reconciler {
   #status: GitopsStatus = unknownStatus
   #conditions: Condition[] = []
   #held: { basis: string; stop: Stop } | undefined
-  /**
-   * Set once the accepted commit was compiled by this process; what the status says while it is
-   * the head.
-   */
+  /** Status of the accepted commit while it is the head; set once this process has compiled it. */
   #restored: Stop | undefined
-  /** Whether the state of a previous process is served, which this process has not read yet. */
+  /** Whether the accepted commit is as a previous process left it, and was not read since. */
   #isKept = false
-  /** Once something is amiss, only Git is believed. */
+  /** False once what a previous process left was found wrong: then Git alone is believed. */
   #mayResume = true
   /** Names of the accepted commit; undefined: it is none, or it has errors now. */
   #outline: CompiledBundle['outline'] | undefined
-  /** Why the accepted commit cannot be read here, as of the last try. */
+  /** Why the accepted commit could not be read at the last try. */
   #unread: ObjectError | undefined
-  /** A push of this node that the disk refused: a person is needed until the disk takes it. */
+  /** A push of this node that the disk refused; the status shows it until the disk takes it. */
   #undone: Push | undefined
 
   constructor(parts: ReconcilerParts) {
@@ -113,8 +110,10 @@ export class Reconciler {
   }
 
   /**
-   * Told until the disk takes what it has refused now, or another commit. Not during `check`.
-   * @param push undefined: the next look tells
+   * Shows in the status that the disk refuses, until it takes what it has refused, or another
+   * commit. Not to be called during `check`.
+   *
+   * @param push what it has refused; left out: as before
    */
   refuse(error: SourceError, push: Push | undefined = this.#undone): void {
     this.#undone = push
@@ -122,7 +121,11 @@ export class Reconciler {
     this.#conclude(unreachable(error))
   }
 
-  /** A write failed by a mistake of ours. Not during `check`. @param line for the log */
+  /**
+   * Notes that a write failed by a mistake of ours. Not to be called during `check`.
+   *
+   * @param line for the log
+   */
   noteFault(line: string): void {
     const faultAtMs = Math.max(1, Math.floor(this.#parts.clock.nowMs()))
     this.#status = { ...this.#status, faultAtMs }
@@ -130,8 +133,8 @@ export class Reconciler {
   }
 
   /**
-   * Reads and compiles what a process before has kept: something is to be built on it. Costs
-   * nothing when it was done. Not during `check`.
+   * Reads and compiles the accepted commit if that was put off until something builds on it. Not to
+   * be called during `check`.
    */
   async load(): Promise<void> {
     // Where it could not be read before, it is tried again: guardrails look at it.
@@ -143,8 +146,9 @@ export class Reconciler {
   }
 
   /**
-   * Forgets the files of the accepted commit, which is the head, once they are kept: `load` reads
-   * them again. The compiler and who else has them are told by the caller. Not during `check`.
+   * Drops the files of the accepted commit, which is the head, once they are on the disk: `load`
+   * reads them again. The caller drops those of the compiler and of writes. Not to be called during
+   * `check`.
    */
   unload(): void {
     const { commit } = this.#parts.publisher.accepted ?? {}
@@ -160,7 +164,7 @@ export class Reconciler {
     return this.#isKept ? undefined : this.#restored
   }
 
-  /** The next look reads the accepted commit anew. Not during `check`. */
+  /** Makes the next look read the accepted commit anew. Not to be called during `check`. */
   forget(): void {
     this.#isKept = false
     this.#mayResume = false
@@ -188,14 +192,14 @@ export class Reconciler {
     const written = await this.#parts.source.checkPush(this.#undone)
     if (!written.ok) {
       const { code, reason } = this.#status
-      // The same in other words, as each try has other names of files: told once.
+      // The same refusal in other words, as each try has other names of files: logged once.
       return unreachable(written.error.code === code ? { code, reason } : written.error)
     }
     this.#undone = undefined
     return undefined
   }
 
-  /** A commit that this node made, pushed and published: its own verdict. Not during `check`. */
+  /** Takes over a commit that this node made, pushed and published. Not during `check`. */
   adopt(head: string, commit: CommitObject, compiled: CompiledBundle): void {
     const accepted = this.#parts.publisher.accepted?.commit
     assert(accepted === head, 'a commit of this node is published before it is the head')
@@ -258,7 +262,7 @@ export class Reconciler {
     return stop ?? this.#restored ?? synced
   }
 
-  /** While nobody has what was accepted in mind: without its objects no one can build on it. */
+  /** Why nothing can be built on the accepted commit; undefined: its objects can be read. */
   #unreadStop(): Stop | undefined {
     return this.#unread === undefined ? undefined : stopOf(holdOf(this.#unread), this.#parts)
   }
@@ -286,7 +290,7 @@ export class Reconciler {
     return undefined
   }
 
-  /** Not a second time what ended this thread before. */
+  /** Acts on a commit, unless reading it has ended this thread before. */
   async #tried(commit: string, act: () => Promise<Stop | undefined>): Promise<Stop | undefined> {
     const { trials, publisher } = this.#parts
     const hold = trials?.holdOf(commit)
@@ -328,7 +332,7 @@ export class Reconciler {
     }
   }
 
-  /** Goes on with what a process before has left. @returns false: it has to be read */
+  /** Continues with what a previous process left. @returns false: the commit has to be read */
   async #resume({ commit }: AcceptedCommit): Promise<boolean> {
     const { kept, publisher, graph, source } = this.#parts
     const { stored } = publisher
@@ -376,7 +380,7 @@ export class Reconciler {
   #see(oid: string, commit: CommitObject | null): void {
     const isNew = this.#status.head?.commit !== oid
     this.#status = { ...this.#status, head: headOf(oid, commit) }
-    // Seen, and not yet judged: what follows may take seconds.
+    // Shown before it is judged, which may take seconds.
     if (isNew)
       this.#parts.report({ ...this.#status, sync: 'pending', code: '', reason: '', note: '' }, '')
   }
@@ -427,8 +431,8 @@ export class Reconciler {
 }
 
 /**
- * Before the accepted commit that cannot be read: a history without it does not bring it back, and
- * what the guardrails could compare needs it no more.
+ * Reasons that are shown in place of an accepted commit that cannot be read: a history without it
+ * does not bring it back, and what the guardrails could compare no longer needs it.
  */
 const saidFirst: ReadonlySet<Stop['code']> = new Set([
   'HistoryRewritten',

@@ -115,16 +115,13 @@ export const steps: readonly Step[] = Object.freeze([
   { name: 'publish', run: publish },
 ])
 
-/** With the head of the branch, where its commit cannot be read. */
+/** `head`: the head of the branch, where its commit cannot be read. */
 interface FetchStop {
   readonly stop: Stop
   readonly head?: string
 }
 
-/**
- * The step before the others: which commit is the head, and is it here? null: there is nothing
- * new.
- */
+/** The step before the others: finds out which commit is the head, and fetches it. */
 export async function fetchHead(
   parts: JudgeParts,
   accepted: string | null,
@@ -295,7 +292,7 @@ async function baseOf(
   return undefined
 }
 
-/** Not taken on trust: what it removes would be told by nobody. */
+/** A head that cannot be compared is not accepted: nobody would notice what it removes. */
 function notCompared(parts: JudgeParts, { head }: Run, unread: Hold): Stop {
   const stop = stopOf(unread, parts)
   const reason =
@@ -418,7 +415,7 @@ export function compileStop(commit: string, failure: CompileFailure): Stop {
   }
 }
 
-/** Damage to what can be fetched again is cured by fetching it again. */
+/** The end of a run by a hold. What is damaged and can be fetched again is thrown away. */
 export function stopOf({ code, reason }: Hold, { source }: Pick<StepParts, 'source'>): Stop {
   if (code !== 'Unreadable') return held({ code, reason })
   source.discard()

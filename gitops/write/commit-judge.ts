@@ -46,8 +46,8 @@ export class CommitJudge {
   }
 
   /**
-   * Judges requests together first: within the limit, none needs a judgement of its own. The compiler
-   * may have compiled another commit meanwhile; then the commit is prepared again.
+   * Judges requests together first: within the limit, none needs a judgement of its own. The
+   * compiler may have compiled another commit meanwhile; then the commit is prepared again.
    */
   async judge(done: readonly Done[], prepared: Prepared | null): Promise<MovedVerdict> {
     const { accepted, publisher, effects } = this.#parts
