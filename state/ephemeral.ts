@@ -160,17 +160,12 @@ function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState
     recover().catch(() => undefined)
   })
   return {
+    ...shared,
     sessions,
     nonces: withFallbackNonces(shared.nonces, local.nonces),
     webSocketTokens: withFallbackTokens(shared.webSocketTokens, local.webSocketTokens),
     loginAttempts: withFallbackAttempts(shared.loginAttempts, local.loginAttempts),
     healthSignals: signals,
-    peerHealth: shared.peerHealth,
-    rolloutTrips: shared.rolloutTrips,
-    fleetTargets: shared.fleetTargets,
-    zoneContacts: shared.zoneContacts,
-    clusterNodes: shared.clusterNodes,
-    pullingNodes: shared.pullingNodes,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),
     close: () => {
       sessions.close()

@@ -27,14 +27,8 @@ export function createRedisClusterNodes(redis: Redis, clock: Clock): ClusterNode
   const publish = (channel: string, message: Order | Answer) =>
     redis.command('PUBLISH', redis.key(channel), JSON.stringify(message))
   return {
-    announce: async (node) => {
-      const said = await redis.command('HSET', key, node.name, JSON.stringify(node))
-      return said.ok ? ok(undefined) : said
-    },
-    leave: async (name) => {
-      const left = await redis.command('HDEL', key, name)
-      return left.ok ? ok(undefined) : left
-    },
+    announce: (node) => redis.tell('HSET', key, node.name, JSON.stringify(node)),
+    leave: (name) => redis.tell('HDEL', key, name),
     list: () => {
       const oldestMs = clock.nowMs() - forgottenMs
       return listHash(redis, key, nodesMax, (name, text) => {

@@ -13,10 +13,9 @@ import type { Redis, RedisReply } from './redis.ts'
 export function createRedisOidcNonces(redis: Redis): OidcNonces {
   const keyOf = (nonce: string): string => redis.key('oidc-nonce', hashOf(nonce))
   return {
-    put: async (nonce, value) => {
+    put: (nonce, value) => {
       assert(value.length <= nonceLimits.valueLengthMax, 'what a nonce stands for is short')
-      const put = await redis.command('SET', keyOf(nonce), value, 'PX', `${nonceLimits.ttlMs}`)
-      return put.ok ? ok(undefined) : put
+      return redis.tell('SET', keyOf(nonce), value, 'PX', `${nonceLimits.ttlMs}`)
     },
     take: async (nonce) => {
       const taken = await redis.command('GETDEL', keyOf(nonce))
@@ -60,10 +59,7 @@ export function createRedisLoginAttempts(redis: Redis): LoginAttempts {
       const counted = await redis.run(countScript, [keyOf(key)], [])
       return counted.ok ? countOf(counted.value) : counted
     },
-    clear: async (key) => {
-      const cleared = await redis.command('DEL', keyOf(key))
-      return cleared.ok ? ok(undefined) : cleared
-    },
+    clear: (key) => redis.tell('DEL', keyOf(key)),
   }
 }
 

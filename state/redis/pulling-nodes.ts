@@ -1,6 +1,5 @@
 // Keeps the last report of each pulling node in a Redis hash.
 import type { Clock } from '#lib/clock.ts'
-import { ok } from '#lib/result.ts'
 import { pullingNodeLimits } from '../ports/pulling-nodes.ts'
 import type { PullingNodes } from '../ports/pulling-nodes.ts'
 import { listHash } from './read-hash.ts'
@@ -10,10 +9,7 @@ export function createRedisPullingNodes(redis: Redis, clock: Clock): PullingNode
   const key = redis.key('fleet', 'nodes')
   const { forgottenMs, nodesMax, textBytesMax } = pullingNodeLimits
   return {
-    tell: async (node) => {
-      const said = await redis.command('HSET', key, node.key, `${node.atMs} ${node.text}`)
-      return said.ok ? ok(undefined) : said
-    },
+    tell: (node) => redis.tell('HSET', key, node.key, `${node.atMs} ${node.text}`),
     list: () => {
       const oldestMs = clock.nowMs() - forgottenMs
       return listHash(redis, key, nodesMax, (field, value) => {

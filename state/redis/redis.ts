@@ -100,6 +100,12 @@ export class Redis {
     return await this.#send(words)
   }
 
+  /** For a command whose reply says nothing. */
+  async tell(...words: readonly string[]): StoreCall<undefined> {
+    const done = await this.#send(words)
+    return done.ok ? ok(undefined) : done
+  }
+
   async run(
     script: RedisScript,
     keys: readonly string[],

@@ -85,9 +85,7 @@ async function append(db: Db, part: SegmentPart): Promise<number> {
       stored_ms: part.storedMs,
       ...(part.hasSwap ? { has_swap: true } : {}),
     })
-    .where('node', '=', part.node)
-    .where('run', '=', part.run)
-    .where('number', '=', part.number)
+    .where(isOf(part))
     .execute()
   await addOctets(db, part)
   return at + octets.length
@@ -145,9 +143,7 @@ async function addOctets(db: Db, part: SegmentPart): Promise<void> {
   await db
     .updateTable('journal_parts')
     .set({ octets: sql<Uint8Array>`octets || ${octets}::bytea` })
-    .where('node', '=', node)
-    .where('run', '=', run)
-    .where('number', '=', number)
+    .where(isOf(part))
     .where('at_byte', '=', last.at_byte)
     .execute()
 }
@@ -187,19 +183,14 @@ async function removeBeyond(
   }
 }
 
-const segmentRow = (db: Db, { node, run, number }: SegmentName) =>
-  db
-    .selectFrom('journal_segments')
-    .where('node', '=', node)
-    .where('run', '=', run)
-    .where('number', '=', number)
+const isOf = ({ node, run, number }: SegmentName) =>
+  sql<boolean>`(node, run, number) = (${node}, ${run}, ${number})`
 
-const partRows = (db: Db, { node, run, number }: SegmentName) =>
-  db
-    .selectFrom('journal_parts')
-    .where('node', '=', node)
-    .where('run', '=', run)
-    .where('number', '=', number)
+const segmentRow = (db: Db, segment: SegmentName) =>
+  db.selectFrom('journal_segments').where(isOf(segment))
+
+const partRows = (db: Db, segment: SegmentName) =>
+  db.selectFrom('journal_parts').where(isOf(segment))
 
 interface SegmentRow {
   readonly run: string
