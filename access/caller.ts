@@ -49,6 +49,11 @@ export function sees(caller: Viewer, tenant: string): boolean {
   return caller.isSystemAdmin || caller.tenant === tenant
 }
 
+/** Whether the file of the repository is of the caller's tenant. @param path such as `tenants/…` */
+export function seesFile(caller: Viewer, path: string): boolean {
+  return caller.isSystemAdmin || path.startsWith(`tenants/${caller.tenant}/`)
+}
+
 /** Whether a permission, or being system administrator, lets the caller see it. */
 export function maySee(caller: Caller, permission: Permission): boolean {
   return caller.isSystemAdmin || caller.permissions.has(permission)

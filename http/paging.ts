@@ -1,43 +1,35 @@
 // Restricts lists by `?limit=`, `?cursor=` and `?name=`; without them a list is whole.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
+import { closed } from './shapes.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { invalid, success } from './reply.ts'
 import type { Reply } from './reply.ts'
 
-export const Paging = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Entries in one answer, at most.' }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2_000,
-        description: 'From the header X-Next-Cursor of the answer before.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const Paging = closed({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Entries in one answer, at most.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'From the header X-Next-Cursor of the answer before.',
+    }),
+  ),
+})
 export type Paging = Static<typeof Paging>
 
-export const Name = Type.Object(
-  {
-    name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1_100, description: 'Of this whole name alone.' }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const Name = closed({
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1_100, description: 'Of this whole name alone.' }),
+  ),
+})
 export type Name = Static<typeof Name>
 
 /** The query of a list whose entries have names. */
-export const NamedPaging = Type.Object(
-  { ...Paging.properties, ...Name.properties },
-  { additionalProperties: false },
-)
+export const NamedPaging = closed({ ...Paging.properties, ...Name.properties })
 
 /** An entry of a list ordered by name, then by id. */
 interface Named {

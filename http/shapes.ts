@@ -27,8 +27,8 @@ export const ConflictBody = Type.Object(
   { $id: 'Conflict' },
 )
 
-/** The form of every body: an object that refuses unknown fields. */
-export const body = <Properties extends Record<string, TSchema>>(properties: Properties) =>
+/** An object that refuses unknown fields, as every body and query does. */
+export const closed = <Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })
 
 /** Permits `null` for an absent value. */

@@ -1,4 +1,5 @@
-// Parses request headers of writes: the subject, and whether the effect is wanted.
+// Parses request headers of writes: the subject, whether the effect is wanted, and why a change
+// beyond the guardrails is meant.
 import { Type } from '#lib/schema/type.ts'
 
 /** In lower case, as in requests. */
@@ -43,3 +44,22 @@ export function isEffectWanted(given: string = unwantedWord): boolean | undefine
 
 export const effectWanted =
   'the header X-Gslb-Effect of a request can only be: ' + `${wantedWord}, ${unwantedWord}`
+
+/** In lower case, as in requests. */
+export const overrideHeader = 'x-gslb-override'
+const reasonLengthMax = 200
+
+export const OverrideReason = Type.String({
+  minLength: 1,
+  maxLength: reasonLengthMax,
+  pattern: '\\S',
+})
+
+/** @returns undefined when it is no valid reason */
+export function reasonIn(given: string): string | undefined {
+  const reason = given.trim()
+  return reason === '' || reason.length > reasonLengthMax ? undefined : reason
+}
+
+export const reasonWanted =
+  'the header X-Gslb-Override needs a reason of ' + `1 to ${reasonLengthMax} characters`

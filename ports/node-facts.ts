@@ -1,17 +1,27 @@
 // Defines the port to facts about this node that the dashboard shows.
 import type { Result } from '#lib/result.ts'
+import { Type } from '#lib/schema/type.ts'
+import type { Shown } from '#lib/schema/type.ts'
 
 /** Countries of a sample of the queries of the last hour. */
-export interface ClientRegions {
-  readonly hasDatabase: boolean
-  readonly seconds: number
-  readonly sampled: number
-  readonly countries: readonly {
-    /** Two letters; '': unknown. */
-    readonly country: string
-    readonly queries: number
-  }[]
-}
+export const ClientRegions = Type.Object(
+  {
+    hasDatabase: Type.Boolean({
+      description: 'Whether a database of countries is loaded: without one nothing is counted',
+    }),
+    seconds: Type.Integer({ description: 'How long was counted: an hour at most' }),
+    sampled: Type.Integer({ description: 'Queries that were looked at' }),
+    countries: Type.Array(
+      Type.Object({
+        country: Type.String({ description: 'Two letters; empty: the database does not know' }),
+        queries: Type.Integer({ description: 'About as many: computed from those looked at' }),
+      }),
+      { description: 'The most first' },
+    ),
+  },
+  { title: 'ClientRegions' },
+)
+export type ClientRegions = Shown<typeof ClientRegions>
 
 export interface NodeFacts {
   readonly uptimeSeconds: () => number

@@ -1,21 +1,22 @@
-// Defines the port to the settings of this node's process, which are in no repository.
+// Defines the port to the settings of this node's process, which are in no repository, and their
+// JSON.
+import { Type } from '#lib/schema/type.ts'
+import type { Shown } from '#lib/schema/type.ts'
 
-type SettingSource = 'file' | 'environment' | 'command line' | 'default'
-
-export interface NodeSetting {
-  /** Name of the setting, such as `dns.port`. */
-  readonly key: string
-  /** Value in force, as in a file; `***` for a secret; null: there is none. */
-  readonly value: unknown
-  readonly source: SettingSource
-  /** Path of the file, or name of the variable or option; '' for a default. */
-  readonly origin: string
-  readonly isSecret: boolean
-  /** True: a change takes a restart; false: SIGHUP applies it. */
-  readonly needsRestart: boolean
-  /** True: the file has another value, which holds after a restart. */
-  readonly isPending: boolean
-}
+export const NodeSetting = Type.Object({
+  key: Type.String({ description: 'Such as `dns.port`' }),
+  value: Type.Unknown({
+    description: 'In effect, as the file takes it; `***` stands for a secret, null for no value',
+  }),
+  source: Type.Enum(['file', 'environment', 'command line', 'default']),
+  origin: Type.String({ description: 'The file, variable or option; empty: the default' }),
+  isSecret: Type.Boolean(),
+  needsRestart: Type.Boolean({ description: 'false: SIGHUP applies a change' }),
+  isPending: Type.Boolean({
+    description: 'The file says something else, which a restart of the node applies',
+  }),
+})
+export type NodeSetting = Shown<typeof NodeSetting>
 
 export interface NodeSettings {
   readonly list: () => readonly NodeSetting[]

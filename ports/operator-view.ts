@@ -1,5 +1,7 @@
-// Defines the read-only port to the running node.
-import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
+// Defines the read-only port to the running node, and the JSON of its Git status.
+import { Type } from '#lib/schema/type.ts'
+import type { Shown } from '#lib/schema/type.ts'
+import { nullable } from '#http/shapes.ts'
 
 /** Everything that the API reads of the node; built from the parts that were started. */
 export interface OperatorView {
@@ -28,70 +30,92 @@ export interface HealthReason {
   readonly message: string
 }
 
-/** Head, accepted and active are three commits; each may be behind the one before. */
-export interface GitopsStatus {
-  readonly branch: string
-  /** Newest commit of the remote or the local origin, in hex. null: none was seen yet. */
-  readonly head: string | null
-  /** Newest commit that passed signature and compiler. */
-  readonly accepted: string | null
-  /** Commit that the responders answer from. */
-  readonly active: string | null
-  readonly sync: SyncState
-  /** Why `sync` is `held` or `unreachable`; null: it is neither. */
-  readonly reason: StatusReason | null
-  /**
-   * Why a guardrail did not hold the accepted commit, namely which change it repairs; null: none
-   * would have held it, or an earlier process accepted it.
-   */
-  readonly note: string | null
-  /**
-   * Diagnostics of the head, also the warnings of an accepted one, at most 100; then what the
-   * accepted commit uses beyond the licence, again at most 100.
-   */
-  readonly diagnostics: readonly StatusDiagnostic[]
-  /** When the last finished look at the branch began; null: no look has finished. */
-  readonly lookedFromMs: number | null
-  readonly node: NodeStatus
-}
-
 /** `held`: the head was refused, or the next one would be; the accepted commit goes on serving. */
 export const syncStates = ['starting', 'synced', 'pending', 'held', 'unreachable'] as const
 export type SyncState = (typeof syncStates)[number]
 
-interface StatusReason {
-  /** A word for programs, such as `Unsigned` or `HistoryRewritten`. */
-  readonly code: string
-  /** Cause and remedy, in a sentence. */
-  readonly message: string
-  /** When this began; milliseconds since the epoch. */
-  readonly sinceMs: number
-}
+const text = (description: string) => Type.String({ description })
+const Sequence = Type.Integer({ description: 'Of its channel record' })
 
-/** The bundle that this node answers from; all fields null or 0 before the first. */
-interface NodeStatus {
-  readonly channel: string
-  readonly seq: number
-  /** Serial of the bundle's SOA records. */
-  readonly serial: number
-  /** SHA-256 in hex. */
-  readonly digest: string | null
-  readonly issuedAtMs: number | null
-  /** Seconds since `issuedAtMs`. */
-  readonly ageSeconds: number | null
-  /** True: the channel record has expired. The node serves on, and somebody should look. */
-  readonly expired: boolean
-  readonly swapCount: number
-  readonly lastSwapMs: number | null
-  /** The last publication that this node did not activate; null: a later one was activated. */
-  readonly refused: RefusedBundle | null
-}
+const Reason = nullable(
+  Type.Object(
+    {
+      code: text('A word for programs, such as `Unsigned` or `HistoryRewritten`'),
+      message: text('Cause and remedy, in a sentence'),
+      sinceMs: Type.Integer({ description: 'Unix milliseconds' }),
+    },
+    { description: 'Why `sync` is held or unreachable; null: it is neither' },
+  ),
+)
 
-interface RefusedBundle {
-  /** A word for programs, such as `rollback` or `bad-bundle`. */
-  readonly code: string
-  readonly message: string
-  readonly seq: number
-  /** SHA-256 in hex. */
-  readonly digest: string
-}
+const Note = nullable(
+  text(
+    'Why no guardrail held the accepted commit: it is a repair, and goes back to which earlier ' +
+      'commit. Null also where the node has started since it was accepted. For the system ' +
+      'administrator.',
+  ),
+)
+
+const Diagnostic = Type.Object({
+  severity: Type.Enum(['error', 'warning', 'note']),
+  code: Type.String(),
+  message: Type.String(),
+  help: Type.String(),
+  file: text('Empty: it is about no file'),
+  line: Type.Integer(),
+  column: Type.Integer(),
+  text: Type.Optional(
+    text('As `gslbd check` prints it, with the line of the file. For the system administrator.'),
+  ),
+})
+
+const RefusedBundle = nullable(
+  Type.Object(
+    {
+      code: text('A word for programs, such as `rollback` or `bad-bundle`'),
+      message: Type.String(),
+      seq: Sequence,
+      digest: text('SHA-256 in hex'),
+    },
+    { description: 'What was published last and not activated; null: a later one was' },
+  ),
+)
+
+const NodeStatus = Type.Object(
+  {
+    channel: Type.String(),
+    seq: Sequence,
+    serial: Type.Integer({ description: 'Of its SOA records' }),
+    digest: nullable(text('SHA-256 in hex')),
+    issuedAtMs: nullable(Type.Number()),
+    ageSeconds: nullable(Type.Number({ description: 'Since `issuedAtMs`' })),
+    expired: Type.Boolean({
+      description: 'Its channel record has: the node serves on, and somebody should look',
+    }),
+    swapCount: Type.Integer(),
+    lastSwapMs: nullable(Type.Number()),
+    refused: RefusedBundle,
+  },
+  { description: 'The bundle that this node answers from; null and 0 before the first' },
+)
+
+/** Head, accepted and active are three commits; each may be behind the one before. */
+export const GitopsStatus = Type.Object({
+  branch: Type.String(),
+  head: nullable(text('Newest commit of the branch; null: none was seen yet')),
+  accepted: nullable(text('Newest commit that passed all checks')),
+  active: nullable(text('The commit that is answered from')),
+  sync: Type.Enum([...syncStates]),
+  reason: Reason,
+  note: Note,
+  diagnostics: Type.Array(Diagnostic, {
+    description:
+      'Of the head, also the warnings of an accepted one, at most 100; then what the accepted ' +
+      'commit uses beyond the licence, again at most 100',
+  }),
+  lookedFromMs: nullable(
+    Type.Number({ description: 'When the last finished look at the branch began' }),
+  ),
+  node: NodeStatus,
+})
+export type GitopsStatus = Shown<typeof GitopsStatus>

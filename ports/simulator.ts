@@ -1,5 +1,7 @@
 // Defines the port to simulated queries: what this node would answer now, and why.
 import type { Result } from '#lib/result.ts'
+import { Type } from '#lib/schema/type.ts'
+import type { Shown } from '#lib/schema/type.ts'
 
 export interface SimulatedQuery {
   readonly name: string
@@ -48,14 +50,19 @@ export interface Simulator {
   readonly explain: (code: string) => Explanation | undefined
 }
 
-export interface Explanation {
-  readonly code: string
-  /** `error`, `warning` or `note`; for a reason of Git `held` or `unreachable`. */
-  readonly severity: string
-  readonly message: string
-  readonly cause: string
-  readonly help: string
-  /** An example that causes the diagnostic; empty: there is none. */
-  readonly bad: string
-  readonly good: string
-}
+/** What a code of a diagnostic, or of a commit that is not taken, means. */
+export const Explanation = Type.Object(
+  {
+    code: Type.String(),
+    severity: Type.String({
+      description: 'Of a reason why a commit is not taken: held, unreachable',
+    }),
+    message: Type.String(),
+    cause: Type.String(),
+    help: Type.String({ description: 'What to do' }),
+    bad: Type.String({ description: 'YAML that causes it' }),
+    good: Type.String({ description: 'YAML that does not' }),
+  },
+  { title: 'Explanation' },
+)
+export type Explanation = Shown<typeof Explanation>

@@ -1,5 +1,7 @@
-// Defines the port to zones that are pushed to other servers.
+// Defines the port to zones that are pushed to other servers, and the JSON of a plan.
 import type { Result } from '#lib/result.ts'
+import { Type } from '#lib/schema/type.ts'
+import type { Shown } from '#lib/schema/type.ts'
 
 export const pushStates = ['waiting', 'synced', 'pending', 'held', 'conflict', 'failing'] as const
 
@@ -32,35 +34,45 @@ export interface ShownPush {
   readonly notes: readonly string[]
 }
 
-export interface ShownChange {
-  readonly name: string
-  readonly type: string
-  readonly ttl: number
-  readonly adds: readonly string[]
-  readonly deletes: readonly string[]
-}
+const Count = (description: string) => Type.Integer({ description })
+const Note = Type.Object({ name: Type.String(), type: Type.String(), why: Type.String() })
+export type ShownNote = Shown<typeof Note>
 
-export interface ShownNote {
-  readonly name: string
-  readonly type: string
-  readonly why: string
-}
-
-export interface ShownPlan {
-  readonly digest: string
-  readonly adds: number
-  readonly deletes: number
-  readonly ttlChanges: number
-  readonly deletesMax: number
-  /** At most a thousand of each; the counts are whole. */
-  readonly changes: readonly ShownChange[]
-  readonly foreign: readonly { name: string; type: string; values: readonly string[] }[]
-  readonly conflicts: readonly ShownNote[]
-  readonly skipped: readonly ShownNote[]
-  readonly counts: Readonly<
-    Record<'changes' | 'foreign' | 'conflicts' | 'skipped' | 'same' | 'adoptable', number>
-  >
-}
+export const ZonePushPlan = Type.Object(
+  {
+    digest: Type.String({ description: 'Names these changes, for `apply`' }),
+    adds: Type.Integer(),
+    deletes: Count('Records that go without another one in their set'),
+    ttlChanges: Count('Records that are there, and get another TTL'),
+    deletesMax: Type.Integer(),
+    changes: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        type: Type.String(),
+        ttl: Type.Integer(),
+        adds: Type.Array(Type.String()),
+        deletes: Type.Array(Type.String()),
+      }),
+      { description: 'At most 1,000, as in each list' },
+    ),
+    foreign: Type.Array(
+      Type.Object({
+        ...{ name: Type.String(), type: Type.String() },
+        values: Type.Array(Type.String()),
+      }),
+      { description: 'What is of others, and stays' },
+    ),
+    conflicts: Type.Array(Note),
+    skipped: Type.Array(Note),
+    counts: Type.Object({
+      ...{ changes: Type.Integer(), foreign: Type.Integer(), conflicts: Type.Integer() },
+      ...{ skipped: Type.Integer(), same: Type.Integer() },
+      adoptable: Count('Records of others that are as they are wanted: `adopt` makes them ours'),
+    }),
+  },
+  { title: 'ZonePushPlan' },
+)
+export type ShownPlan = Shown<typeof ZonePushPlan>
 
 export interface AskedApply {
   /** Digest of the plan that is permitted beyond its limit; empty: none. */

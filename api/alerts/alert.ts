@@ -4,7 +4,7 @@ import { conditionNames } from '#alerts/conditions.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type { StoredAlert, StoredSilence } from '#state/ports/alerts.ts'
-import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const tenantId = nullable(Type.String({ description: 'null: the operator’s' }))
 
@@ -47,7 +47,7 @@ const oneLine = {
   'x-expected': 'one line of at most 200 characters',
 } as const
 
-export const NewSilence = body({
+export const NewSilence = closed({
   seconds: Type.Integer({ minimum: 1, maximum: 30 * dayS, description: 'How long it holds' }),
   condition: Type.Optional(condition),
   subject: Type.Optional(

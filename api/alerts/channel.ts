@@ -16,7 +16,7 @@ import type {
 } from '#state/ports/alerts.ts'
 import { invalid } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const name = Type.String({
   minLength: 1,
@@ -71,7 +71,7 @@ const scope = Type.Enum(['tenant', 'platform'], {
     'administrators alone',
 })
 
-export const NewAlertChannel = body({
+export const NewAlertChannel = closed({
   name,
   kind,
   settings,
@@ -81,7 +81,7 @@ export const NewAlertChannel = body({
   scope: Type.Optional(scope),
 })
 
-export const ChangedAlertChannel = body({
+export const ChangedAlertChannel = closed({
   name: Type.Optional(name),
   settings: Type.Optional(settings),
   conditions: Type.Optional(conditions),

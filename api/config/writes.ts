@@ -16,13 +16,15 @@ import type {
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kinds } from '#schemas/kinds.ts'
-import { actorOf, sees, visibleTenant, whoFields } from '#access/caller.ts'
+import { actorOf, sees, seesFile, visibleTenant, whoFields } from '#access/caller.ts'
 import type { Caller, Viewer } from '#access/caller.ts'
-import { overrideHeader, reasonIn, reasonWanted } from '#http/override.ts'
 import {
   effectHeader,
   effectWanted,
   isEffectWanted,
+  overrideHeader,
+  reasonIn,
+  reasonWanted,
   subjectHeader,
   subjectIn,
   subjectWanted,
@@ -81,7 +83,7 @@ function outcomeHeaders(
   { revision, warnings, affected, effect }: WriteSuccess,
   caller: Caller,
 ): Readonly<Record<string, string>> {
-  const seen = seenWarnings(warnings, caller).map(({ message: text, code }) => ({ text, code }))
+  const seen = visible(warnings, caller).map(({ message: text, code }) => ({ text, code }))
   return {
     [revisionHeader]: revision,
     ...(seen.length === 0 ? {} : { 'x-gslb-warnings': sentenceList(seen) }),
@@ -314,17 +316,9 @@ function failedForOthers(code: WriteFailureCode, requestId: string): Reply {
   return refused(statusOf[code], `${outcome} ${whom} ${requestId}.`)
 }
 
-export function seenWarnings(
-  warnings: readonly WriteDiagnostic[],
-  caller: Caller,
-): readonly WriteDiagnostic[] {
-  return visible(warnings, caller)
-}
-
 /** Hides what files of other tenants contain. */
-function visible(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
-  const own = `tenants/${caller.tenant}/`
-  return list.filter(({ file }) => caller.isSystemAdmin || file.startsWith(own))
+export function visible(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
+  return list.filter(({ file }) => seesFile(caller, file))
 }
 
 /**

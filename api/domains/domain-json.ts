@@ -5,7 +5,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { domainKey } from '#config/delegation.ts'
 import { DelegatedDomainSpec } from '#schemas/objects/delegated-domain.ts'
 import type { DomainResult, OwnedDomain } from '#state/ports/domains.ts'
-import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { plain } from '#api/resources/fields.ts'
 
 const Check = Type.Object({
@@ -40,7 +40,7 @@ export const DelegatedDomain = Type.Object(
   { title: 'DelegatedDomain' },
 )
 
-export const NewDelegatedDomain = body({
+export const NewDelegatedDomain = closed({
   domain: plain(DelegatedDomainSpec.properties.domain, { examples: ['gslb.example.com'] }),
 })
 export type NewDelegatedDomain = Static<typeof NewDelegatedDomain>
@@ -68,15 +68,11 @@ export function showDomain(entry: Entry, found: DomainResult | undefined) {
   const domain = name.replace(/\.$/, '')
   return {
     ...{ id, tenantId: entry.tenant, domain, verified: nsOk, nsOk, dsOk, dsExpected },
-    lastVerifiedAt: result === undefined ? null : seconds(result.verifiedAtMs),
+    lastVerifiedAt: result === undefined ? null : unixSeconds(result.verifiedAtMs),
     verificationError: error,
     checks: checks.map(({ role, server, address, ns, ds, code, error: why, atMs }) => {
-      return { role, server, address, ns, ds, code, error: why, at: seconds(atMs) }
+      return { role, server, address, ns, ds, code, error: why, at: unixSeconds(atMs) }
     }),
     createdAt: entry.object.spec.createdAt ?? 0,
   }
-}
-
-function seconds(ms: number): number {
-  return unixSeconds(ms)
 }

@@ -4,7 +4,7 @@ import type { Static } from '#lib/schema/type.ts'
 import { GeoRule as GeoRuleInFile } from '#schemas/objects/geo-rule.ts'
 import type { GeoRule as GeoRuleFields } from '#schemas/objects/geo-rule.ts'
 import { withoutHostBits } from '#routing/tables/cidr.ts'
-import { UnixSeconds, body } from '#http/shapes.ts'
+import { UnixSeconds, closed } from '#http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 import { canonical } from './member.ts'
 
@@ -28,9 +28,9 @@ const cidr = Type.String({
   description: 'IPv4 or IPv6 network of clients, such as 192.0.2.0/24; bits beyond the prefix go.',
 })
 const fields = { cidr, endpoint: plain(properties.endpoint) }
-export const NewGeoRule = body({ ...fields, priority: defaulted(properties.priority) })
+export const NewGeoRule = closed({ ...fields, priority: defaulted(properties.priority) })
 export type NewGeoRule = Static<typeof NewGeoRule>
-export const GeoRuleChange = body({ ...fields, priority: plain(properties.priority) })
+export const GeoRuleChange = closed({ ...fields, priority: plain(properties.priority) })
 
 type GeoRulePart = GeoRuleFields & { readonly uid: string }
 

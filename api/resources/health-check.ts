@@ -3,7 +3,7 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { HealthCheck as HealthCheckInFile } from '#schemas/objects/health-check.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { orZero, patchOf, plain, withoutDefaults } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
 import { isFields } from '#lib/text/json.ts'
@@ -36,7 +36,7 @@ type Fields = { readonly [Key in keyof typeof properties]?: Static<(typeof prope
 
 /** Every field may be left out or be zero: then its default holds. */
 export const HealthCheckBody = Type.Unsafe<Fields>(
-  body(
+  closed(
     Object.fromEntries(
       Object.entries({ ...properties, ...describedFields() } as Record<string, TSchema>).map(
         ([name, schema]) => [name, orZero(schema)],

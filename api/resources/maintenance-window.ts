@@ -9,7 +9,7 @@ import { windowAt } from '#routing/time/overlay.ts'
 import type { WindowState } from '#routing/time/overlay.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 import { MaintenanceWindowSpec } from '#schemas/objects/maintenance-window.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { plain } from './fields.ts'
 import type { MemberPart } from './member.ts'
 
@@ -32,7 +32,7 @@ export const MaintenanceWindow = Type.Object(
   { title: 'MaintenanceWindow' },
 )
 
-export const NewMaintenanceWindow = body({
+export const NewMaintenanceWindow = closed({
   resourceType: plain(properties.resourceType),
   resourceId: Type.String({ minLength: 1, maxLength: 255 }),
   startAt: plain(properties.startAt),

@@ -12,7 +12,7 @@ import type { JsonObject } from '#compiler/yaml/text.ts'
 import { Member as MemberInFile } from '#schemas/objects/member.ts'
 import type { Member as MemberFields } from '#schemas/objects/member.ts'
 import type { EffectiveMember, EffectiveView } from '#config/overlays/effective.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 import {
   defaultOf,
   defaulted,
@@ -73,7 +73,7 @@ function weight(description: string) {
 
 const notEmpty = { minLength: 1 }
 
-export const NewMember = body({
+export const NewMember = closed({
   ipAddress: optional(properties.ipAddress, notEmpty),
   hostname: optional(properties.hostname, notEmpty),
   from: optional(properties.from, notEmpty),
@@ -94,7 +94,7 @@ export const NewMember = body({
 })
 export type NewMember = Static<typeof NewMember>
 
-export const MemberChange = body({
+export const MemberChange = closed({
   weight: optional(
     properties.weight,
     weight(

@@ -1,7 +1,7 @@
 // Makes the schema of a PATCH body: fields of an object, each of which may be null (RFC 7396).
 import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 
 type Fields = Readonly<Record<string, TSchema>>
 
@@ -24,7 +24,7 @@ export function mergePatchOf<F extends Fields, const Kept extends keyof F & stri
     Type.Optional(kept.some((one) => one === name) ? schema : orNull(schema)),
   ])
   return Type.Unsafe<Patch<F, Kept>>(
-    body(Object.fromEntries(properties) as Record<string, TSchema>),
+    closed(Object.fromEntries(properties) as Record<string, TSchema>),
   )
 }
 

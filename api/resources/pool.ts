@@ -5,7 +5,7 @@ import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
 import { PoolSpec } from '#schemas/objects/pool.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { defaulted, optional, patchOf, plain, withoutDefaults } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
 
@@ -22,14 +22,14 @@ export const Pool = Type.Object(
   { title: 'Pool' },
 )
 
-export const NewPool = body({
+export const NewPool = closed({
   name,
   minHealthy: defaulted(minHealthy),
   answer: defaulted(answer),
 })
 export type NewPool = Static<typeof NewPool>
 /** Fields that older versions had in the file alone stay when they are left out. */
-export const PoolBody = body({
+export const PoolBody = closed({
   name,
   minHealthy: optional(minHealthy),
   answer: optional(answer),

@@ -8,7 +8,7 @@ import type { JsonObject } from '#compiler/yaml/text.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import { RecordSet, RecordsSpec, recordTtlDefault } from '#schemas/objects/records.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { invalid } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { defaulted, optional, plain } from './fields.ts'
@@ -34,7 +34,7 @@ const own = {
   name: plain(name, { examples: ['www'] }),
   type: plain(type, { examples: ['TXT'] }),
 }
-export const NewRecord = body({
+export const NewRecord = closed({
   ...own,
   ttl: defaulted(ttl, { default: recordTtlDefault, description: 'TTL in seconds.' }),
   values: telling(values),
@@ -47,7 +47,7 @@ const fixed = {
   name: optional(name, kept),
   type: optional(type, kept),
 }
-export const RecordBody = body({
+export const RecordBody = closed({
   ...fixed,
   ttl: optional(ttl, { description: 'TTL in seconds. Without it: that of the file.' }),
   values: telling(values),

@@ -6,7 +6,7 @@ import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { PartOf } from '#config/parts.ts'
 import { ResponsePolicySpec, ResponseRule as RuleInFile } from '#schemas/objects/response-policy.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 
 const { triggerType, triggerValue, action, actionTarget, signed } = RuleInFile.properties
@@ -28,9 +28,9 @@ export const ResponseRule = Type.Object(
 )
 
 /** Label of rules without a stated origin. */
-const sourceDefault = 'local'
+export const sourceDefault = 'local'
 
-export const NewResponseRule = body({
+export const NewResponseRule = closed({
   triggerType: plain(triggerType),
   triggerValue: plain(triggerValue, { examples: ['bad.example'] }),
   action: plain(action),
@@ -95,10 +95,6 @@ export function specOfNewRule(rule: NewResponseRule) {
     ...(does === 'cname' ? { actionTarget: plainName(target) } : {}),
     ...(rule.signed === true ? { signed: true } : {}),
   }
-}
-
-export function sourceOfNewRule({ source = sourceDefault }: NewResponseRule): string {
-  return source
 }
 
 /** Text that is no name is left as it is: the compiler explains it. */

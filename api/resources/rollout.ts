@@ -6,7 +6,7 @@ import { RegressionPolicy, RolloutSpec, RolloutStep } from '#schemas/objects/rol
 import { rolloutMoment } from '#config/overlays/schedule.ts'
 import { targetOfRollout } from '#config/overlays/targets.ts'
 import type { OverlayView } from '#ports/overlay-view.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 import { utc } from './maintenance-window.ts'
 
@@ -37,11 +37,11 @@ export const Rollout = Type.Object(
   { title: 'Rollout' },
 )
 
-export const NewRollout = body({
+export const NewRollout = closed({
   memberId: Type.String({ minLength: 1, maxLength: 255 }),
   steps: plain(RolloutSpec.properties.steps),
   regressionPolicy: Type.Optional(
-    body({
+    closed({
       minHealthScore: defaulted(minHealthScore),
       minHealthyMembers: defaulted(minHealthyMembers),
       maxRttDeltaMs: defaulted(maxRttDeltaMs),

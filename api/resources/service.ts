@@ -7,7 +7,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
 import { ServiceSpec } from '#schemas/objects/service.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 import { chainSteps } from './chain-steps.ts'
 import { defaultOf, defaulted, optional, patchOf, plain } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
@@ -55,14 +55,14 @@ const replaced = {
   ),
 }
 
-export const NewService = body({
+export const NewService = closed({
   ...replaced,
   onAllDown: defaulted(properties.onAllDown),
   answerCount: defaulted(properties.answerCount),
   weakSpots: defaulted(properties.weakSpots),
 })
 /** Fields that older versions had in the file alone stay when they are left out. */
-export const ServiceBody = body({
+export const ServiceBody = closed({
   ...replaced,
   onAllDown: optional(properties.onAllDown),
   answerCount: optional(properties.answerCount),

@@ -2,7 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { StoredTsigKey } from '#state/ports/dynamic-dns.ts'
-import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const fields = {
   id: Type.String(),
@@ -34,7 +34,7 @@ const secretPattern =
   '^(?:[A-Za-z0-9+/]{4}){5,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|' +
   '[A-Za-z0-9+/]{4}(?:[A-Za-z0-9+/]{2}==)?)$'
 
-export const NewTsigKey = body({
+export const NewTsigKey = closed({
   name: Type.String({
     minLength: 1,
     maxLength: nameLengthMax,

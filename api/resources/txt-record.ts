@@ -2,7 +2,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy, StoredRecord } from '#state/ports/dynamic-dns.ts'
-import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 export const TxtRecord = Type.Object(
   {
@@ -30,7 +30,7 @@ const stringBytesMax = 255
 /** The most that fits in `rdataBytesMax`, with a length octet before each string. */
 export const valueBytesMax = 4_000
 
-export const NewTxtRecord = body({
+export const NewTxtRecord = closed({
   name: Type.String({
     minLength: 1,
     maxLength: 255,

@@ -1,5 +1,6 @@
 // /api/v1/alerts: channels, present and recent alerts, silences.
 import { Type } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import type { Caller } from '#access/caller.ts'
 import { withoutSecretKey } from '#access/auth/secret-key.ts'
 import { scopeOf } from '#access/grants.ts'
@@ -177,20 +178,17 @@ const test = route('POST /api/v1/alerts/{id}/test', {
   },
 })
 
-const Listed = Type.Object(
-  {
-    state: Type.Optional(Type.Enum(['open', 'resolved'], { description: 'Left out: both' })),
-    before: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 255,
-        description: 'Opened before the one of this id',
-      }),
-    ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
-  },
-  { additionalProperties: false },
-)
+const Listed = closed({
+  state: Type.Optional(Type.Enum(['open', 'resolved'], { description: 'Left out: both' })),
+  before: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Opened before the one of this id',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+})
 
 const listAlerts = route('GET /api/v1/alerts/events', {
   needs: 'alert:read',

@@ -2,11 +2,11 @@
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
-import { cursorOf, noCursor, readCursor } from '#http/paging.ts'
+import { Paging, cursorOf, noCursor, readCursor } from '#http/paging.ts'
 import { success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import { nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -34,28 +34,20 @@ const AuditCall = Type.Object(
 
 const pageDefault = 100
 
-const Query = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: auditLimits.pageMax, default: pageDefault }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        ...{ minLength: 1, maxLength: 2_000 },
-        description: 'From the header X-Next-Cursor of the answer before.',
-      }),
-    ),
-    from: Type.Optional(Type.Integer({ minimum: 0, description: 'Unix milliseconds' })),
-    to: Type.Optional(Type.Integer({ minimum: 0, description: 'Unix milliseconds; not included' })),
-    actor: Type.Optional(Type.String({ minLength: 1, maxLength: 4 })),
-    method: Type.Optional(Type.Enum([...auditedMethods])),
-    path: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'Part of it, such as an id' }),
-    ),
-    refused: Type.Optional(Type.Boolean({ description: 'Status 400 and above, or below' })),
-  },
-  { additionalProperties: false },
-)
+const Query = closed({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: auditLimits.pageMax, default: pageDefault }),
+  ),
+  cursor: Paging.properties.cursor,
+  from: Type.Optional(Type.Integer({ minimum: 0, description: 'Unix milliseconds' })),
+  to: Type.Optional(Type.Integer({ minimum: 0, description: 'Unix milliseconds; not included' })),
+  actor: Type.Optional(Type.String({ minLength: 1, maxLength: 4 })),
+  method: Type.Optional(Type.Enum([...auditedMethods])),
+  path: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: 'Part of it, such as an id' }),
+  ),
+  refused: Type.Optional(Type.Boolean({ description: 'Status 400 and above, or below' })),
+})
 
 export const getAudit = route('GET /api/v1/audit', {
   needs: 'user:read',

@@ -11,7 +11,7 @@ import { passwordFault } from '#access/auth/passwords.ts'
 import { systemAdministrator } from '#access/caller.ts'
 import { created, invalid, missing, noContent, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { AnyText, Email, NewPassword, UserJson, toUserJson } from '#access/auth/user-json.ts'
 
@@ -25,7 +25,7 @@ const setup = route('POST /api/v1/auth/setup', {
     'With `auth.setupEndpoint: false` it is 404 from the start. A program of the same machine ' +
     'that speaks to the node itself needs no credential; everybody else sends the system key as ' +
     'a bearer token, or the code that the log of the node shows.',
-  body: body({
+  body: closed({
     email: Email,
     password: NewPassword,
     setupCode: Type.Optional(
@@ -74,7 +74,7 @@ const setup = route('POST /api/v1/auth/setup', {
 const login = route('POST /api/v1/auth/login', {
   needs: 'public',
   summary: 'Begin a session',
-  body: body({
+  body: closed({
     email: AnyText,
     password: AnyText,
     totpCode: Type.Optional(Type.String({ maxLength: 16 })),
@@ -120,14 +120,11 @@ const logout = route('POST /api/v1/auth/logout', {
   details:
     'The session of the cookie goes before that of a token. A key has no session: it gets the ' +
     'same answer, and nothing ends.',
-  query: Type.Object(
-    {
-      everywhere: Type.Optional(
-        Type.Boolean({ description: 'End all sessions of the account, in every browser' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    everywhere: Type.Optional(
+      Type.Boolean({ description: 'End all sessions of the account, in every browser' }),
+    ),
+  }),
   responses: { 204: { description: 'It is over', schema: null, setsCookie: true } },
   ports: ['sessions'],
   handle: async ({ caller: { sessionHash, userId }, ports, request, query }) => {

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { createZstdCompress } from 'node:zlib'
 import { Type } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import { takesCoding } from '#http/compression/accepted.ts'
 import { apiLimits } from '#http/limits.ts'
 import { later, missing, noContent, refused, success } from '#http/reply.ts'
@@ -22,18 +23,15 @@ const tokenNote =
   'the token in GSLB_BUNDLE_TOKEN.'
 
 const waitQuery = (without: string) =>
-  Type.Object(
-    {
-      wait: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: waitSecondsMax,
-          description: `Seconds; ${without} it has no effect`,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  )
+  closed({
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: waitSecondsMax,
+        description: `Seconds; ${without} it has no effect`,
+      }),
+    ),
+  })
 
 const signedRecord = {
   description: 'The record as it was signed',
@@ -84,17 +82,14 @@ const tell = route('POST /bundles/channels/{name}', {
     'comes early while its wave is on. What was told is in ' +
     '`GET /api/v1/cluster/nodes`. No such call is in the audit log.',
   query: waitQuery('without a tag'),
-  body: Type.Object(
-    {
-      tag: Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
-        description: 'Of the record that the node has; null: it has none',
-      }),
-      report: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'What the node says of itself',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    tag: Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
+      description: 'Of the record that the node has; null: it has none',
+    }),
+    report: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What the node says of itself',
+    }),
+  }),
   bodyBytesMax: reportBytesMax,
   responses: {
     200: signedRecord,
@@ -128,24 +123,21 @@ const health = route('POST /bundles/health', {
     'For agents without Redis. It is said to all nodes as if it had come that way. `instance` is ' +
     'another one after a restart: who has told the one before tells it all again. No such call ' +
     'is in the audit log.',
-  body: Type.Object(
-    {
-      node: Type.String({ maxLength: 253, description: 'Name of the agent' }),
-      site: Type.String({
-        maxLength: 63,
-        description: 'Where it is; empty: nowhere in particular',
-      }),
-      changed: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        maxItems: 1_000,
-        description: 'Members with what was found of each',
-      }),
-      withdrawn: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        maxItems: 1_000,
-        description: 'Members that it no longer judges',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    node: Type.String({ maxLength: 253, description: 'Name of the agent' }),
+    site: Type.String({
+      maxLength: 63,
+      description: 'Where it is; empty: nowhere in particular',
+    }),
+    changed: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      maxItems: 1_000,
+      description: 'Members with what was found of each',
+    }),
+    withdrawn: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      maxItems: 1_000,
+      description: 'Members that it no longer judges',
+    }),
+  }),
   bodyBytesMax: wordsBytesMax,
   responses: {
     200: {
@@ -169,16 +161,13 @@ const journal = route('POST /bundles/journal', {
     'Whole records that follow what is there of a segment; without octets, a question how much ' +
     'there is. 400 says what is wrong with them, 404 that this node has no database, 503 that it ' +
     'is away. `POST /api/v1/why` explains answers by it. No such call is in the audit log.',
-  body: Type.Object(
-    {
-      node: Type.String({ maxLength: 253, description: 'Name of the node' }),
-      run: Type.String({ maxLength: 36, description: 'Of the process, by chance' }),
-      number: Type.Integer({ minimum: 0, description: 'Of the segment' }),
-      at: Type.Integer({ minimum: 0, description: 'Where in the segment the octets begin' }),
-      octets: Type.String({ maxLength: 2_900_000, description: 'Base64' }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    node: Type.String({ maxLength: 253, description: 'Name of the node' }),
+    run: Type.String({ maxLength: 36, description: 'Of the process, by chance' }),
+    number: Type.Integer({ minimum: 0, description: 'Of the segment' }),
+    at: Type.Integer({ minimum: 0, description: 'Where in the segment the octets begin' }),
+    octets: Type.String({ maxLength: 2_900_000, description: 'Base64' }),
+  }),
   bodyBytesMax: journalBytesMax,
   responses: {
     200: {
@@ -208,15 +197,12 @@ const journal = route('POST /bundles/journal', {
 const sealed = {
   needs: 'system',
   fromNodes: true,
-  body: Type.Object(
-    {
-      report: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'What the node says of itself',
-      }),
-      revision: Type.Integer({ minimum: 0, description: 'Of what it has; 0: nothing' }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    report: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What the node says of itself',
+    }),
+    revision: Type.Integer({ minimum: 0, description: 'Of what it has; 0: nothing' }),
+  }),
   bodyBytesMax: reportBytesMax,
   responses: {
     200: {

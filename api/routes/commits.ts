@@ -6,13 +6,13 @@ import { saidIn, writeAll } from '#api/config/writes.ts'
 import { created } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { isConfigWrite } from '#api/route/answer-headers.ts'
 import { PlannedRequest, requestsMax } from '../resources/answers/plan.ts'
 
 const bodyBytesMax = 256 * 1024
 
-const NewCommit = body({
+const NewCommit = closed({
   requests: Type.Array(PlannedRequest, {
     minItems: 1,
     maxItems: requestsMax,

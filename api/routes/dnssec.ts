@@ -1,6 +1,6 @@
 // /api/v1/dnssec: keys of signed zones, what they wait for, and rolls. No answer has a private key.
 import { Type } from '#lib/schema/type.ts'
-import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { dnsNameOf } from '#http/paging.ts'
 import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
@@ -130,7 +130,7 @@ const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
     'The steps follow by themselves, as caches and the parent permit; `waiting` says for what. ' +
     'While one goes on, another one is 409, but in an emergency. Another algorithm is set in ' +
     '`dnssec.algorithm` of the zone.',
-  body: body({
+  body: closed({
     which: Type.Optional(
       Type.Enum(['all', 'csk', 'ksk', 'zsk'], {
         default: 'all',
@@ -160,7 +160,7 @@ const dsSeen = route('POST /api/v1/dnssec/zones/{zone}/ds-seen', {
   details:
     'All servers of the parent have it, and no DS of another algorithm: the wait for the parent ' +
     'ends, as if it was seen now. The parent is asked first: where it says otherwise, this is 409.',
-  body: body({ tag: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Of the key' }) }),
+  body: closed({ tag: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Of the key' }) }),
   responses: { 200: { description: 'The zone, with what it waits for now', schema: Zone } },
   refusals: [409],
   ports: ['config', 'zoneKeys'],
@@ -180,7 +180,7 @@ const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
     'and in no log, and stored under `GSLB_SECRET_KEY`. In a zone whose DS record the parent may ' +
     'have, the key is shown beside the others, and begins a roll. Without `privateKey` another ' +
     'server signs the zone with it (RFC 8901): it is shown, and in CDS where it signs keys.',
-  body: body({
+  body: closed({
     record: Type.String({ minLength: 1, maxLength: 16_384, description: 'The `.key` file' }),
     privateKey: Type.Optional(
       Type.String({ minLength: 1, maxLength: 16_384, description: 'The `.private` file' }),

@@ -5,7 +5,7 @@ import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { findPart } from '#api/config/reads.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Health signals' })
 
@@ -94,10 +94,7 @@ const post = route('POST /api/v1/members/{id}/health-signal', {
     '`NewStateValue`), `vendor_b` the webhook of a monitoring service (`title`, with ' +
     '`alert_transition` or `alert_type`); the default of `ttl` is that of both. Other fields are ' +
     'passed over.',
-  query: Type.Object(
-    { format: Type.Optional(Type.Enum([...signalFormats])) },
-    { additionalProperties: false },
-  ),
+  query: closed({ format: Type.Optional(Type.Enum([...signalFormats])) }),
   // Monitors send fields of their own.
   body: Type.Object({}, { additionalProperties: true }),
   shownBody: SignalBody,

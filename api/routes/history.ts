@@ -1,6 +1,7 @@
 // /api/v1/history: what commits changed, and how to take one back; also the history of a pool.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { historyLimits } from '#config/history.ts'
 import type { CommitChange, HistoryFault, HistoryPage } from '#config/history.ts'
@@ -26,26 +27,23 @@ import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { scriptCheckRefusal } from './healthcheck.ts'
-import { chainRefusal, scriptRefusal } from './services.ts'
+import { chainRefusal } from './services.ts'
 
 const route = routesOf({ tag: 'History' })
 const pageDefault = 100
 
-const Page = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, description: 'Commits in one answer, at most.' }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-f]{40}$',
-        'x-form': 'is none that an answer of this list has given',
-        description: 'From the header X-Next-Cursor of the answer before.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const Page = closed({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, description: 'Commits in one answer, at most.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{40}$',
+      'x-form': 'is none that an answer of this list has given',
+      description: 'From the header X-Next-Cursor of the answer before.',
+    }),
+  ),
+})
 type Page = Static<typeof Page>
 
 type Context = Pick<RouteContext<'view' | 'history' | 'commitFates'>, 'caller' | 'ports'>
@@ -235,13 +233,10 @@ type Records = ConfigEntry<'Records'>
 type Service = ConfigEntry<'Service'>
 type Pool = ConfigEntry<'Pool'>
 
-function serviceRefusal(
-  { caller, ports }: RevertContext,
-  { uid, object }: Service,
-): Reply | undefined {
+function serviceRefusal(context: RevertContext, { uid, object }: Service): Reply | undefined {
   const { filterChain = [] } = object.spec
-  const now = ports.config.snapshot().get('Service', uid)?.object.spec.filterChain ?? []
-  return chainRefusal(ports.licence, { filterChain }) ?? scriptRefusal(caller, { filterChain }, now)
+  const now = context.ports.config.snapshot().get('Service', uid)?.object.spec.filterChain ?? []
+  return chainRefusal(context, { filterChain }, now)
 }
 
 function poolRefusal(context: RevertContext, before: Pool, after: Pool | null): Reply | undefined {

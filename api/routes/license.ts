@@ -4,7 +4,7 @@ import { licenceSources, licenceStatuses } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'
 import { invalid, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 import { storeAway, storeFailed } from '#http/store-reply.ts'
 
 const route = routesOf({ tag: 'Licence', withoutConfig: true })
@@ -42,7 +42,7 @@ const get = route('GET /api/v1/license', {
 const apply = route('POST /api/v1/license', {
   needs: 'license:write',
   summary: 'Apply a licence token: checked, kept for all nodes, in force at once',
-  body: body({ token: Type.String({ minLength: 1, maxLength: tokenLimits.charactersMax }) }),
+  body: closed({ token: Type.String({ minLength: 1, maxLength: tokenLimits.charactersMax }) }),
   responses: { 200: { description: 'The licence as it is now', schema: License } },
   ports: ['licenceAdmin'],
   handle: async ({ ports, body: { token } }) => {

@@ -2,11 +2,10 @@
 import { fullName } from '#compiler/values/record-sets.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import type { WrittenFile } from '#config/operation.ts'
-import { visibleTenant } from '#access/caller.ts'
+import { seesFile, visibleTenant } from '#access/caller.ts'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { TrialWriter } from '#api/config/trial-writer.ts'
-import { seenWarnings } from '#api/config/writes.ts'
+import { visible } from '#api/config/writes.ts'
 import { later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
@@ -65,8 +64,8 @@ async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   const done = await ports.planner.plan({ ...question, viewer: viewerOf(context, trial) })
   if (!done.ok) return notFoundOut(done.error, words)
   const seen = {
-    files: seenFiles(context, trial),
-    diagnostics: seenWarnings(trial.warnings, caller),
+    files: trial.files.filter(({ path }) => seesFile(caller, path)),
+    diagnostics: visible(trial.warnings, caller),
   }
   return success({ ...done.value, ...seen })
 }
@@ -75,12 +74,6 @@ const words = {
   others: 'plans',
   tooSlow: 'the plan took too much time or memory and was ended: use `gslbd plan`',
 } as const
-
-/** A tenant sees the files of its folder. */
-function seenFiles({ caller }: Context, { files }: TrialWriter): readonly WrittenFile[] {
-  const tenant = visibleTenant(caller)
-  return tenant === null ? files : files.filter(({ path }) => path.startsWith(`tenants/${tenant}/`))
-}
 
 /** The viewer of the plan, with the names that it would have. */
 function viewerOf({ caller, ports }: Context, trial: TrialWriter): PlanQuestion['viewer'] {

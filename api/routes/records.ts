@@ -1,6 +1,7 @@
 // /api/v1/records: the static records of a zone, one resource for each name and type.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import { sees } from '#access/caller.ts'
 import { partsIn } from '#config/entry.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'
@@ -41,14 +42,11 @@ const records = objectRoutes({
   show: (_, found) => showRecord(found),
 })
 
-const Query = Type.Object(
-  {
-    ...NamedPaging.properties,
-    zone: Type.Optional(Type.String({ maxLength: 1_100, description: 'Of this zone alone.' })),
-    type: Type.Optional(Type.String({ maxLength: 16, description: 'Of this type alone.' })),
-  },
-  { additionalProperties: false },
-)
+const Query = closed({
+  ...NamedPaging.properties,
+  zone: Type.Optional(Type.String({ maxLength: 1_100, description: 'Of this zone alone.' })),
+  type: Type.Optional(Type.String({ maxLength: 16, description: 'Of this type alone.' })),
+})
 
 const create = records.route('POST /api/v1/records', {
   needs: 'record:write',

@@ -10,7 +10,7 @@ import { listObjects } from '#api/config/reads.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { invalid } from '#http/reply.ts'
-import { body, unixSeconds } from '#http/shapes.ts'
+import { closed, unixSeconds } from '#http/shapes.ts'
 import { defaulted, plain, withoutDefaults } from '../resources/fields.ts'
 
 const { sourceFqdn, targetUrl, preservePath, hstsMaxAge, hstsIncludeSubDomains } =
@@ -34,7 +34,7 @@ const RedirectRule = Type.Object(
   { title: 'RedirectRule' },
 )
 
-const NewRedirect = body({
+const NewRedirect = closed({
   sourceFqdn: plain(sourceFqdn, { examples: ['old.example.com'] }),
   targetUrl: plain(targetUrl, { examples: ['https://www.example.com/'] }),
   code: Type.Optional(

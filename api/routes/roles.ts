@@ -12,7 +12,7 @@ import { Name, named } from '#http/paging.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { body, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { storeFailed, storedOne } from '#http/store-reply.ts'
 import { RoleName } from '#access/auth/user-json.ts'
 
@@ -52,7 +52,7 @@ const create = route('POST /api/v1/roles', {
   needs: 'role:write',
   licensed: 'custom-roles',
   summary: 'Create a role of the tenant (enterprise tier)',
-  body: body({ name: RoleName, permissions: Permissions }),
+  body: closed({ name: RoleName, permissions: Permissions }),
   responses: { 201: { description: 'The role', schema: RoleJson } },
   refusals: [409],
   ports: ['roles', 'clock'],
@@ -87,7 +87,7 @@ const get = route('GET /api/v1/roles/{id}', {
 const update = route('PUT /api/v1/roles/{id}', {
   needs: 'role:write',
   summary: 'Replace the permissions of a role',
-  body: body({ permissions: Permissions }),
+  body: closed({ permissions: Permissions }),
   responses: { 200: { description: 'The role', schema: RoleJson } },
   ports: ['identities', 'roles', 'licence', 'clock'],
   handle: async ({ caller, ports, params, body: { permissions } }) => {

@@ -11,7 +11,7 @@ import {
   ruleRows,
   showRule,
   sourceOf,
-  sourceOfNewRule,
+  sourceDefault,
   specOfNewRule,
 } from '../resources/response-rule.ts'
 import type { RouteContext } from '#api/route/route.ts'
@@ -63,7 +63,7 @@ const create = rules.create({
   operation: (context) => ({
     verb: 'create',
     kind: 'ResponseRule',
-    ...policyFor(policiesOf(context), sourceOfNewRule(context.body)),
+    ...policyFor(policiesOf(context), context.body.source ?? sourceDefault),
     spec: specOfNewRule(context.body),
   }),
 })

@@ -8,7 +8,7 @@ import { objectRoutes } from '#api/config/object-routes.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
 import { refused } from '#http/reply.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { defaulted, plain } from '../resources/fields.ts'
 
 const { cidr, comment } = ExemptNetwork.properties
@@ -18,7 +18,7 @@ const Shown = Type.Object(
   { title: 'RateLimitExemption' },
 )
 
-const NewExemption = body({
+const NewExemption = closed({
   cidr: plain(cidr, { examples: ['203.0.113.0/24'] }),
   comment: defaulted(comment, { default: '' }),
 })

@@ -6,7 +6,7 @@ import { invalid, later, success } from '#http/reply.ts'
 import { canonical } from '../resources/member.ts'
 import { routesOf } from '#api/route/route.ts'
 import { rumScript } from '#api/resources/rum-script.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Real-user measurement' })
 const { bodyBytesMax, samplesMax, scriptCacheSeconds } = apiLimits.rum
@@ -38,7 +38,7 @@ const config = route('GET /api/v1/rum/config', {
   withoutConfig: true,
   forPages: true,
   summary: 'What a browser may measure for a domain; of many members some, others each time',
-  query: Type.Object({ domain: Domain }, { additionalProperties: false }),
+  query: closed({ domain: Domain }),
   responses: {
     200: {
       description: 'Members of the pool that have a rumUrl; none for a domain that has no service',
@@ -53,7 +53,7 @@ const config = route('GET /api/v1/rum/config', {
     success({ domain, targets: ports.rum.targets(domain, samplesMax) }),
 })
 
-const Sample = body({
+const Sample = closed({
   ip: Type.String({ minLength: 1, maxLength: 45, description: 'Address of the member' }),
   latencyMs: Type.Number({ description: 'Above 0, at most 60000; otherwise it is rejected' }),
 })
@@ -64,7 +64,7 @@ const ingest = route('POST /api/v1/rum/ingest', {
   forPages: true,
   bodyBytesMax,
   summary: 'What a browser has measured; its network is that of the address it comes from',
-  body: body({
+  body: closed({
     domain: Domain,
     samples: Type.Array(Sample, { minItems: 1, maxItems: samplesMax }),
   }),

@@ -7,9 +7,8 @@ import { objectRoutes } from '#api/config/object-routes.ts'
 import { findObject } from '#api/config/reads.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { filterNamed } from '#routing/choose/ways.ts'
-import type { Caller } from '#access/caller.ts'
+import { maySee } from '#access/caller.ts'
 import { chainFeatures } from '#licence/chain-features.ts'
-import type { LicenceGate } from '#licence/gate.ts'
 import { invalid, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import {
@@ -44,10 +43,10 @@ const create = services.create({
   body: NewService,
   ports: ['licence', 'domains'],
   operation: async (context) => {
-    const { caller, ports, body } = context
+    const { caller, body } = context
     const pool = poolOf(context, caller.tenant)
     if (!pool.ok) return pool.error
-    const refusal = chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, [])
+    const refusal = chainRefusal(context, body, [])
     const unowned = refusal ?? (await unownedRefusal(context, body.domain))
     if (unowned !== undefined) return unowned
     const patch = Object.entries(patchOfService(body, pool.value.name))
@@ -105,11 +104,10 @@ async function poolForChange(
   context: Context,
   { tenant, object }: ConfigEntry<'Service'>,
 ): Promise<Result<AttachedPool, Reply>> {
-  const { caller, ports, body } = context
+  const { body } = context
   const pool = poolOf(context, tenant)
   if (!pool.ok) return pool
-  const refusal =
-    chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, object.spec.filterChain)
+  const refusal = chainRefusal(context, body, object.spec.filterChain)
   if (refusal !== undefined) return err(refusal)
   const isMoved = body.domain !== object.spec.domain
   const unowned = isMoved ? await unownedRefusal(context, body.domain) : undefined
@@ -139,26 +137,25 @@ function poolOf(
   )
 }
 
-/** @param before scripts that existed already need no permission */
-export function scriptRefusal(
-  caller: Caller,
+/**
+ * A chain needs a licence, and so do some of its filters; a script step needs a permission.
+ *
+ * @param before steps that existed already, whose scripts need none
+ */
+export function chainRefusal(
+  { caller, ports }: Pick<RouteContext<'licence'>, 'caller' | 'ports'>,
   { filterChain }: Asked,
   before: readonly string[],
 ): Reply | undefined {
-  if (caller.isSystemAdmin || caller.permissions.has('scripts:write')) return undefined
+  for (const feature of chainFeatures(filterChain)) {
+    const refusal = ports.licence.refusal(feature)
+    if (refusal !== undefined) return refused(403, refusal)
+  }
+  if (maySee(caller, 'scripts:write')) return undefined
   const isScript = (step: string): boolean => filterNamed(step)?.way.feature === 'filter-scripts'
   const isNew = (step: string): boolean => isScript(step) && !before.includes(step)
   if (filterChain?.some(isNew) !== true) return undefined
   return refused(403, 'permission denied: a script step needs scripts:write')
-}
-
-/** A chain needs a licence, and so do some of its filters. */
-export function chainRefusal(licence: LicenceGate, { filterChain }: Asked): Reply | undefined {
-  for (const feature of chainFeatures(filterChain)) {
-    const refusal = licence.refusal(feature)
-    if (refusal !== undefined) return refused(403, refusal)
-  }
-  return undefined
 }
 
 export const serviceRoutes = Object.freeze([

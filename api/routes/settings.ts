@@ -10,23 +10,10 @@ import { preconditionOf } from '#api/route/if-match.ts'
 import { refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
+import { NodeSetting } from '#ports/node-settings.ts'
 
 const route = routesOf({ tag: 'Settings', ofPlatform: true })
-
-const NodeSetting = Type.Object({
-  key: Type.String(),
-  value: Type.Unknown({
-    description: 'In effect, as the file takes it; `***` stands for a secret, null for no value',
-  }),
-  source: Type.Enum(['file', 'environment', 'command line', 'default']),
-  origin: Type.String({ description: 'The file, variable or option; empty: the default' }),
-  isSecret: Type.Boolean(),
-  needsRestart: Type.Boolean({ description: 'false: SIGHUP applies a change' }),
-  isPending: Type.Boolean({
-    description: 'The file says something else, which a restart of the node applies',
-  }),
-})
 
 /** The compiler checks what a group holds: its messages name the field. */
 const group = (type: 'object' | 'array', name: string) =>
@@ -84,7 +71,7 @@ const replace = route('PUT /api/v1/settings', {
     'Each group of the body is replaced whole, null removes one, and one that is left out stays. ' +
     'Settings of a node are in its file alone, which this does not write. A repository without ' +
     'gslb.yaml gets one.',
-  body: body(
+  body: closed(
     Object.fromEntries(names.map((name) => [name, Type.Optional(nullable(groups[name]!))])),
   ),
   responses: { 200: { description: 'The settings', schema: ServerSettings, isTagged: true } },

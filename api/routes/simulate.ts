@@ -4,7 +4,8 @@ import { Type } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { later, missing, refused, success } from '#http/reply.ts'
 import { notFoundOut } from '../resources/answers/faults.ts'
-import { Explanation, Question, Simulation } from '../resources/answers/simulation.ts'
+import { Explanation } from '#ports/simulator.ts'
+import { Question, Simulation } from '../resources/answers/simulation.ts'
 import { routesOf } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Explanations' })

@@ -12,7 +12,7 @@ import type { Ports } from '#ports/ports.ts'
 import { Name, named } from '#http/paging.ts'
 import { created, noContent, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { ConflictBody, UnixSeconds, body } from '#http/shapes.ts'
+import { ConflictBody, UnixSeconds, closed } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { subjectHeader } from '#http/write-headers.ts'
 
@@ -30,7 +30,7 @@ const create = route('POST /api/v1/tenants', {
   needs: 'system',
   licensed: 'extra-tenants',
   summary: 'Create a tenant (enterprise tier); its API key is shown this once',
-  body: body({
+  body: closed({
     name: Type.String({
       minLength: 1,
       maxLength: 63,

@@ -11,7 +11,7 @@ import type { Ports } from '#ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 
 const route = routesOf({ tag: 'Authentication', withoutConfig: true })
@@ -55,7 +55,7 @@ const setup = route('POST /api/v1/auth/totp/setup', {
 const verify = route('POST /api/v1/auth/totp/verify', {
   needs: 'session',
   summary: 'Finish the enrolment with a code of the app',
-  body: body({
+  body: closed({
     code: Type.String({ pattern: '^[0-9]{6}$', 'x-expected': 'the six digits of the app' }),
   }),
   responses: {

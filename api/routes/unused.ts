@@ -12,7 +12,7 @@ import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
-import { unixSeconds } from '#http/shapes.ts'
+import { closed, unixSeconds } from '#http/shapes.ts'
 import { useLimits } from '#state/ports/object-use.ts'
 import type { UseRecord } from '#state/ports/object-use.ts'
 
@@ -24,14 +24,11 @@ const listedMax = 10_000
 const historyPagesMax = 5
 const historyPage = 500
 
-const Query = Type.Object(
-  {
-    days: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 365, description: 'The window. Without it: 30.' }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const Query = closed({
+  days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 365, description: 'The window. Without it: 30.' }),
+  ),
+})
 
 const list = route('GET /api/v1/unused', {
   needs: 'usage:read_own',

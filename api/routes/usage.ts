@@ -1,6 +1,7 @@
 // /api/v1/usage and /api/v1/tenants/{id}/usage: hourly usage of a tenant.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import type { Ports } from '#ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
@@ -13,10 +14,7 @@ const Hour = Type.String({
   'x-expected': 'an hour in UTC such as 2026-01-31T23',
 })
 
-const Range = Type.Object(
-  { from: Type.Optional(Hour), to: Type.Optional(Hour) },
-  { additionalProperties: false },
-)
+const Range = closed({ from: Type.Optional(Hour), to: Type.Optional(Hour) })
 type Range = Static<typeof Range>
 
 const UsageRecord = Type.Object(

@@ -13,7 +13,7 @@ import type { Ports } from '#ports/ports.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { body } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { storeFailed, storedList, storedOne } from '#http/store-reply.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
 import {
@@ -40,7 +40,7 @@ const list = route('GET /api/v1/users', {
 const create = route('POST /api/v1/users', {
   needs: 'user:write',
   summary: 'Create an account that logs in with a password',
-  body: body({
+  body: closed({
     email: Email,
     displayName: Type.Optional(Type.Unsafe<string>({ ...DisplayName, default: '' })),
     password: NewPassword,
@@ -97,7 +97,7 @@ const get = route('GET /api/v1/users/{id}', {
 const update = route('PUT /api/v1/users/{id}', {
   needs: 'user:write',
   summary: 'Change an account; what is absent stays, but TOTP of others is cleared',
-  body: body({
+  body: closed({
     displayName: Type.Optional(DisplayName),
     role: Type.Optional(RoleName),
     password: Type.Optional(NewPassword),

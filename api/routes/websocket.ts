@@ -1,5 +1,6 @@
 // /api/v1/ws and /api/v1/ws/token: the WebSocket feed, and the tokens that open it.
 import { Type } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import { Authenticator, credentialMark } from '#access/auth/authenticator.ts'
 import { apiLimits } from '#http/limits.ts'
 import { mayFollow } from '#ports/feed-port.ts'
@@ -39,18 +40,15 @@ const unauthorized = refused(401, 'token: is expired, was used, or is none of th
 const feed = route(`GET ${feedPath}`, {
   needs: 'public',
   summary: 'The feed of events over a WebSocket, which the token opens',
-  query: Type.Object(
-    {
-      token: Type.String({ minLength: 1, maxLength: apiLimits.feed.tokenLengthMax }),
-      revision: Type.Optional(
-        Type.String({
-          maxLength: apiLimits.feed.revisionLengthMax,
-          description: 'The last revision that the client has: sends what came after it',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    token: Type.String({ minLength: 1, maxLength: apiLimits.feed.tokenLengthMax }),
+    revision: Type.Optional(
+      Type.String({
+        maxLength: apiLimits.feed.revisionLengthMax,
+        description: 'The last revision that the client has: sends what came after it',
+      }),
+    ),
+  }),
   responses: { 101: { description: 'From here on it is a WebSocket (RFC 6455)', schema: null } },
   refusals: [401, 403, 426],
   ports: ['view', 'config', 'auth', 'identities', 'sessions', 'tenants', 'feed', 'feedTokens'],

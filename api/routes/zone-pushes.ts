@@ -1,11 +1,11 @@
 // /api/v1/zone-pushes: zones that are pushed to other servers, their plans, and what permits them.
 import { Type } from '#lib/schema/type.ts'
 import { whoFields } from '#access/caller.ts'
-import { pushStates } from '#ports/zone-pushes.ts'
+import { ZonePushPlan, pushStates } from '#ports/zone-pushes.ts'
 import type { ShownPush } from '#ports/zone-pushes.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { nullable, unixMsOrNull } from '#http/shapes.ts'
+import { closed, nullable, unixMsOrNull } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Zone pushes', withoutConfig: true, ofPlatform: true })
 
@@ -47,42 +47,6 @@ const Push = Type.Object(
   { title: 'ZonePush' },
 )
 
-const Note = Type.Object({ name: Type.String(), type: Type.String(), why: Type.String() })
-const Plan = Type.Object(
-  {
-    digest: Type.String({ description: 'Names these changes, for `apply`' }),
-    adds: Type.Integer(),
-    deletes: Count('Records that go without another one in their set'),
-    ttlChanges: Count('Records that are there, and get another TTL'),
-    deletesMax: Type.Integer(),
-    changes: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        type: Type.String(),
-        ttl: Type.Integer(),
-        adds: Type.Array(Type.String()),
-        deletes: Type.Array(Type.String()),
-      }),
-      { description: 'At most 1,000, as in each list' },
-    ),
-    foreign: Type.Array(
-      Type.Object({
-        ...{ name: Type.String(), type: Type.String() },
-        values: Type.Array(Type.String()),
-      }),
-      { description: 'What is of others, and stays' },
-    ),
-    conflicts: Type.Array(Note),
-    skipped: Type.Array(Note),
-    counts: Type.Object({
-      ...{ changes: Type.Integer(), foreign: Type.Integer(), conflicts: Type.Integer() },
-      ...{ skipped: Type.Integer(), same: Type.Integer() },
-      adoptable: Count('Records of others that are as they are wanted: `adopt` makes them ours'),
-    }),
-  },
-  { title: 'ZonePushPlan' },
-)
-
 const list = route('GET /api/v1/zone-pushes', {
   needs: 'settings:read',
   summary: 'The zones that are pushed to other servers, and how each stands',
@@ -96,7 +60,7 @@ const plan = route('GET /api/v1/zone-pushes/{name}/plan', {
   needs: 'settings:read',
   summary: 'What a push would write now',
   details: 'Asks the target what it has; nothing is written.',
-  responses: { 200: { description: 'The plan', schema: Plan } },
+  responses: { 200: { description: 'The plan', schema: ZonePushPlan } },
   refusals: [502],
   ports: ['zonePushes'],
   handle: async ({ ports, params: { name } }) => {
@@ -113,21 +77,18 @@ const apply = route('POST /api/v1/zone-pushes/{name}/apply', {
     'Only for system administrators. The node that pushes does so within seconds, and the list ' +
     'says how it went. With the digest of a plan, this very plan is carried out beyond its ' +
     'limit; where anything has changed since, nothing is.',
-  body: Type.Object(
-    {
-      plan: Type.Optional(
-        Type.String({
-          pattern: '^[0-9a-f]{16}$',
-          examples: ['0123456789abcdef'],
-          description: 'Digest of a plan that may delete more than the limit',
-        }),
-      ),
-      adopt: Type.Optional(
-        Type.Boolean({ description: 'Records there that are as they are wanted become ours' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    plan: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{16}$',
+        examples: ['0123456789abcdef'],
+        description: 'Digest of a plan that may delete more than the limit',
+      }),
+    ),
+    adopt: Type.Optional(
+      Type.Boolean({ description: 'Records there that are as they are wanted become ours' }),
+    ),
+  }),
   responses: {
     202: { description: 'It is asked for', schema: Type.Object({ name: Type.String() }) },
   },

@@ -6,7 +6,7 @@ import type { ZoneTransfer } from '#ports/node-facts.ts'
 import { dnsNameOf } from '#http/paging.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { body, nullable, unixMsOrNull } from '#http/shapes.ts'
+import { closed, nullable, unixMsOrNull } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
 
@@ -47,7 +47,7 @@ const accept = route('POST /api/v1/zone-transfers/{zone}/accept', {
   details:
     'Only for system administrators. For what is held, and for a primary server that has begun ' +
     'to count anew. The reason is kept in the commit.',
-  body: body({ reason: Type.String({ minLength: 1, maxLength: 200 }) }),
+  body: closed({ reason: Type.String({ minLength: 1, maxLength: 200 }) }),
   responses: {
     200: {
       description: 'The zone is as its primary server has it',

@@ -3,7 +3,7 @@
 import type { Server as TlsServer } from 'node:tls'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { admit } from '#access/admit/admit.ts'
 import type { AccessParts, Admitted, Asked } from '#access/admit/admit.ts'
@@ -148,7 +148,7 @@ function secure(server: TlsServer, { pair, onChange }: ServerTls): void {
   server.on('tlsClientError', (_error, socket) => socket.destroy())
 }
 
-const noQuery = Type.Object({}, { additionalProperties: false })
+const noQuery = closed({})
 
 function schemaOf(row: Route): object {
   const response = Object.entries(row.responses)

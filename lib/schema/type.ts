@@ -10,6 +10,9 @@ export interface TSchema {
 }
 /** The type that a schema describes. */
 export type Static<S extends TSchema> = S[typeof is]
+/** The same for those who only read it. */
+export type Shown<S extends TSchema> = DeepReadonly<Static<S>>
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
 /** The schema of a `T`. */
 export type Of<T> = TSchema & { readonly [is]: T }

@@ -1,6 +1,7 @@
 // Defines the JSON of the health of members over time.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
+import { closed } from '#http/shapes.ts'
 import type { HealthHistory as Found, HealthStretch } from '#ports/past.ts'
 
 export const historyLimits = {
@@ -9,29 +10,26 @@ export const historyLimits = {
   membersMax: 100,
 } as const
 
-export const HealthHistoryQuery = Type.Object(
-  {
-    hours: Type.Optional(
-      Type.Integer({
-        ...{ minimum: 1, maximum: historyLimits.hoursMax, default: 24 },
-        description: 'How far back, until now.',
-      }),
-    ),
-    member: Type.Optional(
-      Type.String({
-        ...{ minLength: 1, maxLength: 100 },
-        description: 'One member of the pool. Without it: the first 100, in the order of the file.',
-      }),
-    ),
-    node: Type.Optional(
-      Type.String({
-        ...{ minLength: 1, maxLength: 253 },
-        description: 'One node. Without it: this one, and others by name, eight at most.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const HealthHistoryQuery = closed({
+  hours: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: historyLimits.hoursMax, default: 24 },
+      description: 'How far back, until now.',
+    }),
+  ),
+  member: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 100 },
+      description: 'One member of the pool. Without it: the first 100, in the order of the file.',
+    }),
+  ),
+  node: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 253 },
+      description: 'One node. Without it: this one, and others by name, eight at most.',
+    }),
+  ),
+})
 export type HealthHistoryQuery = Static<typeof HealthHistoryQuery>
 
 const states = [

@@ -1,10 +1,10 @@
 // Defines the JSON of a past answer: the question, what was answered or may have been, and why.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 import { Simulation, text } from './simulation.ts'
 
-export const PastQuestion = body({
+export const PastQuestion = closed({
   name: text(1_100, 'The name that was asked for.', { examples: ['www.example.com.'] }),
   at: text(64, 'When: 2026-01-31T03:12:00Z, a time of day in UTC that was last, or 90m ago.'),
   type: Type.Optional(text(20, 'A, AAAA, SOA … or TYPE65.', { default: 'A' })),

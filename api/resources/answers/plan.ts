@@ -1,13 +1,13 @@
 // Defines the JSON of a plan: proposed writes, and the clients that would get another answer.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 
 export const requestsMax = 20
 const instantsMax = 8
 const listedMax = 1_000
 
-export const PlannedRequest = body({
+export const PlannedRequest = closed({
   method: Type.Enum(['POST', 'PUT', 'PATCH', 'DELETE']),
   path: Type.String({
     minLength: 1,
@@ -25,7 +25,7 @@ export const PlannedRequest = body({
   ),
 })
 
-export const NewPlan = body({
+export const NewPlan = closed({
   requests: Type.Array(PlannedRequest, {
     minItems: 1,
     maxItems: requestsMax,

@@ -1,24 +1,21 @@
 // Defines the JSON of a simulated query: the question, the answer, and each step that led to it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { body, nullable } from '#http/shapes.ts'
+import { closed, nullable } from '#http/shapes.ts'
 
 export const text = (maxLength: number, description: string, more: object = {}) =>
   Type.String({ minLength: 1, maxLength, description, ...more })
 
-const AssumedHealth = Type.Object(
-  {
-    healthy: Type.Optional(Type.Boolean()),
-    score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    rttMs: Type.Optional(Type.Number({ minimum: 0, maximum: 60_000 })),
-  },
-  { additionalProperties: false },
-)
+const AssumedHealth = closed({
+  healthy: Type.Optional(Type.Boolean()),
+  score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  rttMs: Type.Optional(Type.Number({ minimum: 0, maximum: 60_000 })),
+})
 
 /** Members whose health may be assumed in one query. */
 const healthMax = 1_000
 
-export const Question = body({
+export const Question = closed({
   name: text(1_100, 'The name that is asked for.', { examples: ['www.example.com.'] }),
   type: Type.Optional(text(20, 'A, AAAA, SOA … or TYPE65.', { default: 'A' })),
   client: Type.Optional(text(64, 'Address of who asks: a resolver, or a client itself.')),
@@ -162,19 +159,4 @@ export const Simulation = Type.Object(
     overlays: Type.Array(Overlay, { description: 'Rollouts and windows of its pool at that time' }),
   },
   { title: 'Simulation' },
-)
-
-export const Explanation = Type.Object(
-  {
-    code: Type.String(),
-    severity: Type.String({
-      description: 'Of a reason why a commit is not taken: held, unreachable',
-    }),
-    message: Type.String(),
-    cause: Type.String(),
-    help: Type.String({ description: 'What to do' }),
-    bad: Type.String({ description: 'YAML that causes it' }),
-    good: Type.String({ description: 'YAML that does not' }),
-  },
-  { title: 'Explanation' },
 )
