@@ -149,10 +149,14 @@ export class Draft {
    * names, are no configuration.
    */
   isEmpty(): boolean {
-    return kindNames.every((kind) => {
-      const counts = kind === 'Settings' || tenantPathOf(kind) !== undefined
-      return !counts || this.entries(kind).length === 0
-    })
+    // Asked after each operation, of which a request may have thousands.
+    for (const changed of this.#objects.values()) {
+      if (changed !== null && isConfiguration(changed.entry.kind)) return false
+    }
+    const { base } = this.#parts
+    return kindNames
+      .filter(isConfiguration)
+      .every((kind) => base.entries(kind).every((entry) => this.#objects.has(keyOf(entry))))
   }
 
   raw(entry: ConfigEntry): RawObject {
@@ -266,6 +270,9 @@ export class Draft {
     this.#touched.push(this.#path)
   }
 }
+
+const isConfiguration = (kind: Kind): boolean =>
+  kind === 'Settings' || tenantPathOf(kind) !== undefined
 
 export function keyOf({ kind, uid }: ConfigEntry): string {
   return `${kind} ${uid}`

@@ -49,9 +49,10 @@ const create = (name: string, spec: object = { members }): Operation => ({
 const hostile = {
   // A function cannot be copied; the words of the failure show its text.
   apply: { members, note: () => 'secret of a tenant' },
-  // The printer alone asks an object whether it is a list.
+  // The library that prints what is of no common form, and it alone, asks an object whether it is
+  // a list.
   print: {
-    members,
+    members: [{ ipAddress: '2001:db8::99', port: 80 }],
     healthCheck: {
       type: 'tcp',
       [Symbol.iterator]: () => {

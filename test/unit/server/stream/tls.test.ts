@@ -178,10 +178,11 @@ test('a PROXY header comes before the handshake', async () => {
 })
 
 test('a certificate that is replaced is taken over, and one that is broken is not', async () => {
-  const { port, directory, certificate, said } = await start()
+  const { port, directory, certificate, said, at } = await start()
   const before = await secured({ port })
   expect(subject(before)).toBe('one.example')
   const { certFile, keyFile } = makeTlsFiles(directory, 'two.example')
+  at.nowMs = Date.now()
   certificate.look()
   expect(subject(await secured({ port }))).toBe('two.example')
   expect(await asked(before)).toHaveLength(14)
@@ -201,6 +202,7 @@ test('a certificate that is replaced is taken over, and one that is broken is no
     'error: the certificate of dns.tls cannot be used; the one before serves',
   )
   makeTlsFiles(directory, 'three.example')
+  at.nowMs = Date.now()
   certificate.look()
   expect(subject(await secured({ port }))).toBe('three.example')
   expect(certificate.status[0]!.fault).toBe(null)
