@@ -1,5 +1,7 @@
-// Signed updates through the sockets of a node: one that comes twice (RFC 8945 section 5.2.3), and
-// the reason for a refusal (RFC 8914).
+// Signed updates through the sockets of a node: one that comes twice (RFC 8945 section 5.2.3), the
+// reason for a refusal (RFC 8914), and padding over TLS (RFC 8467).
+import { once } from 'node:events'
+import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MessageSigner } from '#dns/tsig/sign-message.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
@@ -12,6 +14,10 @@ import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { a } from '#test/support/dns/record.ts'
 import { Rcode } from '#dns/rcode.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { makeTlsFiles } from '#test/support/tls-files.ts'
+import { pairsIn } from '#server/tls/sources.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
 const key = {
@@ -32,11 +38,16 @@ function signedUpdate(secondsAgo = 0, opt?: Partial<Opt>): Buffer {
 }
 
 let node: RunningNode
+let tlsPort = 0
+const directory = makeTempDir('updates')
 let carriedOut = 0
 let answerWith: Rcode = Rcode.NoError
 let why = ''
 beforeAll(async () => {
+  tlsPort = await freePort()
+  const pairs = pairsIn('dns.tls', makeTlsFiles(directory, 'ns.example.org'))
   node = await startNode(conformanceConfig, {
+    tls: { port: tlsPort, given: null, pairs },
     onUpdate: async () => {
       carriedOut++
       return { rcode: answerWith, why }
@@ -44,7 +55,10 @@ beforeAll(async () => {
   })
   node.node.setKeys([key])
 })
-afterAll(() => node.stop())
+afterAll(async () => {
+  await node.stop()
+  removeTempDir(directory)
+})
 
 const overUdp = async (message: Buffer) => decodeMessage(await exchangeUdp(node, message))
 async function overTcp(message: Buffer) {
@@ -109,4 +123,34 @@ test('an update of another version of EDNS is BADVERS, and not carried out', asy
   const before = carriedOut
   const reply = await overUdp(signedUpdate(0, { version: 1 }))
   expect([reply.rcode, reply.opt?.extendedRcode, carriedOut - before]).toEqual([16, 1, 0])
+})
+
+/** @returns the octets of the reply */
+async function overTls(message: Buffer): Promise<Buffer> {
+  const socket = connect({ port: tlsPort, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  socket.write(Buffer.concat([Buffer.from([message.length >> 8, message.length & 0xff]), message]))
+  let got = Buffer.alloc(0)
+  for await (const chunk of socket) {
+    got = Buffer.concat([got, chunk as Buffer])
+    if (got.length >= 2 && got.length >= 2 + got.readUInt16BE()) break
+  }
+  socket.destroy()
+  return got.subarray(2)
+}
+
+const padding = { code: 12, data: Buffer.alloc(40) }
+test.each([
+  ['a reason, fills a block', [padding], 'h.example. is not yours', 468],
+  ['no reason, fills a block', [padding], '', 468],
+  ['no Padding option is as long as it is', [], '', undefined],
+])('over TLS the reply to a padded update, with %s', async (_what, options, reason, bytes) => {
+  answerWith = Rcode.Refused
+  why = reason
+  const octets = await overTls(signedUpdate(0, { options }))
+  why = ''
+  const reply = decodeMessage(octets)
+  expect([reply.rcode, reply.additional.at(-1)?.type]).toEqual([Rcode.Refused, 250])
+  const isPadded = reply.opt?.options.some(({ code }) => code === padding.code)
+  expect([isPadded, isPadded ? octets.length : undefined]).toEqual([bytes !== undefined, bytes])
 })
