@@ -1,6 +1,7 @@
 // The reader's own account: its data, an authenticator app, sign-out.
 import { useState } from 'preact/hooks'
-import { send, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { send } from '../api/client.ts'
 import { unfollow } from '../api/live.ts'
 import { learnWho, me, signOut } from '../api/session.ts'
 import type { paths } from 'openapi-of-gslbd'
@@ -13,16 +14,13 @@ type Enrolment =
 
 export function Account() {
   const who = me.value
-  const [fault, setFault] = useState('')
+  const { fault, act } = useAct()
   if (!who) return null
-  const leave = async (isEverywhere: boolean): Promise<void> => {
-    try {
+  const leave = (isEverywhere: boolean) =>
+    act(async () => {
       await signOut(isEverywhere)
       unfollow()
-    } catch (error) {
-      setFault(sentence(error))
-    }
-  }
+    })
   return (
     <Page
       title="Your account"
@@ -72,16 +70,8 @@ export function Account() {
 function Totp({ isActive }: { isActive: boolean }) {
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null)
   const [code, setCode] = useState('')
-  const [fault, setFault] = useState('')
+  const { fault, act } = useAct()
   const form = useFirstField(enrolment)
-  const attempt = async (act: () => Promise<void>): Promise<void> => {
-    setFault('')
-    try {
-      await act()
-    } catch (error) {
-      setFault(sentence(error))
-    }
-  }
   const begin = async (): Promise<void> => {
     const { body } = await send('/api/v1/auth/totp/setup', { method: 'POST' })
     setEnrolment(body as Enrolment)
@@ -102,7 +92,7 @@ function Totp({ isActive }: { isActive: boolean }) {
         {!isActive && enrolment === null && (
           <div class="split">
             <p>With it a stolen password is not enough.</p>
-            <button type="button" onClick={() => void attempt(begin)}>
+            <button type="button" onClick={() => void act(begin)}>
               Set up
             </button>
           </div>
@@ -113,7 +103,7 @@ function Totp({ isActive }: { isActive: boolean }) {
             class="stack"
             onSubmit={(event) => {
               event.preventDefault()
-              void attempt(verify)
+              void act(verify)
             }}
           >
             <p>Scan this with your app, or type the secret, then enter the code it shows.</p>

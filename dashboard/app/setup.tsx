@@ -1,6 +1,7 @@
 // The first three steps on a new node: an account, a zone with its name server, a service.
 import { useState } from 'preact/hooks'
-import { send, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { send } from '../api/client.ts'
 import { follow } from '../api/live.ts'
 import { authConfig, learnWho, me, signIn } from '../api/session.ts'
 import { useFirstField } from '../parts/first-field.ts'
@@ -48,20 +49,11 @@ interface StepFormProps {
 }
 
 function StepForm({ word, act, onSkip, children }: StepFormProps) {
-  const [fault, setFault] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, fault, act: attempt } = useAct()
   const [tries, setTries] = useState(0)
   const form = useFirstField(tries)
   const submit = async (): Promise<void> => {
-    setBusy(true)
-    setFault('')
-    try {
-      await act()
-    } catch (error) {
-      setFault(sentence(error))
-      setTries(tries + 1)
-    }
-    setBusy(false)
+    if (!(await attempt(act))) setTries(tries + 1)
   }
   return (
     <form

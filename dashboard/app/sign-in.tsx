@@ -1,6 +1,6 @@
 // Signing in: password and code, single sign-on, and again when a session has ended.
 import { useState } from 'preact/hooks'
-import { sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
 import { authConfig, me, signIn } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { useFirstField } from '../parts/first-field.ts'
@@ -43,20 +43,14 @@ function SignInForm({ email: known = '' }: { email?: string }) {
   const [password, setPassword] = useState('')
   const [totpCode, setCode] = useState('')
   const [wantsCode, setWantsCode] = useState(false)
-  const [fault, setFault] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, fault, act } = useAct()
   const [tries, setTries] = useState(0)
   const form = useFirstField(tries)
   const submit = async (): Promise<void> => {
-    setBusy(true)
-    setFault('')
-    try {
+    const isTaken = await act(async () => {
       setWantsCode(await signIn({ email, password, totpCode }))
-    } catch (error) {
-      setFault(sentence(error))
-      setCode('')
-    }
-    setBusy(false)
+    })
+    if (!isTaken) setCode('')
     setTries((count) => count + 1)
   }
   return (

@@ -1,7 +1,8 @@
 // Shows the plan of a change: how answers would differ, name by name.
 import { useState } from 'preact/hooks'
 import type { paths } from 'openapi-of-gslbd'
-import { send, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { send } from '../api/client.ts'
 import { operations } from '../api/document.ts'
 import { Badge, Code, Fault, Loading } from '../parts/page.tsx'
 import { countOf } from '../parts/formats.ts'
@@ -22,20 +23,13 @@ export interface PlannedRequest {
 /** Started by hand: a plan takes seconds, and a tenant has one at a time. */
 export function Answers({ writes, word }: { writes: readonly PlannedRequest[]; word: string }) {
   const [plan, setPlan] = useState<Plan | null>(null)
-  const [fault, setFault] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, fault, act } = useAct()
   if (operations.value?.has('POST /api/v1/plan') !== true) return null
-  const ask = async (): Promise<void> => {
-    setBusy(true)
-    setFault('')
-    try {
+  const ask = () =>
+    act(async () => {
       const body = { requests: writes, health: 'now', limit: shownMax }
       setPlan((await send('/api/v1/plan', { method: 'POST', body })).body as Plan)
-    } catch (error) {
-      setFault(sentence(error))
-    }
-    setBusy(false)
-  }
+    })
   return (
     <div class="stack">
       {plan === null && (

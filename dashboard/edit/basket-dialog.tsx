@@ -1,6 +1,7 @@
 // The dialog of collected edits: what each writes, what all would do, and the one commit.
 import { useEffect, useState } from 'preact/hooks'
-import { Refusal, send, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { Refusal, send } from '../api/client.ts'
 import type { Answer } from '../api/client.ts'
 import { to } from '../parts/location.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -40,8 +41,7 @@ function useBasket() {
   const edits = basket.value
   const [review, setReview] = useState<Answer | null>(null)
   const [done, setDone] = useState<Answer | null>(null)
-  const [fault, setFault] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, fault, act } = useAct()
   const [overruns, setOverruns] = useState<ReadonlyMap<Collected, Overrun>>(new Map())
   const body = { requests: edits.map(requestOf) }
 
@@ -50,25 +50,19 @@ function useBasket() {
     const met = found.flatMap(([one, overrun]) => (overrun ? [[one, overrun] as const] : []))
     setOverruns(new Map(met))
   }
-  const ask = async (isDryRun: boolean, subject = ''): Promise<void> => {
-    setBusy(true)
-    setFault('')
-    try {
-      const answer = await send(path, { method: 'POST', body, isDryRun, subject })
-      if (isDryRun) setReview(answer)
-      else {
+  const ask = (isDryRun: boolean, subject = '') =>
+    act(async () => {
+      try {
+        const answer = await send(path, { method: 'POST', body, isDryRun, subject })
+        if (isDryRun) return setReview(answer)
         setDone(answer)
         basket.value = []
+      } catch (error) {
+        setReview(null)
+        if (error instanceof Refusal && [404, 412].includes(error.status)) await meet()
+        throw error
       }
-    } catch (error) {
-      setReview(null)
-      setFault(sentence(error))
-      const isOverrun = error instanceof Refusal && [404, 412].includes(error.status)
-      if (isOverrun) await meet().catch((other: unknown) => setFault(sentence(other)))
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   useEffect(() => {
     setOverruns(new Map())
     if (edits.length > 0) void ask(true)

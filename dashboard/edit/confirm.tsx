@@ -1,5 +1,6 @@
 // Asks before a deletion or an action, and names the consequences that the API reports.
 import { useEffect, useState } from 'preact/hooks'
+import { useAct } from '../api/act.ts'
 import { fill, send, sentence } from '../api/client.ts'
 import type { Operation } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -28,8 +29,7 @@ export function Confirm(parts: Confirming) {
   const { title, word, operation, ids, etag, onClose, onDone } = parts
   const [affected, setAffected] = useState<readonly string[]>([])
   const [effect, setEffect] = useState('')
-  const [fault, setFault] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, fault, setFault, act } = useAct()
   const [subject, setSubject] = useState('')
   const path = fill(operation.path, ids)
   const { method } = operation
@@ -43,17 +43,11 @@ export function Confirm(parts: Confirming) {
       (error: unknown) => setFault(sentence(error)),
     )
   }, [path])
-  const confirm = async (): Promise<void> => {
-    setBusy(true)
-    setFault('')
-    try {
+  const confirm = () =>
+    act(async () => {
       await send(path, { method, ifMatch: etag, subject })
       onDone()
-    } catch (error) {
-      setFault(sentence(error))
-      setBusy(false)
-    }
-  }
+    })
   const addToBasket = (): void => {
     const { current: before, readPath, part } = parts
     collect({ title, method, path, before, after: null, readPath, part, ifMatch: etag })

@@ -1,6 +1,7 @@
 // The editor of an object, in three steps: a form, the effect of the change, the commit.
 import { useRef, useState } from 'preact/hooks'
-import { Refusal, fill, send, sentence, typeOf } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { Refusal, fill, send, typeOf } from '../api/client.ts'
 import type { Answer } from '../api/client.ts'
 import type { Operation } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -55,41 +56,33 @@ function useChange(editing: Editing) {
   }))
   const [review, setReview] = useState<Review | null>(null)
   const [conflict, setConflict] = useState<Conflict | null>(null)
-  const [fault, setFault] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, fault, setFault, act } = useAct()
   const [subject, setSubject] = useState('')
   const [written, setWritten] = useState(nothingWritten)
   const path = fill(operation.path, ids)
   const body = bodyOf(operation, base.object, draft)
 
-  const ask = async (isDryRun: boolean): Promise<void> => {
-    setBusy(true)
-    setFault('')
-    try {
-      const { method } = operation
-      const answer = await send(path, { method, body, ifMatch: base.etag, isDryRun, subject })
-      if (!isDryRun) return onDone(answer)
-      const { warnings, affected, effect } = answer
-      const after = partOf(answer.body ?? {}, part) as Draft
-      setReview({ after, warnings, affected, effect })
-    } catch (error) {
-      const isOverrun = error instanceof Refusal && error.status === 412
-      if (isOverrun && readPath !== undefined) await meet(readPath)
-      else setFault(sentence(error))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const ask = (isDryRun: boolean) =>
+    act(async () => {
+      try {
+        const { method } = operation
+        const answer = await send(path, { method, body, ifMatch: base.etag, isDryRun, subject })
+        if (!isDryRun) return onDone(answer)
+        const { warnings, affected, effect } = answer
+        const after = partOf(answer.body ?? {}, part) as Draft
+        setReview({ after, warnings, affected, effect })
+      } catch (error) {
+        const isOverrun = error instanceof Refusal && error.status === 412
+        if (!isOverrun || readPath === undefined) throw error
+        await meet(readPath)
+      }
+    })
   const check = (wanted: Draft): Promise<string> =>
     refusalOf(operation, path, bodyOf(operation, base.object, wanted), base.etag)
   const meet = async (from: string): Promise<void> => {
-    try {
-      const { body: theirs, etag } = await send(from)
-      setReview(null)
-      setConflict({ theirs: partOf(theirs, part) as Draft, etag })
-    } catch (error) {
-      setFault(sentence(error))
-    }
+    const { body: theirs, etag } = await send(from)
+    setReview(null)
+    setConflict({ theirs: partOf(theirs, part) as Draft, etag })
   }
   const settle = (isMine: boolean): void => {
     if (conflict === null) return

@@ -1,7 +1,8 @@
 // Opens the dialogs of edits that the caller's role permits.
 import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
-import { send, fill, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { send, fill } from '../api/client.ts'
 import { readDocument } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Fault } from '../parts/page.tsx'
@@ -37,7 +38,7 @@ export interface Edits {
 export function useEdits(): Edits {
   const [editing, setEditing] = useState<Editing | null>(null)
   const [confirming, setConfirming] = useState<Confirming | null>(null)
-  const [fault, setFault] = useState('')
+  const { fault, setFault, act } = useAct()
   const close = (): void => {
     setEditing(null)
     setConfirming(null)
@@ -56,11 +57,8 @@ export function useEdits(): Edits {
     }
     return { operation, ids, from, found, onDone, title: edit.title, onClose: close }
   }
-  const attempt = (act: () => Promise<void>): void => {
-    act().catch((error: unknown) => setFault(sentence(error)))
-  }
   const edit = (wanted: Edit): void =>
-    attempt(async () => {
+    void act(async () => {
       const { from, found, ...parts } = await prepare(wanted)
       const { part = '' } = wanted
       const current = partOf(found?.body ?? null, part) as Editing['current']
@@ -71,7 +69,7 @@ export function useEdits(): Edits {
       setEditing({ ...parts, ...readPath, part, preset, current, etag: found?.etag ?? '' })
     })
   const confirm = (wanted: Edit & { readonly word: string }): void =>
-    attempt(async () => {
+    void act(async () => {
       const { found, from: readPath = '', ...parts } = await prepare(wanted)
       const { part = '', word } = wanted
       const current = partOf(found?.body ?? null, part) as Confirming['current']

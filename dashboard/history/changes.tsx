@@ -1,7 +1,8 @@
 // The history: commits of the configuration that changed something, newest first.
 import { useEffect, useState } from 'preact/hooks'
 import type { paths } from 'openapi-of-gslbd'
-import { read, send, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { read, send } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { Badge, Card, Empty, Fault, LoadState, Page, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
@@ -32,19 +33,15 @@ function CommitList({ first }: { first: readonly Commit[] }) {
   const authorOf = useAuthors()
   useEffect(() => setShown((before) => joined(first, before)), [first])
   const [isEnd, setEnd] = useState(first.length < pageSize)
-  const [fault, setFault] = useState('')
+  const { fault, act } = useAct()
   const last = shown.at(-1)
-  const more = async (): Promise<void> => {
-    setFault('')
-    try {
+  const more = () =>
+    act(async () => {
       const answer = await send(`${path}?limit=${pageSize}&cursor=${last?.commit ?? ''}`)
       const found = answer.body as readonly Commit[]
       setShown([...shown, ...found])
       setEnd(found.length === 0)
-    } catch (error) {
-      setFault(sentence(error))
-    }
-  }
+    })
   return (
     <>
       <ul class="plain lines">

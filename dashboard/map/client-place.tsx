@@ -1,6 +1,7 @@
 // Chooses the client of a trace by its country: on the map, or in the list.
 import { useState } from 'preact/hooks'
-import { read, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { read } from '../api/client.ts'
 import { placeOf, placesOfCountries } from './places.ts'
 import { WorldMap } from './world-map.tsx'
 import type { Mark } from './world-map.tsx'
@@ -17,18 +18,14 @@ interface PlaceProps {
 
 export function ClientPlace({ choose }: PlaceProps) {
   const [country, setCountry] = useState('')
-  const [fault, setFault] = useState('')
-  const pick = async (code: string): Promise<void> => {
-    setCountry(code)
-    setFault('')
-    if (code === '') return choose('')
-    try {
+  const { fault, act } = useAct()
+  const pick = (code: string) =>
+    act(async () => {
+      setCountry(code)
+      if (code === '') return choose('')
       const { subnet } = await read('/api/v1/simulate/clients/{country}', { country: code })
       choose(subnet)
-    } catch (error) {
-      setFault(sentence(error))
-    }
-  }
+    })
   return (
     <details class="client-place">
       <summary>Choose the client on the map</summary>

@@ -1,7 +1,8 @@
 // Shows why a client gets an answer, by name, client, time, and members assumed to be down.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { send, sentence } from '../api/client.ts'
+import { useAct } from '../api/act.ts'
+import { send } from '../api/client.ts'
 import { operations } from '../api/document.ts'
 import { allServices } from '../api/live.ts'
 import { curlOf } from '../edit/editor.tsx'
@@ -55,18 +56,15 @@ export function Trace() {
   const [health, setHealth] = useState<Health>({})
   const [now, setNow] = useState<Kept | null>(null)
   const [kept, setKept] = useState<Kept | null>(null)
-  const [fault, setFault] = useState('')
+  const { fault, act } = useAct()
   const body = bodyOf(question, health)
   const mayPick = operations.value?.has('GET /api/v1/simulate/clients/{country}') === true
   const ask = async (assumed: Health): Promise<void> => {
-    setFault('')
-    try {
+    const isAnswered = await act(async () => {
       if (beside !== '') setKept(await answerTo({ ...question, commit: beside }, assumed))
       setNow(await answerTo(question, assumed))
-    } catch (error) {
-      setFault(sentence(error))
-      setNow(null)
-    }
+    })
+    if (!isAnswered) setNow(null)
   }
   const assume = (assumed: Health): void => {
     setHealth(assumed)
