@@ -2,6 +2,8 @@
 import type { paths } from 'openapi-of-gslbd'
 import { Badge } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
+import { Table } from '../parts/virtual-table.tsx'
+import type { Column } from '../parts/virtual-table.tsx'
 
 export type Simulation =
   paths['/api/v1/simulate']['post']['responses'][200]['content']['application/json']
@@ -78,42 +80,30 @@ const tones: Readonly<Record<Member['standing'], Tone>> = {
   'below-min-healthy': 'bad',
 }
 
+const columns: readonly Column<Member>[] = [
+  {
+    name: 'Member',
+    show: ({ ipAddress, name }) => (
+      <>
+        <span class="mono">{ipAddress}</span>
+        {name !== '' && <span class="soft"> {name}</span>}
+      </>
+    ),
+  },
+  { name: 'Standing', show: ({ standing }) => <Badge tone={tones[standing]}>{standing}</Badge> },
+  { name: 'Weight', show: ({ weight }) => weight, isNumber: true },
+  { name: 'Priority', show: ({ priority }) => priority, isNumber: true, isExtra: true },
+  {
+    ...{ name: 'RTT', isNumber: true },
+    show: ({ rttMs }) => (rttMs === 0 ? '–' : `${rttMs.toFixed(1)} ms`),
+  },
+]
+
 export function SimulatedMembers({ service }: { service: Routed }) {
   return (
-    <div class="table-box" tabIndex={0} role="group" aria-label="Members of the pool">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Member</th>
-            <th scope="col">Standing</th>
-            <th scope="col" class="number">
-              Weight
-            </th>
-            <th scope="col" class="number extra">
-              Priority
-            </th>
-            <th scope="col" class="number">
-              RTT
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {service.members.map((member, i) => (
-            <tr key={i}>
-              <td>
-                <span class="mono">{member.ipAddress}</span>
-                {member.name !== '' && <span class="soft"> {member.name}</span>}
-              </td>
-              <td>
-                <Badge tone={tones[member.standing]}>{member.standing}</Badge>
-              </td>
-              <td class="number">{member.weight}</td>
-              <td class="number extra">{member.priority}</td>
-              <td class="number">{member.rttMs === 0 ? '–' : `${member.rttMs.toFixed(1)} ms`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      {...{ name: 'Members of the pool', columns, rows: service.members }}
+      keyOf={({ ipAddress, name }) => `${ipAddress} ${name}`}
+    />
   )
 }
