@@ -43,6 +43,20 @@ export class Refusal extends Error {
 /** True when a credential was refused during work: the user is asked to sign in again. */
 export const isSessionOver = signal(false)
 
+/** Each sign-in begins one. */
+let session = 0
+export const sessionNow = (): number => session
+
+export function beginSession(): void {
+  session++
+  isSessionOver.value = false
+}
+
+/** @param of what `sessionNow` said at the request: a late refusal is of an earlier session */
+export function endSession(of: number): void {
+  if (of === session) isSessionOver.value = true
+}
+
 /** How many calls the node has refused as forbidden: permissions may have changed. */
 export const forbidden = signal(0)
 
@@ -78,12 +92,13 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   const separator = path.includes('?') ? '&' : '?'
   const url = isDryRun ? `${path}${separator}dryRun=true` : path
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const own = sessionNow()
   const response = await ask(url, init)
   const found = await bodyOf(response)
   // A web page comes from a proxy in between, since the node sends data.
   const isPage = (response.headers.get('content-type') ?? '').startsWith('text/html')
   if (!response.ok) {
-    if (response.status === 401 && !path.startsWith('/api/v1/auth/')) isSessionOver.value = true
+    if (response.status === 401 && !path.startsWith('/api/v1/auth/')) endSession(own)
     if (response.status === 403) forbidden.value += 1
     throw new Refusal(response.status, found)
   }

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
-import { Refusal, firstRevisions, isSessionOver, send, sentence, read } from './client.ts'
+import { Refusal, endSession, firstRevisions, read, send, sentence, sessionNow } from './client.ts'
 import { forgetTrail, noteTrail } from './health-changes.ts'
 
 type Snapshot = paths['/api/v1/snapshot']['get']['responses'][200]['content']['application/json']
@@ -195,6 +195,7 @@ function open(token: string): void {
   const query = new URLSearchParams({ token, revision: revision.value })
   const opened = new WebSocket(`${scheme}://${location.host}/api/v1/ws?${query.toString()}`)
   socket = opened
+  const own = sessionNow()
   opened.onopen = () => {
     failures = 0
     link.value = 'live'
@@ -204,7 +205,7 @@ function open(token: string): void {
   opened.onclose = ({ code }) => {
     if (socket !== opened) return
     socket = null
-    if (code === 4401) isSessionOver.value = true
+    if (code === 4401) endSession(own)
     again()
   }
 }

@@ -1,7 +1,7 @@
 // Holds the signed-in user and the user's permissions.
 import { batch, computed, signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
-import { Refusal, isSessionOver, read, send, sentence } from './client.ts'
+import { Refusal, beginSession, read, send, sentence } from './client.ts'
 
 export type Me = paths['/api/v1/auth/me']['get']['responses'][200]['content']['application/json']
 type Config = paths['/api/v1/auth/config']['get']['responses'][200]['content']['application/json']
@@ -47,7 +47,7 @@ export async function learnWho(): Promise<void> {
     batch(() => {
       authConfig.value = config
       me.value = who
-      if (who !== null) isSessionOver.value = false
+      if (who !== null) beginSession()
     })
   } catch (error) {
     startFault.value = sentence(error)
