@@ -27,16 +27,15 @@ export async function manPage(): Promise<string> {
 }
 
 async function groupPart({ title, commands }: CommandGroup): Promise<string> {
-  const all = await Promise.all(Object.values(commands).map((load) => load()))
-  const parts = all.flatMap(({ name, summary, usage }) => [
+  const all = Object.entries(commands).map(async ([name, { summary, load }]) => [
     `.SS gslbd ${name}`,
     `${escaped(summary)}.`,
     '.PP',
     '.nf',
-    escaped(usage),
+    escaped((await load()).usage),
     '.fi',
   ])
-  return [`.SH ${title.toUpperCase()}`, ...parts].join('\n')
+  return [`.SH ${title.toUpperCase()}`, ...(await Promise.all(all)).flat()].join('\n')
 }
 
 /** Escapes a line: a leading dot or quote would be a command, and a dash would become a hyphen. */

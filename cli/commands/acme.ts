@@ -22,7 +22,6 @@ const options = { url: { type: 'string' }, json: { type: 'boolean', default: fal
 
 export const acme: Command = {
   name: 'acme',
-  summary: 'show the certificates of the ACME server, and how the next ones do',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

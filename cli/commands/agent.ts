@@ -21,7 +21,6 @@ control nodes of bundle.urls. It has no DNS port, repository, database or API bu
 
 export const agent: Command = {
   name: 'agent',
-  summary: 'run a node that only probes',
   usage,
   run: (args, io) => serve.run(['--role', 'agent', ...args], io),
 }

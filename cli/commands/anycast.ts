@@ -17,7 +17,6 @@ cannot be used; 2 wrong call.`
 
 export const anycast: Command = {
   name: 'anycast',
-  summary: 'ask for the announced routes of a node, or withdraw them',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, { settings: { type: 'string' } })

@@ -24,7 +24,6 @@ Exit codes: 0 done; 2 wrong call; 4 the key or the commit cannot be used.`
 
 export const attest: Command = {
   name: 'attest',
-  summary: 'vouch for commits that are not signed by their author',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

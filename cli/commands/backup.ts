@@ -32,7 +32,6 @@ Exit codes: 0 whole; 1 not taken, or without the repository; 2 wrong call.`
 
 export const backup: Command = {
   name: 'backup',
-  summary: 'write all that a control node is made of to one file',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

@@ -24,7 +24,6 @@ const actions = ['inspect', 'verify', 'dump'] as const
 
 export const bundle: Command = {
   name: 'bundle',
-  summary: 'inspect, verify or dump a bundle file',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, { trust: { type: 'string', multiple: true } })

@@ -15,7 +15,6 @@ Exit codes: 0 a node takes them; 1 mistakes were found; 2 wrong call.`
 
 export const checkSettings: Command = {
   name: 'check-settings',
-  summary: 'check gslbd.yaml before a node is started with it',
   usage,
   async run(args, io) {
     const { positionals } = commandLine(args, {})

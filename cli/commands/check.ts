@@ -49,7 +49,6 @@ const options = {
 
 export const check: Command = {
   name: 'check',
-  summary: 'check a configuration directory',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

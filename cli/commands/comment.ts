@@ -51,7 +51,6 @@ type Values = ValuesOf<typeof options>
 
 export const comment: Command = {
   name: 'comment',
-  summary: 'post a review as a comment and a status',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

@@ -33,7 +33,6 @@ Exit codes: 0 written; 1 errors in the configuration; 2 wrong call, unreadable o
 
 export const compile: Command = {
   name: 'compile',
-  summary: 'compile a configuration directory into a bundle',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

@@ -1,7 +1,7 @@
 // `gslbd completion`: what a shell needs to complete the commands and options of gslbd.
 import { completedOf, completions, shells } from '#cli/terminal/completion.ts'
 import { commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command } from '#system/process/command.ts'
+import type { Command, CommandEntry } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd completion SHELL
 
@@ -14,11 +14,8 @@ Prints the completion of gslbd for bash, zsh or fish. To have it in every shell:
 Exit codes: 0 printed; 2 wrong call.`
 
 /** @param commands all of them, this one, too */
-export const completionOf = (
-  commands: Readonly<Record<string, () => Promise<Command>>>,
-): Command => ({
+export const completionOf = (commands: Readonly<Record<string, CommandEntry>>): Command => ({
   name: 'completion',
-  summary: 'print the completion for bash, zsh or fish',
   usage,
   async run(args, io) {
     const { positionals } = commandLine(args, {})
@@ -26,9 +23,10 @@ export const completionOf = (
     if (shell === undefined || positionals.length !== 1) {
       throw new UsageError(`name one of ${shells.join(', ')}`)
     }
-    const all = await Promise.all(Object.values(commands).map((load) => load()))
-    const completed = all.map((one) => completedOf(one.name, one.summary, one.usage))
-    io.out(completions[shell](completed))
+    const completed = Object.entries(commands).map(async ([name, { summary, load }]) =>
+      completedOf(name, summary, (await load()).usage),
+    )
+    io.out(completions[shell](await Promise.all(completed)))
     return Exit.Ok
   },
 })

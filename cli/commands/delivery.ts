@@ -23,7 +23,6 @@ const options = { url: { type: 'string' }, json: { type: 'boolean', default: fal
 
 export const delivery: Command = {
   name: 'delivery',
-  summary: 'show how far a change has come in the fleet; pause, promote or abort it',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

@@ -64,8 +64,6 @@ const options = {
 
 export const dnssec: Command = {
   name: 'dnssec',
-  summary:
-    'make, import or roll keys of signed zones, print their DS records and what they wait for',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

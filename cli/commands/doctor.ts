@@ -34,7 +34,6 @@ const patienceMs = 5_000
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'look for what keeps a node from working here, and say what to do',
   usage,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })

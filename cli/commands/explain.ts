@@ -13,7 +13,6 @@ taken, such as Unsigned; without CODE, lists them all.`
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'explain a diagnostic, or the reason for which a commit is held',
   usage,
   async run(args, io) {
     const { positionals } = commandLine(args, {})

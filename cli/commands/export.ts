@@ -61,7 +61,6 @@ const options = {
 
 export const exportCommand: Command = {
   name: 'export',
-  summary: 'print a zone, or the response rules, as a zone file',
   usage,
   run: async (args, io) => {
     const { positionals, values } = commandLine(args, options)

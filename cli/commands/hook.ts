@@ -18,7 +18,6 @@ Exit codes: 0 the push may go on; 1 it is refused; 3 it is beyond a guardrail; 2
 
 export const hook: Command = {
   name: 'hook',
-  summary: 'judge a push before git takes it (run by git)',
   usage,
   async run(args, io) {
     const { positionals } = commandLine(args, {})

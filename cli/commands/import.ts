@@ -49,7 +49,6 @@ interface Options {
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'turn a zone of another server into configuration',
   usage,
   run: (args, io) => {
     const { positionals, values } = commandLine(args, {

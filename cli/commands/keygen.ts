@@ -18,7 +18,6 @@ An existing file is never overwritten.`
 
 export const keygen: Command = {
   name: 'keygen',
-  summary: 'make a key for signing configuration commits',
   usage,
   async run(args, io) {
     const { values } = parseArgs({

@@ -60,7 +60,6 @@ const options = {
 
 export const license: Command = {
   name: 'license',
-  summary: "make a vendor's key, issue a licence with it, show one",
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

@@ -50,7 +50,6 @@ const options = {
 
 export const lint: Command = {
   name: 'lint',
-  summary: 'say what no query has used, and which TTLs do not fit',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

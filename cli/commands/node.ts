@@ -35,7 +35,6 @@ const options = {
 
 export const node: Command = {
   name: 'node',
-  summary: 'list the nodes that pull, and make their credentials',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

@@ -87,7 +87,6 @@ const instantsMax = 24
 
 export const planCommand: Command = {
   name: 'plan',
-  summary: 'say which clients get another answer after a change',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

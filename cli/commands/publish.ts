@@ -56,7 +56,6 @@ type Values = ValuesOf<typeof options>
 
 export const publish: Command = {
   name: 'publish',
-  summary: 'write the bundle for a web server, from which nodes pull it',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

@@ -36,7 +36,6 @@ const planMs = 65_000
 
 export const push: Command = {
   name: 'push',
-  summary: 'show and apply pushes of zones to other servers',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

@@ -18,7 +18,6 @@ Exit codes: 0 all was read; 1 a file cannot be read, or not to its end; 2 wrong 
 
 export const queryLogCommand: Command = {
   name: 'query-log',
-  summary: 'print the queries that a node has logged',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

@@ -31,7 +31,6 @@ const signs = { create: '+', update: '~', delete: '-' } as const
 
 export const redirectsCommand: Command = {
   name: 'redirects',
-  summary: 'compare the servers that get redirects with the configuration',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, { settings: { type: 'string' } })

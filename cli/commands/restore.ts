@@ -54,7 +54,6 @@ interface Options {
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'bring a node back from a backup',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

@@ -33,7 +33,6 @@ Exit codes: 0 a node would accept it; 1 errors; 2 wrong call; 3 beyond a guardra
 
 export const review: Command = {
   name: 'review',
-  summary: 'check and plan a change for its reviewers',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

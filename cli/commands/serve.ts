@@ -40,7 +40,6 @@ announces its addresses withdraws them first, and waits for anycast.drain beside
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'run a node',
   usage,
   run: async (args: readonly string[], io: Io): Promise<Exit> => {
     const { values } = parseArgs({

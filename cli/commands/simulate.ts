@@ -73,7 +73,6 @@ type Values = ValuesOf<typeof options>
 
 export const simulateCommand: Command = {
   name: 'simulate',
-  summary: 'say what would be answered, and why',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

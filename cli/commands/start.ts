@@ -31,7 +31,6 @@ runs on a machine at a time.
 
 export const start: Command = {
   name: 'start',
-  summary: 'try it: a node with an example, on this machine only',
   usage,
   run: async (args: readonly string[], io: Io): Promise<Exit> => {
     const { values } = parseArgs({

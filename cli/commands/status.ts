@@ -37,7 +37,6 @@ const none = (): string => ''
 
 export const status: Command = {
   name: 'status',
-  summary: 'show health, commits, bundle and nodes, as a node sees them',
   usage,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })

@@ -29,7 +29,6 @@ const statusPath = '/api/v1/gitops/status'
 
 export const sync: Command = {
   name: 'sync',
-  summary: 'have a node look at its branch now, and print its verdict',
   usage,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })

@@ -35,7 +35,6 @@ const formats = ['text', 'json', 'junit'] as const
 
 export const test: Command = {
   name: 'test',
-  summary: 'ask the policy tests of a configuration directory',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

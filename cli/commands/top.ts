@@ -35,7 +35,6 @@ const options = {
 
 export const top: Command = {
   name: 'top',
-  summary: 'show what a node answers now, again and again',
   usage,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })

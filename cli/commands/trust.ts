@@ -46,7 +46,6 @@ interface Options {
 
 export const trust: Command = {
   name: 'trust',
-  summary: 'list or extend the keys whose commits are accepted',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

@@ -33,7 +33,6 @@ Exit codes: 0 all are; 2 wrong call, or a commit that is not there; 4 one is not
 
 export const verify: Command = {
   name: 'verify',
-  summary: 'check the signatures of the commits of a change',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, {

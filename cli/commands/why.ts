@@ -86,7 +86,6 @@ type Values = ValuesOf<typeof options>
 
 export const why: Command = {
   name: 'why',
-  summary: 'say what was answered at an instant of the past, and why; replay a query log',
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)

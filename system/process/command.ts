@@ -54,11 +54,17 @@ export function variable(env: Io['env'], name: string): string | undefined {
 
 export interface Command {
   readonly name: string
-  /** Summary for `gslbd help`, one line. */
-  readonly summary: string
   /** The whole usage text, options included. */
   readonly usage: string
   readonly run: (args: readonly string[], io: Io) => Promise<Exit>
+}
+
+/** A row of the table of commands. */
+export interface CommandEntry {
+  /** One line for `gslbd help`, which loads no command. */
+  readonly summary: string
+  /** Loaded on demand: `gslbd check` must not load sockets. */
+  readonly load: () => Promise<Command>
 }
 
 /** Thrown by a command for a wrong call; `main` prints it with the usage and exits 2. */

@@ -27,7 +27,11 @@ interface Part {
 }
 
 async function partOf({ title, commands }: CommandGroup): Promise<Part> {
-  const all = await Promise.all(Object.values(commands).map((load) => load()))
+  const loaded = Object.entries(commands).map(async ([name, { summary, load }]) => {
+    const { usage } = await load()
+    return { name, summary, usage }
+  })
+  const all = await Promise.all(loaded)
   const rows = all.map(
     ({ name, summary }) => `| [\`gslbd ${name}\`](#gslbd-${name}) | ${summary} |`,
   )
