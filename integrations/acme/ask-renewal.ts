@@ -1,8 +1,10 @@
 // Asks a CA when it wants a certificate to be renewed. RFC 9773.
+import type { IncomingHttpHeaders } from 'node:http'
 import { fieldsOf } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { CaTransport, waitOf } from './ca-transport.ts'
+import { retryAfterMs } from '#integrations/http/json-client.ts'
+import { CaTransport } from './ca-transport.ts'
 import type { CaProblem } from './ca-transport.ts'
 import { certificateId } from './certificate-id.ts'
 import { readWindow } from './renewal-window.ts'
@@ -30,7 +32,7 @@ export type AskRenewal = (question: RenewalQuestion) => Promise<Result<RenewalAn
 interface Answer {
   readonly data: unknown
   readonly status: number
-  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly headers: IncomingHttpHeaders
 }
 
 export const askRenewal: AskRenewal = async ({ directory, chain, ca, signal, nowMs }) => {
@@ -49,7 +51,7 @@ export const askRenewal: AskRenewal = async ({ directory, chain, ca, signal, now
     const [startMs, endMs] = [window.startMs + aheadMs, window.endMs + aheadMs]
     return ok({
       window: { ...window, startMs, endMs },
-      retryAfterMs: waitOf(headers['retry-after'], nowMs()),
+      retryAfterMs: retryAfterMs(headers, nowMs()),
     })
   } catch (error) {
     return err(transport.problem ?? { ...away, message: (error as Error).message })

@@ -2,10 +2,9 @@
 // the authorities of the settings. It takes what the client would throw away: what kind of fault a
 // CA says, until when it wants to be left alone, and what time it has.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { Mutex } from '#lib/mutex.ts'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { askAny, retryAfterMs } from '#integrations/http/json-client.ts'
+import type { JsonRequest } from '#integrations/http/json-client.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { version } from '#lib/version.ts'
 import { acmeRequests } from './acme-client.ts'
@@ -65,63 +64,38 @@ export class CaTransport {
   }
 
   async #exchange(request: AcmeRequest): Promise<unknown> {
-    const url = new URL(request.url ?? '')
-    let answer: { readonly response: IncomingMessage; readonly text: string }
-    try {
-      answer = await this.#ask(url, request)
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException
-      const isLate = (error as Error).name === 'TimeoutError'
-      const why = isLate ? `no answer within ${transportLimits.timeoutMs / 1_000} s` : code
-      throw this.#fail('away', `${url.host} cannot be asked: ${why ?? message}`, null)
-    }
-    const { response, text } = answer
+    const { host, protocol } = new URL(request.url ?? '')
+    if (protocol !== 'https:') throw this.#fail('away', `${host} is not asked without TLS`, null)
+    const asked = await askAny(this.#requestOf(request), transportLimits.timeoutMs)
+    if (!asked.ok) throw this.#fail('away', asked.error, null)
+    const { response, text } = asked.value
     const { statusCode = 0, statusMessage = '', headers } = response
     this.#noteTime(headers.date)
     const data = /json/.test(headers['content-type'] ?? '') ? parseJson(text) : text
     this.#noteProblem(data)
-    const retryAfterMs = waitOf(headers['retry-after'], this.#parts.nowMs())
+    const waitMs = retryAfterMs(headers, this.#parts.nowMs())
     const type = wordOf(fieldsOf(data)['type'])
     if (statusCode === 429 || type === 'rateLimited') {
-      throw this.#fail('rateLimited', said(data) ?? 'it limits rates', retryAfterMs)
+      throw this.#fail('rateLimited', said(data) ?? 'it limits rates', waitMs)
     }
     if (statusCode >= 500 || (statusCode >= 300 && type === null)) {
       const what = said(data) ?? `it answered ${statusCode}`
-      throw this.#fail(type ?? 'away', `${url.host}: ${what}`, retryAfterMs)
+      throw this.#fail(type ?? 'away', `${host}: ${what}`, waitMs)
     }
     return { data, status: statusCode, statusText: statusMessage, headers, config: request }
   }
 
-  async #ask(url: URL, request: AcmeRequest): Promise<{ response: IncomingMessage; text: string }> {
+  #requestOf({ url = '', method = 'get', data }: AcmeRequest): JsonRequest {
     const { ca, signal } = this.#parts
-    const ends = AbortSignal.any([signal, AbortSignal.timeout(transportLimits.timeoutMs)])
-    const content = typeof request.data === 'string' ? request.data : undefined
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const sent = httpsRequest(url, {
-      method: (request.method ?? 'get').toUpperCase(),
-      ...{ signal: ends, agent: false },
-      ...(ca === undefined ? {} : { ca }),
+    return {
+      ...{ url, method: method.toUpperCase() as JsonRequest['method'], signal },
       headers: {
         'user-agent': `gslbd/${version} acme-client`,
         accept: 'application/json, */*',
-        ...(content === undefined
-          ? {}
-          : {
-              'content-type': 'application/jose+json',
-              'content-length': Buffer.byteLength(content),
-            }),
       },
-    })
-    sent.once('response', resolve).on('error', reject)
-    sent.end(content)
-    try {
-      const response = await promise
-      const octets = await boundedBytes(response, transportLimits.bodyBytesMax)
-      return { response, text: Buffer.from(octets).toString('utf8') }
-    } catch (error) {
-      throw ends.aborted && !signal.aborted ? ends.reason : error
-    } finally {
-      sent.destroy()
+      ...(typeof data === 'string' ? { body: data, bodyType: 'application/jose+json' } : {}),
+      ...(ca === undefined ? {} : { tls: { ca } }),
+      bytesMax: transportLimits.bodyBytesMax,
     }
   }
 
@@ -169,11 +143,3 @@ const shown = (text: string): string =>
     .replaceAll(/[^ -~]+/g, ' ')
     .slice(0, transportLimits.messageMax)
     .replace(/\.+$/, '')
-
-/** RFC 9110 section 10.2.3: seconds, or a date. */
-export function waitOf(header: string | undefined, nowMs: number): number | null {
-  if (header === undefined) return null
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
-  const atMs = Date.parse(header)
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs)
-}

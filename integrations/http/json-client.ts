@@ -1,5 +1,5 @@
 // Asks an HTTP API of another server for JSON, or for any text, in bounded time and memory.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { boundedBytes, boundedLines } from '#lib/bounded-body.ts'
@@ -11,7 +11,7 @@ const { request: httpRequest } = process.getBuiltinModule('node:http')
 
 export interface JsonRequest {
   readonly url: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   /** The type of a body that is a text; left out: it is JSON. */
@@ -86,6 +86,25 @@ export async function askLines<T>(
   if (!answer.ok) return answer
   if ('taken' in answer.value) return ok(answer.value.taken)
   return answer.value.ok ? ok(answer.value.value.status) : answer.value
+}
+
+/**
+ * How long the server wants to be left alone: seconds, or a date, which counts by its own clock.
+ * RFC 9110 section 10.2.3.
+ *
+ * @param nowMs where it does not say its time
+ *
+ * @returns null: it does not say
+ */
+export function retryAfterMs(
+  { 'retry-after': text, date = '' }: IncomingHttpHeaders,
+  nowMs: number,
+): number | null {
+  if (text === undefined) return null
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
+  const theirMs = Date.parse(date)
+  const leftMs = Date.parse(text) - (Number.isNaN(theirMs) ? nowMs : theirMs)
+  return Number.isNaN(leftMs) ? null : Math.max(0, leftMs)
 }
 
 function jsonOf(asked: JsonRequest, { response, text }: AnyAnswer): Result<JsonAnswer, string> {

@@ -1,12 +1,11 @@
 // Writes redirects as rulesets in the zones of a CDN, in the form of Cloudflare.
-import { isDeepStrictEqual } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { askJson } from '#integrations/http/json-client.ts'
 import type { JsonAnswer, JsonRequest } from '#integrations/http/json-client.ts'
 import { baseOf, isMark } from './rule.ts'
 import type { PushedRedirect } from './rule.ts'
-import { changesOf, writeEach } from './target.ts'
+import { changesOf, hasAll, writeEach } from './target.ts'
 import type { Change, RedirectTarget } from './target.ts'
 
 export interface CdnZoneSettings {
@@ -108,14 +107,8 @@ async function readZone(
     const { description, id } = rule
     if (isMark(description)) there.set(description, { id: String(id), rule })
   }
-  const changes = changesOf(wanted, there, (one, { rule }) => isSame(one, rule))
+  const changes = changesOf(wanted, there, (one, { rule }) => hasAll(rule, ruleOf(one)))
   return ok({ zoneId, rulesetId, wanted, there, changes })
-}
-
-/** Compares known fields only, since the CDN adds others. */
-function isSame(one: PushedRedirect, rule: Readonly<Record<string, unknown>>): boolean {
-  const mine = ruleOf(one)
-  return Object.entries(mine).every(([key, value]) => isDeepStrictEqual(rule[key], value))
 }
 
 /** A request for each rule, so that foreign ones are never sent. */

@@ -1,5 +1,4 @@
 // Writes redirects as HTTPRoutes of the Kubernetes Gateway API.
-import { isDeepStrictEqual } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { askJson } from '#integrations/http/json-client.ts'
@@ -8,7 +7,7 @@ import { kubernetesAccess } from '#integrations/http/kubeconfig.ts'
 import type { KubernetesAccess } from '#integrations/http/kubeconfig.ts'
 import { isMark, patternOf } from './rule.ts'
 import type { PushedRedirect } from './rule.ts'
-import { changesOf, writeEach } from './target.ts'
+import { changesOf, hasAll, writeEach } from './target.ts'
 import type { Change, RedirectTarget } from './target.ts'
 
 export interface GatewaySettings {
@@ -60,7 +59,9 @@ export function createGateway(settings: GatewaySettings, env: NodeJS.ProcessEnv)
         }
         next = metadata?.continue === '' ? undefined : metadata?.continue
       }
-      const changes = changesOf(wanted, there, (one, route) => isSame(specOf(one, settings), route))
+      const changes = changesOf(wanted, there, (one, { spec }) =>
+        hasAll(spec, specOf(one, settings)),
+      )
       const byMark = new Map(wanted.map((one) => [one.mark, one]))
       return ok({
         changes,
@@ -139,11 +140,6 @@ function specOf(
       },
     ],
   }
-}
-
-/** Ignores additional fields at the top, which may be the server's defaults. */
-function isSame(spec: Readonly<Record<string, unknown>>, route: HttpRoute): boolean {
-  return Object.entries(spec).every(([key, value]) => isDeepStrictEqual(route.spec[key], value))
 }
 
 function caller({ server, credentials }: KubernetesAccess, signal: AbortSignal) {

@@ -1,5 +1,6 @@
 // Defines the interface of a server that gets redirects: reads its redirects, and changes what
 // differs.
+import { isDeepStrictEqual } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { PushedRedirect } from './rule.ts'
@@ -33,6 +34,13 @@ export interface RedirectTarget {
     wanted: readonly PushedRedirect[],
     signal: AbortSignal,
   ) => Promise<Result<Plan, string>>
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Whether the server has all fields as they are wanted; it may add others, such as defaults. */
+export function hasAll(there: Fields, wanted: Fields): boolean {
+  return Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(there[key], value))
 }
 
 /** Failures in a row after which a server is left alone until the next round. */

@@ -2,7 +2,7 @@
 // says that they come too fast. One for all targets that share the limit.
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askAny, httpLimits } from '#integrations/http/json-client.ts'
+import { askAny, httpLimits, retryAfterMs } from '#integrations/http/json-client.ts'
 import type { JsonRequest } from '#integrations/http/json-client.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -19,10 +19,10 @@ export interface TextAnswer {
 export interface Waits {
   /** Rejects when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>
 }
 
-export const realWaits = (clock: Pick<Clock, 'monotonicMs'>): Waits => ({
+export const realWaits = (clock: Waits['clock']): Waits => ({
   wait: async (ms, signal) => await sleep(ms, undefined, { signal }),
   clock,
 })
@@ -58,7 +58,8 @@ export class PacedRequests {
       const { response, text } = asked.value
       const answer = { status: response.statusCode ?? 0, headers: response.headers, text }
       if (!isThrottled(answer) || tried === tries) return ok(answer)
-      const pauseMs = retryAfterMs(answer) ?? firstMs * 2 ** (tried - 1)
+      const askedMs = retryAfterMs(answer.headers, this.#waits.clock.nowMs())
+      const pauseMs = askedMs ?? firstMs * 2 ** (tried - 1)
       if (pauseMs > throttleLimits.mostMs) return ok(answer)
       // All that share the limit wait.
       this.#nextMs = Math.max(this.#nextMs, this.#waits.clock.monotonicMs() + pauseMs)
@@ -77,13 +78,4 @@ export class PacedRequests {
       return false
     }
   }
-}
-
-/** Seconds, or a date, which counts from the server's own clock. RFC 9110 section 10.2.3. */
-function retryAfterMs({ headers }: TextAnswer): number | undefined {
-  const text = headers['retry-after']
-  if (text === undefined) return undefined
-  if (/^\d{1,6}$/.test(text)) return Number(text) * 1_000
-  const left = Date.parse(text) - Date.parse(headers.date ?? '')
-  return Number.isNaN(left) ? undefined : Math.max(0, left)
 }

@@ -36,7 +36,7 @@ function waits() {
       waited.push(ms)
       nowMs += ms
     },
-    clock: { monotonicMs: () => nowMs },
+    clock: { nowMs: () => 0, monotonicMs: () => nowMs },
   }
 }
 
