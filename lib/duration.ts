@@ -1,4 +1,4 @@
-// Parses durations of the settings: `30s`, `24h`, `1h30m`, `"0"`.
+// Parses and prints durations of the settings: `30s`, `24h`, `1h30m`, `"0"`.
 import { err, ok } from './result.ts'
 import type { Result } from './result.ts'
 
@@ -24,4 +24,10 @@ export function parseDuration(text: string): Result<number, string> {
   for (const [, amount, unit] of text.matchAll(part))
     totalMs += Number(amount) * (unitMs[unit ?? ''] ?? 0)
   return ok(totalMs)
+}
+
+/** Prints it in the largest unit of which it is a whole number. */
+export function durationText(ms: number): string {
+  const unit = ['d', 'h', 'm', 's'].find((one) => ms >= unitMs[one]! && ms % unitMs[one]! === 0)
+  return unit === undefined ? `${ms}ms` : `${ms / unitMs[unit]!}${unit}`
 }

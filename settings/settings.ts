@@ -232,11 +232,7 @@ function place(settings: Record<string, unknown>, row: SettingRow, value: unknow
 }
 
 /** The value in effect; for a duration, in milliseconds. */
-export function settingValueOf(settings: Settings, row: SettingRow): unknown {
-  return settled(settings, row)
-}
-
-function settled(settings: Settings, row: SettingRow): unknown {
+export function settled(settings: Settings, row: SettingRow): unknown {
   let section: unknown = settings
   for (const name of row.path.slice(0, -1)) section = (section as Record<string, unknown>)[name]
   return (section as Record<string, unknown>)[settledName(row)]

@@ -3,10 +3,10 @@ import { isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import { unreachable } from '#lib/assert.ts'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
-import { parseDuration } from '#lib/duration.ts'
+import { durationText, parseDuration } from '#lib/duration.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import { checkOf } from '#schemas/checks.ts'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean, suggest } from '#lib/suggest.ts'
 import { nameLengthMax, namePattern } from '#settings/forms/forms.ts'
 import type { SettingLeaf } from '#settings/forms/forms.ts'
 import { entryAt, misfitsOf } from './misfits.ts'
@@ -55,8 +55,7 @@ export function problemsOf(
 }
 
 function misfitOfAll({ key, leaf }: SettingRow, value: unknown): string {
-  const near = leaf.enum === undefined ? undefined : suggest(String(value), leaf.enum)
-  const hint = near === undefined ? '' : `; did you mean "${near}"?`
+  const hint = didYouMean(String(value), leaf.enum ?? [])
   const found = leaf['x-secret'] === true ? 'not of the right form' : shown(value)
   return `${key} is ${found}, write ${expected(leaf)}${hint}`
 }
@@ -241,16 +240,4 @@ function shown(value: unknown): string {
   if (value === null) return 'empty'
   if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`
   return 'a mapping'
-}
-
-function durationText(ms: number): string {
-  for (const [unitMs, unit] of [
-    [86_400_000, 'd'],
-    [3_600_000, 'h'],
-    [60_000, 'm'],
-    [1_000, 's'],
-  ] as const) {
-    if (ms >= unitMs && ms % unitMs === 0) return `${ms / unitMs}${unit}`
-  }
-  return `${ms}ms`
 }

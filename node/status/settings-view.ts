@@ -1,11 +1,11 @@
 // Implements the API's port to the settings of this node: values and their origin, with secrets
 // hidden.
 import type { NodeSetting, NodeSettings } from '#ports/node-settings.ts'
-import { changedSettings, overrides, settingValueOf } from '#settings/settings.ts'
+import { changedSettings, overrides, settled } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { settingRows } from '#settings/schema.ts'
 import type { SettingRow } from '#settings/schema.ts'
-import { parseDuration } from '#lib/duration.ts'
+import { durationText } from '#lib/duration.ts'
 
 const hidden = '***'
 
@@ -30,7 +30,7 @@ function shown(settings: Settings, row: SettingRow, isPending: boolean): NodeSet
   const isSecret = leaf['x-secret'] === true
   return {
     key,
-    value: shownValue(settingValueOf(settings, row), isSecret, leaf['x-kind'] === 'duration'),
+    value: shownValue(settled(settings, row), isSecret, leaf['x-kind'] === 'duration'),
     source,
     origin: originOf(settings, key, source),
     isSecret,
@@ -56,7 +56,7 @@ function originOf(settings: Settings, key: string, source: NodeSetting['source']
 function shownValue(value: unknown, isSecret: boolean, isDuration: boolean): unknown {
   if (value === undefined || value === null) return null
   if (isSecret) return value === '' ? '' : hidden
-  if (isDuration) return durationText(value as number)
+  if (isDuration) return value === 0 ? '0' : durationText(value as number)
   return withoutPasswords(value)
 }
 
@@ -68,18 +68,4 @@ function withoutPasswords(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [name, withoutPasswords(one)]),
   )
-}
-
-const units = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'm'],
-  [1_000, 's'],
-] as const
-
-/** Formats a duration as the file of settings takes it. */
-function durationText(ms: number): string {
-  const unit = units.find(([unitMs]) => ms >= unitMs && ms % unitMs === 0)
-  const text = unit === undefined ? (ms === 0 ? '0' : `${ms}ms`) : `${ms / unit[0]}${unit[1]}`
-  return parseDuration(text).ok ? text : String(ms)
 }
