@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean } from '#lib/suggest.ts'
 import { budgetLines, judge, readBudgets } from './budget.ts'
 import type { BenchContext, Benchmark, Figure, Report } from './report.ts'
 import { writeResults } from './results-page.ts'
@@ -50,8 +50,7 @@ function choose(wanted: readonly string[]): readonly Benchmark[] | undefined {
   const names = benchmarks.map(({ name }) => name)
   const unknown = wanted.find((name) => !names.includes(name))
   if (unknown !== undefined) {
-    const near = suggest(unknown, names)
-    const hint = near === undefined ? '' : `; did you mean "${near}"?`
+    const hint = didYouMean(unknown, names)
     process.stderr.write(`there is no benchmark "${unknown}"${hint}\n\n${usage}`)
     return undefined
   }

@@ -33,7 +33,6 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   'http/handshake': ['unit/api/server'],
   'import/fields': ['unit/import/sources.test.ts', 'unit/import/cases.test.ts'],
   'journal/format': ['unit/journal/journal.test.ts', 'property/journal.test.ts'],
-  'judge/clients': ['unit/judge/plan/cuts.test.ts', 'unit/judge/plan/traffic.test.ts'],
   'judge/document': ['unit/cli/plan.test.ts', 'unit/judge/plan/listed.test.ts'],
   'judge/effects': ['unit/judge/plan/quick-effect.test.ts', 'unit/cli/review.test.ts'],
   'judge/policy-tests': ['unit/cli/policy-tests.test.ts', 'e2e/policy-tests.test.ts'],

@@ -1,12 +1,12 @@
 // `gslbd backup`: takes a backup of this machine's control node, which may run.
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { atMostOne, commandLine, Exit, needed } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
-import { holderOf, openDataDir } from '#process/data/data-dir.ts'
+import { checkNodeKey, holding } from '#cli/files/data-dir.ts'
+import { holderOf } from '#process/data/data-dir.ts'
 import { askForBackup } from '#node/stores/backup-socket.ts'
 import { Backups } from '#node/stores/backups.ts'
 import type { AskedBackup } from '#node/stores/backups.ts'
@@ -42,8 +42,7 @@ export const backup: Command = {
     const { settings: settingsFile, ...flags } = values
     const settings = settingsFor(io, settingsFile, flags)
     io.progress?.('taking a backup')
-    const taken = await take(settings, file === undefined ? '' : resolve(file))
-    const { path, rows, missing } = needed(taken)
+    const { path, rows, missing } = await take(settings, file === undefined ? '' : resolve(file))
     io.out(`${path}\n`)
     io.err(`${rows} rows; keep it where you keep secrets: it has private keys\n`)
     for (const sentence of missing) io.err(`gslbd backup: ${sentence}\n`)
@@ -51,8 +50,8 @@ export const backup: Command = {
   },
 }
 
-/** Asks the node if one runs. Errors: a sentence. */
-async function take(settings: Settings, path: string): Promise<Result<AskedBackup, string>> {
+/** Asks the node if one runs. */
+async function take(settings: Settings, path: string): Promise<AskedBackup> {
   const { dataDir } = settings
   const holder = holderOf(dataDir)
   if (holder !== undefined) {
@@ -60,13 +59,10 @@ async function take(settings: Settings, path: string): Promise<Result<AskedBacku
     const silent =
       `process ${holder} has ${dataDir} and takes no backup: it is starting or no control node, ` +
       'or this is another user'
-    return asked ?? err(silent)
+    return needed(asked ?? err(silent))
   }
-  if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
-    return err(`${dataDir} holds no key of a node; name the data directory with --data-dir`)
-  }
-  const held = openDataDir(dataDir)
-  return held.ok ? takeHere(settings, path).finally(held.value.release) : held
+  checkNodeKey(dataDir, Exit.ErrorsFound)
+  return needed(await holding(dataDir, Exit.ErrorsFound, () => takeHere(settings, path)))
 }
 
 /** Backs up a node that does not run. */

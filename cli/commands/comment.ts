@@ -15,7 +15,7 @@ import {
 import type { Command, ValuesOf } from '#system/process/command.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { askJson } from '#integrations/http/json-client.ts'
 import { github } from '#cli/review/github.ts'
 import { gitlab } from '#cli/review/gitlab.ts'
 
@@ -131,23 +131,10 @@ const patienceMs = 20_000
 const bytesMax = 8 * 1024 * 1024
 
 function caller(forge: Forge, apiUrl: string, token: string): Call {
-  const headers = { ...forge.headers(token), 'content-type': 'application/json' }
+  const { signal } = new AbortController()
+  const shared = { headers: forge.headers(token), bytesMax, signal }
   return async (method, path, body) => {
-    const asked = `${method} ${apiUrl}${path.replace(/\?.*/, '')}`
-    try {
-      const response = await fetch(apiUrl + path, {
-        method,
-        headers,
-        // A redirect would send the token to its target.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(patienceMs),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const bytes = Buffer.from(await boundedBytes(response.body, bytesMax))
-      if (!response.ok) return err(`${asked} was answered ${response.status}`)
-      return ok(bytes.length === 0 ? null : (JSON.parse(bytes.toString('utf8')) as unknown))
-    } catch (error) {
-      return err(`${asked} failed: ${(error as Error).message}`)
-    }
+    const answer = await askJson({ ...shared, url: apiUrl + path, method, body }, patienceMs)
+    return answer.ok ? ok(answer.value.json) : answer
   }
 }

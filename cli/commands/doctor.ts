@@ -7,8 +7,8 @@ import { storedZones } from '#cli/doctor/stored-zones.ts'
 import { settingsFor } from '#cli/files/settings-file.ts'
 import { Exit } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
-import { painterOf, plain, columns } from '#cli/terminal/paint.ts'
-import type { Cell, Paint, Tone } from '#cli/terminal/paint.ts'
+import { painterOf, plain, columns, strong } from '#cli/terminal/paint.ts'
+import type { Paint, Row, Tone } from '#cli/terminal/paint.ts'
 
 const usage = `Usage: gslbd doctor [--settings FILE] [--json]
 
@@ -78,11 +78,11 @@ const toneOf: Readonly<Record<Verdict, Tone>> = {
 
 function printFindings(findings: readonly Named[], paint: Paint): string {
   let last = ''
-  const rows = findings.flatMap(({ check, verdict, found, todo }): (string | Cell)[][] => {
-    const title: Cell = { text: check === last ? '' : check, tone: 'strong' }
+  const rows = findings.flatMap(({ check, verdict, found, todo }): Row[] => {
+    const title = strong(check === last ? '' : check)
     last = check
-    const row = [title, { text: verdict, tone: toneOf[verdict] }, found]
-    return todo === undefined ? [row] : [row, ['', '', { text: `  ${todo}`, tone: 'strong' }]]
+    const row: Row = [title, { text: verdict, tone: toneOf[verdict] }, found]
+    return todo === undefined ? [row] : [row, ['', '', strong(`  ${todo}`)]]
   })
   const count = (verdict: Verdict): number =>
     findings.filter((finding) => finding.verdict === verdict).length

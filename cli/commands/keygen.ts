@@ -1,10 +1,10 @@
 // `gslbd keygen`: generates an Ed25519 key pair in OpenSSH's format, for signing commits.
-import { existsSync, writeFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
-import { CommandFault, Exit, UsageError } from '#system/process/command.ts'
+import { writeKeyPair } from '#cli/files/key-pair.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd keygen [-o FILE] [--comment TEXT]
@@ -29,28 +29,15 @@ export const keygen: Command = {
     })
     if (/\p{Cc}/u.test(values.comment)) throw new UsageError('the comment must be one line')
     const path = resolve(values.output)
-    const publicPath = `${path}.pub`
-    for (const file of [path, publicPath]) {
-      if (!existsSync(file)) continue
-      const why = `${file} exists and is not overwritten; choose another name with -o`
-      throw new CommandFault(Exit.ErrorsFound, why)
-    }
     const key = generateSshKey(values.comment)
     const line = formatPublicKeyLine(key.publicKey, key.comment)
-    try {
-      // `wx`: two runs at once cannot both believe that the file was free.
-      writeFileSync(path, formatPrivateKey(key), { flag: 'wx', mode: 0o600 })
-      writeFileSync(publicPath, `${line}\n`, { flag: 'wx', mode: 0o644 })
-    } catch (error) {
-      const why = `the key cannot be written: ${(error as Error).message}`
-      throw new CommandFault(Exit.ErrorsFound, why)
-    }
-    io.out(instructions(path, publicPath, line))
+    writeKeyPair(path, formatPrivateKey(key), line)
+    io.out(instructions(path, line))
     return Exit.Ok
   },
 }
 
-function instructions(path: string, publicPath: string, line: string): string {
+function instructions(path: string, line: string): string {
   return `${line}
 
 The private key is in ${path}. To sign commits with it, run in your checkout:
@@ -61,6 +48,6 @@ The private key is in ${path}. To sign commits with it, run in your checkout:
 
 To have gslbd accept its commits, run on the node:
 
-  gslbd trust add YOU@EXAMPLE.COM ${publicPath}
+  gslbd trust add YOU@EXAMPLE.COM ${path}.pub
 `
 }

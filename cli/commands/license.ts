@@ -1,6 +1,5 @@
 // `gslbd license`: generates a vendor's key pair, issues tokens, shows a token.
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { tiers, tokenTiers } from '#licence/tiers.ts'
 import type { TokenTier } from '#licence/tiers.ts'
@@ -22,6 +21,7 @@ import {
   variable,
   wholeNumber,
 } from '#system/process/command.ts'
+import { writeKeyPair } from '#cli/files/key-pair.ts'
 import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
 
@@ -72,22 +72,9 @@ export const license: Command = {
 }
 
 function keygen(path: string, io: Io): Exit {
-  const publicPath = `${path}.pub`
-  const taken = [path, publicPath].find((file) => existsSync(file))
-  if (taken !== undefined) {
-    const why = `${taken} exists and is not overwritten; choose another -o`
-    throw new CommandFault(Exit.ErrorsFound, why)
-  }
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-  try {
-    // `wx`: two runs at once cannot both believe that the file was free.
-    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
-    writeFileSync(path, pem, { flag: 'wx', mode: 0o600 })
-    writeFileSync(publicPath, `${formatVendorKey(publicKey)}\n`, { flag: 'wx', mode: 0o644 })
-  } catch (error) {
-    const why = `the key cannot be written: ${(error as Error).message}`
-    throw new CommandFault(Exit.ErrorsFound, why)
-  }
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  writeKeyPair(path, pem, formatVendorKey(publicKey))
   io.out(`${formatVendorKey(publicKey)}\n`)
   io.err(`
 The private key is in ${path}. Nodes that are to accept its licences need, in gslbd.yaml:

@@ -1,6 +1,6 @@
 // `gslbd restore`: restores a backup into the empty data directory of a stopped node.
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
 import { sealedText } from '#access/auth/secret-key.ts'
@@ -15,7 +15,7 @@ import {
   variable,
 } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
-import { openDataDir } from '#process/data/data-dir.ts'
+import { checkNodeKey, holding } from '#cli/files/data-dir.ts'
 import { withLoneState } from '#node/stores/stopped-state.ts'
 import { askNodes, isSeq, leapSince } from '#node/stores/next-seq.ts'
 import { continueAbove, restoreNode, rowTeller } from '#node/stores/restore-node.ts'
@@ -193,15 +193,9 @@ async function renumber(
   options: Options,
   io: Io,
 ): Promise<readonly string[]> {
-  if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
-    const why = `${dataDir} holds no key of a node; name the data directory with --data-dir`
-    throw new CommandFault(Exit.ErrorsFound, why)
-  }
+  checkNodeKey(dataDir, Exit.ErrorsFound)
   const seqAfter = await knownSeq(options, io)
-  const held = needed(openDataDir(dataDir))
-  try {
-    return [`nodes get seq ${needed(continueAbove(statePathOf(dataDir), seqAfter))} next`]
-  } finally {
-    held.release()
-  }
+  const path = statePathOf(dataDir)
+  const seq = await holding(dataDir, Exit.ErrorsFound, () => continueAbove(path, seqAfter))
+  return [`nodes get seq ${needed(seq)} next`]
 }

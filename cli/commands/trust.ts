@@ -8,8 +8,7 @@ import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
 import { CommandFault, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
-import { dataDirOf } from '#cli/files/data-dir.ts'
-import { openDataDir } from '#process/data/data-dir.ts'
+import { checkNodeKey, dataDirOf, holding } from '#cli/files/data-dir.ts'
 import { howToBelieve, publicKeyOfNode } from '#process/data/own-key.ts'
 import type { OwnKey } from '#process/data/own-key.ts'
 import { rotateNodeKey } from '#process/data/rotate-key.ts'
@@ -179,23 +178,17 @@ function whoIs(who: string): (signer: AllowedSigner) => boolean {
     publicKey.fingerprint === fingerprint || (key === undefined && principals === who)
 }
 
-function rotate({ dataDir, file }: Options, io: Io): Exit {
-  if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
-    throw refused(`${dataDir} holds no key of a node; name the data directory with --data-dir`)
-  }
+async function rotate({ dataDir, file }: Options, io: Io): Promise<Exit> {
+  checkNodeKey(dataDir, Exit.Trust)
   // A running node would go on with the key that it has read.
-  const held = needed(openDataDir(dataDir), Exit.Trust)
-  try {
-    io.out(`${needed(rotateNodeKey(dataDir, file), Exit.Trust).join('\n')}\n`)
-    return Exit.Ok
-  } finally {
-    held.release()
-  }
+  const rotated = await holding(dataDir, Exit.Trust, () => rotateNodeKey(dataDir, file))
+  io.out(`${needed(rotated, Exit.Trust).join('\n')}\n`)
+  return Exit.Ok
 }
 
 const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
-function reset({ dataDir }: Options, io: Io): Exit {
+async function reset({ dataDir }: Options, io: Io): Promise<Exit> {
   const path = statePathOf(dataDir)
   if (!isDataDir(dataDir)) {
     const what = existsSync(dataDir) ? 'is no data directory' : 'does not exist'
@@ -207,12 +200,7 @@ function reset({ dataDir }: Options, io: Io): Exit {
     return Exit.Ok
   }
   // A running node would overwrite this state.
-  const held = needed(openDataDir(dataDir), Exit.Trust)
-  try {
-    return forgetAccepted(path, io)
-  } finally {
-    held.release()
-  }
+  return await holding(dataDir, Exit.Trust, () => forgetAccepted(path, io))
 }
 
 /** Whether it has what a node makes at its first start, or a person before that. */

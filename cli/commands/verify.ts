@@ -5,7 +5,7 @@ import {
   relationOf,
   unrelatedReason,
 } from '#gitops/checkout/git-tree.ts'
-import { verifyBetween } from '#cli/files/signatures.ts'
+import { verifyBetween } from '#gitops/checkout/signatures.ts'
 import {
   atMostOne,
   CommandFault,

@@ -1,7 +1,6 @@
 // `gslbd check --base`: applies the guardrails to a directory, compared with a commit.
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompilerParts, CompileSuccess } from '#compiler/compile.ts'
-import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import {
@@ -22,16 +21,15 @@ import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { repairsIn } from './earlier-commits.ts'
+import { outlineIn, outlinesOf, repairsIn } from '#gitops/checkout/earlier-commits.ts'
 import {
   commitNamed,
-  filesOfCommit,
   openGitPlace,
   relationOf,
   unrelatedReason,
 } from '#gitops/checkout/git-tree.ts'
 import type { GitPlace } from '#gitops/checkout/git-tree.ts'
-import { verifyBetween } from './signatures.ts'
+import { verifyBetween } from '#gitops/checkout/signatures.ts'
 import { searchPath } from './search-path.ts'
 
 /** First words of the note that the base cannot be compared. */
@@ -66,11 +64,6 @@ export interface ComparisonParts extends Pick<CompilerParts, 'checkPolicy' | 'te
 /** The compiled directory. */
 export type Checked = Pick<CompileSuccess, 'outline' | 'bundle'>
 
-/** A copy, since the compiler reuses its memory. */
-function comparable({ outline, bundle }: Checked, movedBetween: MovedBetween): NameOutline {
-  return withMoves(outline(), Uint8Array.from(bundle.bytes), movedBetween)
-}
-
 /** @param path of the directory, in a checkout. Errors: a clause. */
 export async function compareWithBase(
   path: string,
@@ -89,13 +82,8 @@ export async function compareWithBase(
     return err(`--base: ${unrelatedReason(place, base, 'HEAD')}`)
   }
   const { movedBetween, ...how } = parts
-  const compiler = createCompiler(how)
-  const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
-    const files = await filesOfCommit(place, oid)
-    const outcome = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined
-    return outcome?.ok === true ? comparable(outcome, movedBetween) : undefined
-  }
-  const now = comparable(after, movedBetween)
+  const outlineOf = outlinesOf(place, createCompiler(how), movedBetween)
+  const now = outlineIn(after, movedBetween)
   const before = await outlineOf(commit.value)
   const committed = head.ok ? await outlineOf(head.value) : undefined
   const hasUncommitted = !isSameBundle(committed, now)

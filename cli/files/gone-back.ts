@@ -1,14 +1,13 @@
 // Finds out whether a planned change goes back to what answered before, as the guardrails do.
 import { createCompiler } from '#compiler/compile.ts'
-import { withMoves } from '#compiler/lower/name-outline.ts'
-import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
+import type { MovedBetween } from '#compiler/lower/name-outline.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { blobsIn, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierState } from '#gitops/guard/earlier.ts'
 import { judgeHead } from '#gitops/guard/guardrail.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
-import { repairsIn } from './earlier-commits.ts'
-import { commitNamed, filesOfCommit, openGitPlace } from '#gitops/checkout/git-tree.ts'
+import { outlinesOf, repairsIn } from '#gitops/checkout/earlier-commits.ts'
+import { commitNamed, openGitPlace } from '#gitops/checkout/git-tree.ts'
 import { searchPath } from './search-path.ts'
 
 interface PlannedChange {
@@ -41,13 +40,7 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   const added = await graph.newCommits(base, oid.value)
   if (!added.ok || !added.value.descends) return undefined
   const compiler = createCompiler({ checkPolicy: lenientPolicy, policyTests, listsRemarks: false })
-  const outlineOf = async (commit: string): Promise<NameOutline | undefined> => {
-    const files = await filesOfCommit(place, commit)
-    const result = files.ok ? compiler.compile(files.value, { commit }) : undefined
-    if (result?.ok !== true) return undefined
-    // A copy, since the compiler reuses its memory.
-    return withMoves(result.outline(), Uint8Array.from(result.bundle.bytes), movedBetween)
-  }
+  const outlineOf = outlinesOf(place, compiler, movedBetween)
   const [before, after] = [await outlineOf(base), await outlineOf(oid.value)]
   if (before === undefined || after === undefined) return undefined
   const { backs } = await judgeHead({

@@ -1,6 +1,6 @@
 // Asks a running node for a plan's inputs: the active commit, and the health of its members.
 import { healthIn } from '#judge/simulate/health.ts'
-import { trafficIn } from './traffic.ts'
+import { trafficIn } from '#judge/clients/traffic-file.ts'
 import type { Traffic } from '#judge/clients/traffic.ts'
 import { plain } from '#cli/terminal/paint.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'

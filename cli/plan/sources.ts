@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { bundleIn } from '#cli/files/bundle-file.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 import { hasConfiguration, readConfiguration } from '#gitops/checkout/config-directory.ts'
-import { blobsOfFiles } from '#cli/files/earlier-commits.ts'
+import { blobsOfFiles } from '#gitops/checkout/earlier-commits.ts'
 import {
   commitNamed,
   filesOfCommit,

@@ -1,9 +1,7 @@
 // Implements GitLab: notes of merge requests, statuses of commits.
-import { listAt, numberAt, textAt } from '#cli/watch/json-fields.ts'
-import { ok } from '#lib/result.ts'
-import { bodyAt } from './body-at.ts'
+import { textAt } from '#cli/watch/json-fields.ts'
 import type { Forge } from './forge.ts'
-import { findComment } from './pages.ts'
+import { findComment, findRequest } from './pages.ts'
 
 const projectOf = (repository: string): string => `/projects/${encodeURIComponent(repository)}`
 
@@ -15,16 +13,8 @@ export const gitlab: Forge = {
     if (!self.ok) return self
     const ownName = textAt(self.value, 'username')
     const list = `${projectOf(repository)}/merge_requests/${number}/notes`
-    const found = await findComment(
-      call,
-      `${list}?sort=asc`,
-      (row) => {
-        const id = numberAt(row, 'id')
-        const author = textAt(row, 'author', 'username')
-        return id === null ? null : { id, author, body: bodyAt(row) }
-      },
-      (author) => author !== '' && author === ownName,
-    )
+    const isOwn = (author: string): boolean => author !== '' && author === ownName
+    const found = await findComment(call, `${list}?sort=asc`, ['author', 'username'], isOwn)
     if (!found.ok) return found
     if (found.value === null) return call('POST', list, { body })
     return call('PUT', `${list}/${found.value}`, { body })
@@ -35,13 +25,9 @@ export const gitlab: Forge = {
       description: verdict.slice(0, 140),
       ...(detailsUrl === '' ? {} : { target_url: detailsUrl }),
     }),
-  async find(call, { repository, commit }, head) {
+  find: (call, { repository, commit }, head) => {
     const query = `state=opened&source_branch=${encodeURIComponent(head)}`
-    const listed = await call('GET', `${projectOf(repository)}/merge_requests?${query}`)
-    if (!listed.ok) return listed
-    const own = listAt({ listed: listed.value }, 'listed').find(
-      (row) => textAt(row, 'sha') === commit,
-    )
-    return ok(own === undefined ? null : numberAt(own, 'iid'))
+    const path = `${projectOf(repository)}/merge_requests?${query}`
+    return findRequest(call, path, commit, { sha: ['sha'], number: 'iid' })
   },
 }

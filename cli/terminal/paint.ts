@@ -30,13 +30,17 @@ export function plain(text: string): string {
 
 export interface Cell {
   readonly text: string
-  readonly tone?: Tone
+  readonly tone?: Tone | undefined
 }
 
+export type Row = readonly (string | Cell)[]
+
+export const strong = (text: string): Cell => ({ text, tone: 'strong' })
+
 /** Aligns rows in columns, two spaces apart; colours take no width. */
-export function columns(rows: readonly (readonly (string | Cell)[])[], paint: Paint): string[] {
+export function columns(rows: readonly Row[], paint: Paint): string[] {
   const widths: number[] = []
-  const cellsOf = (row: readonly (string | Cell)[]): Cell[] =>
+  const cellsOf = (row: Row): Cell[] =>
     row.map((cell) => (typeof cell === 'string' ? { text: cell } : cell))
   for (const row of rows) {
     for (const [index, { text }] of cellsOf(row).entries()) {

@@ -1,7 +1,7 @@
 // Reads fields of a response that may be of another version, or of another server.
 import { plain } from '#cli/terminal/paint.ts'
 
-type Path = readonly string[]
+export type Path = readonly string[]
 
 /** Longer texts are cut to a line. */
 const charsMax = 500

@@ -1,10 +1,8 @@
 // Prints a status report: health, Git, bundle and nodes in one screen.
-import { columns } from '#cli/terminal/paint.ts'
-import type { Cell, Paint, Tone } from '#cli/terminal/paint.ts'
+import { columns, strong } from '#cli/terminal/paint.ts'
+import type { Cell, Paint, Row, Tone } from '#cli/terminal/paint.ts'
 import { isTrueAt, listAt, numberAt, textAt } from './json-fields.ts'
 import type { StatusReport } from './status-report.ts'
-
-type Row = readonly (string | Cell)[]
 
 const toneOfHealth: Readonly<Record<string, Tone>> = {
   ok: 'good',
@@ -85,7 +83,7 @@ function bundleRows({ gitops }: StatusReport): Row[] {
   const serial = numberAt(gitops, 'node', 'serial') ?? 0
   const text = `seq ${seq}  serial ${serial}  ${short(digest)}  issued ${age} ago`
   const isExpired = isTrueAt(gitops, 'node', 'expired')
-  const rows: Row[] = [[strong('bundle'), { text, ...(isExpired ? { tone: 'bad' as const } : {}) }]]
+  const rows: Row[] = [[strong('bundle'), { text, tone: isExpired ? 'bad' : undefined }]]
   if (isExpired) rows.push(['', { text: 'its channel record is past its expiry', tone: 'bad' }])
   const refused = textAt(gitops, 'node', 'refused', 'message')
   if (refused !== '') rows.push(['', { text: `the newest was refused: ${refused}`, tone: 'bad' }])
@@ -94,13 +92,15 @@ function bundleRows({ gitops }: StatusReport): Row[] {
 
 function nodeLines({ nodes }: StatusReport, paint: Paint): string[] {
   const rows = listAt(nodes)
-  if (rows.length === 0) return []
   const heads = ['nodes', 'health', 'seq', 'bundle', 'age', 'busy', 'queries', 'members', 'version']
   const digests = new Set(rows.map((node) => textAt(node, 'digest')))
-  return [
-    '',
-    ...columns([heads.map(strong), ...rows.map((node) => nodeRow(node, digests.size > 1))], paint),
-  ]
+  const shown = rows.map((node) => nodeRow(node, digests.size > 1))
+  return tableLines(heads, shown, paint)
+}
+
+/** A table below an empty line; nothing without rows. */
+function tableLines(heads: readonly string[], rows: readonly Row[], paint: Paint): string[] {
+  return rows.length === 0 ? [] : ['', ...columns([heads.map(strong), ...rows], paint)]
 }
 
 /** @param differs true: nodes have different bundles */
@@ -120,11 +120,11 @@ function nodeRow(node: unknown, differs: boolean): Row {
     textAt(node, 'name') + (isTrueAt(node, 'isSelf') ? ' (asked)' : ''),
     { text: health, tone },
     String(numberAt(node, 'seq') ?? '-'),
-    { text: short(textAt(node, 'digest')), ...(differs ? { tone: 'warning' as const } : {}) },
+    { text: short(textAt(node, 'digest')), tone: differs ? 'warning' : undefined },
     ageText(numberAt(node, 'ageSeconds')),
     busy === null ? '-' : `${Math.round(busy * 100)} %`,
     String(numberAt(node, 'load', 'queries') ?? '-'),
-    { text: members, ...(down > 0 ? { tone: 'warning' as const } : {}) },
+    { text: members, tone: down > 0 ? 'warning' : undefined },
     textAt(node, 'version'),
   ]
 }
@@ -136,54 +136,46 @@ function missingText(node: unknown): string {
   return `missing, last heard ${new Date(seenAt).toISOString().slice(0, 19)}Z`
 }
 
-const toneOfSource: Readonly<Record<string, Tone>> = { failing: 'bad', held: 'warning' }
+/** States of sources of discovery, and of zones that come from elsewhere. */
+const toneOfState: Readonly<Record<string, Tone>> = {
+  ...{ failing: 'bad', expired: 'bad', refused: 'bad', held: 'warning' },
+}
+
+function stateCell(one: unknown): Cell {
+  const text = textAt(one, 'state')
+  return { text, tone: toneOfState[text] }
+}
 
 /** Sources of discovery: how each stands, and how old the members are that are worst off. */
 function sourceLines({ sources }: StatusReport, nowMs: number, paint: Paint): string[] {
-  const rows = listAt(sources)
-  if (rows.length === 0) return []
   const heads = ['sources', 'state', 'age', 'members', 'held', 'why']
-  const shown = rows.map((source): Row => {
-    const state = textAt(source, 'state')
-    const tone = toneOfSource[state]
-    const foundAt = numberAt(source, 'foundAt')
-    return [
-      textAt(source, 'name'),
-      { text: state, ...(tone === undefined ? {} : { tone }) },
-      ageText(foundAt === null ? null : Math.max(0, (nowMs - foundAt) / 1_000)),
-      String(numberAt(source, 'members') ?? 0),
-      String(numberAt(source, 'held') ?? 0),
-      textAt(source, 'error') || textAt(source, 'note'),
-    ]
-  })
-  return ['', ...columns([heads.map(strong), ...shown], paint)]
-}
-
-const tonesOfZone: Readonly<Record<string, Tone>> = {
-  ...{ failing: 'bad', expired: 'bad', refused: 'bad', held: 'warning' },
+  const rows = listAt(sources).map((source): Row => [
+    textAt(source, 'name'),
+    stateCell(source),
+    agoText(numberAt(source, 'foundAt'), nowMs),
+    String(numberAt(source, 'members') ?? 0),
+    String(numberAt(source, 'held') ?? 0),
+    textAt(source, 'error') || textAt(source, 'note'),
+  ])
+  return tableLines(heads, rows, paint)
 }
 
 /** Zones that come from other servers, and when one of these was heard last. */
 function zoneLines({ zoneTransfers }: StatusReport, nowMs: number, paint: Paint): string[] {
-  const rows = listAt(zoneTransfers)
-  if (rows.length === 0) return []
   const heads = ['zones from elsewhere', 'state', 'serial', 'heard', 'why']
-  const shown = rows.map((zone): Row => {
-    const state = textAt(zone, 'state')
-    const tone = tonesOfZone[state]
-    const contactAt = numberAt(zone, 'contactAt')
-    return [
-      textAt(zone, 'zone'),
-      { text: state, ...(tone === undefined ? {} : { tone }) },
-      String(numberAt(zone, 'serial') ?? '-'),
-      ageText(contactAt === null ? null : Math.max(0, (nowMs - contactAt) / 1_000)),
-      textAt(zone, 'error'),
-    ]
-  })
-  return ['', ...columns([heads.map(strong), ...shown], paint)]
+  const rows = listAt(zoneTransfers).map((zone): Row => [
+    textAt(zone, 'zone'),
+    stateCell(zone),
+    String(numberAt(zone, 'serial') ?? '-'),
+    agoText(numberAt(zone, 'contactAt'), nowMs),
+    textAt(zone, 'error'),
+  ])
+  return tableLines(heads, rows, paint)
 }
 
-const strong = (text: string): Cell => ({ text, tone: 'strong' })
+/** The time since an instant that may lie ahead: clocks differ. */
+const agoText = (atMs: number | null, nowMs: number): string =>
+  ageText(atMs === null ? null : Math.max(0, (nowMs - atMs) / 1_000))
 
 function short(hash: string | undefined): string {
   return hash === undefined || hash === '' ? 'none' : hash.slice(0, hashChars)

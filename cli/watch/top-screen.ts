@@ -1,6 +1,6 @@
 // Prints the changes between two readings of a node's metrics: rates of answers, load, members.
-import { columns, plain } from '#cli/terminal/paint.ts'
-import type { Cell, Paint } from '#cli/terminal/paint.ts'
+import { columns, plain, strong } from '#cli/terminal/paint.ts'
+import type { Cell, Paint, Row } from '#cli/terminal/paint.ts'
 import { byLabel, sumOf } from './metrics-text.ts'
 import type { MetricSamples } from './metrics-text.ts'
 
@@ -9,8 +9,6 @@ export interface Reading {
   /** From a clock that never goes back. */
   readonly atMs: number
 }
-
-type Row = readonly (string | Cell)[]
 
 const rowsMax = 20
 const badRcodes: readonly string[] = ['SERVFAIL', 'REFUSED', 'FORMERR']
@@ -74,8 +72,6 @@ class Rates {
   }
 }
 
-const strong = (text: string): Cell => ({ text, tone: 'strong' })
-
 function perSecond(value: number): string {
   return value >= 100 || value === 0 ? String(Math.round(value)) : value.toFixed(1)
 }
@@ -124,7 +120,7 @@ function table(
   if (pairs.length === 0) return []
   const rows = pairs.slice(0, rowsMax).map(([name, value]): Row => {
     const isBad = badRcodes.includes(name)
-    return [{ text: plain(name), ...(isBad ? { tone: 'warning' } : {}) }, perSecond(value)]
+    return [{ text: plain(name), tone: isBad ? 'warning' : undefined }, perSecond(value)]
   })
   return columns([[strong(title), strong('per second')], ...rows], paint)
 }
@@ -151,7 +147,7 @@ function threadLines(rate: Rates, metrics: MetricSamples, paint: Paint): string[
     .slice(0, rowsMax)
     .map(([thread, ratio]): Row => [
       plain(thread),
-      { text: `${Math.round(ratio * 100)} %`, ...(ratio > 0.8 ? { tone: 'warning' } : {}) },
+      { text: `${Math.round(ratio * 100)} %`, tone: ratio > 0.8 ? 'warning' : undefined },
       perSecond(queries.get(thread) ?? 0),
     ])
   return columns([[strong('thread'), strong('busy'), strong('per second')], ...rows], paint)

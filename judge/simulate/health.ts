@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean } from '#lib/suggest.ts'
 import { rebuildPool } from '#routing/state/candidates.ts'
 import { memberNames, setHealth } from '#routing/choose/explain.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
@@ -54,9 +54,7 @@ type GivenHealth = AssumedHealth & { readonly words?: HealthDetails }
 /** A sentence about the first name that no member has. */
 export function unknownMember(bundle: Bundle, path: string, name: string): string {
   const known = Array.from({ length: bundle.counts.members }, (_, i) => memberNames(bundle, i))
-  const near = suggest(name, known.flat())
-  const hint = near === undefined ? '' : `; did you mean "${near}"?`
-  return `${path}: there is no member "${name}"${hint}`
+  return `${path}: there is no member "${name}"${didYouMean(name, known.flat())}`
 }
 
 /** Health by the names of `memberNames`. Errors: a sentence that names the path. */

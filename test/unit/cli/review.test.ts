@@ -402,7 +402,7 @@ describe('on GitHub', () => {
     const { url, asked } = await stand({ [`GET ${list}`]: () => ({ status: 403 }) })
     const run = await post(reviewed(), 'github', url, '--number', '7')
     expect(run.exit).toBe(1)
-    expect(run.err).toContain(`GET ${url}${list} was answered 403`)
+    expect(run.err).toContain(`answered 403 to GET ${list} (look at the credentials)`)
     expect(run.err).not.toContain('secret-token')
     expect(asked).toHaveLength(1)
   })

@@ -1,6 +1,6 @@
 // The line of a value in the text of a JSON file.
 import { expect, test } from 'vitest'
-import { lineIn } from '#cli/files/json-line.ts'
+import { lineIn } from '#judge/clients/json-line.ts'
 
 const text = [
   '{ "a": { "b": 1,',

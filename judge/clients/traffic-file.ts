@@ -1,11 +1,11 @@
 // Reads counted traffic: a JSON file of counts by country, network and name.
 import { readFileSync, statSync } from 'node:fs'
-import { lineIn } from '#cli/files/json-line.ts'
+import { lineIn } from './json-line.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { CountedNetwork, Traffic } from '#judge/clients/traffic.ts'
+import type { CountedNetwork, Traffic } from './traffic.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 
 const trafficLimits = {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readTraffic, trafficIn } from '#cli/plan/traffic.ts'
+import { readTraffic, trafficIn } from '#judge/clients/traffic-file.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 test('counts by country, network and name', () => {

@@ -1,4 +1,4 @@
-// Finds repairs among the commits of a checkout, as nodes of a remote do.
+// Compiles commits of a checkout for the guardrails, and finds repairs among them, as nodes do.
 import { blobsIn } from '#gitops/guard/earlier.ts'
 import type { Blobs } from '#gitops/guard/earlier.ts'
 import { signersOfRange } from '#gitops/guard/override-signers.ts'
@@ -7,8 +7,33 @@ import type { RepairParts } from '#gitops/guard/repair.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import type { GitPlace } from '#gitops/checkout/git-tree.ts'
+import type { Compiler, CompileSuccess } from '#compiler/compile.ts'
+import { withMoves } from '#compiler/lower/name-outline.ts'
+import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
+import { filesOfCommit } from './git-tree.ts'
+import type { GitPlace } from './git-tree.ts'
 import { attestedIn } from './signatures.ts'
+
+/** Compiles a commit; undefined: it cannot be read, or has errors. */
+export function outlinesOf(
+  place: GitPlace,
+  compiler: Compiler,
+  movedBetween: MovedBetween,
+): RepairParts['outlineOf'] {
+  return async (commit) => {
+    const files = await filesOfCommit(place, commit)
+    const result = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined
+    return result?.ok === true ? outlineIn(result, movedBetween) : undefined
+  }
+}
+
+/** The outline, with a copy of the bundle: the compiler reuses its memory. */
+export function outlineIn(
+  { outline, bundle }: Pick<CompileSuccess, 'outline' | 'bundle'>,
+  movedBetween: MovedBetween,
+): NameOutline {
+  return withMoves(outline(), Uint8Array.from(bundle.bytes), movedBetween)
+}
 
 /** @param signers null: every commit is believed */
 export function repairsIn(

@@ -6,7 +6,7 @@ import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { GitPlace } from '#gitops/checkout/git-tree.ts'
+import type { GitPlace } from './git-tree.ts'
 
 /** @param base 40 hex digits, as is `head`, which must descend from it */
 export async function verifyBetween(
