@@ -115,7 +115,7 @@ describe('gslbd status', () => {
       'n1 (asked) ok 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
       'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 1 up, 1 down, 4 not probed 0.1.0',
       'consul held 10 min 3 2 2 of 3 members are not found any more',
-      'list unused - 0 0',
+      'list unused - 0 0 grant it a watch',
       'example.net. held 7 10 min it removes 9 of the 10 names',
     ]) {
       expect(lines.map((one) => one.trimEnd())).toContain(line.trimEnd())
