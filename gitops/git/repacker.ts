@@ -59,7 +59,7 @@ export class Repacker {
   #packing: Promise<void> | undefined
   #isStopped = false
   #notBeforeMs = -Infinity
-  #told = ''
+  #logged = ''
 
   constructor(parts: RepackerParts) {
     this.#parts = parts
@@ -114,7 +114,7 @@ export class Repacker {
       this.#fail(failure, before)
       return
     }
-    this.#told = ''
+    this.#logged = ''
     this.#packings.done++
     const after = await countLoose(gitdir)
     this.#looseObjects = after
@@ -129,8 +129,8 @@ export class Repacker {
     this.#notBeforeMs = clock.monotonicMs() + gitLimits.repackPauseMs
     // Logged once where git is missing: that is not a packing that fails again and again.
     if (outcome === 'failed' || this.#packings[outcome] === 0) this.#packings[outcome]++
-    if (reason === this.#told) return
-    this.#told = reason
+    if (reason === this.#logged) return
+    this.#logged = reason
     const advice = 'writes go on; see "The size of the repository" in docs/operations/backups.md'
     log.warn({ gitdir, looseObjects }, `the repository is not packed: ${reason}; ${advice}`)
   }

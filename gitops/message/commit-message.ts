@@ -25,10 +25,10 @@ export const committer = 'gslbd <node@gslbd>'
 
 /** Formats a message; each operation has a group of trailers for git-interpret-trailers(1). */
 export function commitText(requests: readonly WriteRequest[], named: Named): CommitText {
-  const told = requests.flatMap(({ operations: list }) => notableOperations(list, named))
-  const [first] = told
-  const isOne = told.length === 1 && first !== undefined
-  const own = isOne ? operationText(first, named, false) : `${told.length} changes`
+  const notable = requests.flatMap(({ operations: list }) => notableOperations(list, named))
+  const [first] = notable
+  const isOne = notable.length === 1 && first !== undefined
+  const own = isOne ? operationText(first, named, false) : `${notable.length} changes`
   // The subject of a request does not describe other requests in the same commit.
   const given = requests.length === 1 ? requests[0]?.subject : undefined
   const trailers = requests.flatMap((request) => trailersOf(request, named, given === undefined))
@@ -60,18 +60,18 @@ function trailersOf(
 
 /** Many operations are counted by what they do, since a message has a limit. */
 function operationTexts(operations: readonly Operation[], named: Named): readonly string[] {
-  const told = notableOperations(operations, named)
-  if (told.length <= gitLimits.writeOperationsMax) {
-    return told.map((operation) => operationText(operation, named, true))
+  const notable = notableOperations(operations, named)
+  if (notable.length <= gitLimits.writeOperationsMax) {
+    return notable.map((operation) => operationText(operation, named, true))
   }
-  const groups = Map.groupBy(told, ({ verb, kind }) => `${verb} ${kind}`)
+  const groups = Map.groupBy(notable, ({ verb, kind }) => `${verb} ${kind}`)
   return [...groups].map(([what, { length }]) => `${what}: ${length} of them`)
 }
 
 /** Leaves out operations that follow from others, such as the first half of a replaced service. */
 function notableOperations(operations: readonly Operation[], named: Named): readonly Operation[] {
-  const told = operations.filter((operation) => !keepsName(operation, named))
-  return told.length === 0 ? operations : told
+  const notable = operations.filter((operation) => !keepsName(operation, named))
+  return notable.length === 0 ? operations : notable
 }
 
 function keepsName(operation: Operation, named: Named): boolean {

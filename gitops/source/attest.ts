@@ -56,15 +56,15 @@ export function resolveCommit(
 ): Result<string, string> {
   const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
   // Runs without the repository's settings as far as git allows: it may be a stranger's.
-  const told = spawnSync('git', ['--git-dir', gitdir, ...question], {
+  const asked = spawnSync('git', ['--git-dir', gitdir, ...question], {
     encoding: 'utf8',
     env: gitEnvironment(searchPath, []),
     timeout: gitLimits.revisionMs,
     killSignal: 'SIGKILL',
   })
-  if (told.error !== undefined)
-    return err(`git cannot be asked for "${name}" (${told.error.message})`)
-  if (told.status === 0) return ok(told.stdout.trim())
+  if (asked.error !== undefined)
+    return err(`git cannot be asked for "${name}" (${asked.error.message})`)
+  if (asked.status === 0) return ok(asked.stdout.trim())
   return err(
     `"${name}" is not a commit of ${gitdir}; give a commit id, HEAD, a branch or a tag, with ` +
       '~N for its Nth ancestor',

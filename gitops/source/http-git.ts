@@ -39,9 +39,9 @@ export function httpRefs(
   const service = 'upload-pack'
   return attempt(remote, async (ask) => {
     const first = await ask({ path: `/info/refs?service=git-${service}`, service })
-    const told = first.filter((line) => !line.startsWith('# service='))
-    if (told.some((line) => /\bobject-format=(?!sha1\b)/.test(line))) return undefined
-    if (told[0] !== 'version 2') return refsIn(told, prefix)
+    const lines = first.filter((line) => !line.startsWith('# service='))
+    if (lines.some((line) => /\bobject-format=(?!sha1\b)/.test(line))) return undefined
+    if (lines[0] !== 'version 2') return refsIn(lines, prefix)
     const body = `${packet('command=ls-refs\n')}0001${packet(`ref-prefix ${prefix}\n`)}0000`
     return refsIn(await ask({ path: `/git-${service}`, service, body }), prefix)
   })
@@ -103,9 +103,9 @@ async function attempt<T>(
       body: sent,
     }
     const init = { signal, headers, redirect: 'manual', ...(sent !== undefined && more) } as const
-    const { status, headers: told, body } = await fetch(url + path, init)
+    const { status, headers: answered, body } = await fetch(url + path, init)
     const kind = sent === undefined ? 'advertisement' : 'result'
-    const isGit = told.get('content-type') === `application/x-git-${service}-${kind}`
+    const isGit = answered.get('content-type') === `application/x-git-${service}-${kind}`
     if (status !== 200 || !isGit) throw new Unusable('not as asked for')
     const heard = async function* (): AsyncGenerator<Uint8Array> {
       for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {

@@ -292,7 +292,7 @@ class Control implements GitopsControl {
         this.#looked.resolve()
       })
     }
-    if (message.kind === 'told') return this.#asked.settle(message.id, message.answer)
+    if (message.kind === 'answered') return this.#asked.settle(message.id, message.answer)
     if (message.kind === 'judged') return this.#verdicts.settle(message.id, message.verdict)
     if (message.kind === 'written') {
       return this.#afterActivation(() => this.#writes.settle(message.id, message.result))

@@ -49,7 +49,7 @@ export type FromWorker =
   | { readonly kind: 'status'; readonly status: GitopsStatus; readonly change: string }
   /** Follows the publication that it belongs to, and precedes the answers to its writes. */
   | { readonly kind: 'config'; readonly news: ConfigNews }
-  | { readonly kind: 'told'; readonly id: number; readonly answer: HistoryAnswer }
+  | { readonly kind: 'answered'; readonly id: number; readonly answer: HistoryAnswer }
   | { readonly kind: 'judged'; readonly id: number; readonly verdict: Stop | null }
   | { readonly kind: 'written'; readonly id: number; readonly result: CommitResult }
   /** The thread was idle for a while, and has released the memory of its work. */
@@ -136,7 +136,7 @@ function obey(
     pipeline.write({ request, settle: (result) => tell({ kind: 'written', id, result }) })
   } else {
     const { id, question } = message
-    void pipeline.history(question).then((answer) => tell({ kind: 'told', id, answer }))
+    void pipeline.history(question).then((answer) => tell({ kind: 'answered', id, answer }))
   }
 }
 

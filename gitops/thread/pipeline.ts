@@ -102,7 +102,7 @@ const reopenEveryMs = 10_000
 export function startPipeline(parts: PipelineParts): Pipeline {
   const abort = new AbortController()
   let pipeline: Pipeline | undefined
-  let told = ''
+  let fault = ''
   let agentsMax = parts.options.agentsMax ?? Infinity
   const open = (): void => {
     const opened = tryToOpen(parts, abort)
@@ -117,8 +117,8 @@ export function startPipeline(parts: PipelineParts): Pipeline {
     const times = { sinceMs: nowMs, lookedFromMs: nowMs, checkedAtMs: nowMs }
     const status = { ...unknownStatus, ...opened.error, ...times }
     const change = `${sync}, ${code}: ${reason}`
-    parts.onStatus(status, change === told ? '' : change)
-    told = change
+    parts.onStatus(status, change === fault ? '' : change)
+    fault = change
   }
   const timer = setInterval(open, reopenEveryMs)
   open()
@@ -130,7 +130,7 @@ export function startPipeline(parts: PipelineParts): Pipeline {
     },
     write(pending) {
       if (pipeline !== undefined) return pipeline.write(pending)
-      const message = `The configuration repository cannot be opened. ${told}`
+      const message = `The configuration repository cannot be opened. ${fault}`
       pending.settle(err(failed('unreachable', message)))
     },
     history: async (question) => pipeline?.history(question) ?? err('unavailable'),
@@ -334,8 +334,7 @@ function newsOf(
   collect: PipelineParts['collect'],
 ): ConfigNews | undefined {
   const isFirst = accepted.commit === null
-  const told = kept.release()
-  const isNews = told !== tree.commit
+  const isNews = kept.release() !== tree.commit
   if (isFirst && isNews && tree.read.length > filesBeforeCollect) collect?.()
   const delta = accepted.replace(tree)
   if (!isFirst) return { isWhole: false, ...delta }

@@ -305,7 +305,7 @@ export class Writer {
   ): void {
     const revision = this.#parts.accepted.commit ?? ''
     const back = backTo === undefined ? {} : { backTo }
-    for (const { pending, isChanged, ...told } of done) {
+    for (const { pending, isChanged, ...outcome } of done) {
       const wantsBundle = pending.request.wantsBundle === true && prepared !== null
       // A copy, since the compiler reuses its memory.
       const more = wantsBundle
@@ -318,7 +318,7 @@ export class Writer {
       const timed = isTimed ? { stages: this.#stages.end() } : {}
       settle(
         pending,
-        ok({ ...told, ...more, ...back, ...said, ...timed, revision, isChanged: isNew }),
+        ok({ ...outcome, ...more, ...back, ...said, ...timed, revision, isChanged: isNew }),
       )
     }
   }

@@ -17,7 +17,7 @@ export interface Cut<A extends Address> {
   readonly valueOf: Uint32Array
   readonly values: number
   /** By value: what the table holds for it. */
-  readonly told: readonly number[]
+  readonly rowOf: readonly number[]
 }
 
 /** The cuts of a table in both address families. */
@@ -117,13 +117,13 @@ function dense<A extends Address>(starts: ArrayLike<A>, given: Uint32Array): Cut
     numbers.set(value, numbers.size)
     return numbers.size - 1
   })
-  return { starts, valueOf, values: numbers.size, told: [...numbers.keys()] }
+  return { starts, valueOf, values: numbers.size, rowOf: [...numbers.keys()] }
 }
 
-type Ranges<A extends Address> = Omit<Cut<A>, 'told'>
+type Ranges<A extends Address> = Omit<Cut<A>, 'rowOf'>
 
 /** Two cuts laid over each other: a value of the result stands for a pair of values. */
-export interface Overlay<A extends Address> extends Omit<Cut<A>, 'told'> {
+export interface Overlay<A extends Address> extends Omit<Cut<A>, 'rowOf'> {
   /** By value of the result: the value in `one`. */
   readonly ofOne: readonly number[]
   readonly ofTwo: readonly number[]

@@ -131,7 +131,7 @@ export class Partitions implements ClientClasses {
       // A database without IPv6 lists no IPv6 client: then all addresses count.
       const isListed =
         this.#spaces.v6.isCounted !== true &&
-        [country, operator].some((cuts) => cuts?.v6.told.some((row) => row !== 0))
+        [country, operator].some((cuts) => cuts?.v6.rowOf.some((row) => row !== 0))
       known = partition(
         this.#spaces.v6,
         own,
@@ -186,7 +186,7 @@ export function keyOf(sources: readonly ClientSource[]): string {
 }
 
 function whole<A extends Address>(zero: A): Cut<A> {
-  return { starts: [zero], valueOf: Uint32Array.of(0), values: 1, told: [0] }
+  return { starts: [zero], valueOf: Uint32Array.of(0), values: 1, rowOf: [0] }
 }
 
 /** @param isListed true: clients in no database have no weight, since most of IPv6 is unassigned */
@@ -197,7 +197,7 @@ function partition<A extends Address>(
   places: PlaceCuts<A>,
   isListed: boolean,
 ): Partition<A> {
-  let classes: Omit<Cut<A>, 'told'> = space.clients
+  let classes: Omit<Cut<A>, 'rowOf'> = space.clients
   let isClient = [false, true]
   for (const one of cuts) {
     const both = overlay(classes, one)
@@ -219,7 +219,7 @@ function partition<A extends Address>(
     if (number < 0) continue
     const start = starts[i]!
     const place = all.ofTwo[value]!
-    const isUnknown = isListed && countries.told(place) === 0 && operators.told(place) === 0
+    const isUnknown = isListed && countries.rowAt(place) === 0 && operators.rowAt(place) === 0
     const counts = isUnknown ? 0 : space.weightOf(start, starts[i + 1] ?? space.end)
     first[number] ??= start
     weights[i] = counts
@@ -273,8 +273,8 @@ class PlaceSums {
   }
 
   /** The place by the table; 0: none, or there is no table. */
-  told(place: number): number {
-    return this.#cut === null ? 0 : this.#cut.told[this.#valueOf(place)]!
+  rowAt(place: number): number {
+    return this.#cut === null ? 0 : this.#cut.rowOf[this.#valueOf(place)]!
   }
 
   add(number: number, place: number, weight: number): void {
@@ -285,14 +285,14 @@ class PlaceSums {
 
   byClass(classes: number): Breakdown | null {
     if (this.#cut === null) return null
-    const { values, told } = this.#cut
+    const { values, rowOf } = this.#cut
     const keys = Float64Array.from(this.#sums.keys()).sort()
     const first = new Uint32Array(classes + 1)
     for (const key of keys) first[Math.floor(key / values) + 1]!++
     for (let i = 0; i < classes; i++) first[i + 1]! += first[i]!
-    const place = Uint32Array.from(keys, (key) => told[key % values]!)
+    const place = Uint32Array.from(keys, (key) => rowOf[key % values]!)
     const weight = Float64Array.from(keys, (key) => this.#sums.get(key)!)
-    const wholeOf = new Float64Array(told.reduce((most, row) => Math.max(most, row), 0) + 1)
+    const wholeOf = new Float64Array(rowOf.reduce((most, row) => Math.max(most, row), 0) + 1)
     for (const [i, row] of place.entries()) wholeOf[row]! += weight[i]!
     return { first, place, weight, wholeOf }
   }

@@ -22,7 +22,7 @@ export interface FamilySpace<A extends Address> {
 }
 
 function cut<A extends Address>(starts: readonly A[], valueOf: readonly number[]): Cut<A> {
-  return { starts, valueOf: Uint32Array.from(valueOf), values: 2, told: [0, 1] }
+  return { starts, valueOf: Uint32Array.from(valueOf), values: 2, rowOf: [0, 1] }
 }
 
 /** All but 0/8, 127/8 (RFC 1122 section 3.2.1.3), multicast and reserved addresses. */

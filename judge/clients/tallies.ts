@@ -132,10 +132,10 @@ function walk<A extends Address>(
   visit: (number: number, start: A, end: A, counts: number) => void,
 ): void {
   const clients = new Cursor(rowsOfCut(space.clients), space.end)
-  const told = tables.map((rows) => new Cursor(rows, space.end))
+  const dividing = tables.map((rows) => new Cursor(rows, space.end))
   const listed = listing.map((rows) => new Cursor(rows, space.end))
-  const all = [clients, ...told, ...listed]
-  const classes = new Classes(told)
+  const all = [clients, ...dividing, ...listed]
+  const classes = new Classes(dividing)
   for (let start = space.clients.starts[0]!; start < space.end;) {
     const end = all.reduce((least, { end: one }) => (one < least ? one : least), space.end)
     if (clients.value === 1) {

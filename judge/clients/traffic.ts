@@ -182,7 +182,7 @@ function stepsOfCountries<A extends Address>(
 ): Steps<A> | null {
   if (cut === null) return null
   const { starts, valueOf, ofOne, ofTwo } = overlay(space.clients, cut)
-  const codes = ofTwo.map((value) => codeOf(cut.told[value]!))
+  const codes = ofTwo.map((value) => codeOf(cut.rowOf[value]!))
   const isPlaced = ofOne.map((value, i) => value === 1 && (counts.get(codes[i]!) ?? 0) > 0)
   const sizes = new Map<string, number>()
   for (const [i, value] of valueOf.entries()) {

@@ -37,9 +37,9 @@ export function removalIn(
   const measure =
     last ?? measures.find((one) => areTooMany(lost[one].length, totals[one], percentMax))
   if (measure === undefined && zones.length === 0) return undefined
-  const told = measure ?? 'all'
-  const names = lost[told].map(lostNameText)
-  const ofNames = `${names.length} of ${plural(totals[told], nounOf[told])}`
+  const counted = measure ?? 'all'
+  const names = lost[counted].map(lostNameText)
+  const ofNames = `${names.length} of ${plural(totals[counted], nounOf[counted])}`
   const ofZones = `${zones.length} zone${zones.length === 1 ? '' : 's'} with names`
   const parts = [
     ...(names.length === 0 ? [] : [`${ofNames} (${listed(names)})`]),

@@ -119,13 +119,16 @@ export class Comparer {
     const { base, head } = this.#parts
     const before = ask(base, qname, qtype)
     const after = ask(head, qname, qtype)
-    const isTold = before.rcode !== after.rcode || textOfAnswer(before) !== textOfAnswer(after)
+    const areRecordsOther =
+      before.rcode !== after.rcode || textOfAnswer(before) !== textOfAnswer(after)
     const hasService = before.service >= 0 || after.service >= 0
     const sends = hasService || qtype === RrType.A || qtype === RrType.AAAA
-    const compared = sends && (hasService || isTold) ? this.#move(before, after, qtype) : null
+    const compared =
+      sends && (hasService || areRecordsOther) ? this.#move(before, after, qtype) : null
     // A service without candidates is NODATA, like a name without a service.
     const isMoved = compared?.isDifferent === true
-    const isDifferent = isMoved || (isTold && !hasService) || doAliasesDiffer(before, after)
+    const isDifferent =
+      isMoved || (areRecordsOther && !hasService) || doAliasesDiffer(before, after)
     if (!isDifferent) return null
     const name = formatName(qname)
     if (hasService) this.#note(name, before, after)
@@ -202,25 +205,25 @@ export class Comparer {
     return !this.#isSpent
   }
 
-  #giverOf(side: Side, told: SideAnswer, qtype: number): KeyedGiver {
-    if (told.service >= 0) {
-      const family = qtype === RrType.AAAA && !isAliasAnswered(told, side) ? Family.V6 : Family.V4
-      return new Chooser(side, told.service, family, qtype, this.#outcomes)
+  #giverOf(side: Side, answer: SideAnswer, qtype: number): KeyedGiver {
+    if (answer.service >= 0) {
+      const family = qtype === RrType.AAAA && !isAliasAnswered(answer, side) ? Family.V6 : Family.V4
+      return new Chooser(side, answer.service, family, qtype, this.#outcomes)
     }
-    return this.#toEverybody(told)
+    return this.#toEverybody(answer)
   }
 
-  #toEverybody(told: SideAnswer): KeyedGiver {
-    const text = textOfAnswer(told)
-    const isEmpty = told.rcode === 'NOERROR' && text === ''
-    const member = memberOf(told)
+  #toEverybody(answer: SideAnswer): KeyedGiver {
+    const text = textOfAnswer(answer)
+    const isEmpty = answer.rcode === 'NOERROR' && text === ''
+    const member = memberOf(answer)
     const outcomes = this.#outcomes
     const none = { pool: '', tenant: '', region: '' }
-    const outcome = outcomes.of(isEmpty ? 'none' : `told ${told.rcode} ${text}`, () => [
+    const outcome = outcomes.of(isEmpty ? 'none' : `answer ${answer.rcode} ${text}`, () => [
       { destination: outcomes.destination({ member, ...none }), probability: 1 },
     ])
     return {
-      key: `told ${outcome.number}`,
+      key: `answer ${outcome.number}`,
       reach: Reach.Class,
       sources: () => [],
       goesByPlaces: false,
@@ -238,8 +241,8 @@ export class Comparer {
     return seesTenant(this.#parts.viewer, tenant) ? tenant : ''
   }
 
-  #shown({ bundle }: Side, told: SideAnswer): PlannedAnswer {
-    const { rcode, records, others, ttlSeconds, service } = told
+  #shown({ bundle }: Side, answer: SideAnswer): PlannedAnswer {
+    const { rcode, records, others, ttlSeconds, service } = answer
     const isSeen = service >= 0 && seesTenant(this.#parts.viewer, tenantOf(bundle, service))
     const policy = isSeen ? policyLabel(bundle, bundle.serviceNode[service]!) : ''
     return { rcode, ttlSeconds, policy, records, others }

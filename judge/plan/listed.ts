@@ -56,11 +56,13 @@ export function largestMove({ movement }: AnswerChange): number {
 }
 
 function entriesOf({ before, after, movement }: AnswerChange): number {
-  const told = [before, after].reduce(
+  const ofAnswers = [before, after].reduce(
     (sum, { records, others }) => sum + records.length + others.length + 1,
     1,
   )
-  return movement === null ? told : told + ofFamily(movement.ipv4) + ofFamily(movement.ipv6)
+  return movement === null
+    ? ofAnswers
+    : ofAnswers + ofFamily(movement.ipv4) + ofFamily(movement.ipv6)
 }
 
 function ofFamily({ flows, members, countries, operators }: FamilyMovement): number {

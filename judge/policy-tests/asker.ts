@@ -66,7 +66,7 @@ export class Asker {
   hasMember(address: string, tenant: string, { service }: Simulation): boolean {
     const isOfService = service?.members.some(
       ({ index }) =>
-        addressOfMember(this.#bundle, index) === address && this.#isTold(index, tenant),
+        addressOfMember(this.#bundle, index) === address && this.#isShownTo(index, tenant),
     )
     if (isOfService === true) return true
     this.#owners ??= ownersOf(this.#bundle, this.#wanted)
@@ -85,14 +85,14 @@ export class Asker {
 
   /** A member with a similar address among those that answer; only of the test's own tenant. */
   nearAddress(address: string, tenant: string, { service }: Simulation): string | undefined {
-    const told = (service?.members ?? [])
+    const addresses = (service?.members ?? [])
       .values()
-      .filter(({ index }) => this.#isTold(index, tenant))
+      .filter(({ index }) => this.#isShownTo(index, tenant))
       .map(({ ipAddress }) => ipAddress)
-    return this.#suggestions.nearest(address, () => told)
+    return this.#suggestions.nearest(address, () => addresses)
   }
 
-  #isTold(member: number, tenant: string): boolean {
+  #isShownTo(member: number, tenant: string): boolean {
     return tenant === '' || tenantOfMember(this.#bundle, member) === tenant
   }
 

@@ -43,8 +43,8 @@ function failureText(one: ReportedCase, { simulation, case: asked }: CaseResult)
       nowMs: at === undefined ? 0 : Date.parse(at),
       overlays: null,
     }
-    const told = printSimulation(heading, simulation).trimEnd().split('\n')
-    lines.push('', '  how it was answered', ...told.map((text) => `    ${text}`))
+    const trace = printSimulation(heading, simulation).trimEnd().split('\n')
+    lines.push('', '  how it was answered', ...trace.map((text) => `    ${text}`))
   }
   return `${lines.map(printable).join('\n')}\n`
 }

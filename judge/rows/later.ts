@@ -55,18 +55,18 @@ function poolChanges(
   for (let pool = 0; pool < base.counts.pools; pool++) {
     const other = twin[pool]!
     if (other < 0) continue
-    const told = (kind: LaterKind, what: string): void => {
+    const add = (kind: LaterKind, what: string): void => {
       if (what === '') return
       const subject = `pool ${textOf(head, head.poolName[other]!)}`
       const tenant = textOf(head, head.poolTenant[other]!)
       changes.push({ kind, subject, tenant, what, ...users.of(other) })
     }
-    if (isSame[pool] === 0) told('pool', memberDifference(base, pool, head, other))
+    if (isSame[pool] === 0) add('pool', memberDifference(base, pool, head, other))
     if (overlays[0].get(pool) !== overlays[1].get(other)) {
-      told('overlay', 'rollouts or maintenance windows differ: see them with --at')
+      add('overlay', 'rollouts or maintenance windows differ: see them with --at')
     }
     if (!isUpkeepAlike(base, pool, head, other)) {
-      told('health-check', checkDifference(base, pool, head, other))
+      add('health-check', checkDifference(base, pool, head, other))
     }
   }
   // A stable sort: changes of one pool keep their order.

@@ -202,8 +202,8 @@ export class Chooser {
     const sum = weights.reduce((all, one) => all + one, 0)
     const uids = listed.map((_, i) => uidOf(bundle.memberUid, chain.members[i]!))
     // The order of networks does not matter, so they are sorted for the key.
-    const told = listed.map((one, i) => `${one} ${uids[i]} ${weights[i]}`).sort()
-    return this.#outcomes.of(`networks ${this.#ttlSeconds} ${told.join()}`, () =>
+    const weighed = listed.map((one, i) => `${one} ${uids[i]} ${weights[i]}`).sort()
+    return this.#outcomes.of(`networks ${this.#ttlSeconds} ${weighed.join()}`, () =>
       listed.map((destination, i) => ({ destination, probability: weights[i]! / sum })),
     )
   }
@@ -269,12 +269,12 @@ export class Chooser {
     const least = listed.indexOf(Math.min(...listed))
     const round = [...listed.slice(least), ...listed.slice(0, least)]
     // For answers of one address, the order of the rotation does not matter.
-    const told = this.#answerCount() > 1 ? round : round.sort((a, b) => a - b)
+    const answered = this.#answerCount() > 1 ? round : round.sort((a, b) => a - b)
     const kind = count === 1 ? 'fixed' : 'turns'
     return this.#outcomeOf(
       kind,
-      told,
-      told.map(() => 1 / count),
+      answered,
+      answered.map(() => 1 / count),
     )
   }
 
@@ -298,9 +298,9 @@ export class Chooser {
     let sum = 0
     for (let i = 0; i < count; i++) sum += keys[i]!
     const order = [...listed.keys()].sort((a, b) => listed[a]! - listed[b]! || keys[a]! - keys[b]!)
-    const told = order.map((at) => listed[at]!)
+    const ordered = order.map((at) => listed[at]!)
     const parts = order.map((at) => keys[at]! / sum)
-    return this.#outcomeOf(count === 1 ? 'fixed' : 'drawn', told, parts)
+    return this.#outcomeOf(count === 1 ? 'fixed' : 'drawn', ordered, parts)
   }
 
   #listed(count: number): number[] {

@@ -37,12 +37,12 @@ export interface AppliedHealth {
 
 function healthSummary(
   bundle: Bundle,
-  told: ReadonlyMap<string, GivenHealth>,
+  given: ReadonlyMap<string, GivenHealth>,
 ): ReadonlyMap<number, HealthDetails> {
   const words = new Map<number, HealthDetails>()
   for (let member = 0; member < bundle.counts.members; member++) {
     for (const name of memberNames(bundle, member)) {
-      const { words: said } = told.get(name) ?? {}
+      const { words: said } = given.get(name) ?? {}
       if (said !== undefined) words.set(member, said)
     }
   }

@@ -34,7 +34,7 @@ const spaces = {
       starts: [0, first4, first4 + count4 * size4],
       valueOf: Uint32Array.of(0, 1, 0),
       values: 2,
-      told: [0, 1],
+      rowOf: [0, 1],
     },
   },
   v6: {
@@ -43,7 +43,7 @@ const spaces = {
       starts: [0n, first6, first6 + (BigInt(count6) << 64n)],
       valueOf: Uint32Array.of(0, 1, 0),
       values: 2,
-      told: [0, 1],
+      rowOf: [0, 1],
     },
   },
 }

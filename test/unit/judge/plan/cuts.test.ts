@@ -19,7 +19,7 @@ const cutOf = <A extends Address>(
     // Neighbours differ or do not.
     valueOf: Uint32Array.from(sorted, (_, row) => ((row * 7) % 3) * step),
     values: 2 * step + 1,
-    told: [],
+    rowOf: [],
   }
 }
 
