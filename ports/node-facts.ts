@@ -2,6 +2,7 @@
 import type { Result } from '#lib/result.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Shown } from '#lib/schema/type.ts'
+import { nullable } from '#http/shapes.ts'
 
 /** Countries of a sample of the queries of the last hour. */
 export const ClientRegions = Type.Object(
@@ -33,24 +34,34 @@ export interface NodeFacts {
 
 export const sourceStates = ['ok', 'asking', 'failing', 'held', 'unused'] as const
 
-/** A source of this node's settings, and how it stands with what members ask it. */
-export interface ShownSource {
-  readonly name: string
-  readonly type: string
-  /** Ids; `*` among them: all tenants. */
-  readonly tenants: readonly string[]
-  readonly state: (typeof sourceStates)[number]
-  /** When the members that are worst off were found, Unix epoch; 0: never. */
+const Unix = (description: string) => nullable(Type.Integer({ description }))
+
+/** A source of a node's settings, and how it stands with what members ask it. */
+export const DiscoverySource = Type.Object(
+  {
+    name: Type.String(),
+    type: Type.String({ description: 'file, http, dns, consul or kubernetes' }),
+    tenants: Type.Array(Type.String(), { description: 'Whose pools may name it; *: all' }),
+    state: Type.Enum([...sourceStates], {
+      description:
+        'failing: it does not say what there is, and the last good members are answered; held: ' +
+        'too many vanished at once, and stay; unused: no pool asks for it',
+    }),
+    foundAt: Unix('When the members that are worst off were found, Unix milliseconds; null: never'),
+    error: Type.String({ description: 'Why it fails or is held; empty: neither' }),
+    note: Type.String({
+      description: 'What would make it better, as a right that is missing; empty: nothing',
+    }),
+    members: Type.Integer({ description: 'Addresses that pools have by it' }),
+    held: Type.Integer({ description: 'How many are not found any more, and stay' }),
+    heldSince: Unix('Unix milliseconds; null: none are held'),
+  },
+  { title: 'DiscoverySource' },
+)
+
+/** The same with times of which 0 is never. */
+export interface ShownSource extends Omit<Shown<typeof DiscoverySource>, 'foundAt' | 'heldSince'> {
   readonly foundAtMs: number
-  /** Why it is not as it should be; empty: it is. */
-  readonly error: string
-  /** What would make it better; empty: nothing. */
-  readonly note: string
-  /** How many members are found by it. */
-  readonly members: number
-  /** How many of them are not found any more, and held. */
-  readonly held: number
-  /** Since when, Unix epoch; 0: none are. */
   readonly heldSinceMs: number
 }
 

@@ -1,40 +1,56 @@
-// Defines the port to zones that are pushed to other servers, and the JSON of a plan.
+// Defines the port to zones that are pushed to other servers, and their JSON.
 import type { Result } from '#lib/result.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Shown } from '#lib/schema/type.ts'
+import { nullable } from '#http/shapes.ts'
 
 export const pushStates = ['waiting', 'synced', 'pending', 'held', 'conflict', 'failing'] as const
 
-/** A target of the settings of this node; numbers are those of the last look at it. */
-export interface ShownPush {
-  readonly name: string
-  readonly type: string
-  readonly zone: string
-  readonly state: (typeof pushStates)[number]
-  /** Name of the node that pushes; null: none does. */
-  readonly node: string | null
-  /** Unix epoch; 0: never. */
+const Count = (description: string) => Type.Integer({ description })
+const Unix = (description: string) =>
+  nullable(Type.Integer({ description: `${description}, Unix milliseconds; null: never` }))
+
+/** A target of the settings of a node; numbers are those of the last look at it. */
+export const ZonePush = Type.Object(
+  {
+    name: Type.String(),
+    type: Type.String({ description: 'rfc2136, route53 or cloudflare' }),
+    zone: Type.String(),
+    state: Type.Enum([...pushStates], {
+      description:
+        'waiting: nobody has looked yet; pending: a person has to apply it; held: it would ' +
+        'delete more than its limit; conflict: sets of others are in the way; failing: see `error`',
+    }),
+    node: nullable(Type.String({ description: 'The node that pushes; null: none does' })),
+    lookedAt: Unix('When the target was looked at last'),
+    writtenAt: Unix('When something was written there last'),
+    error: Type.String({ description: 'Why it fails; empty: it does not' }),
+    plan: Type.String({ description: 'Digest of what is to be done; empty: nothing, or unknown' }),
+    adds: Count('Records that are still to be written'),
+    deletes: Count('Records that are still to be deleted'),
+    ttlChanges: Count('Records that are there, and still to get another TTL'),
+    deletesMax: Count('How many one push may delete without replacing them'),
+    same: Count('Records there that are as they are wanted'),
+    missing: Count('Records of ours that somebody had taken away at the last look'),
+    foreign: Count('Records of others, which stay'),
+    conflicts: Count(
+      'Sets that cannot be written: others are in the way, or the target does not take them',
+    ),
+    skipped: Count('Sets that the target cannot have'),
+    written: Count('Records that were written, changed and deleted there, since the first push'),
+    notes: Type.Array(Type.String(), {
+      description: 'On conflicts and what is skipped, at most 20',
+    }),
+  },
+  { title: 'ZonePush' },
+)
+
+/** The same with times of which 0 is never. */
+export interface ShownPush extends Omit<Shown<typeof ZonePush>, 'lookedAt' | 'writtenAt'> {
   readonly lookedAtMs: number
   readonly writtenAtMs: number
-  /** A sentence; empty: nothing is wrong. */
-  readonly error: string
-  /** Digest of what is to be done; empty: it is not known, or nothing is. */
-  readonly plan: string
-  readonly adds: number
-  readonly deletes: number
-  /** Records that are there, and get another TTL. */
-  readonly ttlChanges: number
-  readonly deletesMax: number
-  readonly same: number
-  readonly missing: number
-  readonly foreign: number
-  readonly conflicts: number
-  readonly skipped: number
-  readonly written: number
-  readonly notes: readonly string[]
 }
 
-const Count = (description: string) => Type.Integer({ description })
 const Note = Type.Object({ name: Type.String(), type: Type.String(), why: Type.String() })
 export type ShownNote = Shown<typeof Note>
 

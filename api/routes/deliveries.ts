@@ -3,73 +3,10 @@ import { Type } from '#lib/schema/type.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { nullable } from '#http/shapes.ts'
-import { shownActions, shownPhases } from '#ports/deliveries.ts'
+import { Delivery, shownActions } from '#ports/deliveries.ts'
 import type { ShownAction, ShownDelivery } from '#ports/deliveries.ts'
 
 const route = routesOf({ tag: 'Fleet', withoutConfig: true, ofPlatform: true })
-
-const Place = Type.Object({
-  seq: Type.Integer({ description: 'Of its channel record' }),
-  digest: Type.String(),
-  commit: Type.String(),
-})
-
-const Wave = Type.Object({
-  nodes: nullable(Type.String({ description: 'Labels; null: it is a share' })),
-  percent: nullable(Type.Integer({ description: 'Of all nodes, earlier waves counted in' })),
-  holdSeconds: Type.Number(),
-  hasBegun: Type.Boolean(),
-  adopted: Type.Integer({ description: 'Nodes that answer from the target' }),
-  waiting: Type.Integer({ description: 'Nodes that are to take it' }),
-  refused: Type.Integer({ description: 'Nodes that refuse it, or have left it' }),
-  silent: Type.Integer({ description: 'Nodes that were not heard for a minute' }),
-  isShadow: Type.Boolean({
-    description: 'Its nodes compute with the target and answer from the bundle before',
-  }),
-  shadow: nullable(
-    Type.Object({
-      compared: Type.Integer({ description: 'Queries that were computed with both bundles' }),
-      changed: Type.Number({ description: 'Percent of them that have another answer' }),
-    }),
-  ),
-})
-
-const Delivery = Type.Object(
-  {
-    channel: Type.String(),
-    phase: Type.Enum([...shownPhases], {
-      description:
-        'done: all nodes are given `good`; rolling, paused, held: those of the waves that have ' +
-        'begun are given `target`; returned, aborted: all are given `good` again',
-    }),
-    good: Place,
-    target: nullable(Place),
-    waves: Type.Array(Wave, { description: 'Empty: it went to all nodes at once' }),
-    promised: Type.String({
-      description:
-        'What a plan says that the target moves, such as `moved=12.4%; names=3`: the largest ' +
-        'share of clients at one name, and names with other answers. Empty: it is not known',
-    }),
-    onFailure: nullable(Type.String({ description: 'return or hold; null: no waves' })),
-    phaseSince: Type.Integer({ description: 'Unix milliseconds' }),
-    verdict: nullable(
-      Type.Object({
-        gate: Type.String({ description: 'Which gate did not hold' }),
-        wave: Type.Integer({ description: 'From 1' }),
-        value: Type.Number(),
-        limit: Type.Number(),
-        at: Type.Integer({ description: 'Unix milliseconds' }),
-      }),
-    ),
-    waitsFor: Type.String({
-      description: 'Empty: for nothing, or another control node decides',
-    }),
-    decidedBy: Type.String({ description: 'Name of the control node' }),
-    fault: Type.String({ description: 'Why it stands still; empty: it does not' }),
-  },
-  { title: 'Delivery' },
-)
 
 const list = route('GET /api/v1/deliveries', {
   needs: 'delivery:read',

@@ -1,43 +1,19 @@
 // /api/v1/discovery/sources: what members are discovered by, and the override of what is held.
 import { Type } from '#lib/schema/type.ts'
 import { whoFields } from '#access/caller.ts'
-import { sourceStates } from '#ports/node-facts.ts'
+import { DiscoverySource } from '#ports/node-facts.ts'
 import type { ShownSource } from '#ports/node-facts.ts'
 import { missing, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { nullable, unixMsOrNull } from '#http/shapes.ts'
+import { unixMsOrNull } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
-
-const Unix = (description: string) => nullable(Type.Integer({ description }))
-
-const Source = Type.Object(
-  {
-    name: Type.String(),
-    type: Type.String({ description: 'file, http, dns, consul or kubernetes' }),
-    tenants: Type.Array(Type.String(), { description: 'Whose pools may name it; *: all' }),
-    state: Type.Enum([...sourceStates], {
-      description:
-        'failing: it does not say what there is, and the last good members are answered; held: ' +
-        'too many vanished at once, and stay; unused: no pool asks for it',
-    }),
-    foundAt: Unix('When the members that are worst off were found, Unix milliseconds; null: never'),
-    error: Type.String({ description: 'Why it fails or is held; empty: neither' }),
-    note: Type.String({
-      description: 'What would make it better, as a right that is missing; empty: nothing',
-    }),
-    members: Type.Integer({ description: 'Addresses that pools have by it' }),
-    held: Type.Integer({ description: 'How many are not found any more, and stay' }),
-    heldSince: Unix('Unix milliseconds; null: none are held'),
-  },
-  { title: 'DiscoverySource' },
-)
 
 const list = route('GET /api/v1/discovery/sources', {
   needs: 'cluster:status',
   summary: 'The sources that members are discovered by, as this node sees them',
   details: 'Only for the tenant `default`. Each node asks the sources of its own settings.',
-  responses: { 200: { description: 'The sources', schema: Type.Array(Source) } },
+  responses: { 200: { description: 'The sources', schema: Type.Array(DiscoverySource) } },
   ports: ['discovery'],
   handle: ({ ports }) => success(ports.discovery.sources().map(show)),
 })

@@ -1,7 +1,7 @@
 // `gslbd delivery`: shows how far a change has come in the fleet; pauses, resumes, promotes or
 // aborts it.
 import { shownActions } from '#ports/deliveries.ts'
-import type { ShownDelivery } from '#ports/deliveries.ts'
+import type { Delivery } from '#ports/deliveries.ts'
 import { nodeApiFor } from '#cli/watch/node-api.ts'
 import { commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
@@ -37,7 +37,7 @@ export const delivery: Command = {
         ? await api.post(`/api/v1/deliveries/${encodeURIComponent(channel)}/${verb}`)
         : await api.json('/api/v1/deliveries'),
     )
-    const found = ([asked].flat() as readonly Shown[]).filter((one) => one.channel === channel)
+    const found = ([asked].flat() as readonly Delivery[]).filter((one) => one.channel === channel)
     if (values.json) io.out(`${JSON.stringify(asked)}\n`)
     else io.out(found.length === 0 ? none : found.map(textOf).join(''))
     return found.some(({ phase }) => phase === 'held' || phase === 'returned')
@@ -48,10 +48,6 @@ export const delivery: Command = {
 
 const none = 'Nothing is delivered in waves: there is no Delivery yet.\n'
 
-type Shown = Omit<ShownDelivery, 'verdict'> & {
-  readonly verdict: Omit<NonNullable<ShownDelivery['verdict']>, 'atMs'> | null
-}
-
 function textOf({
   promised,
   channel,
@@ -61,9 +57,9 @@ function textOf({
   waves,
   verdict,
   ...rest
-}: Shown): string {
+}: Delivery): string {
   const { waitsFor, fault } = rest
-  const place = (name: string, { commit, seq }: NonNullable<Shown['target']>): string =>
+  const place = (name: string, { commit, seq }: NonNullable<Delivery['target']>): string =>
     `  ${name.padEnd(8)}${commit.slice(0, 12)}  seq ${seq}\n`
   const rows = waves.map((wave, i) => {
     const who = wave.nodes ?? `${wave.percent ?? 0} %`
@@ -88,7 +84,7 @@ function textOf({
   ].join('')
 }
 
-function shadowText({ isShadow, shadow }: Shown['waves'][number]): string {
+function shadowText({ isShadow, shadow }: Delivery['waves'][number]): string {
   if (shadow === null) return ''
   const { compared, changed } = shadow
   const what = `${changed} % of ${compared} queries have another answer`
