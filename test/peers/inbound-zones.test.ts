@@ -56,6 +56,8 @@ const recordsOf = (zone: string): readonly string[] => [
   ...Array.from({ length: 20 }, (_, i) => `n${i}.${zone} 300 IN A 192.0.2.${100 + i}`),
 ]
 
+const head = (kind: string): string => `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: `
+
 const zonesYaml = (ports: ReadonlyMap<PrimaryName, number>): string => {
   const zones = [...ports].map(([name, port]) => {
     const key = name === 'powerdns' ? '' : ', key: transfer.example.'
@@ -104,7 +106,20 @@ beforeAll(async () => {
   for (const name of programs) {
     const service = serviceYaml(`app.${zoneOf(name)}`, `app-${name}`)
     site.write(`tenants/default/services/app-${name}.yaml`, service)
+    // Another tenant has a name and a redirect that belong to one that comes in later.
+    const own = `{ name: new-${name} }\nspec:`
+    const host = `new.${zoneOf(name)}`
+    site.write(
+      `tenants/acme/services/new-${name}.yaml`,
+      `${head('Service')}${own} { domain: _acme-challenge.${host}, pool: null }\n`,
+    )
+    site.write(
+      `tenants/acme/redirects/new-${name}.yaml`,
+      `${head('Redirect')}${own} { sourceFqdn: ${host.slice(0, -1)}, ` +
+        'targetUrl: https://www.example.net/ }\n',
+    )
   }
+  site.write('tenants/acme/tenant.yaml', `${head('Tenant')}{ name: acme }\nspec: {}\n`)
   await site.commit('zones from elsewhere')
   await site.push()
 }, 240_000)
@@ -132,13 +147,14 @@ describe.each(programs)('%s', (program) => {
     expect(await answers(`alias.${zone}`)).toContain(`www.${zone} 300 IN A 192.0.2.80`)
   }, 60_000)
 
-  test('a change is answered soon after NOTIFY', async () => {
+  test('a change is answered soon after NOTIFY, also where a tenant has names below', async () => {
     await isIn(zone, 'current')
     await primaries.get(program)!.add(`new.${zone} 60 IN A 192.0.2.99`)
     const isThere = async (): Promise<boolean> => (await answers(`new.${zone}`)).length === 1
     await waitUntil(`new.${zone}: ${JSON.stringify(await shown(zone))}`, isThere, {
       timeoutMs: 30_000,
     })
+    expect(await shown(zone)).toMatchObject({ state: 'current', error: '' })
   }, 60_000)
 
   test('what removes too much is held until a person accepts it', async () => {
