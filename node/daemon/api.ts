@@ -4,6 +4,7 @@ import type { NodeAnycastStatus } from '#node/anycast/node-anycast.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { FleetSnapshot, GivenSnapshot } from '#metrics/snapshot.ts'
 import type { AskingNode } from '#ports/bundles.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import { whyUnseen } from '#zones/dynamic/written-bundle.ts'
 import { textsChannel } from '#server/texts/texts-bundle.ts'
@@ -196,10 +197,19 @@ const zoneView = ({ settings, signing, keyVault, domains, behindNodes, ...have }
   zoneTransfers: () => have.later.inbound?.status() ?? [],
   certificateBehind: () => behindOf(have.certificates?.vault ?? null, have.inventory, systemClock),
   missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
+  newestKeyMs: () => newestMs(keyVault.vault?.keys() ?? new Map()),
   keyTroubles: () => keyVault.vault?.troubles() ?? [],
   dsFaults: domains.dsFaults,
   behindNodes: () => (keyVault.vault === null ? [] : behindNodes.notable()),
 })
+
+function newestMs(keys: ReadonlyMap<string, readonly KeyRecord[]>): number {
+  let newest = 0
+  for (const records of keys.values()) {
+    for (const { times } of records) newest = Math.max(newest, times.createdMs ?? 0)
+  }
+  return newest
+}
 
 const writesIn = ({ telemetry }: Needs) => ({
   writeTimes: () => telemetry.times(),

@@ -39,6 +39,8 @@ export interface HealthParts {
   readonly zoneTransfers: () => readonly { readonly zone: string; readonly state: string }[]
   /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
+  /** When the newest key of a zone was made; 0: there is none in the database. */
+  readonly newestKeyMs: () => number
   /** A sentence for each reason why keys of the database are not used. */
   readonly keyTroubles: () => readonly string[]
   /** Nodes that do not take keys of zones. */
@@ -127,17 +129,24 @@ function staleZonesOf({ zoneTransfers }: HealthParts): readonly string[] {
 /** People's clocks differ by minutes. */
 const aheadMsMax = 3_600_000
 
-const committedAtMs = ({ gitops }: HealthParts): number => gitops.status().head?.committedAtMs ?? 0
+/** The latest moment that this node knows to have been; a commit that it makes may hide others. */
+function latestOf({ gitops, newestKeyMs }: HealthParts): { readonly is: string; atMs: number } {
+  const committedAtMs = gitops.status().head?.committedAtMs ?? 0
+  const madeAtMs = newestKeyMs()
+  return committedAtMs >= madeAtMs
+    ? { is: 'the newest commit is of', atMs: committedAtMs }
+    : { is: 'a key of a zone was made at', atMs: madeAtMs }
+}
 
 /** A machine without a battery for its clock starts in the past: what it signs then has expired. */
 function clockMessage(parts: HealthParts): string {
-  const [now, committed] = [parts.clock.nowMs(), committedAtMs(parts)].map((ms) =>
+  const { is, atMs } = latestOf(parts)
+  const [now, latest] = [parts.clock.nowMs(), atMs].map((ms) =>
     new Date(ms).toISOString().slice(0, -5).concat('Z'),
   )
   return (
-    `The clock of this node says ${now}, and the newest commit is of ${committed}: set the ` +
-    'clock, else validators take what this node signs for expired. Where it is right, that of ' +
-    'the committer is ahead.'
+    `The clock of this node says ${now}, and ${is} ${latest}: set the clock, else validators ` +
+    'take what this node signs for expired. Where it is right, the other one was ahead.'
   )
 }
 
@@ -183,7 +192,7 @@ const degradations: readonly Row[] = [
   {
     code: 'clock-behind',
     message: clockMessage,
-    holds: (parts) => parts.clock.nowMs() + aheadMsMax < committedAtMs(parts),
+    holds: (parts) => parts.clock.nowMs() + aheadMsMax < latestOf(parts).atMs,
   },
   {
     code: 'git-held',

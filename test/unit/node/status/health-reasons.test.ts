@@ -22,6 +22,7 @@ function said(
   missingGeo: readonly string[] = [],
   certificate: ReturnType<HealthParts['certificates']>[0] | null = null,
   behind: ReturnType<HealthParts['behindNodes']> = [],
+  newestKeyMs = 0,
 ): string | undefined {
   const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
   const parts: HealthParts = {
@@ -45,6 +46,7 @@ function said(
     absentZones: () => (wanted === 'zone-absent' ? ['big.test.', 'c.test.'] : []),
     zoneTransfers: () => (wanted === 'zone-transfer' ? transfers : []),
     missingKeys: () => [],
+    newestKeyMs: () => newestKeyMs,
     keyTroubles: () => (wanted === 'zone-keys-unused' ? ['the database is older'] : []),
     dsFaults: () => [],
     behindNodes: () => behind,
@@ -115,11 +117,18 @@ test.each([
     Date.UTC(2028, 1, 29, 1, 2, 3, 4),
     'The clock of this node says 2026-01-01T00:00:00Z, and the newest commit is of ' +
       '2028-02-29T01:02:03Z: set the clock, else validators take what this node signs for ' +
-      'expired. Where it is right, that of the committer is ahead.',
+      'expired. Where it is right, the other one was ahead.',
   ],
 ])('health knows a clock behind the newest commit, by %s', (_by, committedAtMs, sentence) => {
   const newest = { ...head('b2'), committedAtMs }
   expect(said({ sync: 'synced', head: newest, accepted }, true, 'clock-behind')).toBe(sentence)
+})
+
+test('a commit of a clock that is behind hides nothing where zones have keys', () => {
+  const newest = { ...head('b2'), committedAtMs: Date.UTC(2026, 0, 1) }
+  const made = Date.UTC(2026, 5, 1)
+  const sentence = said({ head: newest }, true, 'clock-behind', [], null, [], made)
+  expect(sentence).toMatch(/Z, and a key of a zone was made at 2026-06-01T00:00:00Z: set the clock/)
 })
 
 test('health names the zones from elsewhere whose records are not here', () => {

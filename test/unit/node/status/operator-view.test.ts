@@ -110,6 +110,7 @@ const keptBy = (disk: Disk) => ({
   isAudited: () => disk.isAudited ?? true,
   isSetupOpen: () => disk.isSetupOpen ?? false,
   areChecksOff: () => false,
+  newestKeyMs: () => 0,
   missingGeo: () => [],
   missingKeys: () => [],
   keyTroubles: () => [],
