@@ -1,5 +1,6 @@
 // Lists the new commits of a head: reachable from it, and not from the last accepted commit.
 import { assert } from '#lib/assert.ts'
+import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { parseCommit } from './objects/commit-object.ts'
@@ -184,14 +185,8 @@ class Walk {
     visit.isQueued = true
     if (!visit.isOld) this.#newQueued++
     const seconds = secondsOf(visit)
-    let low = 0
-    let high = this.#queue.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (secondsOf(this.#queue[middle]!) <= seconds) low = middle + 1
-      else high = middle
-    }
-    this.#queue.splice(low, 0, visit)
+    const at = lowerBound(this.#queue.length, (i) => secondsOf(this.#queue[i]!) <= seconds)
+    this.#queue.splice(at, 0, visit)
   }
 
   take(): Visit | undefined {

@@ -2,6 +2,7 @@
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { CountryBuffers } from '#routing/geo/geo-tables.ts'
 import { unpackCode } from '#routing/geo/countries.ts'
+import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import type { Address, Cut } from './cuts.ts'
 import { overlay } from './cuts.ts'
 import { rangeSource } from './sources.ts'
@@ -255,14 +256,9 @@ function counted<A extends Address>(
   }
 }
 
+/** The first step starts at 0, so there is one. */
 function lastAtOrBelow<A extends Address>(starts: readonly A[], address: A): number {
-  let [low, high] = [0, starts.length - 1]
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if (starts[middle]! <= address) low = middle
-    else high = middle - 1
-  }
-  return low
+  return lowerBound(starts.length, (i) => starts[i]! <= address) - 1
 }
 
 /** Rows that have a range: a database may name codes without any network. */

@@ -1,5 +1,6 @@
 // A text under edits that maps each character to its original place.
 import type { LocalSpan } from '#diagnostics/diagnostic.ts'
+import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import type { Edit } from './mistake.ts'
 
 export class Patch {
@@ -73,16 +74,10 @@ class Layer {
 
   /** Maps back by bisection, since a file may have an edit on every line. */
   before(place: number): number {
-    let low = 0
-    let high = this.#starts.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#starts[middle]! <= place) low = middle + 1
-      else high = middle
-    }
-    if (low === 0) return place
-    const { at, remove, insert } = this.#edits[low - 1]!
-    const inside = place - this.#starts[low - 1]!
+    const last = lowerBound(this.#starts.length, (i) => this.#starts[i]! <= place) - 1
+    if (last < 0) return place
+    const { at, remove, insert } = this.#edits[last]!
+    const inside = place - this.#starts[last]!
     return inside >= insert.length
       ? at + remove + inside - insert.length
       : at + Math.min(inside, remove)
