@@ -30,6 +30,8 @@ export interface AcmeKeeperParts {
   readonly wish: AcmeWish
   /** An entry of `acme.certificates`; '': `acme.names`. */
   readonly entry: string
+  /** Wishes of other entries: names that move to one of them were not replaced by others. */
+  readonly besides: readonly AcmeWish[]
   /** The terms of service of the CA were agreed to. */
   readonly agreesToTerms: boolean
   readonly contact: readonly string[]
@@ -217,7 +219,7 @@ export class AcmeKeeper {
   }
 
   async #store(ordered: OrderedCertificate): Promise<void> {
-    const { vault, wish, random, log } = this.#parts
+    const { vault, wish, besides, random, log } = this.#parts
     const issuedAtMs = Math.floor(vault.nowMs())
     const certificate = {
       ...{ ...ordered, ...wish, issuedAtMs },
@@ -228,7 +230,8 @@ export class AcmeKeeper {
       const released = this.#released(state)
       const isThere = whyAtAll(state, wish, issuedAtMs) === null
       if (!released.ok && isThere) return err('another node has got one meanwhile')
-      const replaced = before === null || isFor(before, wish) ? null : before
+      const isWanted = before !== null && [wish, ...besides].some((one) => isFor(before, one))
+      const replaced = isWanted ? null : before
       const after = released.ok ? released.value : state
       const paused = pausesAfterOrder(pauses, wish, replaced, issuedAtMs)
       const beforeEndsMs = before?.notAfterMs ?? null

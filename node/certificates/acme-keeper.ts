@@ -48,9 +48,12 @@ export function createNodeAcme(
   parts: Pick<AcmeKeeperParts, 'solver' | 'canProve' | 'log'>,
 ): NodeAcme {
   const instance = randomBytes(8).toString('hex')
-  const keepers = wantedOf(settings.acme).map(({ entry, wish }) =>
-    createAcmeKeeper(settings, { ...parts, entry, wish, instance, vault: vault.of(entry) }),
-  )
+  const wanted = wantedOf(settings.acme)
+  const keepers = wanted.map(({ entry, wish }) => {
+    const besides = wanted.flatMap((one) => (one.entry === entry ? [] : [one.wish]))
+    const own = { entry, wish, besides, instance, vault: vault.of(entry) }
+    return createAcmeKeeper(settings, { ...parts, ...own })
+  })
   return {
     // One order at a time: proofs of another one would be taken for what a killed one left.
     look: async () => {
@@ -67,7 +70,7 @@ export function createNodeAcme(
   }
 }
 
-type Own = 'vault' | 'solver' | 'canProve' | 'log' | 'entry' | 'wish' | 'instance'
+type Own = 'vault' | 'solver' | 'canProve' | 'log' | 'entry' | 'wish' | 'besides' | 'instance'
 
 function createAcmeKeeper(
   { acme, state }: Pick<Settings, 'acme' | 'state'>,

@@ -55,6 +55,7 @@ function world(
     ...{
       vault: vault.of(''),
       entry: '',
+      besides: [],
       wish: { directory: options.directory ?? directory, names },
       contact: [],
     },

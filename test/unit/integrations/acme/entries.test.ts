@@ -20,9 +20,11 @@ interface Options {
   readonly time: FakeTime
   readonly entry?: string
   readonly names?: readonly string[]
+  readonly others?: readonly (readonly string[])[]
 }
 
-function world(answer: Answer, { store, time, entry = '', names = ['ns.example.com'] }: Options) {
+function world(answer: Answer, { store, time, entry = '', others = [], ...options }: Options) {
+  const { names = ['ns.example.com'] } = options
   const { log } = keptLog()
   store.nowMs = time.clock.nowMs
   const copy = { read: () => undefined, write: () => undefined }
@@ -31,6 +33,7 @@ function world(answer: Answer, { store, time, entry = '', names = ['ns.example.c
   const ca = standInCa(answer, 0)
   const keeper = new AcmeKeeper({
     ...{ vault: vault.of(entry), entry, wish: { directory, names }, contact: [] },
+    besides: others.map((all) => ({ directory, names: all })),
     ...{ agreesToTerms: true, authorities: () => ok(undefined), canProve: () => true },
     askRenewal: async () => ok({ window: null, retryAfterMs: null }),
     externalAccount: () => ok(undefined),
@@ -101,4 +104,16 @@ test('an entry that settings name no more is forgotten a month after its certifi
   time.pass(lifeMs + 31 * 86_400_000)
   await stays!.look()
   expect(Object.keys(stays!.vault.state.more)).toEqual(['stays'])
+})
+
+test('names that move to another entry are asked for there at once', async () => {
+  const [store, time] = [memoryStore(), new FakeTime(began)]
+  const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
+  const [moved, fresh] = [['a.example.com'], ['b.example.com']]
+  await world(answer, { store, time, names: moved }).look()
+  const now = world(answer, { store, time, names: fresh, others: [moved] })
+  const entry = world(answer, { store, time, entry: 'x', names: moved, others: [fresh] })
+  await now.look()
+  await entry.look()
+  expect([now.asked.length, entry.asked.length]).toEqual([1, 1])
 })
