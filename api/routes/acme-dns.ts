@@ -4,7 +4,7 @@ import { Type } from '#lib/schema/type.ts'
 import { scopeOf } from '#access/grants.ts'
 import { NamedPaging, withDnsName } from '#http/paging.ts'
 import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
-import { later, success } from '#http/reply.ts'
+import { created, later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { storedGone, storedPage } from '#http/store-reply.ts'
 import { routesOf } from '#api/route/route.ts'
@@ -53,7 +53,7 @@ const register = route('POST /acme-dns/register', {
   handle: async ({ ports, body: { allowfrom }, request }) => {
     const made = await ports.acmeDns.register(allowfrom ?? [], request.address)
     if (!made.ok) return refuse(made.error)
-    return { status: 201, body: { ...made.value, allowfrom: [...made.value.allowfrom] } }
+    return created(made.value)
   },
 })
 
@@ -127,7 +127,7 @@ const deleteKey = route('DELETE /api/v1/acme-dns/keys/{id}', {
 
 function showKey({ username, tenantId, name, allowFrom, createdAtMs }: ListedKey) {
   const createdAt = unixSeconds(createdAtMs)
-  return { id: username, tenantId, name, allowFrom: [...allowFrom], createdAt }
+  return { id: username, tenantId, name, allowFrom, createdAt }
 }
 
 export const acmeDnsRoutes = Object.freeze([register, update, health, listKeys, deleteKey])

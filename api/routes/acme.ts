@@ -48,11 +48,11 @@ const Certificate = Type.Object(
   { title: 'AcmeCertificate' },
 )
 
-function show({ certificate, failure, clockOffsetMs, names, ...rest }: CertificateView) {
+function show({ certificate, failure, clockOffsetMs, ...rest }: CertificateView) {
   return {
-    ...{ ...rest, names: [...names] },
+    ...rest,
     certificate: certificate && {
-      names: [...certificate.names],
+      names: certificate.names,
       notBefore: unixSeconds(certificate.notBeforeMs),
       notAfter: unixSeconds(certificate.notAfterMs),
       renewAt: unixSeconds(certificate.renewAtMs),

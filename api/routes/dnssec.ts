@@ -68,7 +68,7 @@ const seconds = (ms: number | null | undefined): number | null =>
 
 function showKey({ isInCds, times, ...key }: ZoneKeyView) {
   return {
-    ...{ ...key, inCds: isInCds, ds: [...key.ds] },
+    ...{ ...key, inCds: isInCds },
     createdAt: seconds(times['createdMs']),
     publishedAt: seconds(times['publishedMs']),
     activeAt: seconds(times['activeMs']),

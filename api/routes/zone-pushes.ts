@@ -67,11 +67,8 @@ const apply = route('POST /api/v1/zone-pushes/{name}/apply', {
   },
 })
 
-function show({ lookedAtMs, writtenAtMs, notes, ...push }: ShownPush) {
-  return {
-    ...{ ...push, notes: [...notes] },
-    ...{ lookedAt: unixMsOrNull(lookedAtMs), writtenAt: unixMsOrNull(writtenAtMs) },
-  }
+function show({ lookedAtMs, writtenAtMs, ...push }: ShownPush) {
+  return { ...push, lookedAt: unixMsOrNull(lookedAtMs), writtenAt: unixMsOrNull(writtenAtMs) }
 }
 
 export const zonePushRoutes = Object.freeze([list, plan, apply])
