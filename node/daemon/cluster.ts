@@ -147,9 +147,9 @@ function wordOf(have: Needs, name: string): Omit<ClusterNode, 'startedAtMs'> {
  * Whether something starts the process again: systemd and Kubernetes announce themselves, and the
  * first process of a container has an engine.
  */
-function isSupervised(env: Io['env'], pid = process.pid): boolean {
+function isSupervised(env: Io['env']): boolean {
   const names = ['INVOCATION_ID', 'KUBERNETES_SERVICE_HOST', 'GSLB_SUPERVISED']
-  return pid === 1 || names.some((name) => variable(env, name) !== undefined)
+  return process.pid === 1 || names.some((name) => variable(env, name) !== undefined)
 }
 
 const unsupervised =

@@ -71,17 +71,15 @@ type Needs = Given & HasKey & HasRecords & HasNode & HasTelemetry
 export const createGit = (have: Needs): Outcome<HasGit> => {
   const { node, health, log, later } = have
   const repacker = createRepacker(have.settings, log)
-  const activations = new Activations(
-    node,
-    health === null,
-    log,
-    (served) => {
+  const activations = new Activations({
+    ...{ node, log, areChecksOff: health === null },
+    onServed: (served) => {
       have.records.commits.activated(served.commit)
       have.telemetry.activated(served)
     },
-    () => later.commitNews?.activated(),
-    () => later.bundleFeed?.changed(),
-  )
+    onActive: () => later.commitNews?.activated(),
+    onStored: () => later.bundleFeed?.changed(),
+  })
   const gitops = createGitops(have, activations)
   have.geoFeed.onChange(gitops.giveDatabases)
   // After a commit was read and activated, this thread has as much memory to release as the Git
@@ -153,14 +151,21 @@ function judgingOf(settings: Settings): Judging {
   }
 }
 
+interface ActivationsParts {
+  readonly node: DnsNode
+  readonly areChecksOff: boolean
+  readonly log: ProcessLog
+  /** Called when the node answers from a bundle; also when it did before. */
+  readonly onServed: (served: OwnActivation) => void
+  /** Called when the bundle is another one. */
+  readonly onActive: () => void
+  /** Called when the record is another one. */
+  readonly onStored: () => void
+}
+
 /** Activates bundles one after the other, and measures how long a commit takes. */
 class Activations {
-  readonly #node: DnsNode
-  readonly #areChecksOff: boolean
-  readonly #log: ProcessLog
-  readonly #onServed: (served: OwnActivation) => void
-  readonly #onActive: () => void
-  readonly #onStored: () => void
+  readonly #parts: ActivationsParts
   #last: Promise<void> = Promise.resolve()
   #isUnprobedLogged = false
   /** The newest commit, and when it was seen by the monotonic clock. */
@@ -168,20 +173,8 @@ class Activations {
   /** Seconds from seeing the newest commit until all responders used it; null: none yet. */
   seconds: number | null = null
 
-  constructor(
-    node: DnsNode,
-    areChecksOff: boolean,
-    log: ProcessLog,
-    onServed: (served: OwnActivation) => void,
-    onActive: () => void,
-    onStored: () => void,
-  ) {
-    this.#onServed = onServed
-    this.#onActive = onActive
-    this.#onStored = onStored
-    this.#node = node
-    this.#areChecksOff = areChecksOff
-    this.#log = log
+  constructor(parts: ActivationsParts) {
+    this.#parts = parts
     this.#warnOfUnprobedPools()
   }
 
@@ -190,7 +183,9 @@ class Activations {
     this.#last = this.#last
       .then(() => this.#activate(publication))
       // A bug, or no memory: the active bundle stays, and later publications are tried.
-      .catch((error: unknown) => this.#log.error({ err: error }, 'a bundle was not activated'))
+      .catch((error: unknown) =>
+        this.#parts.log.error({ err: error }, 'a bundle was not activated'),
+      )
     return this.#last
   }
 
@@ -206,17 +201,18 @@ class Activations {
   async #activate(publication: CommitPublication): Promise<void> {
     const startMs = systemClock.nowMs()
     const sinceMs = systemClock.monotonicMs()
-    const activated = await this.#node.activate(publication)
+    const { node, onServed, onActive, onStored } = this.#parts
+    const activated = await node.activate(publication)
     if (!activated.ok) return
-    const { active, publisher } = this.#node.status()
+    const { active, publisher } = node.status()
     assert(active !== null, 'a node with a bundle answers from one')
     const { seq, digest } = active
     const period = { startMs, endMs: startMs + systemClock.monotonicMs() - sinceMs }
-    this.#onServed({ commit: publication.commit, publisher, seq, digest, ...period })
+    onServed({ commit: publication.commit, publisher, seq, digest, ...period })
     // A renewed record is news for nodes that pull.
-    this.#onStored()
+    onStored()
     if (activated.value === 'unchanged') return
-    this.#onActive()
+    onActive()
     this.#warnOfUnprobedPools()
     if (publication.commit !== this.#head.commit) return
     this.seconds = (systemClock.monotonicMs() - this.#head.seenAtMs) / 1000
@@ -226,9 +222,10 @@ class Activations {
    * Warns once for each time that such pools appear: a person who declares checks expects probes.
    */
   #warnOfUnprobedPools(): void {
-    const pools = this.#areChecksOff ? this.#node.poolsWithHealthCheck() : 0
+    const { node, areChecksOff, log } = this.#parts
+    const pools = areChecksOff ? node.poolsWithHealthCheck() : 0
     if (pools > 0 && !this.#isUnprobedLogged) {
-      this.#log.warn(
+      log.warn(
         { pools },
         'health checks are declared but health.enabled is false: every member counts as healthy',
       )

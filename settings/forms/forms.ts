@@ -96,25 +96,15 @@ export const database = (description: string) =>
     'x-expected': 'the path of an MMDB file',
     description: `${description} An MMDB file, read again whenever it changes.`,
   })
+/** A setting that lists texts of one kind; by default it is empty. */
+const listOf = (kind: SettingKind, maxItems: number, item: Options, options: Options) =>
+  Type.Optional(
+    Type.Array(Type.String(item), { ...options, default: [], maxItems, 'x-kind': kind }),
+  )
 export const networks = (options: Options, itemsMax = 1_000) =>
-  Type.Optional(
-    Type.Array(Type.String({ maxLength: 64 }), {
-      ...options,
-      default: [],
-      maxItems: itemsMax,
-      'x-kind': 'networks',
-    }),
-  )
+  listOf('networks', itemsMax, { maxLength: 64 }, options)
 /** A setting that lists name servers: addresses, with a port or without. */
-export const resolvers = (options: Options) =>
-  Type.Optional(
-    Type.Array(Type.String({ maxLength: 64 }), {
-      ...options,
-      default: [],
-      maxItems: 16,
-      'x-kind': 'resolvers',
-    }),
-  )
+export const resolvers = (options: Options) => listOf('resolvers', 16, { maxLength: 64 }, options)
 export const list = (lengthMax: number, options: Options) =>
   Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: lengthMax }), { ...options, maxItems: 100 }),
@@ -128,14 +118,7 @@ export const nameLengthMax = 253
 export const name = (options: Options) =>
   text(nameLengthMax, { ...options, default: '', pattern: `^$|${namePattern}` })
 export const names = (options: Options) =>
-  Type.Optional(
-    Type.Array(Type.String({ maxLength: nameLengthMax, pattern: namePattern }), {
-      ...options,
-      default: [],
-      maxItems: 100,
-      'x-kind': 'names',
-    }),
-  )
+  listOf('names', 100, { maxLength: nameLengthMax, pattern: namePattern }, options)
 /** A setting that maps names of the operator's choice to one of a few words. */
 export const mapping = <V extends string>(values: readonly V[], options: Options) =>
   Type.Optional(
