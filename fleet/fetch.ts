@@ -76,6 +76,30 @@ class FetchError extends Error {
   }
 }
 
+/**
+ * Tells a control node something small, such as a report.
+ *
+ * @param url address of the node
+ *
+ * @param token a secret; null: none
+ */
+export function postJson(
+  url: string,
+  path: string,
+  body: string,
+  token: string | null,
+): Promise<Result<Fetched, FetchFailure>> {
+  const { wordsPatienceMs, recordBytesMax: bytesMax, rate } = fleetLimits
+  return fetchFile(new URL(path, url.endsWith('/') ? url : `${url}/`), {
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    body,
+    bytesMax,
+    rate,
+    headPatienceMs: wordsPatienceMs,
+    signal: AbortSignal.timeout(wordsPatienceMs),
+  })
+}
+
 /** Redirects are not followed: a source is where the settings say. */
 export async function fetchFile(
   url: URL,

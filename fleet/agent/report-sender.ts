@@ -1,7 +1,6 @@
 // Sends an agent's findings over HTTP to the first control node that takes them. A process that has
 // not received the rest gets all of it.
-import { fetchFile } from '#fleet/fetch.ts'
-import { fleetLimits } from '#fleet/limits.ts'
+import { postJson } from '#fleet/fetch.ts'
 import { agentReportPath } from '#fleet/tree.ts'
 import type { Owner } from './agent-report.ts'
 import { asSent, bodiesOf } from './report-bodies.ts'
@@ -17,7 +16,6 @@ interface ReportSenderParts {
   readonly urls: readonly string[]
   /** A secret; null: none. */
   readonly token: string | null
-  readonly patienceMs?: number
 }
 
 export class AgentReportSender {
@@ -69,16 +67,7 @@ export class AgentReportSender {
   }
 
   async #post(url: string, body: string): Promise<PostOutcome> {
-    const { token, patienceMs = fleetLimits.wordsPatienceMs } = this.#parts
-    const base = url.endsWith('/') ? url : `${url}/`
-    const answer = await fetchFile(new URL(agentReportPath, base), {
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
-      body,
-      bytesMax: fleetLimits.recordBytesMax,
-      headPatienceMs: patienceMs,
-      rate: fleetLimits.rate,
-      signal: AbortSignal.timeout(patienceMs),
-    })
+    const answer = await postJson(url, agentReportPath, body, this.#parts.token)
     if (!answer.ok) return { ok: false, fault: `${new URL(url).host}: ${answer.error.message}` }
     return { ok: true, by: heardBy(answer.value.bytes) }
   }

@@ -1,8 +1,7 @@
 // Sends a journal to a control node over HTTP: the one that took the last part, else the first that
 // takes one.
-import { fetchFile } from '#fleet/fetch.ts'
+import { postJson } from '#fleet/fetch.ts'
 import type { FetchFailure } from '#fleet/fetch.ts'
-import { fleetLimits } from '#fleet/limits.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -14,7 +13,6 @@ interface JournalSenderParts {
   readonly urls: readonly string[]
   /** A secret; null: none. */
   readonly token: string | null
-  readonly patienceMs?: number
 }
 
 interface SendFault {
@@ -53,16 +51,7 @@ export class JournalSender {
   }
 
   async #post(url: string, part: JournalUpload): Promise<Result<number, SendFault>> {
-    const { token, patienceMs = fleetLimits.wordsPatienceMs } = this.#parts
-    const base = url.endsWith('/') ? url : `${url}/`
-    const answer = await fetchFile(new URL(journalPath, base), {
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
-      body: sentPart(part),
-      bytesMax: fleetLimits.recordBytesMax,
-      headPatienceMs: patienceMs,
-      rate: fleetLimits.rate,
-      signal: AbortSignal.timeout(patienceMs),
-    })
+    const answer = await postJson(url, journalPath, sentPart(part), this.#parts.token)
     const { host } = new URL(url)
     if (!answer.ok)
       return err({ code: codeOf(answer.error), message: `${host}: ${answer.error.message}` })
