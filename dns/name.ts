@@ -1,4 +1,5 @@
 // Parses, prints, folds and hashes domain names in wire form. RFC 1035 section 3.1.
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -80,6 +81,8 @@ export function formatName(wire: Uint8Array, offset = 0): string {
   let end = 0
   for (let at = offset; wire[at] !== 0;) {
     const next = at + wire[at]! + 1
+    // Past the end of the octets nothing is a letter: the other function says so.
+    if (!(next < wire.length)) return formatOddName(wire, offset)
     for (at++; at < next; at++) {
       const octet = wire[at]!
       if (octet <= 0x20 || octet >= 0x7f || octet === dot || octet === backslash) {
@@ -97,10 +100,12 @@ const printed = Buffer.alloc(nameLimits.bytesMax)
 
 function formatOddName(wire: Uint8Array, offset: number): string {
   let text = ''
-  for (let at = offset; wire[at] !== 0; at += wire[at]! + 1) {
+  let at = offset
+  for (; wire[at]! > 0; at += wire[at]! + 1) {
     for (let i = 1; i <= wire[at]!; i++) text += formatOctet(wire[at + i]!)
     text += '.'
   }
+  assert(wire[at] === 0, 'a name begins at the offset, and ends within the octets')
   return text
 }
 

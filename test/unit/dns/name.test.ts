@@ -83,6 +83,16 @@ describe('a name is printed', () => {
   test('from an offset in a longer run', () => {
     expect(formatName(Buffer.from('..\x01a\0..', 'latin1'), 2)).toBe('a.')
   })
+
+  test.each([
+    ['no octets', '', 0],
+    ['an offset past the end', '\x01a\0', 3],
+    ['an offset within a label', '\x02ab\0', 1],
+    ['no end', '\x01a', 0],
+    ['an odd label without an end', '\x01 ', 0],
+  ])('%s is a fault of the caller, said at once', (_, wire, offset) => {
+    expect(() => formatName(Buffer.from(wire, 'latin1'), offset)).toThrow(/ends within the octets/)
+  })
 })
 
 test('only A to Z are folded, and length octets are not', () => {
