@@ -4,6 +4,10 @@ import { foldTable, nameLimits } from '#dns/name.ts'
 import type { Token } from './tokens.ts'
 import type { ValueReader } from './value-reader.ts'
 
+/** Whether a fault, perhaps with more behind it, is that a name is relative to nothing. */
+export const isWithoutOrigin = (message: string): boolean =>
+  /: (?:@ needs an origin|there is no origin)(?:, in "|$)/.test(message)
+
 /**
  * Reads a name in presentation form; without a final dot it is relative to the reader's origin.
  *

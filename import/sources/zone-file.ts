@@ -1,5 +1,6 @@
 // Imports a zone file. RFC 1035 section 5.
 import { aliasCode, recordTypeOf } from '#compiler/values/record-sets.ts'
+import { isWithoutOrigin } from '#dns/rdata-text/name-text.ts'
 import { typeNumbers } from '#dns/rdata-text/type-names.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import { err, ok } from '#lib/result.ts'
@@ -18,8 +19,10 @@ export const zoneFileSource: ImportSource = {
     const { records, placeOf, faults } = parsed
     if (faults.length > 0) {
       // Without an origin there is one such fault for nearly each record.
-      const others = faults.filter(({ message }) => !message.includes('origin'))
+      const others = faults.filter(({ message }) => !isWithoutOrigin(message))
       if (options.origin !== undefined || others.length === faults.length) return err(faults)
+      // The first $ORIGIN cannot be read: that is why.
+      if (others.some(({ message }) => message.startsWith('expected an origin'))) return err(others)
       const message = `the file does not say which zone it is: ${giveOrigin(file.path)}`
       return err([{ path: file.path, line: 1, column: 1, message }, ...others])
     }
@@ -39,9 +42,12 @@ export const zoneFileSource: ImportSource = {
 
 /** BIND has the name of a zone in named.conf, and people often in the name of the file. */
 function giveOrigin(path: string): string {
-  const name = path.replace(/^.*\//, '').replace(/^db\.|\.(?:zone|db|hosts|txt)$/g, '')
-  const example = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/i.test(name) ? `, such as --origin ${name}` : ''
-  return `give its name with --origin${example}`
+  const name = path
+    .replace(/^.*\//, '')
+    .replace(/^db\.|(?:\.(?:zone|db|hosts|txt|signed|bak))+$/g, '')
+  // Of reverse zones, files often have the network alone (`db.192.0.2`).
+  const isName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.(?!\d+$)[a-z0-9-]+$/i.test(name)
+  return `give its name with --origin${isName ? `, such as --origin ${name}` : ''}`
 }
 
 /** Records made by a signer that depend on the content of the zone. */
