@@ -120,7 +120,7 @@ export const acmeStateLimits = {
   pausesMax: 40,
   /** Certificates beside that of `acme.names`, with those that settings do not name any more. */
   moreMax: 40,
-  /** The latter are forgotten so long after their end, or their last failure. */
+  /** The latter are forgotten so long after their end and their last failure. */
   keptMs: 30 * 86_400_000,
   /** Characters of an address. */
   whyMax: 500,
@@ -185,16 +185,13 @@ export function writtenFrom(
 export const certificatesIn = (state: AcmeState): ReadonlyMap<string, CertificateState> =>
   new Map([['', certificateIn(state)], ...Object.entries(state.more)])
 
-/** The state with another certificate of the entry, and all else as it was. */
+/** The state with another certificate of the entry; others stay, as far as they are not too many. */
 export function withCertificate(
   state: AcmeState,
   entry: string,
   certificate: IssuedCertificate | null,
 ): AcmeState {
-  if (entry === '') return { ...state, certificate }
-  const one = certificateIn(seenFrom(state, entry))
-  const more = Object.entries({ ...state.more, [entry]: { ...one, certificate } })
-  return { ...state, more: Object.fromEntries(more) }
+  return writtenFrom(state, entry, { ...seenFrom(state, entry), certificate }, 0)
 }
 
 const certificateIn = (state: CertificateState): CertificateState => ({
@@ -206,7 +203,8 @@ const isKept = (one: CertificateState, nowMs: number): boolean =>
   endOf(one) >= nowMs - acmeStateLimits.keptMs
 
 const endOf = ({ certificate, failure }: CertificateState): number =>
-  certificate?.notAfterMs ?? failure?.atMs ?? 0
+  // One that has ended and fails to be renewed is still wanted.
+  Math.max(certificate?.notAfterMs ?? 0, failure?.atMs ?? 0)
 
 const { chainMax, keyMax, namesMax, messageMax, whyMax, moreMax } = acmeStateLimits
 

@@ -1,6 +1,14 @@
 // Certificates of several entries: what each has for itself, and what they share.
 import { expect, test } from 'vitest'
 import { AcmeKeeper } from '#integrations/acme/acme-keeper.ts'
+import {
+  acmeStateLimits,
+  emptyState,
+  printState,
+  readState,
+  seenFrom,
+  withCertificate,
+} from '#integrations/acme/acme-state.ts'
 import type { CaProblem } from '#integrations/acme/ca-transport.ts'
 import { CertificateVault } from '#integrations/acme/certificate-vault.ts'
 import type { OrderedCertificate } from '#integrations/acme/order-certificate.ts'
@@ -104,6 +112,38 @@ test('an entry that settings name no more is forgotten a month after its certifi
   time.pass(lifeMs + 31 * 86_400_000)
   await stays!.look()
   expect(Object.keys(stays!.vault.state.more)).toEqual(['stays'])
+})
+
+test('an entry that has ended, and fails to be renewed, is not forgotten', async () => {
+  const [store, time] = [memoryStore(), new FakeTime(began)]
+  let isProven = true
+  const issued: Answer = () => ok(orderedAt(time.clock.nowMs()))
+  const failed: Answer = () => err({ code: 'challenge', message: 'no', retryAfterMs: null })
+  const fails = world(() => (isProven ? issued() : failed()), { store, time, entry: 'fails' })
+  await fails.look()
+  isProven = false
+  time.pass(lifeMs + 31 * 86_400_000)
+  await fails.look()
+  const other = world(issued, { store, time, entry: 'other', names: ['other.example.com'] })
+  await other.look()
+  expect(other.vault.of('fails').state.failure).toMatchObject({ code: 'challenge' })
+  expect(other.vault.of('fails').state.certificate).not.toBeNull()
+})
+
+test('a certificate that is added where there are too many takes the place of one', () => {
+  const of = (i: number) => ({
+    ...orderedAt(i),
+    directory,
+    names: ['a'],
+    issuedAtMs: i,
+    renewAtMs: i,
+  })
+  let state = emptyState
+  for (let i = 0; i < acmeStateLimits.moreMax + 5; i++)
+    state = withCertificate(state, `e${i}`, of(i))
+  expect(readState(printState(state)).ok).toBe(true)
+  expect(seenFrom(state, 'e0').certificate).toBeNull()
+  expect(seenFrom(state, 'e44').certificate).toEqual(of(44))
 })
 
 test('names that move to another entry are asked for there at once', async () => {
