@@ -87,7 +87,10 @@ export function ownZoneOf(plan: RecordPlan, name: string): string | undefined {
   return isOthers ? undefined : plan.zones[zoneOfName(plan, name) ?? -1]?.name
 }
 
-/** The same where a resolver is asked for the name; undefined as well: it knows it otherwise. */
+/**
+ * The same for a name that nodes ask a resolver for; undefined also where `splitHorizon` of the zone
+ * says that the resolver knows other addresses.
+ */
 export function lookedUpZoneOf(plan: RecordPlan, name: string): string | undefined {
   const zone = ownZoneOf(plan, name)
   return zone !== undefined && plan.zones[zoneOfName(plan, name) ?? -1]?.isSplit === true

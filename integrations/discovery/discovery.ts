@@ -137,8 +137,7 @@ export class Discovery implements FoundAddressesOf {
    * Lets go what is held of a source.
    *
    * @param source its name
-   * @returns how many members; 0: none are
-   * held
+   * @returns how many members; 0: none are held
    */
   accept(source: string): number {
     let count = 0

@@ -93,7 +93,6 @@ export async function askLines<T>(
  * RFC 9110 section 10.2.3.
  *
  * @param nowMs where it does not say its time
- *
  * @returns null: it does not say
  */
 export function retryAfterMs(

@@ -95,8 +95,8 @@ export class Exchange {
 
   /**
    * @param message for which `answer` returned `handedOver`
-   * @param into 65,535 octets, not those of
-   * the message @returns octets of the reply, or its generator
+   * @param into 65,535 octets, not those of the message
+   * @returns octets of the reply, or its generator
    */
   handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
     const check = checkTsig(message, this.#parts.findKey, this.#parts.nowSeconds())

@@ -366,10 +366,10 @@ export class ZoneFollower {
     const atMs = await sharedContactMs()
     const aheadMs = atMs - clock.nowMs()
     if (atMs === 0) return
-    // From a clock that is wrong: it would hold off the end of a zone for as long as it is ahead.
+    // It would hold off the end of a zone for as long as the clock is ahead.
     if (aheadMs > inboundTimers.contactAheadMs) {
       const { name, log } = this.#parts
-      return log.warn({ zone: name, aheadMs }, 'another node has heard a primary in the future')
+      return log.warn({ zone: name, aheadMs }, contactInFuture)
     }
     // Clocks of nodes differ a little: what is to come is now.
     const agoMs = Math.max(0, -aheadMs)
@@ -476,3 +476,7 @@ const saysOf = {
   held: 'what came of the zone is held: it changes more than guardrails permit',
   refused: 'what came of the zone cannot be used; what is here stays',
 } as const
+
+const contactInFuture =
+  'another node noted contact with a primary in the future, which does not count: look at the ' +
+  'clocks of this node and of the others'

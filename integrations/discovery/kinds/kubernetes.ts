@@ -53,11 +53,10 @@ export const kubernetes: DiscoveryKind = {
 }
 
 function noteOf(cursor: string, namespace: string): string {
-  const why = cursor.endsWith(' 403')
+  return cursor.endsWith(' 403')
     ? 'its account may not watch (403): grant it the verb watch on endpointslices of the API ' +
-      `group discovery.k8s.io in the namespace ${namespace}`
-    : 'its API takes no watch (405)'
-  return `${why}; until then it is asked each interval`
+        `group discovery.k8s.io in the namespace ${namespace}; until then it lists each interval`
+    : 'its API takes no watch (405); it is asked for a list each interval'
 }
 
 /** It has no spaces; 0 would be any version. */
