@@ -88,8 +88,8 @@ export function ownZoneOf(plan: RecordPlan, name: string): string | undefined {
 }
 
 /**
- * The same for a name that nodes ask a resolver for; undefined also where `splitHorizon` of the zone
- * says that the resolver knows other addresses.
+ * The same for a name that nodes ask a resolver for; undefined also where `splitHorizon` of the
+ * zone says that the resolver knows other addresses.
  */
 export function lookedUpZoneOf(plan: RecordPlan, name: string): string | undefined {
   const zone = ownZoneOf(plan, name)

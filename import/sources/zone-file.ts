@@ -45,7 +45,7 @@ function giveOrigin(path: string): string {
   const name = path
     .replace(/^.*\//, '')
     .replace(/^db\.|(?:\.(?:zone|db|hosts|txt|signed|bak))+$/g, '')
-  // Of reverse zones, files often have the network alone (`db.192.0.2`).
+  // Files of reverse zones often have the network alone (`db.192.0.2`).
   const isName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.(?!\d+$)[a-z0-9-]+$/i.test(name)
   return `give its name with --origin${isName ? `, such as --origin ${name}` : ''}`
 }

@@ -185,7 +185,7 @@ export function writtenFrom(
 export const certificatesIn = (state: AcmeState): ReadonlyMap<string, CertificateState> =>
   new Map([['', certificateIn(state)], ...Object.entries(state.more)])
 
-/** The state with another certificate of the entry; others stay, as far as they are not too many. */
+/** The state with another certificate of the entry; others stay, unless they are too many. */
 export function withCertificate(
   state: AcmeState,
   entry: string,

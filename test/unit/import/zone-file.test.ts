@@ -35,29 +35,6 @@ function yamlAt(...path: readonly string[]): Record<string, unknown> {
 const recordsIn = (target: string): unknown =>
   yamlAt(target, 'tenants/default/records/example.com.yaml')['records']
 
-test('a file that does not say its zone is refused with what its own name says', async () => {
-  const directory = tempDir('import')
-  const file = join(directory, 'db.2.0.192.in-addr.arpa')
-  writeFileSync(file, '@ 60 SOA a b 1 2 3 4 5\n1 60 PTR a.example.\n')
-  const { exit, err } = await runCli('import', 'zone', file, '-o', join(directory, 'config'))
-  expect(exit).toBe(Exit.ErrorsFound)
-  expect(err).toContain('give its name with --origin, such as --origin 2.0.192.in-addr.arpa\n')
-})
-
-test.each([
-  ['db.192.0.2', ''],
-  ['example.com.zone.signed', ', such as --origin example.com'],
-  ['zone', ''],
-])(
-  'a file %s without an origin is refused with an example that may be right: "%s"',
-  async (name, more) => {
-    const file = join(tempDir('import'), name)
-    writeFileSync(file, '@ 60 SOA a b 1 2 3 4 5\n')
-    const { err } = await runCli('import', 'zone', file, '-o', join(tempDir('import'), 'config'))
-    expect(err).toContain(`give its name with --origin${more}\n`)
-  },
-)
-
 test('the reverse zone of a small network may have a slash in its name (RFC 2317)', async () => {
   const origin = '0/25.2.0.192.in-addr.arpa'
   const zone = '$TTL 60\n@ SOA a.example. b.example. 1 2 3 4 5\n@ NS a.example.\n1 PTR a.example.\n'
@@ -333,31 +310,6 @@ describe('a bad file is refused at its place', () => {
       '$ORIGIN example.com.\n@ 60 SOA a b 1 2 3 4 5',
       'zone:2:1: example.com. is not in the zone example.net.: remove the record',
       'example.net',
-    ],
-    [
-      'no origin',
-      '@ 60 SOA a b 1 2 3 4 5',
-      'zone:1:1: the file does not say which zone it is: give its name with --origin',
-    ],
-    [
-      'no origin, and another fault',
-      '$TTL 60\n@ SOA a b 1 2 3 4 5\nwww A 192.0.2.1\nx. A 192.0.2.256',
-      'zone:1:1: the file does not say which zone it is: give its name with --origin\nzone:4:6: expected an IPv4 address (192.0.2.1)',
-    ],
-    [
-      'an origin that cannot be read',
-      '$ORIGIN a..example.\n@ 60 SOA a b 1 2 3 4 5',
-      'zone:1:11: expected an origin: a label before this dot',
-    ],
-    [
-      'the word origin in a record',
-      `${head}$GENERATE 1-1 origin$ A 192.0.2.300`,
-      'zone:6:15: expected an IPv4 address (192.0.2.1), in "origin1 A 192.0.2.300"',
-    ],
-    [
-      'a name that is too long with its origin',
-      `${head}${`${'a'.repeat(60)}.`.repeat(3)}${'a'.repeat(60)} A 192.0.2.1`,
-      'zone:6:1: expected an owner: a name of at most 255 octets, its origin included',
     ],
     ['an empty file', '', 'zone:1:1: there is no record in this file; give the file of a zone'],
     [
