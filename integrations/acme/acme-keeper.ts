@@ -63,6 +63,8 @@ export const keeperLimits = {
   stopMs: 3_000,
   /** From this difference on, the clock is reported as wrong. */
   clockOffsetMs: 300_000,
+  /** One that has no room costs an order each time; with other names it is asked for at once. */
+  tooLargeMs: 86_400_000,
 } as const
 
 export class AcmeKeeper {
@@ -245,7 +247,8 @@ export class AcmeKeeper {
     if (!stored.ok && stored.error.code === 'too-large') {
       this.#unstored = undefined
       const { message } = stored.error
-      return this.#failed({ code: 'badCertificate', message, retryAfterMs: null })
+      const retryAfterMs = keeperLimits.tooLargeMs
+      return this.#failed({ code: 'badCertificate', message, retryAfterMs })
     }
     if (!stored.ok) {
       this.#unstored = ordered

@@ -146,6 +146,24 @@ test('a certificate that is added where there are too many takes the place of on
   expect(seenFrom(state, 'e44').certificate).toEqual(of(44))
 })
 
+test('a certificate that has no room beside the others is asked for once a day', async () => {
+  const [store, time] = [memoryStore(), new FakeTime(began)]
+  const chain = 'c'.repeat(acmeStateLimits.textMax)
+  const { look, vault, asked } = world(() => ok(orderedAt(time.clock.nowMs(), chain)), {
+    ...{ store, time, entry: 'large' },
+  })
+  await look()
+  for (let hours = 0; hours < 23; hours++) {
+    time.pass(3_600_000)
+    await look()
+  }
+  expect([asked.length, vault.of('large').state.certificate]).toEqual([1, null])
+  expect(vault.of('large').state.failure!.message).toContain('write fewer names')
+  time.pass(4 * 3_600_000)
+  await look()
+  expect(asked).toHaveLength(2)
+})
+
 test('names that move to another entry are asked for there at once', async () => {
   const [store, time] = [memoryStore(), new FakeTime(began)]
   const answer: Answer = () => ok(orderedAt(time.clock.nowMs()))
