@@ -113,27 +113,36 @@ export class PulledCertificate {
   /**
    * @param revision what the envelope said, which was signed
    * @param text what was in it
-   * Errors: a sentence; the certificate before stays.
+   * Errors: a sentence; certificates of which it has older ones stay, and all else is taken.
    */
   take(revision: number, text: string): Result<null, string> {
     const read = readState(text)
     if (!read.ok) return read
     if (sentRevisionOf(read.value) !== revision) return err('it is of another revision')
     let taken = partFor(read.value, this.wanted)
+    let isBehind = false
     for (const [entry, { certificate: own }] of certificatesIn(this.#state)) {
       if (own === null) continue
       const { certificate } = seenFrom(taken, entry)
+      const isBefore = certificate !== null && isOlder(certificate, own)
+      const staysValid = isBefore && this.#nowMs() < own.notAfterMs
       // A control node whose database is new has none yet.
-      if (certificate === null) taken = withCertificate(taken, entry, own)
-      else if (isOlder(certificate, own) && this.#nowMs() < own.notAfterMs) return err(older)
+      if (certificate === null || staysValid) taken = withCertificate(taken, entry, own)
+      isBehind ||= staysValid
     }
-    const hadOne = this.revision !== 0
-    this.#state = taken
-    assert(!hadOne || this.revision !== 0, 'a certificate in use is only ever replaced')
+    // What has an older one is sent again and again, and written once.
+    if (!isBehind || sentRevisionOf(taken) !== sentRevisionOf(this.#state)) this.#use(taken)
+    if (isBehind) return err(older)
     this.#sentRevision = revision
+    return ok(null)
+  }
+
+  #use(state: AcmeState): void {
+    const hadOne = this.revision !== 0
+    this.#state = state
+    assert(!hadOne || this.revision !== 0, 'a certificate in use is only ever replaced')
     this.#copy.write(this.#state)
     for (const handler of this.#handlers) handler()
-    return ok(null)
   }
 }
 

@@ -135,6 +135,33 @@ test('a node keeps its valid certificate where none, or an older one, is sent', 
   expect(take({ certificate })).toBe(true)
 })
 
+test('beside an older certificate, those of other entries and challenges are taken', () => {
+  const written: AcmeState[] = []
+  const copy = { read: () => undefined, write: (state: AcmeState) => void written.push(state) }
+  const pulled = new PulledCertificate(copy, () => began, ['', 'inner'])
+  const take = (own: IssuedCertificate, chain: string, more: Partial<AcmeState> = {}) => {
+    const one = { failure: null, renewal: null, beforeEndsMs: null }
+    const inner = { ...one, certificate: { ...newer, chain } }
+    const all = { ...emptyState, certificate: own, more: { inner }, ...more }
+    return pulled.take(sentRevisionOf(all), printState(all))
+  }
+  const earlier = { ...certificate, notBeforeMs: began - dayMs, issuedAtMs: began - dayMs }
+  const challenges = [{ host: 'www.example.net', token: 't', answer: 'a' }]
+  expect(take(newer, 'inner 1').ok).toBe(true)
+  const revision = pulled.sentRevision
+  for (const what of [{ challenges }, { challenges }, {}]) {
+    expect(take(earlier, 'inner 2', what)).toMatchObject({ ok: false })
+    const inner = { certificate: { chain: 'inner 2' } }
+    expect(written.at(-1)).toMatchObject({
+      certificate: newer,
+      challenges: [],
+      more: { inner },
+      ...what,
+    })
+  }
+  expect([written.length, pulled.sentRevision]).toEqual([3, revision])
+})
+
 test('an envelope of another kind is not opened', () => {
   const report = { ...reportOf('far-1'), sealTo: question.sealTo }
   const give = givingCertificate({
