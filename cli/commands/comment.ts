@@ -132,7 +132,10 @@ const bytesMax = 8 * 1024 * 1024
 
 function caller(forge: Forge, apiUrl: string, token: string): Call {
   const { signal } = new AbortController()
-  const shared = { headers: forge.headers(token), bytesMax, signal }
+  // It knows the proxy of a runner, where Node is told to use one.
+  const protocol = apiUrl.startsWith('https:') ? 'node:https' : 'node:http'
+  const agent = process.getBuiltinModule(protocol).globalAgent
+  const shared = { headers: forge.headers(token), bytesMax, signal, agent }
   return async (method, path, body) => {
     const answer = await askJson({ ...shared, url: apiUrl + path, method, body }, patienceMs)
     return answer.ok ? ok(answer.value.json) : answer

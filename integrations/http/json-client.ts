@@ -1,5 +1,5 @@
 // Asks an HTTP API of another server for JSON, or for any text, in bounded time and memory.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { boundedBytes, boundedLines } from '#lib/bounded-body.ts'
@@ -17,6 +17,8 @@ export interface JsonRequest {
   /** The type of a body that is a text; left out: it is JSON. */
   readonly bodyType?: string
   readonly signal: AbortSignal
+  /** Left out: a connection of its own, by no proxy. */
+  readonly agent?: Agent
   readonly tls?: Pick<
     ConnectionOptions,
     'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'
@@ -164,7 +166,7 @@ async function exchange<T>(
   const sent = send(url, {
     method,
     signal,
-    agent: false,
+    agent: asked.agent ?? false,
     ...tls,
     headers: {
       accept: 'application/json',

@@ -1,8 +1,9 @@
 // Reviews of changes: what the comment says of each, and how it is posted.
 import { createHash } from 'node:crypto'
+import { setGlobalProxyFromEnv } from 'node:http'
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { main } from '#cli/main.ts'
 import { judgedWithout } from '#judge/effects/unplaced.ts'
 import { verdictOf } from '#cli/review/comment-body.ts'
@@ -396,6 +397,17 @@ describe('on GitHub', () => {
     pulls.length = 1
     const gone = await post(reviewed(), 'github', url, '--find', 'mallory:fix')
     expect([gone.exit, gone.out]).toEqual([0, expect.stringContaining('no open pull request')])
+  })
+
+  test('a runner may have its proxy between', async () => {
+    const { url, asked } = await stand({
+      [`GET ${list}`]: () => ({ status: 200, body: [] }),
+      [`POST ${list}`]: made,
+    })
+    onTestFinished(setGlobalProxyFromEnv({ http_proxy: url }))
+    const run = await post(reviewed(), 'github', 'http://forge.test', '--number=7', '--no-status')
+    expect(run).toMatchObject({ exit: 0, err: '' })
+    expect(asked.map(({ headers }) => headers['host'])).toEqual(['forge.test', 'forge.test'])
   })
 
   test('a refusal is told without the token, and nothing follows it', async () => {
