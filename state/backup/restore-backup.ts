@@ -50,9 +50,16 @@ export async function restoreBackup(
   return err('The database is not empty, and a backup replaces nothing. Restore it into a new one.')
 }
 
-/** Secrets have columns of these names, those of zone keys in JSON. See `lib/secret-box.ts`. */
+/**
+ * Secrets have columns of these names; keys of zones have theirs in a column of JSON. Quotes in
+ * texts of people are escaped, so that none of them is taken for a column.
+ */
+const sealedColumn = /"(?:\w+_ciphertext|sealed)":"(v1\.[\w-]+)/
+const sealedKey = /"keys":"\[.*?"secretCiphertext\\":\\"(v1\.[\w-]+)/
+
+/** See `lib/secret-box.ts`. */
 const sealedIn = (row: string): string | null =>
-  /(?:iphertext\\?|"sealed)":\\?"(v1\.[\w-]+)/.exec(row)?.[1] ?? null
+  (sealedColumn.exec(row) ?? sealedKey.exec(row))?.[1] ?? null
 
 /** Reads the whole file once before anything is written. Errors: a sentence. */
 export async function checkBackup(path: string): Promise<Result<CheckedBackup, string>> {

@@ -36,7 +36,8 @@ const cleanMapping = /^([0-9a-f]+)-([0-9a-f]+) r-[-x]p .* \/.*\n(?:[A-Z].*\n)*?A
 
 /**
  * Takes the pages of programs and libraries out of this process: a start reads much that is not
- * needed later. What is needed comes back from the cache of the system, without a disk.
+ * needed later. What is needed comes back from the cache of the system, or from the disk where a
+ * machine short of memory has dropped it there.
  */
 export function releaseFilePages(): void {
   pageCalls ??= boundPageCalls()

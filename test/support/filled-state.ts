@@ -7,11 +7,13 @@ import type { Sql } from '#state/sql/database/sql.ts'
 import { newAlert, newChannel, newFinding, newSilence } from './alerts.ts'
 import { auditEntry, hostileTexts, newUser, valueOf } from './store-values.ts'
 
+/** What a person may write, and is no secret. */
+const likeSecrets = '"totp_ciphertext":"v1.x", "keys":"[{"secretCiphertext":"v1.y"}]"'
 const totp = { secretCiphertext: 'sealed', active: true, lastUsedStep: 7 }
 
 export async function fill(state: PersistentState): Promise<void> {
   const { users, roles, tenantKeys, licences, settings, usage, audit, dynamicDns } = state
-  for (const [i, text] of hostileTexts.entries()) {
+  for (const [i, text] of [...hostileTexts, likeSecrets].entries()) {
     await valueOf(users.create(newUser(`u${i}`, { displayName: text, passwordHash: null })))
     await valueOf(settings.set(text, { text, list: [i, null, 1.5] }, i))
   }
