@@ -57,7 +57,7 @@ export function planImport(
   const { origin } = grouped.value
   const zone = formatName(origin)
   const stem = zone === '.' ? 'root' : zone.slice(0, -1)
-  const check = new PlanCheck(settings, tell)
+  const check = new PlanCheck(settings, grouped.value.soa?.place, tell)
   // Services affect which record sets are valid.
   const hasObjects = imported.objects.length > 0
   const isDoubtful = hasObjects ? undefined : doubtfulSets(sets, origin, servers)
@@ -172,14 +172,18 @@ class PlanCheck {
   readonly #sources: SourceFile[] = []
   readonly #placeOf = new Map<string, PlaceOf>()
 
-  /** @param zone item of `spec.zones` */
-  constructor(zone: JsonObject, tell: CompilerParts['tell']) {
+  /**
+   * @param zone item of `spec.zones`
+   * @param place of what the zone was made from; undefined where the source does not have it
+   */
+  constructor(zone: JsonObject, place: ZonePlace | undefined, tell: CompilerParts['tell']) {
     this.#compiler = createCompiler({ checkPolicy: lenientPolicy, tell, listsRemarks: false })
     const kind = { apiVersion, kind: 'Settings', metadata: { name: 'settings' } }
     // A zone without NS records is reported; the target's settings may have servers for all zones.
     const nameservers = zone['nameservers'] ?? [{ name: 'ns.invalid.' }]
     const text = printYaml({ ...kind, spec: { zones: [{ ...zone, nameservers }] } })
     this.add('gslb.yaml', Buffer.from(text))
+    if (place !== undefined) this.#placeOf.set('gslb.yaml', () => place)
   }
 
   add(path: string, bytes: Uint8Array): void {

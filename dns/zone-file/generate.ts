@@ -35,7 +35,10 @@ export function readGenerate({ tokens, endColumn }: Entry): Result<Generate, Rda
   if (owner.isQuoted) return err({ column: owner.column, expected: 'an owner without quotes' })
   const last = rest.length - 1
   const template = rest
-    .map(({ text, isQuoted }, i) => (isQuoted && !isRdata(i, last) ? `"${text}"` : text))
+    .map(({ text, isQuoted }, i) => {
+      if (!isQuoted) return text
+      return isRdata(i, last) ? withoutQuoting(text) : `"${text}"`
+    })
     .join(' ')
   if (template.length > generateTextMax) {
     const expected = `at most ${generateTextMax} characters to generate from`
@@ -46,6 +49,10 @@ export function readGenerate({ tokens, endColumn }: Entry): Result<Generate, Rda
 
 /** A quoted text is the whole rdata only if it is the single token behind the type. */
 const isRdata = (index: number, last: number): boolean => index === last && last >= 2
+
+/** Quotes inside of quoted rdata are those of its own texts. */
+const withoutQuoting = (text: string): string =>
+  text.replace(/\\[^]/g, (found) => (found === '\\"' ? '"' : found))
 
 export function* generatedLines({
   start,
@@ -79,7 +86,7 @@ function expanded(template: string, number: number): Result<string, string> {
 const bases: Readonly<Record<string, number>> = { d: 10, o: 8, x: 16, X: 16 }
 
 function modified(found: string, number: number): Result<string, string> {
-  const parts = /^\$\{(-?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?\}$/.exec(found)
+  const parts = /^\$\{([+-]?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?\}$/.exec(found)
   const width = Number(parts?.[2] ?? 0)
   const { generateWidthMax } = zoneFileLimits
   if (parts === null || width > generateWidthMax) {

@@ -253,6 +253,7 @@ class ZoneFileParser {
     const generate = readGenerate(entry)
     if (!generate.ok) return this.#fault(file, generate.error.column, generate.error.expected)
     const { templateColumn } = generate.value
+    const { owner, ownerText } = file
     for (const line of generatedLines(generate.value)) {
       if (!line.ok) return this.#fault(file, templateColumn, line.error)
       const faultsBefore = this.faults.length
@@ -267,6 +268,9 @@ class ZoneFileParser {
           this.#fault(file, templateColumn, `${expected}, in "${line.value}"`)
         },
       })
+      // A line below that states no owner has the one from above this line, as in BIND.
+      file.owner = owner
+      file.ownerText = ownerText
       // Further records of the line would have the same fault.
       if (this.faults.length > faultsBefore || this.isCut) return
     }
@@ -286,20 +290,21 @@ class ZoneFileParser {
     const head = headOf(entry, entry.isIndented ? 0 : 1, this.#ownType)
     if (!head.ok) return fail(head.error.column, head.error.expected)
     const { type, ttl: ownTtl, rdataAt } = head.value
-    if (typeof type === 'string') return this.#countLeftOut(file, type, position)
     if (ownTtl !== undefined) this.#lastTtl = ownTtl
+    if (typeof type === 'string') return this.#countLeftOut(file, type, position)
     if (this.#leaveOut?.has(type.code) === true) {
       return this.#countLeftOut(file, type.name, position)
     }
     const text = { tokens: entry.tokens.slice(rdataAt), endColumn: entry.endColumn }
     const rdata = type.parse(text, file.origin)
     if (!rdata.ok) return fail(rdata.error.column, rdata.error.expected)
-    const ttl = ownTtl ?? this.#defaultTtl ?? this.#lastTtl ?? minimumOf(type, rdata.value)
+    let ttl = ownTtl ?? this.#defaultTtl ?? this.#lastTtl
+    // The minimum stands for a $TTL line, as in BIND.
+    ttl ??= this.#defaultTtl = minimumOf(type, rdata.value)
     if (ttl === undefined) {
       const { column } = entry.tokens[rdataAt - 1]!
       return fail(column, 'a TTL before the type, or a $TTL line above')
     }
-    this.#lastTtl ??= ttl
     const { recordsMax, recordBytesMax } = zoneFileLimits
     if (this.records.length >= recordsMax || this.records.bytes >= recordBytesMax) {
       const expected = `at most ${recordsMax} records with ${recordBytesMax} octets`

@@ -311,6 +311,11 @@ describe('a bad file is refused at its place', () => {
       'zone:2:1: example.com. is not in the zone example.net.: remove the record',
       'example.net',
     ],
+    [
+      'a SOA record that the settings do not take',
+      '$ORIGIN example.com.\n$TTL 60\n@ SOA a b 1 2 3 4294967295 5\n@ NS a.',
+      'zone:3:1: expire must be 0 to 2147483647, got 4294967295; to do: write a number in the range',
+    ],
     ['an empty file', '', 'zone:1:1: there is no record in this file; give the file of a zone'],
     [
       'a file of comments',

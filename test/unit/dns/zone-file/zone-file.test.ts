@@ -52,9 +52,22 @@ const rows: readonly [title: string, text: string, records: readonly string[]][]
     ['a.example.com. 60 A 192.0.2.1', 'a.example.com. 5 A 192.0.2.2'],
   ],
   [
-    'the minimum of the SOA where there is no TTL at all',
-    '@ SOA a b 1 2 3 4 77\n@ NS x.',
-    ['example.com. 77 SOA a.example.com. b.example.com. 1 2 3 4 77', 'example.com. 77 NS x.'],
+    'the minimum of the SOA for a $TTL line where there was no TTL at all',
+    '@ SOA a b 1 2 3 4 77\na 60 A 192.0.2.1\n@ NS x.',
+    [
+      'example.com. 77 SOA a.example.com. b.example.com. 1 2 3 4 77',
+      'a.example.com. 60 A 192.0.2.1',
+      'example.com. 77 NS x.',
+    ],
+  ],
+  [
+    'the TTL of the record above, also of one whose type is not known',
+    'a 60 A 192.0.2.1\nb A 192.0.2.2\nc 77 NSAP 0x47\nd A 192.0.2.3',
+    [
+      'a.example.com. 60 A 192.0.2.1',
+      'b.example.com. 60 A 192.0.2.2',
+      'd.example.com. 77 A 192.0.2.3',
+    ],
   ],
   [
     'parentheses over lines, with comments',
@@ -94,7 +107,7 @@ const rows: readonly [title: string, text: string, records: readonly string[]][]
   ],
   [
     '$GENERATE with offset, width and base',
-    '$GENERATE 10-10 ${-1,3}x${0,4,X} 1 MX "${0,0,d} m${1,0,o}"',
+    '$GENERATE 10-10 ${-1,3}x${0,4,X} 1 MX "${0,0,d} m${+1,0,o}"',
     ['009x000A.example.com. 1 MX 10 m13.example.com.'],
   ],
   [
@@ -106,6 +119,21 @@ const rows: readonly [title: string, text: string, records: readonly string[]][]
     '$GENERATE with a dollar sign',
     '$GENERATE 1-1 a$ 1 TXT "x$$ \\$ $"',
     ['a1.example.com. 1 TXT "x$" "$" "1"'],
+  ],
+  [
+    '$GENERATE with quotes in what is quoted',
+    '$GENERATE 1-1 a$ 1 TXT "\\"b $\\" c\\;d"',
+    ['a1.example.com. 1 TXT "b 1" "c;d"'],
+  ],
+  [
+    '$GENERATE, and then the owner from above it',
+    'w 1 A 192.0.2.1\n$GENERATE 1-1 a$ TXT x\n  A 192.0.2.2\nw A 192.0.2.3',
+    [
+      'w.example.com. 1 A 192.0.2.1',
+      'a1.example.com. 1 TXT "x"',
+      'w.example.com. 1 A 192.0.2.2',
+      'w.example.com. 1 A 192.0.2.3',
+    ],
   ],
 ]
 
