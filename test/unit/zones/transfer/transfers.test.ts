@@ -46,11 +46,14 @@ class Scene {
     this.#sources.adopt(viewOf(serial, names, hasDigest))
   }
 
-  begin(client: number, have: number): RunningTransfer {
-    const authority = [a(`example.com. 0 IN SOA . . ${have} 0 0 0 0`)]
+  /** @param have null: it asks for the whole zone */
+  begin(client: number, have: number | null, isTcp = true): RunningTransfer {
+    const authority = have === null ? [] : [a(`example.com. 0 IN SOA . . ${have} 0 0 0 0`)]
+    const qtype = have === null ? RrType.AXFR : RrType.IXFR
+    const question = `example.com. ${have === null ? 'AXFR' : 'IXFR'}`
     const running = this.transfers.start(this.#sources.current(), {
-      ...{ message: query('example.com. IXFR', { authority }), key: null, qtype: RrType.IXFR },
-      ...{ questionEnd: query('example.com. IXFR').length, qclass: 1, isTcp: true, zone: 0 },
+      ...{ message: query(question, { authority }), key: null, qtype },
+      ...{ questionEnd: query(question).length, qclass: 1, isTcp, zone: 0 },
       ...{ client: Uint8Array.of(192, 0, 2, client), opt: new Uint8Array(0) },
     })
     return typeof running === 'number' ? expect.unreachable() : running
@@ -61,16 +64,35 @@ class Scene {
   }
 }
 
-/** @returns what was sent */
-function finish(running: RunningTransfer): Buffer {
+function messagesOf(running: RunningTransfer): Buffer[] {
   const into = new Uint8Array(65_535)
   const sent: Buffer[] = []
   for (let length; (length = running.write(into, into.length)) !== 0;) {
     if (length > 0) sent.push(Buffer.from(into.slice(0, length)))
   }
   running.end()
-  return Buffer.concat(sent)
+  return sent
 }
+
+/** @returns what was sent */
+const finish = (running: RunningTransfer): Buffer => Buffer.concat(messagesOf(running))
+
+/** RFC 5936 section 2.2.1. yadifa takes no message without it. */
+test('each message of a transfer has AA', () => {
+  const scene = new Scene()
+  const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `n${i}`)
+  scene.serve(1, names(3_000))
+  // QR and AA, in the octet of RD and TC.
+  const withAa = (messages: readonly Buffer[]): number => {
+    expect(new Set(messages.map((octets) => octets[2]))).toEqual(new Set([0x84]))
+    return messages.length
+  }
+  expect(withAa(messagesOf(scene.begin(1, null)))).toBe(4)
+  scene.serve(2, names(5_000))
+  const asked = [1, 0, 2].map((have) => withAa(messagesOf(scene.begin(1, have))))
+  expect(asked).toEqual([3, 7, 1])
+  expect(withAa(messagesOf(scene.begin(1, 1, false)))).toBe(1)
+})
 
 test.each([
   [false, undefined, false],
