@@ -1,6 +1,6 @@
 // Zone files as other servers read them: the same records of the text and of what we print.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { printName } from '#dns/rdata-text/name-text.ts'
@@ -10,6 +10,7 @@ import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
 import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
 import { ask } from '#test/support/dns/client.ts'
+import { compiledByBind } from '#test/support/dns/compiled-zone.ts'
 import { referenceServers } from '#test/support/dns/reference.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
 import { rightSubstitutions, wrongSubstitutions } from '#test/support/dns/substitutions.ts'
@@ -46,14 +47,7 @@ function writtenTo(file: string, text: string): string {
   return join(folder, file)
 }
 
-function named(text: string): string {
-  const file = writtenTo('named.zone', text)
-  // It complains of names that are not there; that is not what is compared.
-  const checks = ['-i', 'none', '-k', 'ignore', '-m', 'ignore', '-M', 'ignore', '-n', 'ignore']
-  const form = ['-q', '-s', 'full', '-o', `${file}.out`]
-  execFileSync('named-compilezone', [...checks, ...form, 'example.com', file])
-  return readFileSync(`${file}.out`, 'utf8')
-}
+const named = (text: string): string => compiledByBind(writtenTo('named.zone', text), 'example.com')
 
 function ldns(text: string): string {
   const file = writtenTo('ldns.zone', text)
