@@ -1,6 +1,7 @@
 // Elects the node that opens and sends alerts, by a lease in the database that is taken and renewed
 // by compare-and-swap. Other nodes time the lease by their own clocks.
 import type { Clock } from '#lib/clock.ts'
+import { LeaseWatch } from '#lib/cluster/lease-watch.ts'
 import type { AlertLease, AlertStore } from '#state/ports/alerts.ts'
 import { clusterLimits } from './limits.ts'
 
@@ -15,11 +16,12 @@ interface LeadershipParts {
 
 export class Leadership {
   readonly #parts: LeadershipParts
+  readonly #watch: LeaseWatch
   #own: AlertLease | null = null
-  #seen: { readonly lease: AlertLease; readonly atMs: number } | null = null
 
   constructor(parts: LeadershipParts) {
     this.#parts = parts
+    this.#watch = new LeaseWatch(parts.clock, clusterLimits.leaseMs)
   }
 
   /** @returns the term while this node leads; null: it does not, or that is unknown */
@@ -59,20 +61,10 @@ export class Leadership {
       return lease.term
     }
     const isFree = lease === null || lease.holder === '' || isAlone
-    if (!isFree && !this.#isOver(lease)) return null
+    if (!isFree && !this.#watch.isAbandoned(`${lease.term} ${lease.beat}`)) return null
     const taken = await store.takeLease(lease, holder)
     if (!taken.ok) return null
     this.#own = taken.value
     return taken.value?.term ?? null
-  }
-
-  #isOver(lease: AlertLease): boolean {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const seen = this.#seen
-    if (seen?.lease.term !== lease.term || seen.lease.beat !== lease.beat) {
-      this.#seen = { lease, atMs: nowMs }
-      return false
-    }
-    return nowMs - seen.atMs >= clusterLimits.leaseMs
   }
 }

@@ -2,11 +2,11 @@
 // thirds of the certificate's time, and pauses after failures as the CA wants.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
+import { holderOf, isFreeFor, LeaseWatch } from '#lib/cluster/lease-watch.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { After } from '#lib/timer.ts'
 import type { AcmeAccount, AcmeState } from './acme-state.ts'
 import { acmeStateLimits } from './acme-state.ts'
 import type { AskRenewal } from './ask-renewal.ts'
@@ -49,7 +49,6 @@ export interface AcmeKeeperParts {
   /** Unique to this process. */
   readonly instance: string
   readonly clock: Clock
-  readonly after: After
   readonly random: Random
   readonly log: Log
 }
@@ -70,19 +69,20 @@ export const keeperLimits = {
 export class AcmeKeeper {
   readonly #parts: AcmeKeeperParts
   readonly #holder: string
+  readonly #watch: LeaseWatch
   readonly #ending = new AbortController()
   readonly #renewals: RenewalAsker
   #running: Promise<void> | undefined
   /** A certificate that is not stored yet; it counts against the limits of the CA. */
   #unstored: OrderedCertificate | undefined
-  /** Time of the last sign of another node's order. */
-  #seen: { readonly version: number; readonly atMs: number } | undefined
   #clockOffsetMs: number | null = null
   #saysReplaced = false
 
   constructor(parts: AcmeKeeperParts) {
     this.#parts = parts
-    this.#holder = holderOf(parts)
+    const { node, instance, entry, clock } = parts
+    this.#holder = holderOf(node, entry === '' ? instance : `${instance} ${entry}`)
+    this.#watch = new LeaseWatch(clock, keeperLimits.abandonedMs)
     this.#renewals = new RenewalAsker(parts)
   }
 
@@ -96,10 +96,14 @@ export class AcmeKeeper {
     return this.#clockOffsetMs
   }
 
-  /** Reads what others did, and begins an order if it is time; does not wait for its end. */
+  /**
+   * To be called every few seconds. Reads what others did, and begins an order if it is time; does
+   * not wait for its end.
+   */
   async look(): Promise<void> {
     const { vault, wish, log } = this.#parts
-    if (this.#running !== undefined || this.#ending.signal.aborted) return
+    if (this.#ending.signal.aborted) return
+    if (this.#running !== undefined) return this.#beat()
     if (!(await vault.refresh())) return
     if (this.#unstored !== undefined) return this.#store(this.#unstored)
     await this.#parts.solver.withdraw()
@@ -109,9 +113,7 @@ export class AcmeKeeper {
     const why = whyNow(vault.state, wish, vault.nowMs())
     if (why === null || !(await this.#claim())) return
     log.info({ directory: wish.directory, names: wish.names, why }, 'asks for a certificate')
-    const stopBeat = this.#beat()
     this.#running = this.#order().finally(() => {
-      stopBeat()
       this.#running = undefined
     })
   }
@@ -146,32 +148,16 @@ export class AcmeKeeper {
 
   /** Whether no other node orders; an order of an earlier process of this node is over. */
   #mayTake({ holder }: AcmeState): boolean {
-    const { vault, node, clock } = this.#parts
-    if (holder === null || holder.startsWith(`${node} `)) return true
-    const nowMs = clock.monotonicMs()
-    if (this.#seen?.version !== vault.version) {
-      this.#seen = { version: vault.version, atMs: nowMs }
-      return false
-    }
-    return nowMs - this.#seen.atMs >= keeperLimits.abandonedMs
+    const { vault, node } = this.#parts
+    return isFreeFor(node, holder ?? '') || this.#watch.isAbandoned(vault.version)
   }
 
-  /** Gives signs of a running order, which may take longer than other nodes wait. */
-  #beat(): () => void {
-    const { vault, after } = this.#parts
-    let callOff = (): void => undefined
-    let isOver = false
-    const beat = async (): Promise<void> => {
-      await vault.change((state) =>
-        state.holder === this.#holder ? ok({ ...state }) : err('another node is at it'),
-      )
-      if (!isOver) callOff = after(keeperLimits.beatMs, () => void beat())
-    }
-    callOff = after(keeperLimits.beatMs, () => void beat())
-    return () => {
-      isOver = true
-      callOff()
-    }
+  /** A sign of the running order, which may take longer than other nodes wait. */
+  async #beat(): Promise<void> {
+    if (!this.#watch.isBeatDue(keeperLimits.beatMs)) return
+    await this.#parts.vault.change((state) =>
+      state.holder === this.#holder ? ok({ ...state }) : err('another node is at it'),
+    )
   }
 
   #noteReplaced(): void {
@@ -292,9 +278,6 @@ export class AcmeKeeper {
     this.#parts.log.warn({ offsetMs }, 'the clock of this node is not that of the CA')
   }
 }
-
-const holderOf = ({ node, instance, entry }: AcmeKeeperParts): string =>
-  entry === '' ? `${node} ${instance}` : `${node} ${instance} ${entry}`
 
 /** Whether the order of the holder is for this entry; names of nodes have no blanks. */
 export const isOrderOf = (holder: string | null, entry: string): boolean =>

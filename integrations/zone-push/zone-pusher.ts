@@ -2,6 +2,7 @@
 // written; after commits, periodically, and when a person asks for it.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
+import { holderOf, isFreeFor, LeaseWatch } from '#lib/cluster/lease-watch.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -69,13 +70,12 @@ export class ZonePusher {
   readonly settings: PushSettings
   readonly #parts: ZonePusherParts
   readonly #holder: string
+  readonly #watch: LeaseWatch
   readonly #end = new AbortController()
   #running: Promise<void> | undefined
   #state: PushState = noState
   /** -1: not known yet. */
   #revision = -1
-  #seen: { readonly revision: number; readonly atMs: number } | undefined
-  #beatAtMs = -Infinity
   #dueAtMs = 0
   #failures = 0
   #isChanged = false
@@ -88,7 +88,8 @@ export class ZonePusher {
   constructor(parts: ZonePusherParts) {
     this.settings = parts.settings
     this.#parts = parts
-    this.#holder = `${parts.node} ${parts.instance}`
+    this.#holder = holderOf(parts.node, parts.instance)
+    this.#watch = new LeaseWatch(parts.clock, pushLimits.abandonedMs)
   }
 
   /** As it was when it was looked at last. */
@@ -119,7 +120,7 @@ export class ZonePusher {
       this.#ended = null
       if (!(await this.#claim())) return
     }
-    if (this.#parts.clock.monotonicMs() - this.#beatAtMs >= pushLimits.beatMs) await this.#beat()
+    if (this.#watch.isBeatDue(pushLimits.beatMs)) await this.#beat()
     if (this.#running !== undefined || !(await this.#store()) || !this.#isDue()) return
     this.#running = this.#round(this.#state.asked).finally(() => {
       this.#running = undefined
@@ -314,24 +315,15 @@ export class ZonePusher {
   }
 
   async #claim(): Promise<boolean> {
-    const { clock, node } = this.#parts
-    const { holder } = this.#state
-    // A process of this node before this one has ended: it holds nothing any more.
-    const isFree = holder === '' || holder.startsWith(`${node} `)
-    const nowMs = clock.monotonicMs()
-    if (!isFree && this.#seen?.revision !== this.#revision) {
-      this.#seen = { revision: this.#revision, atMs: nowMs }
-      return false
-    }
-    if (!isFree && nowMs - this.#seen!.atMs < pushLimits.abandonedMs) return false
     const seen = this.#revision
+    const isFree = isFreeFor(this.#parts.node, this.#state.holder)
+    if (!isFree && !this.#watch.isAbandoned(seen)) return false
     return await this.#change((state) =>
       this.#revision === seen ? { ...state, holder: this.#holder } : null,
     )
   }
 
   async #beat(): Promise<void> {
-    this.#beatAtMs = this.#parts.clock.monotonicMs()
     await this.#change((state) => (this.isHolder ? { ...state, beat: state.beat + 1 } : null))
   }
 

@@ -10,7 +10,6 @@ import type { AcmeWish } from '#integrations/acme/pauses.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { systemAfter } from '#lib/timer.ts'
 import type { Settings } from '#settings/settings.ts'
 
 const caFileBytesMax = 1_048_576
@@ -57,8 +56,8 @@ export function createNodeAcme(
   return {
     // One order at a time: proofs of another one would be taken for what a killed one left.
     look: async () => {
-      if (keepers.some(({ isOrdering }) => isOrdering)) return
-      for (const keeper of keepers) {
+      const ordering = keepers.find(({ isOrdering }) => isOrdering)
+      for (const keeper of ordering === undefined ? keepers : [ordering]) {
         await keeper.look()
         if (keeper.isOrdering) return
       }
@@ -93,7 +92,7 @@ function createAcmeKeeper(
       return await askRenewal(question)
     },
     node: state.nodeName,
-    ...{ clock: systemClock, after: systemAfter, random: new Random(randomInt(0x1_0000_0000)) },
+    ...{ clock: systemClock, random: new Random(randomInt(0x1_0000_0000)) },
   })
 }
 

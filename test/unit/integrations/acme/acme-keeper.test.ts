@@ -69,7 +69,7 @@ function world(
       node,
       instance: `${Math.random()}`,
     },
-    ...{ clock: time.clock, after: time.after, random: new Random(1), log },
+    ...{ clock: time.clock, random: new Random(1), log },
   })
   const look = async (): Promise<void> => {
     await keeper.look()
@@ -265,13 +265,13 @@ test('an order that goes on is not taken over, and one that was is no failure of
   for (let minute = 0; minute < 30; minute++) {
     await other.look()
     time.pass(60_000)
-    await one.vault.refresh()
+    await one.keeper.look()
   }
   expect([one.keeper.isOrdering, other.asked.length]).toEqual([true, 0])
   // Its process stands still: nothing is heard of it.
   for (let minute = 0; minute < 12; minute++) {
     await other.look()
-    time.block(60_000)
+    time.pass(60_000)
   }
   expect(other.asked).toHaveLength(1)
   const gone = { code: 'away', message: 'gone', retryAfterMs: null }

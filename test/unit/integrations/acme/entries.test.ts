@@ -51,7 +51,7 @@ function world(answer: Answer, { store, time, entry = '', others = [], ...option
       publish: async () => ok(null),
       withdraw: async () => undefined,
     },
-    ...{ node: 'c1', instance: 'one', clock: time.clock, after: time.after },
+    ...{ node: 'c1', instance: 'one', clock: time.clock },
     ...{ random: new Random(1), log },
   })
   const look = async (): Promise<void> => {
