@@ -1,6 +1,7 @@
 // Keeps the shared state of deliveries in the table `deliveries`.
 import type { Deliveries } from '../ports/deliveries.ts'
 import type { Sql } from './database/sql.ts'
+import { replaceRow } from './replace-row.ts'
 
 export function createSqlDeliveries(database: Sql): Deliveries {
   return {
@@ -13,25 +14,11 @@ export function createSqlDeliveries(database: Sql): Deliveries {
           .executeTakeFirst()
         return row === undefined ? null : { ...row, revision: Number(row.revision) }
       }),
-    // Only one of two nodes that have seen the same revision changes a row.
-    replace: (channel, seen, { decider, state }) =>
-      database.once(async (db) => {
-        const values = { decider, state, revision: seen + 1 }
-        const changed = await (seen === 0
-          ? db
-              .insertInto('deliveries')
-              .values({ channel, ...values })
-              .onConflict((conflict) => conflict.column('channel').doNothing())
-              .returning('channel')
-              .executeTakeFirst()
-          : db
-              .updateTable('deliveries')
-              .set(values)
-              .where('channel', '=', channel)
-              .where('revision', '=', seen)
-              .returning('channel')
-              .executeTakeFirst())
-        return changed !== undefined
-      }),
+    replace: (channel, seen, { decider, state }) => {
+      const row = { channel, decider, state, revision: seen + 1 }
+      return database.once((db) =>
+        replaceRow(db, 'deliveries', seen === 0 ? null : { channel, revision: seen }, row),
+      )
+    },
   }
 }

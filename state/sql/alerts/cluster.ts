@@ -1,10 +1,11 @@
 // Keeps each node's findings, and which node opens and sends alerts, in the tables `alert_reports`
 // and `alert_lease`. Clocks of nodes are never compared: a watching node counts beats.
 import { sql } from 'kysely'
-import type { Selectable } from 'kysely'
 import type { AlertLease, AlertStore, Finding } from '#state/ports/alerts.ts'
+import type { StoreCall } from '#state/ports/store-result.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
-import type { AlertLeaseTable, Db } from '#state/sql/database/tables.ts'
+import type { Db } from '#state/sql/database/tables.ts'
+import { replaceRow } from '#state/sql/replace-row.ts'
 
 type ReportCall = 'report' | 'reports' | 'retire'
 
@@ -46,39 +47,17 @@ export function leaseCalls(database: Sql): Pick<AlertStore, LeaseCall> {
   return {
     lease: () =>
       database.repeatable(async (db) => {
-        const row = await db.selectFrom('alert_lease').selectAll().executeTakeFirst()
-        return row === undefined ? null : leaseOf(row)
+        const lease = db.selectFrom('alert_lease').select(['holder', 'term', 'beat'])
+        return (await lease.executeTakeFirst()) ?? null
       }),
-    // Only one of two nodes that have seen the same lease changes a row.
-    takeLease: (seen, holder) =>
-      database.once(async (db) => {
-        const row = await (seen === null
-          ? db
-              .insertInto('alert_lease')
-              .values({ id: 1, holder, term: 1, beat: 0 })
-              .onConflict((conflict) => conflict.column('id').doNothing())
-              .returningAll()
-              .executeTakeFirst()
-          : db
-              .updateTable('alert_lease')
-              .set({ holder, term: seen.term + 1, beat: 0 })
-              .where('term', '=', seen.term)
-              .where('beat', '=', seen.beat)
-              .returningAll()
-              .executeTakeFirst())
-        return row === undefined ? null : leaseOf(row)
-      }),
-    renewLease: (own) =>
-      database.once(async (db) => {
-        const row = await db
-          .updateTable('alert_lease')
-          .set({ beat: own.beat + 1 })
-          .where('term', '=', own.term)
-          .where('holder', '=', own.holder)
-          .returningAll()
-          .executeTakeFirst()
-        return row === undefined ? null : leaseOf(row)
-      }),
+    takeLease: (seen, holder) => {
+      const as = seen && { term: seen.term, beat: seen.beat }
+      return replaced(database, as, { holder, term: (seen?.term ?? 0) + 1, beat: 0 })
+    },
+    renewLease: (own) => {
+      const as = { term: own.term, holder: own.holder }
+      return replaced(database, as, { ...own, beat: own.beat + 1 })
+    },
     releaseLease: (own) =>
       database.repeatable(async (db) => {
         await db
@@ -91,6 +70,16 @@ export function leaseCalls(database: Sql): Pick<AlertStore, LeaseCall> {
   }
 }
 
+/** @returns null: another node was faster */
+const replaced = (
+  database: Sql,
+  seen: Partial<AlertLease> | null,
+  lease: AlertLease,
+): StoreCall<AlertLease | null> =>
+  database.once(async (db) =>
+    (await replaceRow(db, 'alert_lease', seen, { id: 1, ...lease })) ? lease : null,
+  )
+
 /** @returns whether the term is current; it stays so until the end of the transaction */
 export async function holdTerm(transaction: Db, term: number): Promise<boolean> {
   const row = await transaction
@@ -99,8 +88,4 @@ export async function holdTerm(transaction: Db, term: number): Promise<boolean> 
     .forUpdate()
     .executeTakeFirst()
   return row?.term === term && row.holder !== ''
-}
-
-function leaseOf({ holder, term, beat }: Selectable<AlertLeaseTable>): AlertLease {
-  return { holder, term, beat }
 }

@@ -211,7 +211,7 @@ export interface AlertReportsTable {
 }
 
 /** One row, with id 1. */
-export interface AlertLeaseTable {
+interface AlertLeaseTable {
   readonly id: number
   readonly holder: string
   readonly term: number

@@ -4,6 +4,7 @@ import { zonePushLimits } from '#state/ports/zone-pushes.ts'
 import type { ZonePushStore } from '#state/ports/zone-pushes.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Db } from '#state/sql/database/tables.ts'
+import { replaceRow } from '#state/sql/replace-row.ts'
 
 /** Rows of one statement. */
 const rowsMax = 1_000
@@ -19,27 +20,12 @@ export function createSqlZonePushes(database: Sql): ZonePushStore {
           .executeTakeFirst()
         return row === undefined ? null : { ...row, revision: Number(row.revision) }
       }),
-    // Only one of two nodes that have seen the same revision changes a row.
     replace: (target, seen, state) => {
       assert(state.length <= zonePushLimits.stateMax, 'what is said of a push was bounded before')
-      return database.once(async (db) => {
-        const values = { state, revision: seen + 1 }
-        const changed = await (seen === 0
-          ? db
-              .insertInto('zone_pushes')
-              .values({ target, ...values })
-              .onConflict((conflict) => conflict.column('target').doNothing())
-              .returning('target')
-              .executeTakeFirst()
-          : db
-              .updateTable('zone_pushes')
-              .set(values)
-              .where('target', '=', target)
-              .where('revision', '=', seen)
-              .returning('target')
-              .executeTakeFirst())
-        return changed !== undefined
-      })
+      const row = { target, state, revision: seen + 1 }
+      return database.once((db) =>
+        replaceRow(db, 'zone_pushes', seen === 0 ? null : { target, revision: seen }, row),
+      )
     },
     records: (target) =>
       database.repeatable(async (db) => {

@@ -6,6 +6,7 @@ import type { CertificateStore } from '#state/ports/certificates.ts'
 import { withFaults } from '#state/ports/store-result.ts'
 import type { Sql } from '../database/sql.ts'
 import type { Db } from '../database/tables.ts'
+import { replaceRow } from '../replace-row.ts'
 
 /** Nodes listen on it; what a notice says is that there is something to look at. */
 export const certificatesChannel = 'gslbd_certificates'
@@ -48,22 +49,9 @@ async function swap(
   nowMs: number,
 ): Promise<number | 'changed-meanwhile'> {
   const next = version + 1
-  const row = { version: next, sealed, updated_at_ms: nowMs }
-  const changed =
-    version === 0
-      ? await db
-          .insertInto('acme_state')
-          .values({ id: 1, ...row })
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirst()
-          .then(({ numInsertedOrUpdatedRows }) => numInsertedOrUpdatedRows)
-      : await db
-          .updateTable('acme_state')
-          .set(row)
-          .where('version', '=', version)
-          .executeTakeFirst()
-          .then(({ numUpdatedRows }) => numUpdatedRows)
-  if (Number(changed ?? 0) === 0) return 'changed-meanwhile'
+  const row = { id: 1, version: next, sealed, updated_at_ms: nowMs }
+  const isFirst = await replaceRow(db, 'acme_state', version === 0 ? null : { version }, row)
+  if (!isFirst) return 'changed-meanwhile'
   await sql`select pg_notify(${certificatesChannel}, '')`.execute(db)
   return next
 }
