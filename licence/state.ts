@@ -1,13 +1,15 @@
 // Computes the licence state of an installation from its token, its trial, the licence server's
 // answers and the time.
 import type { KeyObject } from 'node:crypto'
+import { Type } from '#lib/schema/type.ts'
+import type { Shown } from '#lib/schema/type.ts'
 import type { Trial } from '#state/ports/licences.ts'
 import { tierRate } from './tiers.ts'
 import type { LicenceRates, Tier } from './tiers.ts'
 import { readToken } from './token.ts'
 import type { LicencePayload } from './token.ts'
 
-export const licenceStatuses = [
+const licenceStatuses = [
   'unlicensed',
   'valid',
   'trial',
@@ -17,10 +19,9 @@ export const licenceStatuses = [
   'expired',
   'revoked',
 ] as const
-type LicenceStatus = (typeof licenceStatuses)[number]
 
 /** Sources of tokens, in order: the first that has one counts. */
-export const licenceSources = ['environment', 'api', 'file'] as const
+const licenceSources = ['environment', 'api', 'file'] as const
 type LicenceSource = (typeof licenceSources)[number]
 
 export interface SourcedToken {
@@ -43,26 +44,30 @@ export interface LicenceFacts {
   readonly nowMs: number
 }
 
-export interface LicenceState {
-  readonly status: LicenceStatus
-  readonly valid: boolean
-  readonly tier: Tier
-  /** DNS queries a second. */
-  readonly maxRps: number
-  /** Unix seconds; 0: never, or no licence. */
-  readonly expiresAt: number
-  readonly licenseId: string
-  readonly customerId: string
-  readonly installId: string
-  /** Running nodes that this one knows of, including itself. */
-  readonly nodes: number
-  /** null: no token. */
-  readonly source: LicenceSource | null
-  /** false: limits are shown, and not applied. */
-  readonly enforced: boolean
-  /** The cause and what to do, in a sentence. */
-  readonly reason: string
-}
+export const License = Type.Object(
+  {
+    valid: Type.Boolean(),
+    tier: Type.Unsafe<Tier>({ type: 'string' }),
+    maxRps: Type.Integer({ description: 'DNS queries per second' }),
+    expiresAt: Type.Integer({ description: 'Unix seconds; 0: never, or there is no licence' }),
+    licenseId: Type.String(),
+    customerId: Type.String(),
+    installId: Type.String({ description: 'What a token for this installation alone names' }),
+    nodes: Type.Integer({ description: 'Nodes that run, this one and those that it hears of' }),
+    status: Type.Enum([...licenceStatuses]),
+    source: Type.Unsafe<LicenceSource | null>({
+      type: ['string', 'null'],
+      description: `${licenceSources.join(', ')}; null: there is no token`,
+    }),
+    enforced: Type.Boolean({
+      description: 'false: no vendor key is set, so that no limit applies',
+    }),
+    /** The cause and what to do, in a sentence. */
+    reason: Type.String(),
+  },
+  { title: 'License' },
+)
+export type LicenceState = Shown<typeof License>
 
 export function licenceState(facts: LicenceFacts): LicenceState {
   const judged = facts.token === null ? judgeTrial(facts) : judgeToken(facts, facts.token)
@@ -88,7 +93,7 @@ export function licenceState(facts: LicenceFacts): LicenceState {
 }
 
 interface Judgement {
-  readonly status: LicenceStatus
+  readonly status: LicenceState['status']
   readonly tier: Tier
   readonly reason: string
   readonly payload?: LicencePayload

@@ -1,42 +1,51 @@
-// The port to the certificates of an ACME server, and to the state of their next orders.
-export interface CertificateView {
-  /** Its entry in `acme.certificates`; null: that of `acme.names`. */
-  readonly entry: string | null
-  readonly directory: string
-  /** Names in the settings. */
-  readonly names: readonly string[]
-  /** null: there is no certificate yet. */
-  readonly certificate: {
-    readonly names: readonly string[]
-    readonly notBeforeMs: number
-    readonly notAfterMs: number
-    readonly renewAtMs: number
-    /** When the ACME server wants that; null: it does not say. RFC 9773. */
-    readonly suggested: {
-      readonly startMs: number
-      readonly endMs: number
-      /** Address of a page with the reason; null: none. */
-      readonly why: string | null
-    } | null
-  } | null
-  /** True: a node of the cluster is ordering it. */
-  readonly isOrdering: boolean
-  /** Why the last order failed; null: it did not. */
-  readonly failure: {
-    readonly code: string
-    readonly message: string
-    /** Failures in a row. */
-    readonly count: number
-    readonly atMs: number
-    readonly nextMs: number
-  } | null
-  /** How far the clock of this node is ahead (+) of that of the ACME server; null: not known. */
-  readonly clockOffsetMs: number | null
-  /** A sentence why the stored certificate cannot be used; null: it can. */
-  readonly fault: string | null
-}
+// Defines the port to the certificates of an ACME server, and their JSON.
+import { Type } from '#lib/schema/type.ts'
+import type { Shown } from '#lib/schema/type.ts'
+import { nullable, UnixSeconds } from '#http/shapes.ts'
+
+export const AcmeCertificate = Type.Object(
+  {
+    entry: nullable(
+      Type.String({ description: 'Of `acme.certificates`; null: that of `acme.names`' }),
+    ),
+    directory: Type.String({ description: 'Address of the ACME server' }),
+    names: Type.Array(Type.String(), { description: 'What the settings ask for' }),
+    certificate: nullable(
+      Type.Object({
+        names: Type.Array(Type.String()),
+        notBefore: UnixSeconds,
+        notAfter: UnixSeconds,
+        renewAt: UnixSeconds,
+        suggested: nullable(
+          Type.Object(
+            { from: UnixSeconds, to: UnixSeconds, why: nullable(Type.String()) },
+            { description: 'When the ACME server wants it renewed, and a page that says why' },
+          ),
+        ),
+      }),
+    ),
+    isOrdering: Type.Boolean({ description: 'A node is getting one now' }),
+    failure: nullable(
+      Type.Object({
+        code: Type.String({
+          description: '`away`, `challenge`, or a word of RFC 8555, such as `rateLimited`',
+        }),
+        message: Type.String(),
+        count: Type.Integer({ description: 'In a row' }),
+        at: UnixSeconds,
+        next: UnixSeconds,
+      }),
+    ),
+    clockOffsetSeconds: nullable(
+      Type.Integer({ description: 'How far this node is ahead of the ACME server' }),
+    ),
+    fault: nullable(Type.String({ description: 'Why what is stored cannot be used' })),
+  },
+  { title: 'AcmeCertificate' },
+)
+export type AcmeCertificate = Shown<typeof AcmeCertificate>
 
 export interface Certificates {
   /** What the settings ask for. */
-  readonly view: () => readonly CertificateView[]
+  readonly view: () => readonly AcmeCertificate[]
 }

@@ -71,31 +71,37 @@ export interface DiscoveryView {
   readonly accept: (name: string) => number
 }
 
-export const zoneTransferStates = [
-  ...(['asking', 'current', 'failing'] as const),
-  ...(['held', 'refused', 'expired'] as const),
-] as const
+export const ZoneTransfer = Type.Object(
+  {
+    zone: Type.String({ description: 'Lower case, with the final dot' }),
+    primaries: Type.Array(Type.String(), { description: 'Addresses and ports, as they are asked' }),
+    state: Type.Enum(['asking', 'current', 'failing', 'held', 'refused', 'expired'], {
+      description:
+        'failing: no primary server answers as it should, and what is here is answered; held: ' +
+        'guardrails say that it changes too much; refused: it cannot be used; expired: its ' +
+        'records are not answered any more',
+    }),
+    serial: nullable(Type.Integer({ description: 'Of what is here; null: nothing ever came' })),
+    offered: nullable(Type.Integer({ description: 'Of what is held or refused; null: nothing' })),
+    error: Type.String({ description: 'Why it is not current; empty: it is' }),
+    contactAt: Unix('When a primary server was heard, Unix milliseconds'),
+    transfers: Type.Integer({ description: 'Since the start of this node' }),
+    failures: Type.Integer({ description: 'Looks in vain, since the start of this node' }),
+  },
+  { title: 'ZoneTransfer' },
+)
 
-export interface ZoneTransfer {
-  /** Lower case, final dot. */
-  readonly zone: string
+/** The same with what a node knows: undefined is no serial, and 0 is never. */
+export interface ShownTransfer extends Omit<Shown<typeof ZoneTransfer>, Converted> {
   readonly primaries: readonly { readonly address: string; readonly port: number }[]
-  readonly state: (typeof zoneTransferStates)[number]
-  /** The serial that is here; undefined: none is. */
   readonly serial: number | undefined
-  /** The serial that is held or refused; undefined: none is. */
   readonly offered: number | undefined
-  /** Why it is not as it should be; empty: it is. */
-  readonly error: string
-  /** When a primary server was heard last, Unix epoch; 0: never. */
   readonly contactAtMs: number
-  /** Since the start of the node. */
-  readonly transfers: number
-  readonly failures: number
 }
+type Converted = 'primaries' | 'serial' | 'offered' | 'contactAt'
 
 export interface ZoneTransfers {
-  readonly list: () => readonly ZoneTransfer[]
+  readonly list: () => readonly ShownTransfer[]
   /**
    * Transfers the whole zone, whatever its serial, and takes it beyond guardrails. Errors: why it
    * was not taken. @returns the serial that is here now; undefined: there is no such zone

@@ -1,7 +1,7 @@
 // /api/v1/cluster/nodes: the nodes of the cluster, and restarts. /api/v1/bgp: announced routes.
 import { Type } from '#lib/schema/type.ts'
 import type { AnnouncedAddresses } from '#ports/anycast-view.ts'
-import { driftCodes } from '#ports/cluster-view.ts'
+import { ClusterNode } from '#ports/cluster-view.ts'
 import type { RestartFault, SeenNode } from '#ports/cluster-view.ts'
 import { whoFields } from '#access/caller.ts'
 import { missing, refused, success } from '#http/reply.ts'
@@ -9,75 +9,6 @@ import { routesOf } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
-
-const Node = Type.Object(
-  {
-    name: Type.String(),
-    isSelf: Type.Boolean({ description: 'It is the node that answers' }),
-    isMissing: Type.Boolean({
-      description: 'It was not heard for 20 seconds; of the role dns, 100 seconds',
-    }),
-    role: Type.Enum(['control', 'dns', 'agent'], {
-      description:
-        'dns: it pulls bundles and answers; control: it gives them, and may answer as well',
-    }),
-    labels: Type.Record(Type.String(), Type.String(), { description: 'Its `node.labels`' }),
-    version: Type.String(),
-    startedAt: Type.Integer({ description: 'Unix milliseconds' }),
-    seenAt: Type.Integer({ description: 'When it last said so, Unix milliseconds, by its clock' }),
-    commit: nullable(
-      Type.String({
-        description: 'It answers from it; null: from nothing yet, or its role is dns',
-      }),
-    ),
-    digest: nullable(Type.String({ description: 'Of its bundle' })),
-    seq: Type.Integer({ description: 'Of its channel record' }),
-    ageSeconds: nullable(Type.Number({ description: 'Of its channel record' })),
-    load: nullable(
-      Type.Object(
-        {
-          busyRatio: Type.Number({ description: 'CPU time of its busiest DNS thread, 0 to 1' }),
-          queries: Type.Integer({ description: 'DNS queries since it started' }),
-        },
-        { description: 'null: it answers no DNS (`roles: [control]`)' },
-      ),
-    ),
-    health: Type.Object({
-      status: Type.Enum(['ok', 'degraded', 'starting']),
-      reasons: Type.Array(Type.String(), { description: 'Codes, as in GET /api/v1/health' }),
-      members: Type.Object({
-        healthy: Type.Integer(),
-        unhealthy: Type.Integer(),
-        warming: Type.Integer(),
-        unprobed: Type.Optional(
-          Type.Integer({ description: 'Of the healthy: nobody probes them, so nobody knows' }),
-        ),
-      }),
-    }),
-    clockOffsetMs: nullable(
-      Type.Integer({ description: 'Its clock before (+) or behind (-) ours; null: not known' }),
-    ),
-    refusals: Type.Array(
-      Type.Object({
-        digest: Type.String({ description: 'Of the bundle; empty: the record said none' }),
-        code: Type.String(),
-        reason: Type.String(),
-        at: Type.Integer({ description: 'Unix milliseconds, by its clock' }),
-      }),
-      { description: 'What it refused lately, oldest first' },
-    ),
-    isKnown: Type.Boolean({
-      description: 'false: it is not listed, or has not signed what it says, and counts nowhere',
-    }),
-    drift: Type.Array(Type.Enum([...driftCodes]), {
-      description:
-        'What is wrong with it as one of a fleet: silent, behind for five minutes, another ' +
-        'bundle under the same seq, a clock off by more than a second, refusing, its name taken twice',
-    }),
-    canRestart: Type.Boolean({ description: 'Something starts it again when it ends' }),
-  },
-  { title: 'ClusterNode' },
-)
 
 const Announced = Type.Object(
   {
@@ -130,7 +61,7 @@ const list = route('GET /api/v1/cluster/nodes', {
     'Only for the tenant `default`. This node first; the others are those with the same ' +
     '`redis.url`, which say it every five seconds, and nodes of the role dns, which say it when ' +
     'they ask for a bundle. They are listed for a day after they fell silent.',
-  responses: { 200: { description: 'The nodes', schema: Type.Array(Node) } },
+  responses: { 200: { description: 'The nodes', schema: Type.Array(ClusterNode) } },
   ports: ['cluster', 'clock'],
   handle: async ({ ports }) => {
     const nowMs = ports.clock.nowMs()

@@ -1,6 +1,6 @@
 // /api/v1/dnssec: keys of signed zones, what they wait for, and rolls. No answer has a private key.
 import { Type } from '#lib/schema/type.ts'
-import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { dnsNameOf } from '#http/paging.ts'
 import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
@@ -9,88 +9,16 @@ import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { listObjects } from '#api/config/reads.ts'
 import { claimOf } from '#api/domains/domain-json.ts'
-import type { SignedZoneView, ZoneKeysFault, ZoneKeyView } from '#ports/zone-keys.ts'
+import { SignedZone, ZoneKey } from '#ports/zone-keys.ts'
+import type { ZoneKeysFault } from '#ports/zone-keys.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 
 const route = routesOf({ tag: 'DNSSEC' })
 
-const Key = Type.Object(
-  {
-    id: Type.String({ description: 'Algorithm and tag' }),
-    tag: Type.Integer(),
-    algorithm: Type.String(),
-    role: Type.String({ description: '`csk`, `ksk` or `zsk`' }),
-    flags: Type.Integer(),
-    state: Type.String({
-      description: '`created`, `published`, `active`, `retired` or `removed`',
-    }),
-    signsRecords: Type.Boolean(),
-    signsKeys: Type.Boolean(),
-    inCds: Type.Boolean({ description: 'CDS and CDNSKEY ask the parent for its DS' }),
-    hasPrivateKey: Type.Boolean({ description: 'False: another server signs with it' }),
-    dnskey: Type.String({ description: 'Rdata in presentation form' }),
-    ds: Type.Array(Type.String(), { description: 'The same; none of a ZSK' }),
-    createdAt: nullable(UnixSeconds),
-    publishedAt: nullable(UnixSeconds),
-    activeAt: nullable(UnixSeconds),
-    dsSubmittedAt: nullable(UnixSeconds),
-    dsSeenAt: nullable(UnixSeconds),
-    dsSaidAt: nullable(UnixSeconds),
-    retiredAt: nullable(UnixSeconds),
-    removedAt: nullable(UnixSeconds),
-  },
-  { title: 'ZoneKey' },
-)
-
-const Zone = Type.Object(
-  {
-    zone: Type.String({ description: 'Lower case, with the final dot' }),
-    keys: Type.Array(Key),
-    waiting: Type.Array(
-      Type.Object({
-        for: Type.String({
-          description:
-            '`time`, `age`, `nodes`, `key` (another one), `parent` or `old-ds`: the last two may ' +
-            'wait for a person',
-        }),
-        tag: Type.Integer(),
-        message: Type.String(),
-        until: nullable(UnixSeconds),
-      }),
-    ),
-    fault: nullable(Type.String({ description: 'Why its keys cannot be used; null: they can' })),
-  },
-  { title: 'SignedZone' },
-)
-
-const seconds = (ms: number | null | undefined): number | null =>
-  ms === null || ms === undefined ? null : unixSeconds(ms)
-
-function showKey({ isInCds, times, ...key }: ZoneKeyView) {
-  return {
-    ...{ ...key, inCds: isInCds },
-    createdAt: seconds(times['createdMs']),
-    publishedAt: seconds(times['publishedMs']),
-    activeAt: seconds(times['activeMs']),
-    dsSubmittedAt: seconds(times['dsSubmittedMs']),
-    dsSeenAt: seconds(times['dsSeenMs']),
-    dsSaidAt: seconds(times['dsSaidMs']),
-    retiredAt: seconds(times['retiredMs']),
-    removedAt: seconds(times['removedMs']),
-  }
-}
-
-function showZone({ zone, keys, waiting, fault }: SignedZoneView) {
-  return {
-    ...{ zone, fault, keys: keys.map(showKey) },
-    waiting: waiting.map(({ untilMs, ...one }) => ({ ...one, until: seconds(untilMs) })),
-  }
-}
-
 type Context = RouteContext<'config' | 'zoneKeys'>
 
 /** A zone is its tenant's where that has the delegated domain of its name. */
-function zonesOf(context: Context): readonly SignedZoneView[] {
+function zonesOf(context: Context): readonly SignedZone[] {
   const { caller, ports } = context
   const all = ports.zoneKeys.list()
   if (caller.isSystemAdmin || caller.tenant === defaultTenant) return all
@@ -107,19 +35,19 @@ const list = route('GET /api/v1/dnssec/zones', {
   needs: 'dnssec:read',
   summary: 'Signed zones by name, with their keys and what they wait for',
   details: 'A tenant sees the zones that it has as delegated domains; `default` sees all.',
-  responses: { 200: { description: 'Zones', schema: Type.Array(Zone) } },
+  responses: { 200: { description: 'Zones', schema: Type.Array(SignedZone) } },
   ports: ['config', 'zoneKeys'],
-  handle: (context) => success(zonesOf(context).map(showZone)),
+  handle: (context) => success(zonesOf(context)),
 })
 
 const one = route('GET /api/v1/dnssec/zones/{zone}', {
   needs: 'dnssec:read',
   summary: 'A signed zone: its keys, their DS records, and what they wait for',
-  responses: { 200: { description: 'The zone', schema: Zone } },
+  responses: { 200: { description: 'The zone', schema: SignedZone } },
   ports: ['config', 'zoneKeys'],
   handle: (context) => {
     const zone = zoneOf(context)
-    return zone === undefined ? missing('signed zone') : success(showZone(zone))
+    return zone === undefined ? missing('signed zone') : success(zone)
   },
 })
 
@@ -141,7 +69,7 @@ const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
       Type.Boolean({ default: false, description: 'Also while another roll goes on' }),
     ),
   }),
-  responses: { 202: { description: 'It goes on by itself', schema: Zone } },
+  responses: { 202: { description: 'It goes on by itself', schema: SignedZone } },
   refusals: [409],
   ports: ['config', 'zoneKeys'],
   handle: async (context) => {
@@ -150,7 +78,7 @@ const roll = route('POST /api/v1/dnssec/zones/{zone}/roll', {
     const { which = 'all', emergency = false } = context.body
     const done = await context.ports.zoneKeys.roll(zone.zone, { which, isEmergency: emergency })
     if (!done.ok) return refusalOf(done.error)
-    return { ...success(showZone(done.value)), status: 202 }
+    return { ...success(done.value), status: 202 }
   },
 })
 
@@ -161,14 +89,14 @@ const dsSeen = route('POST /api/v1/dnssec/zones/{zone}/ds-seen', {
     'All servers of the parent have it, and no DS of another algorithm: the wait for the parent ' +
     'ends, as if it was seen now. The parent is asked first: where it says otherwise, this is 409.',
   body: closed({ tag: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Of the key' }) }),
-  responses: { 200: { description: 'The zone, with what it waits for now', schema: Zone } },
+  responses: { 200: { description: 'The zone, with what it waits for now', schema: SignedZone } },
   refusals: [409],
   ports: ['config', 'zoneKeys'],
   handle: async (context) => {
     const zone = zoneOf(context)
     if (zone === undefined) return missing('signed zone')
     const done = await context.ports.zoneKeys.dsSeen(zone.zone, context.body.tag)
-    return done.ok ? success(showZone(done.value)) : refusalOf(done.error)
+    return done.ok ? success(done.value) : refusalOf(done.error)
   },
 })
 
@@ -186,7 +114,7 @@ const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
       Type.String({ minLength: 1, maxLength: 16_384, description: 'The `.private` file' }),
     ),
   }),
-  responses: { 201: { description: 'The key', schema: Key } },
+  responses: { 201: { description: 'The key', schema: ZoneKey } },
   refusals: [409],
   ports: ['config', 'zoneKeys'],
   handle: async (context) => {
@@ -194,7 +122,7 @@ const importKey = route('POST /api/v1/dnssec/zones/{zone}/keys', {
     if (zone === undefined) return missing('signed zone')
     const { record, privateKey: secret = null } = context.body
     const done = await context.ports.zoneKeys.importKey(zone.zone, { record, secret })
-    return done.ok ? created(showKey(done.value)) : refusalOf(done.error)
+    return done.ok ? created(done.value) : refusalOf(done.error)
   },
 })
 

@@ -1,35 +1,13 @@
 // /api/v1/license: the licence of the installation, and its token.
 import { Type } from '#lib/schema/type.ts'
-import { licenceSources, licenceStatuses } from '#licence/state.ts'
+import { License } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'
 import { invalid, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import { closed, nullable } from '#http/shapes.ts'
+import { closed } from '#http/shapes.ts'
 import { storeAway, storeFailed } from '#http/store-reply.ts'
 
 const route = routesOf({ tag: 'Licence', withoutConfig: true })
-
-const License = Type.Object(
-  {
-    valid: Type.Boolean(),
-    tier: Type.String(),
-    maxRps: Type.Integer({ description: 'DNS queries per second' }),
-    expiresAt: Type.Integer({ description: 'Unix seconds; 0: never, or there is no licence' }),
-    licenseId: Type.String(),
-    customerId: Type.String(),
-    installId: Type.String({ description: 'What a token for this installation alone names' }),
-    nodes: Type.Integer({ description: 'Nodes that run, this one and those that it hears of' }),
-    status: Type.Enum([...licenceStatuses]),
-    source: nullable(
-      Type.String({ description: `${licenceSources.join(', ')}; null: there is no token` }),
-    ),
-    enforced: Type.Boolean({
-      description: 'false: no vendor key is set, so that no limit applies',
-    }),
-    reason: Type.String(),
-  },
-  { title: 'License' },
-)
 
 const get = route('GET /api/v1/license', {
   needs: 'license:read',

@@ -1,6 +1,8 @@
 // Shows the certificates of an ACME server to the API, and to alerts.
 import type { RenewalFacts } from '#alerts/facts.ts'
-import type { Certificates } from '#ports/certificates.ts'
+import type { AcmeCertificate, Certificates } from '#ports/certificates.ts'
+import { unixSeconds } from '#http/shapes.ts'
+import type { IssuedCertificate } from '#integrations/acme/acme-state.ts'
 import { isOrderOf } from '#integrations/acme/acme-keeper.ts'
 import type { CertificateVault, OneCertificate } from '#integrations/acme/certificate-vault.ts'
 import { renewalOf as renewalKnown } from '#integrations/acme/renewal-window.ts'
@@ -21,21 +23,38 @@ export function createCertificatesView(
   return {
     view: () =>
       knownIn(acme, vault).map(({ entry, wish, one }) => {
-        const { certificate, renewal, holder, failure } = one.state
-        const known = certificate && renewalKnown(renewal, certificate)
+        const { certificate, holder, failure } = one.state
+        const offsetMs = node()?.clockOffsetMs ?? null
         return {
-          ...{ entry: entry === '' ? null : entry, failure },
+          entry: entry === '' ? null : entry,
           ...{ directory: wish.directory, names: wish.names },
-          certificate: certificate && {
-            ...certificate,
-            renewAtMs: dueMs(certificate, renewal, one.nowMs()),
-            suggested: known?.window ?? null,
-          },
+          certificate: certificate && shownCertificate(certificate, one),
           isOrdering: isOrderOf(holder, entry),
-          clockOffsetMs: node()?.clockOffsetMs ?? null,
+          failure: failure && {
+            ...{ code: failure.code, message: failure.message, count: failure.count },
+            ...{ at: unixSeconds(failure.atMs), next: unixSeconds(failure.nextMs) },
+          },
+          clockOffsetSeconds: offsetMs === null ? null : unixSeconds(offsetMs),
           fault: faultOf(wish, one),
         }
       }),
+  }
+}
+
+function shownCertificate(
+  certificate: IssuedCertificate,
+  { state: { renewal }, nowMs }: OneCertificate,
+): AcmeCertificate['certificate'] {
+  const { names, notBeforeMs, notAfterMs } = certificate
+  const window = renewalKnown(renewal, certificate)?.window ?? null
+  return {
+    ...{ names, notBefore: unixSeconds(notBeforeMs), notAfter: unixSeconds(notAfterMs) },
+    renewAt: unixSeconds(dueMs(certificate, renewal, nowMs())),
+    suggested: window && {
+      from: unixSeconds(window.startMs),
+      to: unixSeconds(window.endMs),
+      why: window.why,
+    },
   }
 }
 

@@ -1,11 +1,5 @@
 // What people do with the keys of signed zones by the API: look at them, roll, import, remove.
-import type {
-  SignedZoneView,
-  ZoneKeysAdmin,
-  ZoneKeysFault,
-  ZoneKeyView,
-  ZoneWaitView,
-} from '#ports/zone-keys.ts'
+import type { SignedZone, ZoneKey, ZoneKeysAdmin, ZoneKeysFault } from '#ports/zone-keys.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from '#config/view.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
@@ -24,6 +18,7 @@ import type { Waiting } from '#dns/dnssec/rollover.ts'
 import { DigestType } from '#dns/dnssec/zone-key.ts'
 import { foldName, formatName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
+import { unixSeconds } from '#http/shapes.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -44,7 +39,7 @@ interface ZoneKeysAdminParts {
 
 export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
   const { vault, keeper, signed, clock } = parts
-  const viewOf = (zone: string): SignedZoneView => {
+  const viewOf = (zone: string): SignedZone => {
     const views = keeper()?.views() ?? []
     const waiting = views.find((one) => one.zone === zone)?.waiting ?? []
     return {
@@ -226,17 +221,25 @@ const isOut = ({ secret, times }: KeyRecord): boolean =>
   times.removedMs !== null ||
   (times.publishedMs === null && times.activeMs === null)
 
-function keyView({ record, use }: UsedKey): ZoneKeyView {
+function keyView({ record, use }: UsedKey): ZoneKey {
   const { tag, algorithm, role, flags, secret, times } = record
   return {
-    ...{ id: idOf(record), tag, role, flags, state: stateOf(record), times: { ...times } },
+    ...{ id: idOf(record), tag, role, flags, state: stateOf(record) },
     algorithm: signingAlgorithm(algorithm)?.mnemonic ?? `${algorithm}`,
     signsRecords: (use & KeyUse.SignsRecords) !== 0,
     signsKeys: (use & KeyUse.SignsKeys) !== 0,
-    isInCds: (use & KeyUse.InCds) !== 0,
+    inCds: (use & KeyUse.InCds) !== 0,
     hasPrivateKey: secret !== null,
     dnskey: dnskeyText(record),
     ds: role === 'zsk' ? [] : Object.values(DigestType).map((digest) => dsText(record, digest)),
+    createdAt: seconds(times.createdMs),
+    publishedAt: seconds(times.publishedMs),
+    activeAt: seconds(times.activeMs),
+    dsSubmittedAt: seconds(times.dsSubmittedMs),
+    dsSeenAt: seconds(times.dsSeenMs),
+    dsSaidAt: seconds(times.dsSaidMs),
+    retiredAt: seconds(times.retiredMs),
+    removedAt: seconds(times.removedMs),
   }
 }
 
@@ -253,7 +256,10 @@ function stateOf({ role, times }: KeyRecord): string {
   return times.publishedMs === null ? 'created' : 'published'
 }
 
-function waitView(zone: string, one: Waiting): ZoneWaitView {
+function waitView(zone: string, one: Waiting): SignedZone['waiting'][number] {
   const untilMs = one.for === 'time' || one.for === 'age' ? one.untilMs : null
-  return { for: one.for, tag: one.tag, untilMs, message: waitingLine(zone, one) }
+  const until = seconds(untilMs)
+  return { for: one.for, tag: one.tag, until, message: waitingLine(zone, one) }
 }
+
+const seconds = (ms: number | null): number | null => (ms === null ? null : unixSeconds(ms))
