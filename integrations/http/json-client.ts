@@ -103,6 +103,8 @@ export function retryAfterMs(
 ): number | null {
   if (text === undefined) return null
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
+  // Dates begin with a day of the week; `-1` and `1.5` would be dates, too.
+  if (!/^[A-Z]/i.test(text)) return null
   const theirMs = Date.parse(date)
   const leftMs = Date.parse(text) - (Number.isNaN(theirMs) ? nowMs : theirMs)
   return Number.isNaN(leftMs) ? null : Math.max(0, leftMs)

@@ -1,6 +1,6 @@
 // Tests the messages about a server that hangs, fails, or answers with something else.
 import { expect, test } from 'vitest'
-import { askJson, askLines } from '#integrations/http/json-client.ts'
+import { askJson, askLines, retryAfterMs } from '#integrations/http/json-client.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import type { Given } from '#test/support/http-stand-in.ts'
@@ -43,4 +43,20 @@ test('an empty answer is none, and a status that was named is an answer', async 
   const { url } = await startStandIn(() => ({ status: 404, headers: { etag: '"v1"' } }))
   const answer = await askJson({ url: `${url}/x`, method: 'GET', signal, statuses: [404] })
   expect(answer).toEqual({ ok: true, value: { status: 404, json: undefined, etag: '"v1"' } })
+})
+
+const sent = 'Mon, 30 Nov 2026 12:00:00 GMT'
+test.each<[text: string | undefined, date: string | undefined, ms: number | null]>([
+  ['120', sent, 120_000],
+  ['Mon, 30 Nov 2026 12:01:00 GMT', sent, 60_000],
+  ['Mon, 30 Nov 2026 11:59:00 GMT', sent, 0],
+  // Without a date of the server, by the clock here.
+  ['Mon, 30 Nov 2026 12:01:00 GMT', undefined, 30_000],
+  ['-1', sent, null],
+  ['1.5', sent, null],
+  ['soon', sent, null],
+  [undefined, sent, null],
+])('Retry-After %s, sent at %s, is a pause of %s ms', (text, date, ms) => {
+  const found = { ...(text && { 'retry-after': text }), ...(date && { date }) }
+  expect(retryAfterMs(found, Date.parse(sent) + 30_000)).toBe(ms)
 })
