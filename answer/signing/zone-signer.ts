@@ -1,5 +1,5 @@
 // Signs rrsets as they are answered: with a signature that was made before, else with a new one.
-import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import { isSigned, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import * as rrtypes from '#dns/rrtype.ts'
@@ -268,10 +268,6 @@ const inceptionFromName = 6
 /** Keys sign their own records, and what a parent is to know of them. RFC 7344 section 4.1. */
 function isOfKeys(type: number): boolean {
   return type === RrType.DNSKEY || type === RrType.CDS || type === RrType.CDNSKEY
-}
-
-function isSigned(bundle: Bundle, zone: number): boolean {
-  return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
 }
 
 /**

@@ -9,7 +9,7 @@ import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import * as rrsets from './rrsets.ts'
 
 // Local constants are faster than imports: see answer/answer.ts.
-const { NodeCell, nodeFlagShift, rrsetCountShift } = cells
+const { NodeCell, NodeFlag, nodeFlagShift, rrsetCountShift } = cells
 const { RrsetCell } = rrsets
 
 /** Each field is one section of the file, described in `sectionSpecs`. */
@@ -56,6 +56,18 @@ export function nodeNameBytes(bundle: Pick<BundleColumns, 'nodeRow'>, node: numb
 export function nodeFlags(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   const cell = bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]!
   return (cell >>> nodeFlagShift) & 0xff
+}
+
+/**
+ * Whether this server signs a zone.
+ *
+ * @param zone row in `zoneNode`
+ */
+export function isSigned(
+  bundle: Pick<BundleColumns, 'nodeRow' | 'zoneNode'>,
+  zone: number,
+): boolean {
+  return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
 }
 
 /** Returns how many rows of `rrsetRow` belong to a node, from its `FirstRrset` on. */

@@ -2,6 +2,7 @@
 import type { Settings } from '#settings/settings.ts'
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
+import { isSigned } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { Log } from '#lib/log.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
@@ -9,7 +10,7 @@ import { networksOf } from '#routing/tables/network-list.ts'
 import type { NotifyTarget } from '#zones/notify/notifier.ts'
 import { historyLimits } from '#zones/transfer/limits.ts'
 import { setsBindRefuses } from '#zones/transfer/sets-bind-refuses.ts'
-import { isSigned, transferredZones, zoneNames } from '#zones/transfer/zone-records.ts'
+import { transferredZones, zoneNames } from '#zones/transfer/zone-records.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 
 type Dns = Settings['dns']

@@ -1,5 +1,11 @@
 // All records of a zone, as a transfer shows them to another server. RFC 5936 sections 2.2 and 3.
-import { findRrset, memberOctets, nodeFlags, nodeNameBytes } from '#bundle/format/bundle.ts'
+import {
+  findRrset,
+  isSigned,
+  memberOctets,
+  nodeFlags,
+  nodeNameBytes,
+} from '#bundle/format/bundle.ts'
 import { rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
@@ -267,11 +273,6 @@ const hidingBelow = NodeFlag.Cut | NodeFlag.Dname
 /** Apexes of all zones, in wire form. */
 export function zoneNames(bundle: Bundle): readonly Uint8Array[] {
   return Array.from(bundle.zoneNode, (_, zone) => zoneName(bundle, zone))
-}
-
-/** @param zone row in `zoneNode` */
-export function isSigned(bundle: Bundle, zone: number): boolean {
-  return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
 }
 
 /** Zones that secondary servers get: what this server signs is not transferred. */
