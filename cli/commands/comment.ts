@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { commentMark, commentMax } from '#cli/review/comment-body.ts'
 import type { Call, Change, Forge, Verdict } from '#cli/review/forge.ts'
+import { plain } from '#cli/terminal/paint.ts'
 import { textAt } from '#cli/watch/json-fields.ts'
 import {
   commandLine,
@@ -138,6 +139,6 @@ function caller(forge: Forge, apiUrl: string, token: string): Call {
   const shared = { headers: forge.headers(token), bytesMax, signal, agent }
   return async (method, path, body) => {
     const answer = await askJson({ ...shared, url: apiUrl + path, method, body }, patienceMs)
-    return answer.ok ? ok(answer.value.json) : answer
+    return answer.ok ? ok(answer.value.json) : err(plain(answer.error))
   }
 }

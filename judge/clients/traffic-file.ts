@@ -97,13 +97,13 @@ type Counts = readonly (readonly [key: string, count: number])[]
 
 /** @param read normalises a key; errors: a clause */
 function countsOf(
-  told: Readonly<Record<string, unknown>>,
+  all: Readonly<Record<string, unknown>>,
   field: 'countries' | 'networks' | 'names',
   placeOf: PlaceOf,
   read: (key: string) => Result<string, string>,
 ): Result<Counts, string> {
-  if (told[field] === undefined) return ok([])
-  const given = told[field]
+  if (all[field] === undefined) return ok([])
+  const given = all[field]
   if (!isFields(given)) return err(`${placeOf(field)}: ${field} must be an object of counts`)
   const counts: (readonly [string, number])[] = []
   for (const [key, count] of Object.entries(given)) {

@@ -411,10 +411,14 @@ describe('on GitHub', () => {
   })
 
   test('a refusal is told without the token, and nothing follows it', async () => {
-    const { url, asked } = await stand({ [`GET ${list}`]: () => ({ status: 403 }) })
+    const message = 'no \u001b[31mway'
+    const { url, asked } = await stand({
+      [`GET ${list}`]: () => ({ status: 403, body: { message } }),
+    })
     const run = await post(reviewed(), 'github', url, '--number', '7')
     expect(run.exit).toBe(1)
-    expect(run.err).toContain(`answered 403 to GET ${list} (look at the credentials)`)
+    expect(run.err).toContain(`answered 403 to GET ${list} (look at the credentials): no `)
+    expect(run.err).not.toContain('\u001b')
     expect(run.err).not.toContain('secret-token')
     expect(asked).toHaveLength(1)
   })
