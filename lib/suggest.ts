@@ -2,7 +2,8 @@
 
 /**
  * @returns the closest of `known` within about a third of its length; else the first that begins
- *   with the word and a dash, as `weighted-round-robin` for `weighted`; else undefined
+ *   or ends with the word, as `weighted-round-robin` for `weighted`, or `httpPath` for `path`; else
+ *   undefined
  */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   const typed = word.toLowerCase()
@@ -10,7 +11,7 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
   let longer: string | undefined
   let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1
   for (const candidate of known) {
-    if (typed !== '' && candidate.startsWith(`${typed}-`)) longer ??= candidate
+    if (isPartOf(typed, candidate)) longer ??= candidate
     const distance = editDistance(typed, candidate.toLowerCase(), bestDistance)
     if (distance < bestDistance) {
       best = candidate
@@ -25,6 +26,17 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   const near = suggest(word, known)
   return near === undefined ? '' : `; did you mean "${near}"?`
 }
+
+/** Whether it is the first or last part of the candidate; four letters begin one without a mark. */
+function isPartOf(typed: string, candidate: string): boolean {
+  if (typed === '' || typed.length >= candidate.length) return false
+  const lower = candidate.toLowerCase()
+  const next = candidate[typed.length]!
+  if (lower.startsWith(typed)) return typed.length >= 4 || next === '-' || isCapital(next)
+  return lower.endsWith(typed) && isCapital(candidate[candidate.length - typed.length]!)
+}
+
+const isCapital = (letter: string): boolean => letter >= 'A' && letter <= 'Z'
 
 /** Optimal string alignment distance; returns `limit` once it cannot be lower. */
 function editDistance(a: string, b: string, limit: number): number {

@@ -3,7 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { suggest } from '#lib/suggest.ts'
 
 describe('the nearest known word', () => {
-  const known = ['weight', 'priority', 'region', 'port', 'pool', 'round-robin']
+  const known = [
+    'weight',
+    'priority',
+    'region',
+    'port',
+    'pool',
+    'round-robin',
+    'ipAddress',
+    'httpPath',
+  ]
   const rows: readonly [string, string, string | undefined][] = [
     ['has a letter more', 'weightt', 'weight'],
     ['has a letter less', 'prioity', 'priority'],
@@ -13,6 +22,10 @@ describe('the nearest known word', () => {
     ['is the word itself', 'pool', 'pool'],
     ['has a slip in each part', 'rond-robbin', 'round-robin'],
     ['is the rest of its first part', 'round', 'round-robin'],
+    ['is the rest behind a few letters', 'prio', 'priority'],
+    ['begins the name of a field', 'ip', 'ipAddress'],
+    ['ends the name of a field', 'path', 'httpPath'],
+    ['is not there for an end within a word', 'ath', undefined],
     ['is not there when nothing is near', 'timeout', undefined],
     ['is not there for a short word with two slips', 'xyol', undefined],
     ['is not there for nothing', '', undefined],
