@@ -351,6 +351,6 @@ function faultOfService({ settings, kind }: Source, service: string): string | u
     return `the source ${settings.name} has no services; write from: ${settings.name}`
   }
   if (service === '' && kind.service === 'required')
-    return `write which service of ${settings.name}: ${settings.name}/NAME`
+    return `write which service of ${settings.name}: ${settings.name}/${kind.serviceForm ?? 'NAME'}`
   return kind.faultOfService?.(service)
 }

@@ -77,6 +77,8 @@ export interface DiscoveryKind {
   readonly needs: readonly ('path' | 'url')[]
   /** Whether members say which service they want: `SOURCE/NAME`. */
   readonly service: 'none' | 'required' | 'any'
+  /** How the name of a service is written; left out: NAME. */
+  readonly serviceForm?: string
   /** What is said of a name that cannot be one of its services; undefined: it can. */
   readonly faultOfService?: (service: string) => string | undefined
   /** Whether a request with this cursor waits at the server until there is news. Left out: none. */

@@ -14,6 +14,7 @@ import { labelsOf } from '#integrations/targets/targets.ts'
 
 const slicesPerPage = 500
 const pagesMax = 20
+const serviceForm = 'NAMESPACE/NAME'
 const name = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
@@ -24,8 +25,9 @@ export const kubernetes: DiscoveryKind = {
   name: 'kubernetes',
   needs: [],
   service: 'required',
+  serviceForm,
   faultOfService: (service) =>
-    name.test(service) ? undefined : `${service} is no NAMESPACE/NAME of a Service`,
+    name.test(service) ? undefined : `${service} is no ${serviceForm} of a Service`,
   waits: (cursor) => version.test(cursor),
   create:
     ({ kubeconfig, timeoutMs }, { env, nowMs }) =>

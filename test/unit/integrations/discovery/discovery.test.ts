@@ -48,7 +48,7 @@ function setUp({
   const asked: Asked[] = []
   const world = { answer: found(target('192.0.2.1')), isSilent: false }
   const kind: DiscoveryKind = {
-    ...{ name: 'test', needs: [], service, isCheap, waits },
+    ...{ name: 'test', needs: [], service, serviceForm: 'NAMESPACE/NAME', isCheap, waits },
     create: () => (one) => {
       asked.push(one)
       return world.isSilent ? new Promise(() => undefined) : Promise.resolve(world.answer)
@@ -232,7 +232,7 @@ describe('a member that nobody can be asked for', () => {
   const rows = [
     ['consul/shop', 'none', `has no "consul"; it has inventory`],
     ['inventory/shop', 'none', 'has no services; write from: inventory'],
-    ['inventory', 'required', 'write which service of inventory: inventory/NAME'],
+    ['inventory', 'required', 'write which service of inventory: inventory/NAMESPACE/NAME'],
   ] as const
   test.each(rows)('%s (services: %s) says why', (from, service, why) => {
     const { discovery } = setUp({ service })
