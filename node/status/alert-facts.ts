@@ -146,8 +146,18 @@ export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly Pool
     uid: uidOf(bundle.poolUid, pool),
     name: textOf(bundle, bundle.poolName[pool]!),
     tenant: textOf(bundle, bundle.poolTenant[pool]!),
-    members: bundle.poolCount4[pool]! + bundle.poolCount6[pool]!,
+    members: membersOf(bundle, pool),
   }))
+}
+
+/** How many the pool declares: a host name, or `from`, has a row for each address it may have. */
+function membersOf(bundle: Bundle, pool: number): number {
+  const first = bundle.poolMemberStart[pool]!
+  const rows = bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
+  const uids = Buffer.from(bundle.memberUid.subarray(first * 16, (first + rows) * 16))
+  return new Set(
+    Array.from({ length: rows }, (_, i) => uids.toString('latin1', i * 16, i * 16 + 16)),
+  ).size
 }
 
 /** Whether a service with this algorithm code divides its answers by weight. */

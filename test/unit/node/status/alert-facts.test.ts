@@ -12,14 +12,20 @@ test('an empty pool is told of once, if a service answers from it', () => {
     pool(2, [member('192.0.2.2', { enabled: false })]),
     pool(3, []),
     pool(4, []),
+    pool(
+      5,
+      ['web.example.net.', 'db.example.net.'].map((hostname) => member('', { hostname })),
+    ),
   ]
-  const services = [0, 1, 1, 2].map((at, i) => service(i, `w${i}.example.org.`, { pool: at }))
+  const services = [0, 1, 1, 2, 4].map((at, i) => service(i, `w${i}.example.org.`, { pool: at }))
   const bundle = bundleOf({ zones, pools, services })
   const found = emptyPoolsIn(bundle, createRoutingState(bundle, 1))
   const all = { tenant: 'default' }
   expect(found.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
     { ...all, uid: uid(0x1002), name: 'pool-2', members: 1 },
     { ...all, uid: uid(0x1003), name: 'pool-3', members: 0 },
+    // Not the addresses that a host name may have.
+    { ...all, uid: uid(0x1005), name: 'pool-5', members: 2 },
   ])
 })
 
