@@ -4,7 +4,11 @@ import type { Static } from '#lib/schema/type.ts'
 import { boolean, duration, entryName, section, text } from '#settings/forms/forms.ts'
 
 const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
-const name = Type.String({ maxLength: 253, pattern: `^(\\*\\.)?${label}(\\.${label})+$` })
+/** The last label is no number, so that no address is taken for a name. */
+const name = Type.String({
+  maxLength: 253,
+  pattern: `^(\\*\\.)?(${label}\\.)+(?![0-9]+$)${label}$`,
+})
 const names = Type.Optional(
   Type.Array(name, {
     default: [],

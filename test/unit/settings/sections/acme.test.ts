@@ -16,6 +16,11 @@ const file = (yaml: string): string => {
 test.each([
   ['names with the terms', `acme: { ${names}, agreeToTerms: true }`, undefined],
   ['names without the terms', `acme: { ${names} }`, 'acme.agreeToTerms is not true'],
+  [
+    'an address',
+    'acme: { names: [192.0.2.1], agreeToTerms: true }',
+    'acme.names holds "192.0.2.1"',
+  ],
   ['a listener without names', 'dns: { tls: { acme: true } }', 'dns.tls.acme needs acme.names'],
   ['the API without names', 'api: { tls: { acme: true } }', 'api.tls.acme needs acme.names'],
   [
