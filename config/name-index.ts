@@ -8,6 +8,7 @@ import { readRecords } from '#compiler/values/record-sets.ts'
 import { isNaming, kinds } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
 import type { ConfigEntry } from './entry.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 /** A name of an object. */
 export interface EntryName {
@@ -113,8 +114,8 @@ export class NameIndex {
         // What comes in is laid under names of others: it is in nobody's way from below.
         if (layer === 'under') continue
         const parent = parentOf(held)
-        const own = parents.get(tenant) ?? new Map<string, number>()
-        parents.set(tenant, own.set(parent, (own.get(parent) ?? 0) + step))
+        const own = getOrInsert(parents, tenant, () => new Map())
+        own.set(parent, (own.get(parent) ?? 0) + step)
       }
     }
     for (const entry of gone) change(entry, -1)

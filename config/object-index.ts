@@ -9,6 +9,7 @@ import { NameIndex } from './name-index.ts'
 import { partKindsOf } from './parts.ts'
 import type { PartKind } from './parts.ts'
 import { byName } from '#lib/sequence/order.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 /** Changes of one commit to the objects. */
 export interface ConfigDelta {
@@ -140,9 +141,7 @@ export class ConfigIndex implements ConfigSnapshot {
     const owners: [string, string | undefined][] = []
     const servicesOfPools = new ListChanges()
     const set = (kind: Kind, uid: string, entry: ConfigEntry | undefined): void => {
-      const list = perKind.get(kind) ?? []
-      perKind.set(kind, list)
-      list.push([uid, entry])
+      getOrInsert(perKind, kind, () => []).push([uid, entry])
     }
     // Removals come before additions, since a name may have changed its object.
     const gone = [...removed, ...changed].map(({ kind, uid }) => this.get(kind, uid))

@@ -2,6 +2,7 @@
 // gives to its sender. All else belongs to people.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { endpointTypes, keyOf, ownerOf } from './endpoint.ts'
@@ -21,9 +22,8 @@ export function sendersIn(endpoints: Iterable<Endpoint>): Senders {
     const owners = isOwnership ? ownersIn(endpoint) : [ownerOf(endpoint)]
     for (const subject of isOwnership ? subjectsOf(endpoint) : [name]) {
       const key = claimKey(subject, set)
-      const known = senders.get(key) ?? new Set()
+      const known = getOrInsert(senders, key, () => new Set())
       for (const owner of owners) if (owner !== '') known.add(owner)
-      senders.set(key, known)
     }
   }
   return senders

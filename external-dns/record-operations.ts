@@ -9,6 +9,7 @@ import type { Operation } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
@@ -64,7 +65,7 @@ function newSets(held: Held, wanted: WantedByKey): readonly NewSet[] {
   for (const one of wanted.values()) {
     const { name, type, ttlSeconds, targets, properties } = one.endpoint
     if (type === 'TXT') {
-      texts.set(name, [...(texts.get(name) ?? []), one])
+      getOrInsert(texts, name, () => []).push(one)
       continue
     }
     const isHere = one.isThere && !isBalanced(one.endpoint)

@@ -1,6 +1,7 @@
 // /api/v1/unused: objects that no query has used for a while, and TTLs that do not fit how often
 // answers change.
 import { Type } from '#lib/schema/type.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { checkName } from '#compiler/values/names.ts'
 import { partsIn } from '#config/entry.ts'
@@ -157,8 +158,7 @@ async function commitsByObject(
     for (const { commit, atSeconds, objects } of read.value.commits) {
       if (atSeconds < fromSeconds) return found
       for (const { uid } of objects) {
-        const commits = found.get(uid) ?? new Set()
-        found.set(uid, commits.add(commit))
+        getOrInsert(found, uid, () => new Set()).add(commit)
       }
     }
     after = read.value.next

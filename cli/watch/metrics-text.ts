@@ -1,4 +1,5 @@
 // Parses Prometheus' text format 0.0.4, as /metrics of a node returns it.
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>
@@ -21,9 +22,7 @@ export function readMetrics(text: string): MetricSamples {
     const [, name, labels = '', written = ''] = line.exec(each) ?? []
     const value = Number(written)
     if (name === undefined || Number.isNaN(value)) continue
-    const samples = metrics.get(name) ?? []
-    samples.push({ labels: labelsIn(labels), value })
-    metrics.set(name, samples)
+    getOrInsert(metrics, name, () => []).push({ labels: labelsIn(labels), value })
   }
   return metrics
 }

@@ -9,6 +9,7 @@ import type { HeldNames, NameClaim } from './name-holder.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { RedirectPlan } from '#compiler/lower/redirect-plan.ts'
 import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 export interface TreeClaim extends NameClaim {
   readonly kind: 'service' | 'records' | 'redirect'
@@ -107,10 +108,7 @@ function redirectClaim(
 type ClaimsByName = Map<string, TreeClaim[]>
 
 function addTo(found: ClaimsByName, claim: TreeClaim): void {
-  const held = heldName(claim.name)
-  const list = found.get(held)
-  if (list === undefined) found.set(held, [claim])
-  else list.push(claim)
+  getOrInsert(found, heldName(claim.name), () => []).push(claim)
 }
 
 const ofPlan = new WeakMap<RecordPlan, ClaimsByName>()

@@ -1,5 +1,6 @@
 // Finds members by the names people use: name, address or uid, and POOL/MEMBER in a resource.
 import { uuidPattern } from '#lib/text/patterns.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { endpointKey, targetOf } from './member-target.ts'
 import type { MemberTarget } from './member-target.ts'
 
@@ -20,7 +21,7 @@ export class MemberNames {
     this.#placeOfUid = placeOfUid
     for (const [place, member] of members.entries()) {
       for (const key of new Set([member.name, targetOf(member)])) {
-        this.#places.set(key, [...(this.#places.get(key) ?? []), place])
+        getOrInsert(this.#places, key, () => []).push(place)
       }
     }
   }

@@ -3,6 +3,7 @@ import { assert } from '#lib/assert.ts'
 import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { parseCommit } from './objects/commit-object.ts'
 import type { CommitObject } from './objects/commit-object.ts'
 import type { GitDriver, ObjectError } from '#gitops/git/objects/driver.ts'
@@ -109,9 +110,7 @@ export class CommitGraph {
     for (const oid of commits) {
       const node = await this.#node(oid)
       for (const parent of node.ok ? node.value.parents : []) {
-        const known = children.get(parent)
-        if (known === undefined) children.set(parent, [oid])
-        else known.push(oid)
+        getOrInsert(children, parent, () => []).push(oid)
       }
     }
     const later = new Set([accepted])

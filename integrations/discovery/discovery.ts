@@ -11,6 +11,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import type { After } from '#lib/timer.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import type { FoundMembers, LastMembers } from '#state/ports/last-members.ts'
 import { allTenants } from '#integrations/targets/kind.ts'
 import { discoveryLimits } from '#integrations/targets/limits.ts'
@@ -215,9 +216,7 @@ export class Discovery implements FoundAddressesOf {
       if (faultOfService(source, ask.service) !== undefined) continue
       const { tenant } = partsForTenant(name)
       const lists = this.#queries.has(ask.key) ? known : fresh
-      const list = lists.get(tenant)
-      if (list === undefined) lists.set(tenant, [ask.key])
-      else list.push(ask.key)
+      getOrInsert(lists, tenant, () => []).push(ask.key)
     }
     const all = new Map<string, readonly string[]>()
     for (const tenant of new Set([...known.keys(), ...fresh.keys()])) {

@@ -6,6 +6,7 @@ import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 import type { Result } from '#lib/result.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { memberNames } from '#routing/choose/explain.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
@@ -191,9 +192,7 @@ function membersByName(bundle: Bundle): ReadonlyMap<string, readonly number[]> {
   for (let member = 0; member < bundle.counts.members; member++) {
     const pool = bundle.memberPool[member]!
     for (const name of [...memberNames(bundle, member), ...namesOfAll(bundle, pool)]) {
-      const known = byName.get(name)
-      if (known === undefined) byName.set(name, [member])
-      else known.push(member)
+      getOrInsert(byName, name, () => []).push(member)
     }
   }
   return byName

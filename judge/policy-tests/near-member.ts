@@ -2,6 +2,7 @@
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import { suggest } from '#lib/suggest.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { memberNames } from '#routing/choose/explain.ts'
 import { policyTestLimits } from './limits.ts'
 
@@ -59,8 +60,7 @@ export function ownersOf(
   for (let member = 0; member < bundle.counts.members; member++) {
     const address = addressOfMember(bundle, member)
     if (!wanted.has(address)) continue
-    const known = owners.get(address) ?? new Set<string>()
-    owners.set(address, known.add(tenantOfMember(bundle, member)))
+    getOrInsert(owners, address, () => new Set()).add(tenantOfMember(bundle, member))
   }
   return owners
 }

@@ -15,6 +15,7 @@ import { isUpkeepAlike, overlayTexts } from './pools.ts'
 import { policyAt, policyLabel } from './settings.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
 import { firstOf } from '#lib/text/first-of.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 const namesMax = 20
 const membersMax = 8
@@ -261,9 +262,7 @@ class PoolUsers {
       const fallback = code < firstPolicyCode ? -1 : policyAt(head, code).fallbackPool
       for (const pool of new Set([poolOfService(head, service), fallback])) {
         if (pool < 0) continue
-        const known = byPool.get(pool)
-        if (known === undefined) byPool.set(pool, [service])
-        else known.push(service)
+        getOrInsert(byPool, pool, () => []).push(service)
       }
     }
     return byPool

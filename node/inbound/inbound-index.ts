@@ -3,6 +3,7 @@ import { checkName } from '#compiler/values/names.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { Zone } from '#schemas/objects/zone.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 interface InboundIndex {
   /** Files that came by transfer, by the name of their zone. */
@@ -21,9 +22,7 @@ export function inboundIndexOf(snapshot: ConfigSnapshot): InboundIndex {
     const { transfer, zone } = entry.object.spec
     const key = transfer === undefined ? undefined : checkName(zone, false).key
     if (key === undefined) continue
-    const list = entriesOf.get(key)
-    if (list === undefined) entriesOf.set(key, [entry])
-    else list.push(entry)
+    getOrInsert(entriesOf, key, () => []).push(entry)
   }
   const zones = new Map<string, Zone>()
   for (const zone of snapshot.list('Settings')[0]?.object.spec.zones ?? []) {

@@ -11,6 +11,7 @@ import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { isSealed, seal, unseal } from '#lib/secret-box.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { keyCopyFile, readKeyCopy } from './key-copy.ts'
 import { byZone } from './key-set.ts'
 
@@ -75,7 +76,7 @@ export function readStoredRecords(
     const path = join(directory, file)
     const read = readPair(path, secretKey)
     if (!read.ok) faults.set(name, `${path}: ${read.error}`)
-    else keys.set(name, [...(keys.get(name) ?? []), read.value])
+    else getOrInsert(keys, name, () => []).push(read.value)
   }
   const found = new Map<string, readonly KeyRecord[]>()
   for (const [name, ofZone] of keys) {

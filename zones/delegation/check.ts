@@ -12,6 +12,7 @@ import type { Answered } from './response.ts'
 import type { ServerName } from './root-hints.ts'
 import { isInside } from './zone-finder.ts'
 import type { FoundZone, ZoneFinder } from './zone-finder.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 export interface WantedDelegation {
   /** Lower case, with the final dot. */
@@ -245,9 +246,8 @@ async function askOne(
 function merged(servers: readonly ServerName[]): readonly ServerName[] {
   const all = new Map<string, Set<string>>()
   for (const { name, addresses } of servers) {
-    const known = all.get(name) ?? new Set()
+    const known = getOrInsert(all, name, () => new Set())
     for (const address of addresses) known.add(address)
-    all.set(name, known)
   }
   return [...all]
     .slice(0, delegationLimits.serversMax)

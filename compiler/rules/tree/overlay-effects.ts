@@ -14,6 +14,7 @@ import { dividesByWeight } from '#routing/choose/way.ts'
 import { isCoarse, rolloutTimeline, stepWeight } from '#routing/time/rollout.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
 /** Finds rollouts and windows that leave a pool without members at some instant. */
 export const overlayEffects: TreeRule = (subject, report) => {
@@ -273,9 +274,7 @@ interface OverlayEvent {
 function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, OverlayEvent[]> {
   const events = new Map<Entry<'Pool'>, OverlayEvent[]>()
   const add = (pool: Entry<'Pool'>, event: OverlayEvent): void => {
-    const list = events.get(pool)
-    if (list === undefined) events.set(pool, [event])
-    else list.push(event)
+    getOrInsert(events, pool, () => []).push(event)
   }
   for (const { entry, poolEntry, model } of rollouts) {
     if (model === undefined) continue

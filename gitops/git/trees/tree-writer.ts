@@ -2,6 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import type { ObjectError } from '#gitops/git/objects/driver.ts'
 import { editTree, foldersIn } from './tree-edit.ts'
 import type { TreeChange } from './tree-edit.ts'
@@ -40,8 +41,7 @@ async function writeFolder(
     const slash = path.indexOf('/')
     if (slash !== -1) {
       const name = path.slice(0, slash)
-      const group = below.get(name) ?? new Map<string, Uint8Array | null>()
-      below.set(name, group.set(path.slice(slash + 1), bytes))
+      getOrInsert(below, name, () => new Map()).set(path.slice(slash + 1), bytes)
     } else if (bytes === null) edits.set(path, null)
     else edits.set(path, { oid: store.write('blob', bytes), isFolder: false })
   }
