@@ -81,11 +81,17 @@ function endsToken(code: number): boolean {
 /**
  * Reads the token that begins at `start`. A quote inside a token may only follow `=`, as in
  * `alpn="h2,h3"` (RFC 9460 section 2.1), and stays in its text.
+ *
+ * @param mayTouch texts may follow one another without white space, as in zone files of others
  */
-export function scanToken(text: string, start: number): Result<ScannedToken, RdataFault> {
+export function scanToken(
+  text: string,
+  start: number,
+  mayTouch = false,
+): Result<ScannedToken, RdataFault> {
   const column = start + 1
   if (text.charCodeAt(start) === sign.quote) {
-    const close = closingQuote(text, start)
+    const close = closingQuote(text, start, mayTouch)
     if (!close.ok) return close
     const { value } = close
     return ok({ text: text.slice(start + 1, value), isQuoted: true, column, end: value + 1 })
@@ -99,7 +105,7 @@ export function scanToken(text: string, start: number): Result<ScannedToken, Rda
     } else if (code !== sign.quote) {
       at++
     } else if (text.charCodeAt(at - 1) === sign.equals) {
-      const close = closingQuote(text, at)
+      const close = closingQuote(text, at, false)
       if (!close.ok) return close
       at = close.value + 1
     } else {
@@ -113,7 +119,7 @@ export function scanToken(text: string, start: number): Result<ScannedToken, Rda
 const isLineEnd = (code: number): boolean =>
   code === sign.lf || code === sign.cr || Number.isNaN(code)
 
-function closingQuote(text: string, open: number): Result<number, RdataFault> {
+function closingQuote(text: string, open: number, mayTouch: boolean): Result<number, RdataFault> {
   let at = open + 1
   for (;;) {
     const code = text.charCodeAt(at)
@@ -123,7 +129,8 @@ function closingQuote(text: string, open: number): Result<number, RdataFault> {
     }
     at += code === sign.backslash && !isLineEnd(text.charCodeAt(at + 1)) ? 2 : 1
   }
-  if (!endsToken(text.charCodeAt(at + 1))) {
+  const next = text.charCodeAt(at + 1)
+  if (!endsToken(next) && !(mayTouch && next === sign.quote)) {
     return err({ column: at + 2, expected: 'white space after the closing quote' })
   }
   return ok(at)

@@ -78,7 +78,7 @@ class EntryScanner {
   }
 
   #token(): void {
-    const scanned = scanToken(this.#text, this.#at)
+    const scanned = scanToken(this.#text, this.#at, true)
     if (!scanned.ok) return this.#fail(scanned.error.column, scanned.error.expected)
     if (this.#tokens.length >= zoneFileLimits.tokensOfRecordMax) {
       const expected = `at most ${zoneFileLimits.tokensOfRecordMax} words in one record`

@@ -170,6 +170,7 @@ const same: readonly Row[] = [
       .join('')}`,
   ],
   ['an owner written in two ways', `${head}ab A 192.0.2.1\n\\097b A 192.0.2.2\n\\065B TXT x\n`],
+  ['texts that touch', `${head}a TXT "v=DKIM1; ""p=abc"\nb TXT "a""""c" d\n`],
   [
     'quotes and semicolons',
     `${head}a TXT "a;b" "c d" e\nb TXT "a\\"b" \\" ; x\nc TXT a\\;b;c\nd TXT "\\065\\\\"\n` +

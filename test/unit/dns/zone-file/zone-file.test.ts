@@ -30,6 +30,11 @@ function read(text: string | Uint8Array, options?: ZoneFileOptions) {
 
 const rows: readonly [title: string, text: string, records: readonly string[]][] = [
   ['a relative owner', 'www 60 A 192.0.2.1', ['www.example.com. 60 A 192.0.2.1']],
+  [
+    'texts that touch, as other servers take them',
+    'a 60 TXT "b ""c"',
+    ['a.example.com. 60 TXT "b " "c"'],
+  ],
   ['the origin as @', '@ 60 NS @', ['example.com. 60 NS example.com.']],
   [
     'TTL and class in either order',
