@@ -10,10 +10,10 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { subjectOf } from '#api/config/writes.ts'
 import type { Ports } from '#ports/ports.ts'
 import { Name, named } from '#http/paging.ts'
-import { created, noContent, refused, success } from '#http/reply.ts'
+import { created, missing, noContent, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import { ConflictBody, UnixSeconds, closed } from '#http/shapes.ts'
-import { storeFailed } from '#http/store-reply.ts'
+import { storeFailed, storedGone } from '#http/store-reply.ts'
 import { subjectHeader } from '#http/write-headers.ts'
 
 const route = routesOf({ tag: 'Tenants' })
@@ -25,6 +25,8 @@ const TenantJson = Type.Object(
   { id: Type.String(), name: Type.String(), rpsLimit: Type.Integer(), createdAt: UnixSeconds },
   { title: 'Tenant' },
 )
+
+const ApiKey = Type.String({ description: '64 hexadecimal digits; in this answer only' })
 
 const create = route('POST /api/v1/tenants', {
   needs: 'system',
@@ -44,7 +46,7 @@ const create = route('POST /api/v1/tenants', {
   responses: {
     201: {
       description: 'The tenant and its API key, of which only the hash is kept',
-      schema: Type.Object({ tenant: TenantJson, apiKey: Type.String() }),
+      schema: Type.Object({ tenant: TenantJson, apiKey: ApiKey }),
     },
   },
   takesDryRun: true,
@@ -63,12 +65,59 @@ const create = route('POST /api/v1/tenants', {
     if (!tenant.ok) return tenant.error
     // A dry run makes no tenant, and so no key.
     if (isDryRun) return created({ tenant: tenant.value, apiKey: '' })
-    const apiKey = randomBytes(32).toString('hex')
-    const kept = await ports.tenantKeys.put(id, tokenHash(apiKey), ports.clock.nowMs())
-    if (kept.ok) return created({ tenant: tenant.value, apiKey })
-    // A tenant whose key was lost could not be used, and would block its id.
+    const apiKey = await giveKey(id, ports)
+    if (apiKey.ok) return created({ tenant: tenant.value, apiKey: apiKey.value })
+    // Its creation failed: it must not block its id.
     await ports.tenants.remove(id, origin)
-    return storeFailed(kept.error)
+    return storeFailed(apiKey.error)
+  },
+})
+
+/** The key that the tenant had ends. @returns the new one, of which only the hash is kept */
+async function giveKey(
+  id: string,
+  { tenantKeys, clock }: Ports<'tenantKeys' | 'clock'>,
+): Promise<Result<string, StoreFailure<string>>> {
+  const apiKey = randomBytes(32).toString('hex')
+  const kept = await tenantKeys.put(id, tokenHash(apiKey), clock.nowMs())
+  return kept.ok ? ok(apiKey) : kept
+}
+
+const renewKey = route('POST /api/v1/tenants/{id}/key', {
+  needs: 'system',
+  summary: 'Give a tenant a new API key, which is shown this once; the one before ends',
+  details:
+    'Also for a tenant that has none: one that is declared in Git, one that came back by a ' +
+    'revert, and `default`. The key before ends at once on this node, and within five seconds on ' +
+    'the others.',
+  responses: {
+    201: {
+      description: 'The API key, of which only the hash is kept',
+      schema: Type.Object({ apiKey: ApiKey }),
+    },
+  },
+  ports: ['identities', 'tenants', 'tenantKeys', 'clock'],
+  handle: async ({ ports, params: { id } }) => {
+    if (ports.tenants.find(id) === undefined) return missing('tenant')
+    const apiKey = await giveKey(id, ports)
+    ports.identities.forget()
+    if (!apiKey.ok) return storeFailed(apiKey.error)
+    if (ports.tenants.find(id) !== undefined) return created({ apiKey: apiKey.value })
+    // It was deleted meanwhile, with the key before: a revert must not bring this one back.
+    const ended = await ports.tenantKeys.remove(id)
+    return ended.ok ? missing('tenant') : storeFailed(ended.error)
+  },
+})
+
+const endKey = route('DELETE /api/v1/tenants/{id}/key', {
+  needs: 'system',
+  summary: 'End the API key of a tenant, also where a commit has deleted the tenant',
+  responses: { 204: { description: 'It is ended', schema: null } },
+  ports: ['identities', 'tenantKeys'],
+  handle: async ({ ports, params }) => {
+    const ended = await ports.tenantKeys.remove(params.id)
+    ports.identities.forget()
+    return storedGone(ended, 'tenant with an API key')
   },
 })
 
@@ -149,4 +198,4 @@ const remove = route('DELETE /api/v1/tenants/{id}', {
   },
 })
 
-export const tenantRoutes = Object.freeze([create, list, remove])
+export const tenantRoutes = Object.freeze([create, list, remove, renewKey, endKey])

@@ -206,6 +206,22 @@ export interface paths {
       answer: null
     }
   }
+  '/api/v1/tenants/{id}/key': {
+    /** Give a tenant a new API key, which is shown this once; the one before ends */
+    post: {
+      params: { id: string }
+      query: Record<string, never>
+      body: undefined
+      answer: { "apiKey": string }
+    }
+    /** End the API key of a tenant, also where a commit has deleted the tenant */
+    delete: {
+      params: { id: string }
+      query: Record<string, never>
+      body: undefined
+      answer: null
+    }
+  }
   '/api/v1/pools': {
     /** Create a pool without members; its name is unique across tenants */
     post: {

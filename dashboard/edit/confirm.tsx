@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useAct } from '../api/act.ts'
 import { fill, send, sentence } from '../api/client.ts'
+import type { Answer } from '../api/client.ts'
 import type { Operation } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Copy, Fault, Notice } from '../parts/page.tsx'
@@ -22,7 +23,7 @@ export interface Confirming {
   readonly readPath: string
   readonly part: string
   readonly onClose: () => void
-  readonly onDone: () => void
+  readonly onDone: (answer: Answer) => void
 }
 
 export function Confirm(parts: Confirming) {
@@ -44,10 +45,7 @@ export function Confirm(parts: Confirming) {
     )
   }, [path])
   const confirm = () =>
-    act(async () => {
-      await send(path, { method, ifMatch: etag, subject })
-      onDone()
-    })
+    act(async () => onDone(await send(path, { method, ifMatch: etag, subject })))
   const addToBasket = (): void => {
     const { current: before, readPath, part } = parts
     collect({ title, method, path, before, after: null, readPath, part, ifMatch: etag })

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { useAct } from '../api/act.ts'
 import { send, fill } from '../api/client.ts'
+import type { Answer } from '../api/client.ts'
 import { readDocument } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Fault } from '../parts/page.tsx'
@@ -13,6 +14,8 @@ import type { Confirming } from './confirm.tsx'
 import { Editor } from './editor.tsx'
 import { partOf } from './differences.ts'
 import type { Editing } from './editor.tsx'
+import { ShownOnce, secretIn } from './shown-once.tsx'
+import type { Secret } from './shown-once.tsx'
 
 interface Edit {
   readonly title: string
@@ -38,6 +41,7 @@ export interface Edits {
 export function useEdits(): Edits {
   const [editing, setEditing] = useState<Editing | null>(null)
   const [confirming, setConfirming] = useState<Confirming | null>(null)
+  const [secret, setSecret] = useState<Secret | null>(null)
   const { fault, setFault, act } = useAct()
   const close = (): void => {
     setEditing(null)
@@ -50,8 +54,9 @@ export function useEdits(): Edits {
     const ids = edit.ids ?? {}
     const from = edit.from === undefined ? undefined : fill(edit.from, ids)
     const found = from === undefined ? null : await send(from)
-    const onDone = (): void => {
+    const onDone = ({ body }: Answer): void => {
       close()
+      setSecret(secretIn(body))
       announce(`Done: ${edit.title.replace(/\?$/, '')}.`)
       edit.onDone?.()
     }
@@ -79,6 +84,7 @@ export function useEdits(): Edits {
     <>
       {editing && <Editor {...editing} />}
       {confirming && <Confirm {...confirming} />}
+      {secret && <ShownOnce {...secret} onClose={() => setSecret(null)} />}
       {fault !== '' && (
         <Dialog title="That did not work" onClose={close}>
           <Fault fault={fault} />

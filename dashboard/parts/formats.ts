@@ -58,6 +58,7 @@ export const wordsIn = (title: string): string =>
 
 const abbreviations: Readonly<Record<string, string>> = {
   id: 'ID',
+  api: 'API',
   ip: 'IP',
   ttl: 'TTL',
   ttls: 'TTLs',

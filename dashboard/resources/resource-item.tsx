@@ -126,5 +126,6 @@ function actionsOf(item: string, known: Operations): Operation[] {
 
 function wordOf({ method, path }: Operation, item: string): string {
   if (method === 'DELETE') return 'Delete'
+  if (path === `${item}/key`) return 'New key'
   return path === item ? 'Edit' : labelOf(path.slice(item.length + 1))
 }

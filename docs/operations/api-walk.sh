@@ -361,6 +361,19 @@ call 200 GET /pools
 call 404 GET "/pools/$pool"
 call 403 GET /tenants
 call 409 POST /services '{"name":"mine","domain":"www.example.com."}'
+
+# A key that somebody has lost ends with the next one.
+credential=("Authorization: Bearer $session")
+call 201 POST "/tenants/$tenant/key"
+next_key=$(field apiKey)
+credential=("Authorization: Bearer $tenant_key")
+call 401 GET /pools
+credential=("Authorization: Bearer $next_key")
+call 200 GET /pools
+credential=("Authorization: Bearer $session")
+call 204 DELETE "/tenants/$tenant/key"
+credential=("Authorization: Bearer $next_key")
+call 401 GET /pools
 credential=('Authorization: Bearer nobody')
 call 401 GET /pools
 

@@ -35,6 +35,8 @@ GET /dns/written-records
 DELETE /dns/written-records/{id}
 GET /discovery/sources
 POST /discovery/sources/{name}/accept
+POST /tenants/{id}/key
+DELETE /tenants/{id}/key
 GET /zone-transfers
 POST /zone-transfers/{zone}/accept
 `

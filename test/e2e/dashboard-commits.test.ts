@@ -288,6 +288,41 @@ test(
 )
 
 test(
+  'a key that is shown this once stays until it is kept, and another replaces it',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    const keep = async (): Promise<string> => {
+      const dialog = page.getByRole('dialog', { name: 'API key' })
+      const key = dialog.getByRole('group', { name: 'API key' })
+      await key.waitFor()
+      await page.keyboard.press('Escape')
+      const text = await key.innerText()
+      await dialog.getByRole('button', { name: 'I have kept it' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      return text.trim()
+    }
+    const statusOf = async (key: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${key}` }
+      return (await fetch(`${node.origin}/api/v1/pools`, { headers })).status
+    }
+    await visit(page, '/r/tenants')
+    await page.getByRole('button', { name: /^New/ }).click()
+    await page.getByRole('dialog').getByLabel(/^Name/).fill('shop')
+    await button(page, 'Review the change').click()
+    await button(page, 'Commit').click()
+    const first = await keep()
+    expect(await statusOf(first)).toBe(200)
+    await page.getByRole('link', { name: 'shop', exact: true }).click()
+    await button(page, 'New key').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'New key' }).click()
+    const second = await keep()
+    expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200])
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
   'a tenant that is deleted under the feet of its people shows nothing more, and says why',
   async () => {
     const user = { email: 'sam@example.org', password: 'somewhere else now' }

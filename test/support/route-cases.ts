@@ -263,6 +263,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getTenants: { needs: 'system' },
   postTenants: { needs: 'system', body: named },
   deleteTenantsById: { needs: 'system', make: tenant },
+  postTenantsByIdKey: { needs: 'system', make: tenant },
+  deleteTenantsByIdKey: { needs: 'system', make: tenant },
   getPools: { needs: 'pool:read' },
   postPools: { needs: 'pool:write', body: named },
   getPoolsById: { needs: 'pool:read', make: pool },

@@ -24,10 +24,10 @@ const retrySeconds = String(apiLimits.retryAfter.storeSeconds)
 const late = `
   deleteAlertsById deleteAlertsSilencesById deleteDnsTsigKeysById deleteDnsTxtRecordsById
   deleteDnsWrittenRecordsById
-  deleteRolesById deleteUsersById getAlerts getAlertsById getAlertsEvents getAlertsSilences
-  getDnsTsigKeys getDnsTxtRecords getDnsWrittenRecords getDomains getRoles getRolesById
-  getUsage getUsers
-  getUsersById postAlerts postAlertsByIdTest postAlertsSilences postAuthLogin postAuthSetup
+  deleteRolesById deleteTenantsByIdKey deleteUsersById getAlerts getAlertsById getAlertsEvents
+  getAlertsSilences getDnsTsigKeys getDnsTxtRecords getDnsWrittenRecords getDomains getRoles
+  getRolesById getUsage getUsers getUsersById postAlerts postAlertsByIdTest
+  postAlertsSilences postAuthLogin postAuthSetup
   postDnsTsigKeys postDnsTxtRecords postDomainsByIdVerify postLicense postRoles postTenants
   postUsers putAlertsById putRolesById putUsersById
 `
