@@ -387,6 +387,8 @@ export interface WriteDiagnostic {
    * "www"`.
    */
   readonly other?: string
+  /** With `other`: what a tenant may read of it that may not see the file. */
+  readonly own?: { readonly tenant: string; readonly message: string }
 }
 
 export type WriteResult = Result<WriteSuccess, WriteFailure>

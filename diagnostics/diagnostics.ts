@@ -64,6 +64,12 @@ export function messageOfOther({ code, args }: CodeWithArgs): string | undefined
   return template === undefined ? undefined : filled(template, args, 0)
 }
 
+/** The name that a policy test asks for; undefined: the finding is about none. */
+export function askedName({ code, args }: CodeWithArgs): string | undefined {
+  const { askedArg } = diagnosticSpecs[code]
+  return askedArg === undefined ? undefined : args[askedArg]
+}
+
 /** Returns the remedy of a finding, which takes the arguments that the message leaves over. */
 export function helpOf(diagnostic: CodeWithArgs): string {
   const { message, help } = diagnosticSpecs[diagnostic.code]
@@ -78,7 +84,9 @@ export function hintOf(suggestion: string, help: string): string {
 
 function filled(template: string, args: readonly string[], from: number): string {
   let next = from
-  return template.replace(/%s/g, () => shortened(args[next++] ?? ''))
+  return template.replace(/%(?:(\d)\$)?s/g, (_, at?: string) =>
+    shortened(args[at === undefined ? next++ : Number(at) - 1] ?? ''),
+  )
 }
 
 /** Values come from files: a megabyte of text must not become a message. */

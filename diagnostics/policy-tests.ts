@@ -7,6 +7,8 @@ export const policyTestDiagnostics = {
   'test-failed': {
     severity: 'error',
     message: 'the test "%s" fails: expected %s, got %s',
+    messageOfOther: 'a policy test asks for %5$s (%6$s): expected %2$s, got %3$s',
+    askedArg: 4,
     help: 'correct the policy, or the test if the change is meant; the answer came about so: %s',
     cause: 'A policy test says what clients have to get. A commit that fails one is held.',
     bad:
@@ -35,6 +37,8 @@ export const policyTestDiagnostics = {
   'test-service-missing': {
     severity: 'error',
     message: 'no service answers for %s, and the test "%s" expects members of it',
+    messageOfOther: 'a policy test expects members of %s, and no service would answer for it',
+    askedArg: 0,
     help: 'bring the service back, or take the case away if it is gone on purpose',
     cause: 'The service was removed or renamed, or the name has a mistake.',
     bad: 'given: { name: old.example.com }\ncases:\n  - expect: { members: [192.0.2.1] }',

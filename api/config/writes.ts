@@ -239,8 +239,10 @@ export function refusalOf(
     return `${name === '' ? '' : `${name}: `}${sentenceOf(one)}`
   }
   if (code === 'invalid' && diagnostics.length > 0) {
-    const sentences = diagnosticsFor(diagnostics, caller).slice(0, sentencesMax).map(sentenceAt)
-    return refused(invalid, sentences.length > 0 ? sentences.join(' ') : message)
+    const shown = diagnosticsFor(diagnostics, caller)
+    const sentences = [...shown.map(sentenceAt), ...testsFor(diagnostics, caller, shown)]
+    const said = sentences.slice(0, sentencesMax).join(' ')
+    return refused(invalid, said === '' ? message : said)
   }
   const conflict = diagnostics.find((one) => code === 'conflict' && isTaken(one.code))
   if (conflict !== undefined) return refused(status, sentenceAt({ ...conflict, help: '' }))
@@ -334,12 +336,29 @@ function diagnosticsFor(list: readonly WriteDiagnostic[], caller: Viewer): Write
     .map((one) => (shown.has(one) ? one : { ...one, file: '' }))
 }
 
+/** What a tenant may read of policy tests that it may not see: what they say of its own names. */
+function testsFor(
+  all: readonly WriteDiagnostic[],
+  caller: Viewer,
+  shown: readonly WriteDiagnostic[],
+): string[] {
+  const hidden = all.flatMap((one) =>
+    shown.includes(one) || one.own === undefined ? [] : [one.own],
+  )
+  const own = hidden.filter(({ tenant }) => sees(caller, tenant)).map(({ message }) => message)
+  const said = own.slice(0, sentencesMax - 1).map((message) => `${startOf(message)}.`)
+  return said.length === 0 ? [] : [...said, testAdvice]
+}
+
+const startOf = (message: string): string => message.slice(0, 1).toUpperCase() + message.slice(1)
+const testAdvice = 'If the change is meant, ask a system administrator to change the test first.'
+
 /** Formats `ipAddress: "300.1.1.1" is not an IP address; write …`. */
 function sentenceOf({ code, field, message, help, file, line, other }: WriteDiagnostic): string {
   const said = `${message}${help === '' ? '' : `; ${help}`}`
   if (other !== undefined) {
     const where = file === '' ? '' : ` (${file}, line ${line})`
-    return `${other}${where} would no longer be right: ${said}. See: gslbd explain ${code}.`
+    return `${other}${where} would no longer be right: ${said}. See: GET /api/v1/explain/${code}.`
   }
   const name = apiFieldOf(field)
   const own = `${field.split('.').at(-1) ?? ''} `

@@ -93,8 +93,13 @@ export interface AcceptedCommit {
 export interface HeadDiagnostic extends StatusDiagnostic {
   /** Path of the field, such as `spec.members.0.port`; '' when only file and line are known. */
   readonly field: string
-  /** For a conflict of two objects: the message from the other one's point of view. */
+  /**
+   * For a conflict of two objects: the message from the other one's point of view. For a policy
+   * test: what the owner of the asked name may read.
+   */
   readonly messageOfOther?: string
+  /** For a policy test that fails: the name that it asks for, as it is written there. */
+  readonly asked?: string
   /** The whole report for a terminal, with its code frame. */
   readonly text: string
 }

@@ -1,7 +1,7 @@
 // Implements the compile port by the compiler: it returns a bundle, or diagnostics as plain values.
 import { createCompiler } from '#compiler/compile.ts'
 import type { DiagnosticReport } from '#diagnostics/diagnostic.ts'
-import { hintOf, messageOfOther } from '#diagnostics/diagnostics.ts'
+import { askedName, hintOf, messageOfOther } from '#diagnostics/diagnostics.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
@@ -60,7 +60,9 @@ function plain(report: DiagnosticReport): HeadDiagnostic[] {
     const [place] = places
     const one = { ...report, diagnostics: first.slice(index, index + 1), total: 1 }
     const other = messageOfOther(first[index]!)
+    const asked = askedName(first[index]!)
     return {
+      ...(asked === undefined ? {} : { asked }),
       ...(other === undefined ? {} : { messageOfOther: other }),
       severity,
       code,

@@ -2,6 +2,7 @@
 import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
+import { checkName } from '#compiler/values/names.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -12,6 +13,8 @@ import { applyOperation } from '#config/change/apply.ts'
 import { takeNames } from '#config/change/names.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
+import { nameHolding } from '#config/name-holder.ts'
+import type { NameSource } from '#config/name-holder.ts'
 import type { NameIndex } from '#config/name-index.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { beforeRequest, guardFailure } from '#judge/requests/request-guardrails.ts'
@@ -132,7 +135,13 @@ class Selector {
       const failure =
         'thrown' in error
           ? this.#parts.onFault(error.thrown)
-          : refusal(error.diagnostics, ownPaths(only, touched), draft)
+          : refusal(error.diagnostics, ownPaths(only, touched), draft, () => {
+              const { before, now } = draft.changesOfRequest()
+              const names = this.#parts.accepted.index.names().with([], now)
+              const settings = draft.entries('Settings')[0]?.object ?? null
+              const tenants = [...before, ...now].map(({ tenant }) => tenant)
+              return { source: { names, settings }, tenants: new Set(tenants) }
+            })
       this.#refused.push({ pending: only, failure })
       return undefined
     }
@@ -260,6 +269,7 @@ function refusal(
   diagnostics: readonly HeadDiagnostic[],
   ownFiles: ReadonlySet<string>,
   draft: Draft,
+  reach: () => Reach,
 ): WriteFailure {
   const errors = errorsIn(diagnostics)
   assert(errors.length > 0, 'what does not compile has an error in its list')
@@ -280,13 +290,36 @@ function refusal(
   const others = errors.map((error) => ({
     ...ownDiagnostic(error),
     other: objectAt(error.file, draft),
+    ...messageForOwner(error, reach),
   }))
   return { code: 'invalid', message, operation: -1, diagnostics: others }
 }
 
-/** Where to read on: `gslbd explain CODE` describes the cause without naming an object. */
+/** The tenants of what a request changed, and who has which name after it. */
+interface Reach {
+  readonly source: NameSource
+  readonly tenants: ReadonlySet<string>
+}
+
+/** What a tenant reads of a policy test that it may not see, and that asks for its own name. */
+function messageForOwner(
+  { asked, messageOfOther: message }: HeadDiagnostic,
+  reach: () => Reach,
+): Pick<WriteDiagnostic, 'own'> {
+  const name = asked === undefined ? undefined : checkName(asked, false).key
+  if (name === undefined || message === undefined) return {}
+  const { source, tenants } = reach()
+  for (const tenant of tenants) {
+    const holding = nameHolding(source, { tenant }, name)
+    if (holding.is === 'own' && (holding.by === 'claim' || holding.by === 'domain'))
+      return { own: { tenant, message } }
+  }
+  return {}
+}
+
+/** Where to read on: the cause, without the name of an object. */
 function explained(codes: readonly string[]): string {
-  return `See: ${codes.map((code) => `gslbd explain ${code}`).join(', ')}.`
+  return `See: ${codes.map((code) => `GET /api/v1/explain/${code}`).join(', ')}.`
 }
 
 /** Kind and name of the object at a path, for messages. */

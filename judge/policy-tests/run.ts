@@ -20,7 +20,7 @@ import type { FoundMismatch } from './expectations.ts'
 import { policyTestLimits } from './limits.ts'
 import { casesOf, placeOfCase, placeOfExpected, placeOfGiven, samplesOf } from './test-case.ts'
 import type { PolicyCase } from './test-case.ts'
-import { traceLine } from './trace-line.ts'
+import { situationOf, traceLine } from './trace-line.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
 
 export interface CaseResult {
@@ -177,8 +177,9 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
   const strange = checkShares(asker, one, simulation, tell)
   if (strange !== undefined) return faulty(`there is no member "${strange}"`, simulation)
   const mismatches = mismatchesOf(expect, simulation)
+  const situation = situationOf(given, (member) => asker.tenantOfDown(member) === tenant)
   for (const { field: wrong, path, expected, got } of mismatches) {
-    const args = [title, expected, got, traceLine(simulation)]
+    const args = [title, expected, got, traceLine(simulation), name, situation]
     tell('test-failed', placeOfExpected(one, wrong, ...path), args)
   }
   return { case: one, mismatches, fault: '', simulation }

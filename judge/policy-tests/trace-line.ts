@@ -1,5 +1,6 @@
-// Prints in one line, short enough for a diagnostic, how an answer came about.
+// Prints in one line, short enough for a diagnostic, how an answer came about, or what was asked.
 import { firstOrNone } from '#lib/text/first-of.ts'
+import type { Given } from '#schemas/objects/policy-test.ts'
 import type { Simulation } from '#judge/simulate/simulation.ts'
 import type { SimulatedService } from '#judge/simulate/service.ts'
 
@@ -38,6 +39,21 @@ function stepTexts({ trace, algorithm, mayAnswer }: SimulatedService): string[] 
       return `${name.slice(0, 40)}: ${isSame ? 'changes nothing' : listed(after)}`
     }),
   ]
+}
+
+/**
+ * Prints in one line what a case gives, for the owner of its name.
+ *
+ * @param isOwn whether a member that is down is of that owner
+ */
+export function situationOf(given: Given, isOwn: (member: string) => boolean): string {
+  const { type = 'A', down = [], location, ...more } = given
+  const said = (['client', 'subnet', 'country', 'asn', 'operator', 'at'] as const).flatMap(
+    (field) => (more[field] === undefined ? [] : [`${field} ${more[field]}`]),
+  )
+  const place = location === undefined ? [] : [`location ${JSON.stringify(location)}`]
+  const own = down.filter(isOwn)
+  return [type, ...said, ...place, ...(own.length === 0 ? [] : [`down ${listed(own)}`])].join(', ')
 }
 
 const listed = (texts: readonly string[]): string => firstOrNone(texts, shownMax)

@@ -24,8 +24,10 @@ for (const code of diagnosticCodes) {
     for (const diagnostic of result.diagnostics) {
       const words = `${messageOf(diagnostic)} ${helpOf(diagnostic)}`
       expect(words).not.toMatch(/%s|undefined|\[object/)
-      const { message, help } = diagnosticSpecs[diagnostic.code]
-      expect(diagnostic.args).toHaveLength(`${message}${help}`.split('%s').length - 1)
+      const { message, messageOfOther = '', help } = diagnosticSpecs[diagnostic.code]
+      const taken = `${message}${help}`.split('%s').length - 1
+      const numbered = [...messageOfOther.matchAll(/%(\d)\$s/g)].map(([, at]) => Number(at))
+      expect(diagnostic.args).toHaveLength(Math.max(taken, ...numbered))
     }
   })
 }

@@ -212,7 +212,7 @@ describe('services', () => {
         error:
           `${object} would no longer be right: the name server ns1.example.com. is inside the ` +
           'zone com. and has no addresses; add addresses: ["192.0.2.1"] with the public address ' +
-          'of this server. See: gslbd explain nameserver-glue-missing.',
+          'of this server. See: GET /api/v1/explain/nameserver-glue-missing.',
       },
     })
   })
@@ -229,7 +229,7 @@ describe('services', () => {
     const error = `Service "secret" (${file}, line 1) would no longer be right: secret is wrong.`
     expect(answers).toMatchObject([
       { status: 400, body: { error: message } },
-      { status: 400, body: { error: `${error} See: gslbd explain x.` } },
+      { status: 400, body: { error: `${error} See: GET /api/v1/explain/x.` } },
     ])
   })
 
