@@ -27,6 +27,9 @@ test('a pool that nobody of may answer is told once, signed, and its end', async
   sites.push(site)
   await site.push()
   const daemon = await start('serve', '--settings', site.settingsFile)
+  await waitUntil('the configuration', async () => {
+    return (await callApi(daemon, 'GET', '/pools')).status === 200
+  })
   const make = async (path: string, body: object): Promise<Made> => {
     const made = await callApi<Made>(daemon, 'POST', path, { body })
     expect(made.status, JSON.stringify(made.body)).toBe(201)

@@ -281,5 +281,5 @@ test('the template for GitLab reviews and comments with commands that there are'
       CI_JOB_URL: 'https://gitlab.example.com/j/1',
     },
   })
-  expect([told.status, told.stderr]).toEqual([1, expect.stringContaining('/user failed')])
+  expect([told.status, told.stderr]).toEqual([1, expect.stringContaining('127.0.0.1:1 cannot')])
 })
