@@ -42,6 +42,10 @@ export function Dialog({
         event.preventDefault()
         onEscape?.()
       }}
+      onClose={({ currentTarget }) => {
+        // Browsers close at a second Escape whatever the page says.
+        if (onClose === undefined && currentTarget.isConnected) currentTarget.showModal()
+      }}
     >
       <header class="dialog-head">
         <h2 id={id}>{title}</h2>
