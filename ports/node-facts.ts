@@ -50,7 +50,9 @@ export const DiscoverySource = Type.Object(
     foundAt: Unix('When the members that are worst off were found, Unix milliseconds; null: never'),
     error: Type.String({ description: 'Why it fails or is held; empty: neither' }),
     note: Type.String({
-      description: 'What would make it better, as a right that is missing; empty: nothing',
+      description:
+        'What would make it better, as a right that is missing, or what a member asks for in ' +
+        'vain; empty: nothing',
     }),
     members: Type.Integer({ description: 'Addresses that pools have by it' }),
     held: Type.Integer({ description: 'How many are not found any more, and stay' }),

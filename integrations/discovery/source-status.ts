@@ -45,10 +45,20 @@ export function sourceStatus(
     ...{ name, type, tenants, state, held },
     foundAtMs: earliest(known.map(({ foundAtMs }) => foundAtMs)),
     error: fault ?? known.find(({ held: some }) => some !== null)?.error ?? '',
-    note: queries.map(({ note }) => note).find((note) => note !== '') ?? '',
+    note: queries.map(({ note }) => note).find((note) => note !== '') ?? unaskedNote(own),
     members: known.reduce((sum, { members }) => sum + members.length, 0),
     heldSinceMs: earliest(holds.map(({ sinceMs }) => sinceMs)),
   }
+}
+
+/** Members that ask what nobody can be asked for are no fault of the source. */
+function unaskedNote(references: readonly Reference[]): string {
+  const unasked = references.filter(({ query }) => query === undefined)
+  const first = unasked[0]?.describe()
+  if (first === undefined) return ''
+  const { from, tenant, error } = first
+  const more = unasked.length === 1 ? '' : `, and ${unasked.length - 1} more`
+  return `not asked for ${from} of the tenant ${tenant}${more}: ${error}`
 }
 
 /** The earliest time; 0 (never) is ignored. */

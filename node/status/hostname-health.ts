@@ -33,11 +33,15 @@ function known(
     atMs: resolvedAtMs,
     error,
   }
-  const what = isDiscoveredName(member.hostname ?? '') ? 'is not discovered' : 'does not resolve'
-  const reason = error === '' ? '' : `${what}: ${error}`
-  // Not probed yet, or never: an alias without probes.
-  const none = unprobed(view.node, error === '', reason)
   const best = found.find(({ health }) => health.healthy) ?? found[0]
-  if (best === undefined) return { ...none, resolved }
-  return { ...best.health, resolved }
+  if (best !== undefined) return { ...best.health, resolved }
+  const isDiscovered = isDiscoveredName(member.hostname ?? '')
+  const what = isDiscovered ? 'is not discovered' : 'does not resolve'
+  // An alias without probes is never asked for.
+  const wasAsked = error !== '' || resolvedAtMs > 0
+  const why = error !== '' ? error : isDiscovered ? foundNobody : 'it has no address'
+  return { ...unprobed(view.node, !wasAsked, wasAsked ? `${what}: ${why}` : ''), resolved }
 }
+
+const foundNobody =
+  'its source finds no address; look what it lists, or take the entry out of the pool'

@@ -240,7 +240,10 @@ describe('a member that nobody can be asked for', () => {
     expect(discovery.list()[0]!.error).toContain(why)
     expect(discovery.counts().references.missing).toBe(1)
     // The source itself is well: its operator need not be called.
-    expect(discovery.sources()).toMatchObject([{ state: 'unused', error: '' }])
+    const [source] = discovery.sources()
+    expect(source).toMatchObject({ state: 'unused', error: '' })
+    if (from === 'consul/shop') expect(source!.note).toBe('')
+    else expect(source!.note).toMatch(`not asked for ${from} of the tenant default: `)
   })
 })
 

@@ -23,11 +23,14 @@ const part: MemberPart = {
   externalSignalMode: 'and',
 }
 
-async function shownWith(status: {
-  readonly v4: readonly string[]
-  readonly error: string
-  readonly resolvedAtMs?: number
-}) {
+async function shownWith(
+  status: {
+    readonly v4: readonly string[]
+    readonly error: string
+    readonly resolvedAtMs?: number
+  },
+  member = part,
+) {
   const { world, monitor } = await simulatedMonitor()
   const targets = status.v4.filter(Boolean).map((ipAddress) => {
     return { ...probeTarget('m1', { intervalMs: 1_000 }), ipAddress }
@@ -44,12 +47,12 @@ async function shownWith(status: {
       return { v6: [], unused: 0, resolvedAtMs: 5, ...status }
     },
   })
-  const shown = showHealth(healthOf(view, part, 'default'), part, {
+  const shown = showHealth(healthOf(view, member, 'default'), member, {
     weight: 1,
     enabled: true,
     heldBy: null,
   })
-  expect(asked).toEqual(['lb.example.net.'])
+  expect(asked).toEqual([member.from === '' ? 'lb.example.net.' : 'from:default:k8s/shop/web'])
   await monitor.stop()
   return shown
 }
@@ -84,6 +87,22 @@ test('a host name that never resolved says so', async () => {
     reason: 'does not resolve: there is no such name',
     resolved: [],
     resolvedAt: 0,
+  })
+})
+
+test.each([
+  ['a host name', {}, 'does not resolve: it has no address'],
+  [
+    'a source',
+    { hostname: '', from: 'k8s/shop/web' },
+    'is not discovered: its source finds no address; look what it lists',
+  ],
+])('%s that was asked for, and has nobody, is not healthy and says so', async (_what, of, why) => {
+  const shown = await shownWith({ v4: ['', ''], error: '', resolvedAtMs: 5 }, { ...part, ...of })
+  expect(shown).toMatchObject({
+    ...{ healthy: false, score: 0, healthyNodes: 0, totalNodes: 1 },
+    ...{ resolved: [], resolvedAt: 5, resolveError: '' },
+    reason: expect.stringContaining(why) as unknown,
   })
 })
 
