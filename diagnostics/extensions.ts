@@ -111,4 +111,16 @@ export const extensionDiagnostics = {
     bad: '# tenants/a/domains/d.yaml: example.com\n# tenants/b/domains/d.yaml: eu.example.com',
     good: '# tenants/b/domains/d.yaml: eu.example.net',
   },
+  'delegated-domain-gives-nothing': {
+    severity: 'warning',
+    message: 'the domain %s gives tenant "%s" no names: the zone %s is for others',
+    help:
+      'add the tenant to `tenants` of the zone, write `delegated: true` there, or move the ' +
+      'domain to the folder of one of its tenants',
+    cause:
+      'In a zone that names its tenants, delegated domains give names only where the zone says ' +
+      '`delegated: true`. Without it, the delegation alone is checked.',
+    bad: '# example.com. has tenants: [a]\n# tenants/b/domains/d.yaml: example.com',
+    good: '# example.com. has tenants: [a]\n# tenants/a/domains/d.yaml: example.com',
+  },
 } as const satisfies Record<string, DiagnosticSpec>

@@ -58,6 +58,27 @@ export const zoneTenants: TreeRule = ({ tree }, report) => {
   }
 }
 
+/** Notes delegated domains in zones of other tenants, which give their own tenant nothing. */
+export const domainsWithoutNames: TreeRule = ({ tree }, report) => {
+  const zoneAt = new Map(
+    (tree.settings?.object.spec.zones ?? []).flatMap((zone) => {
+      const { key } = checkHostName(zone.name)
+      return key === undefined ? [] : [[key, zone] as const]
+    }),
+  )
+  for (const entry of zoneAt.size === 0 ? [] : tree.of.DelegatedDomain) {
+    const { key } = checkHostName(entry.object.spec.domain)
+    if (key === undefined) continue
+    const apex = [key, ...enclosingNames(key)].find((name) => zoneAt.has(name))
+    if (apex === undefined) continue
+    const { tenants, delegated = false } = zoneAt.get(apex)!
+    if (tenants === undefined || delegated || tenants.includes(entry.tenant)) continue
+    // Whose the zone is, its settings say: a tenant that writes over the API is not told.
+    const args = [key, entry.tenant, apex]
+    report('delegated-domain-gives-nothing', valueIn(entry, 'spec', 'domain'), { args })
+  }
+}
+
 /** Checks that objects below a delegated domain belong to its tenant. */
 export const delegatedDomains: TreeRule = ({ tree }, report) => {
   const ownerOf = new Map<string, Entry<'DelegatedDomain'>>()

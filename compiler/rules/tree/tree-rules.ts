@@ -15,7 +15,7 @@ import { memberCapacity, weakSpots } from './redundancy.ts'
 import { responseRuleEffects, responseRuleLoops, responseRulesUnique } from './response-rules.ts'
 import { routingEndpoints } from './routing-endpoints.ts'
 import { serviceRouting, serviceSizes } from './services.ts'
-import { delegatedDomains, tenantFolders, zoneTenants } from './tenants.ts'
+import { delegatedDomains, domainsWithoutNames, tenantFolders, zoneTenants } from './tenants.ts'
 import { uniqueRules } from './unique.ts'
 import { weights } from './weights.ts'
 import { defaultsPresent, nameserverGlue, servicesOutsideZones, soaFailover } from './zones.ts'
@@ -23,7 +23,7 @@ import { defaultsPresent, nameserverGlue, servicesOutsideZones, soaFailover } fr
 /** Run at every compilation, in this order: of too many findings the first are shown. */
 export const treeRules: readonly TreeRule[] = Object.freeze([
   ...uniqueRules,
-  ...[tenantFolders, zoneTenants, delegatedDomains, nameHolders],
+  ...[tenantFolders, zoneTenants, delegatedDomains, domainsWithoutNames, nameHolders],
   ...[poolReferences, poolsUsed, fallbackPools, hostnameMembers, healthChecksAllowed],
   ...[weakSpots, memberCapacity, overlayTargets, overlayEffects, thinWindows],
   ...[serviceRouting, serviceSizes, routingEndpoints, weights],

@@ -228,3 +228,17 @@ test('with names: owned nobody takes what was not given', async () => {
   expect((await post(owned, zenith, service, 'www.zenith.test.')).status).toBe(201)
   expect((await post(owned, zenith, text, '_acme-challenge.www.zenith.test.')).status).toBe(201)
 })
+
+test.each([
+  [rootKey, 'zoned.example', 'tenant \\"default\\" no names: the zone zoned.example. is for oth'],
+  [zenith, 'own.zoned.example', 'tenant \\"zenith\\" no names: the zone zoned.example. is for oth'],
+  [acme, 'zoned.example', undefined],
+  [rootKey, 'in-no-zone.example', undefined],
+])('a domain that gives its tenant no names is told of: %s, %s', async (by, name, says) => {
+  const dry = { ...domain, path: '/domains?dryRun=true' }
+  const { status, headers } = await post(world, by, dry, name)
+  const warning = headers['x-gslb-warnings']
+  expect(status).toBe(201)
+  if (says === undefined) expect(warning).toBeUndefined()
+  else expect(warning).toContain(says)
+})
