@@ -55,6 +55,12 @@ const unread: Obstacle = Object.freeze({ code: 'config-unread' })
 
 const everything: ReadonlySet<Permission> = new Set(permissions)
 
+const form = 'send the header Authorization: Bearer TOKEN, with an API key or the token of a login'
+const noCredential = `this needs a valid credential: ${form}`
+const wrongCredential =
+  `this needs a valid credential, and the one that was sent is wrong or has ended: log in again, ` +
+  `or ${form}`
+
 export class Authenticator {
   readonly #parts: AuthenticatorParts
 
@@ -85,7 +91,7 @@ export class Authenticator {
       obstacle = found
     }
     if (obstacle !== null) return obstacleReply(this.#parts, obstacle)
-    const body = { error: 'this needs a valid credential' }
+    const body = { error: bearer === null && cookie === null ? noCredential : wrongCredential }
     return { status: 401, body, headers: { 'www-authenticate': 'Bearer' } }
   }
 

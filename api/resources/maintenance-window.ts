@@ -32,11 +32,14 @@ export const MaintenanceWindow = Type.Object(
   { title: 'MaintenanceWindow' },
 )
 
+/** Answers have other times in numbers. */
+const instant = { 'x-expected': 'a text such as "2026-01-31T12:00:00Z"' }
+
 export const NewMaintenanceWindow = closed({
   resourceType: plain(properties.resourceType),
   resourceId: Type.String({ minLength: 1, maxLength: 255 }),
-  startAt: plain(properties.startAt),
-  endAt: plain(properties.endAt),
+  startAt: plain(properties.startAt, instant),
+  endAt: plain(properties.endAt, instant),
 })
 
 type Entry = ConfigEntry<'MaintenanceWindow'>

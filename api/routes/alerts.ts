@@ -258,9 +258,13 @@ const noChannel = missing('alert channel')
 
 const noSecretKey = withoutSecretKey('alert channels')
 
+const notForTenants =
+  'admin access required: only a system administrator makes channels of scope "platform"; write ' +
+  '"tenant", or leave it out'
+
 function ownerOf(caller: Caller, scope: 'tenant' | 'platform' = 'tenant'): Result<string, Reply> {
   if (scope === 'tenant') return ok(caller.tenant)
-  return caller.isSystemAdmin ? ok(operatorId) : err(refused(403, 'admin access required'))
+  return caller.isSystemAdmin ? ok(operatorId) : err(refused(403, notForTenants))
 }
 
 function sealed({ open, secret, target }: CheckedSettings, key: Uint8Array) {

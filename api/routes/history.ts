@@ -85,8 +85,15 @@ async function withHeld(
 
 type Shown = ReturnType<typeof showCommit> | ReturnType<typeof showHeld>
 
-function failed(fault: HistoryFault): Reply {
-  if (fault === 'not-found') return missing('commit')
+const shortened =
+  'there is no such commit: this is a part of an id; write all 40 digits, as GET ' +
+  '/api/v1/history and git rev-parse have them'
+
+function failed(fault: HistoryFault, commit = ''): Reply {
+  if (fault === 'not-found') {
+    const isShort = /^[0-9a-f]{4,39}$/i.test(commit)
+    return isShort ? refused(404, shortened) : missing('commit')
+  }
   const why =
     fault === 'busy' ? 'too many ask for the history' : 'the history cannot be read at the moment'
   return later(503, `${why}: try again in a moment`, 1)
@@ -147,7 +154,7 @@ const get = route('GET /api/v1/history/{commit}', {
   handle: async (context) => {
     const { caller, ports, params } = context
     const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
-    if (!found.ok) return failed(found.error)
+    if (!found.ok) return failed(found.error, params.commit)
     const { commit } = found.value
     return success(showChange(found.value, await fatesOf(context, [commit])))
   },
@@ -166,7 +173,7 @@ const revert = route('POST /api/v1/history/{commit}/revert', {
   handle: async (context) => {
     const { caller, ports, params } = context
     const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
-    if (!found.ok) return failed(found.error)
+    if (!found.ok) return failed(found.error, params.commit)
     const { parent, changes, commit, isCut } = found.value
     if (parent === null) {
       return refused(409, 'this is the first commit: there is nothing before it to go back to')

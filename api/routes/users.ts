@@ -37,6 +37,10 @@ const list = route('GET /api/v1/users', {
   },
 })
 
+const otherTenant =
+  'admin access required: only a system administrator makes accounts of another tenant; leave ' +
+  'tenantId out'
+
 const create = route('POST /api/v1/users', {
   needs: 'user:write',
   summary: 'Create an account that logs in with a password',
@@ -56,7 +60,7 @@ const create = route('POST /api/v1/users', {
     const { email, displayName = '', password, role: roleName } = body
     const tenantId = body.tenantId ?? caller.tenant
     const isOther = tenantId !== caller.tenant
-    if (isOther && !caller.isSystemAdmin) return refused(403, 'admin access required')
+    if (isOther && !caller.isSystemAdmin) return refused(403, otherTenant)
     const presence = isOther ? tenantPresence(ports, tenantId) : 'there'
     if (presence === 'unread') return unreadReply(ports, caller)
     if (presence === 'gone') return invalid('tenantId', 'there is no such tenant')

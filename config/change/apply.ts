@@ -94,7 +94,8 @@ function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): A
 }
 
 function createSettings(draft: Draft, spec: JsonObject): Applied {
-  if (draft.entries('Settings').length > 0) return err(nameTaken('Settings', settingsName))
+  if (draft.entries('Settings').length > 0)
+    return err(fault('conflict', 'There are Settings already; change those.'))
   return written(draft.add('Settings', 'gslb.yaml', settingsFile(spec)))
 }
 
@@ -357,6 +358,7 @@ function missing(operation: Operation): Fault {
 }
 
 function nameTaken(kind: Kind, name: JsonValue): Fault {
-  const reach = globalNames.includes(kind) ? '; names are unique over all tenants' : ''
-  return fault('conflict', `There is a ${kind} named ${JSON.stringify(name)} already${reach}.`)
+  const reach = globalNames.includes(kind) ? ' (names are unique over all tenants)' : ''
+  const there = `name: there is a ${kind} named ${JSON.stringify(name)} already${reach}`
+  return fault('conflict', `${there}; choose another name.`)
 }

@@ -21,21 +21,23 @@ import { pinned } from './raw.ts'
  * @param indexOf computes the index of names before the request
  * @param mayTakeAny true: a system administrator asks; objects of the tenant `default` among the
  * names of others are marked, so that the compiler of every node accepts them
- * @returns the index of names after the request; undefined: the request changes none
+ * @returns the index of names after the request; undefined: the request changes none. `taken`: a
+ * name that the compiler will refuse
  */
 export function takeNames(
   draft: Draft,
   indexOf: () => NameIndex,
   mayTakeAny: boolean,
-): Result<NameIndex | undefined, Fault> {
+): Result<{ readonly index?: NameIndex; readonly taken?: Fault }, Fault> {
   const { before, now } = draft.changesOfRequest()
-  if (![...before, ...now].some(({ kind }) => isNaming(kind))) return ok(undefined)
+  if (![...before, ...now].some(({ kind }) => isNaming(kind))) return ok({})
   const index = indexOf()
   const settings = draft.entries('Settings')[0]?.object ?? null
   const source = { names: index.with(before, []), settings }
   const had = new Set(
     before.flatMap((entry) => namesOf(entry).map(({ held }) => keyOf(entry, held))),
   )
+  let taken: Fault | undefined
   for (const entry of now) {
     if (isTransferEntry(entry)) continue
     const refused = refusedName(entry, source, had)
@@ -44,11 +46,13 @@ export function takeNames(
       // An object of another tenant stays as it is: the compiler reports what it lacks.
       const marked = entry.tenant === defaultTenant ? markOverlap(draft, entry) : ok(entry)
       if (!marked.ok) return marked
-    } else if (!isRefusedByCompiler(draft, entry, source, refused)) {
-      return err(fault('conflict', textOf(entry, source, refused)))
+    } else {
+      taken = fault('conflict', textOf(entry, source, refused))
+      if (!isRefusedByCompiler(draft, entry, source, refused)) return err(taken)
     }
   }
-  return ok(index.with(before, draft.changesOfRequest().now))
+  const after = index.with(before, draft.changesOfRequest().now)
+  return ok({ index: after, ...(taken === undefined ? {} : { taken }) })
 }
 
 interface Refused extends EntryName {

@@ -218,8 +218,12 @@ function applyRequest(
   const held = takeNames(draft, heldBefore, request.mayTakeAnyName === true)
   if (!held.ok) return err({ ...held.error, operation: -1 })
   const failure = guardFailure(draft, request, guarded, objects, memory)
-  if (failure !== undefined) return err({ ...failure, affected })
-  memory.held = held.value ?? memory.held
+  if (failure !== undefined) {
+    // That a name is taken says more than a limit on what would go with the old one.
+    const { taken } = held.value
+    return err(taken === undefined ? { ...failure, affected } : { ...taken, operation: -1 })
+  }
+  memory.held = held.value.index ?? memory.held
   return ok({ objects: objects.map((one) => one && asMarked(draft, one)), affected })
 }
 

@@ -133,6 +133,11 @@ describe('accounts', () => {
       status: 409,
       text: '{"error":"email: is in use"}',
     })
+    const elsewhere = newUser('viewer', { tenantId: 'other' })
+    expect(await post(world, acme.token, '/users', elsewhere)).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining('system administrator') as string },
+    })
   })
 
   test('can be made in every tenant by a system administrator', async () => {

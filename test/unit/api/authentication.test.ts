@@ -96,7 +96,16 @@ describe('credentials are looked at in one fixed order', () => {
     const { call } = await createWorld(state())
     const answer = await call('GET', me, { headers: { authorization } })
     expect(answer.status).toBe(status)
-    if (status === 401) expect(answer.headers['www-authenticate']).toBe('Bearer')
+    if (status === 401) {
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+      expect(answer.body).toMatchObject({
+        error: expect.stringMatching(
+          authorization.includes(apiKey.slice(1)) && /^Bearer \S+$/.test(authorization)
+            ? /is wrong or has ended: log in again, or send the header Authorization: Bearer TOKEN/
+            : /^this needs a valid credential: send the header Authorization: Bearer TOKEN/,
+        ) as string,
+      })
+    }
   })
 })
 

@@ -204,6 +204,11 @@ describe('the history', () => {
     ] as const) {
       expect((await call(method, path)).status).toBe(404)
     }
+    const short = own.commit.slice(0, 10)
+    for (const answer of [await call('GET', `/history/${short}`), await revert(short)]) {
+      const error = expect.stringContaining('write all 40 digits') as string
+      expect(answer).toMatchObject({ status: 404, body: { error } })
+    }
   })
 
   test('shows each tenant only its part of a commit about several', async () => {

@@ -189,6 +189,10 @@ describe('maintenance windows', () => {
     [{ resourceType: 'zone' }, 'resourceType: must be one of member, pool'],
     [{ resourceId: noSuchId }, 'resourceId: there is no such member'],
     [{ startAt: 'tomorrow' }, 'startAt: '],
+    [
+      { startAt: 1_796_044_441 },
+      'startAt: must be a text such as "2026-01-31T12:00:00Z", not 1796044441',
+    ],
     [{ startAt: '2026-11-20T12:00:00' }, 'startAt: '],
     [{ endAt: at(60) }, 'endAt: '],
     [{ endAt: undefined }, 'endAt: is required'],

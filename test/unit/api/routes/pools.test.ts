@@ -138,7 +138,9 @@ describe('pools', () => {
   test("another tenant's name is taken, and nothing is said of who has it", async () => {
     await call(acme, 'POST', '/pools', { name: 'shared' })
     const answer = await call(zenith, 'POST', '/pools', { name: 'shared' })
-    const error = 'There is a Pool named "shared" already; names are unique over all tenants.'
+    const error =
+      'name: there is a Pool named "shared" already (names are unique over all tenants); choose ' +
+      'another name.'
     expect(answer).toMatchObject({ status: 409, body: { error } })
     expect(answer.text).not.toContain('acme')
     const { body } = await call(zenith, 'POST', '/pools', { name: 'own' })

@@ -144,6 +144,17 @@ test('names that a tenant made within ten minutes are none when it takes them ba
   )
 })
 
+test('that a new name is taken is said rather than a limit on removals', async () => {
+  await begin({ removedNames: 40 }, 2, 2)
+  await write([{ verb: 'delete', kind: 'Service', target: { uid: serviceOf('zenith', 1) } }])
+  const [path, domain] = [`/services/${serviceOf('acme', 0)}`, `zenith0.${recordsZone}`]
+  const answer = await asAcme('PATCH', path, { domain })
+  expect(answer).toMatchObject({
+    status: 409,
+    body: { error: expect.stringMatching(/^domain: zenith0\..* is taken/) as string },
+  })
+})
+
 test.each(together)('$guardrail counts what others did, and does not name it', async (one) => {
   await begin(one.values, 2, one.services ?? 1)
   await write(one.others)
