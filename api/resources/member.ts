@@ -64,10 +64,10 @@ export const Member = Type.Object(
   { title: 'Member' },
 )
 
-/** No lower limit: a value below 1 stands for another. */
-function weight(description: string) {
+/** A value below the least is taken as it. */
+function weight(least: 0 | 1, description: string) {
   const { maximum } = properties.weight as { readonly maximum?: number }
-  const words = `a whole number of at most ${String(maximum)}`
+  const words = `a whole number from ${least} to ${String(maximum)}`
   return { minimum: -2_147_483_648, description, 'x-expected': words }
 }
 
@@ -80,7 +80,7 @@ export const NewMember = closed({
   port: plain(properties.port),
   weight: defaulted(
     properties.weight,
-    weight('Share of the answers under weighted algorithms; 0 or less is taken as 1.'),
+    weight(1, 'Share of the answers under weighted algorithms; 0 or less is taken as 1.'),
   ),
   priority: defaulted(properties.priority),
   name: defaulted(properties.name),
@@ -98,6 +98,7 @@ export const MemberChange = closed({
   weight: optional(
     properties.weight,
     weight(
+      0,
       'Share of the answers under weighted algorithms; 0: none of them, and what is below 0 ' +
         'is taken as 0.',
     ),
@@ -122,7 +123,7 @@ export const MemberPatch = mergePatchOf(
     hostname: plain(properties.hostname, notEmpty),
     from: plain(properties.from, notEmpty),
     port: plain(properties.port),
-    weight: plain(properties.weight, weight('0: no share; what is below 0 is taken as 0.')),
+    weight: plain(properties.weight, weight(0, '0: no share; what is below 0 is taken as 0.')),
     priority: plain(properties.priority),
     name: plain(properties.name),
     region: plain(properties.region),

@@ -115,7 +115,10 @@ describe('members', () => {
     [{ ipAddress: '192.0.2.200', port: 0 }, 'port: must be a whole number from 1 to 65535'],
     [{ ipAddress: '192.0.2.200', port: 65_536 }, 'port: '],
     [{ ipAddress: '192.0.2.200', port: '80' }, 'port: '],
-    [{ ipAddress: '192.0.2.200', port: 80, weight: 1.5 }, 'weight: '],
+    [
+      { ipAddress: '192.0.2.200', port: 80, weight: 1.5 },
+      'weight: must be a whole number from 1 to 1000000',
+    ],
     [{ ipAddress: '192.0.2.200', port: 80, priority: -1 }, 'priority: '],
     [{ ipAddress: '192.0.2.200', port: 80, rumUrl: 'ftp://x/' }, 'rumUrl: '],
     [
