@@ -1,6 +1,6 @@
 // `gslbd review`: works out everything that a reviewer wants to know, and writes it to files for a
 // forge.
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderFault } from '#gitops/checkout/config-directory.ts'
 import { makeOutputFolder } from '#cli/files/output-folder.ts'
@@ -55,6 +55,8 @@ export const review: Command = {
       ...(values.asn === undefined ? [] : ['--asn', values.asn]),
     ]
     const allowedSigners = values['allowed-signers']
+    if (allowedSigners !== undefined && !existsSync(allowedSigners))
+      throw new UsageError(`--allowed-signers: there is no file ${allowedSigners}`)
     const parts = { path, base: values.base, allowedSigners, databases, io }
     const found = await reviewChange(parts, { verify, check, plan: planCommand })
     if (values.out !== undefined) writeFiles(values.out, found)

@@ -162,12 +162,14 @@ describe('the example, whose comments are kept beside its changes', () => {
     expect(out).toMatch(/^::error file=tenants\/default\/services\/shop\.yaml,line=5,/m)
   })
 
-  test.each([[[]], [['--base', 'nowhere']], [['--base', 'main', '--format', 'x']]])(
-    '%j is a wrong call',
-    async (args) => {
-      expect((await runCli('review', checkout().repo, ...args)).exit).toBe(Exit.Usage)
-    },
-  )
+  test.each([
+    [[]],
+    [['--base', 'nowhere']],
+    [['--base', 'main', '--format', 'x']],
+    [['--base', 'main', '--allowed-signers', 'nowhere']],
+  ])('%j is a wrong call', async (args) => {
+    expect((await runCli('review', checkout().repo, ...args)).exit).toBe(Exit.Usage)
+  })
 })
 
 describe('where the change is to go', () => {
