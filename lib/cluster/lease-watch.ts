@@ -21,7 +21,7 @@ export class LeaseWatch {
     return nowMs - this.#seen.atMs >= this.#abandonedMs
   }
 
-  /** Whether this process has to give a sign now. True is told once in each interval. */
+  /** Whether this process has to give a sign now: true once in each interval. */
   isBeatDue(intervalMs: number): boolean {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#beatAtMs < intervalMs) return false

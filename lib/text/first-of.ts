@@ -6,6 +6,6 @@ export function firstOf(texts: readonly string[], most: number): string {
   return texts.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-/** The same; `none` of no texts. */
+/** As `firstOf`; `none` where there are no texts. */
 export const firstOrNone = (texts: readonly string[], most: number): string =>
   texts.length === 0 ? 'none' : firstOf(texts, most)

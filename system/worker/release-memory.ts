@@ -17,6 +17,7 @@ let pageCalls: PageCalls | null = null
  * Collects all garbage of this thread, shrinks its heap, and returns free pages of the process;
  * this takes some tens of milliseconds of this thread. An idle thread does not collect by itself,
  * and the garbage after a change of bundle is as large as bundles are.
+ *
  * @param code `keep`: compiled code stays
  */
 export function releaseMemory(code: 'keep' | 'drop'): void {
@@ -31,21 +32,42 @@ export function trimMemory(): void {
   trim(0)
 }
 
-/** A mapping of a file that is only read, and of which no page was ever written. */
-const cleanMapping = /^([0-9a-f]+)-([0-9a-f]+) r-[-x]p .* \/.*\n(?:[A-Z].*\n)*?Anonymous: +0 kB$/gm
+/** A mapping of a file that is only read, and of which no page was ever written; and its file. */
+const cleanMapping =
+  /^([0-9a-f]+)-([0-9a-f]+) r-[-x]p .*? (\/.*)\n(?:[A-Z].*\n)*?Anonymous: +0 kB$/gm
+const library = /\.so[.\d]*$/
 
 /**
- * Takes the pages of programs and libraries out of this process: a start reads much that is not
- * needed later. What is needed comes back from the cache of the system, or from the disk where a
- * machine short of memory has dropped it there.
+ * Takes the pages of the program and of libraries out of this process: a start reads much that is
+ * not needed later. What is needed comes back from the cache of the system, or from the disk where
+ * a machine short of memory has dropped it there.
  */
 export function releaseFilePages(): void {
   pageCalls ??= boundPageCalls()
   if (pageCalls === null) return
-  for (const [, from = '', to = ''] of mappings().matchAll(cleanMapping)) {
-    const address = Number.parseInt(from, 16)
-    pageCalls.release(address, Number.parseInt(to, 16) - address)
+  for (const { address, bytes } of lastingMappings(mappings(), process.execPath)) {
+    pageCalls.release(address, bytes)
   }
+}
+
+interface Mapping {
+  readonly address: number
+  readonly bytes: number
+}
+
+/**
+ * Lists the mappings whose pages can be read again at any time. Only the program and libraries
+ * stay in their place until the process ends. Any other file may be gone, and its place be memory
+ * of another thread, before its pages are released: their content would be lost.
+ *
+ * @param smaps as `/proc/self/smaps` has it
+ */
+export function lastingMappings(smaps: string, program: string): Mapping[] {
+  return [...smaps.matchAll(cleanMapping)].flatMap(([, from = '', to = '', file = '']) => {
+    if (file !== program && !library.test(file)) return []
+    const address = Number.parseInt(from, 16)
+    return [{ address, bytes: Number.parseInt(to, 16) - address }]
+  })
 }
 
 /** Linux's list of the memory of this process; other systems have none. */
