@@ -34,9 +34,8 @@ export interface AcmeDnsKey {
 }
 
 export interface AcmeDnsFault {
-  /** `off`: the settings have no endpoint. `forbidden`: wrong credentials or address. */
-  readonly code:
-    'off' | 'forbidden' | 'bad_subdomain' | 'bad_txt' | 'malformed_allowfrom' | 'full' | 'away'
+  /** `off`: the settings have no endpoint. `forbidden`: wrong credentials, name or address. */
+  readonly code: 'off' | 'forbidden' | 'bad_txt' | 'invalid_allowfrom_cidr' | 'full' | 'away'
   readonly message: string
 }
 

@@ -3,7 +3,7 @@
 import { Type } from '#lib/schema/type.ts'
 import { scopeOf } from '#access/grants.ts'
 import { NamedPaging, withDnsName } from '#http/paging.ts'
-import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
+import { nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 import { created, later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { storedGone, storedPage } from '#http/store-reply.ts'
@@ -18,7 +18,7 @@ const refusalBodies = { 400: FaultBody, 401: FaultBody, 404: FaultBody }
 
 const statuses: Readonly<Record<Exclude<AcmeDnsFault['code'], 'away'>, number>> = {
   ...{ off: 404, forbidden: 401, full: 409 },
-  ...{ bad_subdomain: 400, bad_txt: 400, malformed_allowfrom: 400 },
+  ...{ bad_txt: 400, invalid_allowfrom_cidr: 400 },
 }
 
 function refuse({ code, message }: AcmeDnsFault): Reply {
@@ -36,7 +36,7 @@ const register = route('POST /acme-dns/register', {
   takesAnyType: true,
   summary: 'A name and a key for one ACME client, as acme-dns gives them',
   details: 'Off without `acmeDns.domain`; for the networks of `acmeDns.registerFrom`.',
-  body: closed({ allowfrom: Type.Optional(nullable(Type.Array(Type.String()))) }),
+  body: Type.Object({ allowfrom: Type.Optional(nullable(Type.Array(Type.String()))) }),
   responses: {
     201: {
       description: 'The password is said once',
@@ -62,7 +62,7 @@ const update = route('POST /acme-dns/update', {
   takesAnyType: true,
   summary: 'Sets a TXT value of the name of a key; the two newest stay',
   details: 'The key is in the headers `X-Api-User` and `X-Api-Key`.',
-  body: closed({ subdomain: Type.String(), txt: Type.String() }),
+  body: Type.Object({ subdomain: Type.String(), txt: Type.String() }),
   responses: {
     200: { description: 'It is answered', schema: Type.Object({ txt: Type.String() }) },
   },

@@ -82,7 +82,7 @@ export function createAcmeDns(parts: AcmeDnsParts): AcmeDns {
       if (account === null || !isPassword(account, password)) return forbidden('wrong credentials')
       const allowed = networksOf(account.allowFrom)
       if (allowed.length > 0 && !isFrom(address, allowed)) return forbidden('not from this address')
-      if (account.subdomain !== subdomain) return badSubdomain
+      if (account.subdomain !== subdomain) return forbidden('the key is of another subdomain')
       if (!valueForm.test(txt)) return badTxt
       const nowMs = parts.clock.nowMs()
       if (sweptMs === undefined || Math.abs(nowMs - sweptMs) >= valueLimits.sweepMs) {
@@ -208,6 +208,5 @@ const fault = (code: AcmeDnsFault['code'], message: string): Result<never, AcmeD
 const forbidden = (message: string) => fault('forbidden', message)
 const away = (message: string) => fault('away', message)
 const off = fault('off', 'the endpoint is off: acmeDns.domain is empty')
-const malformed = fault('malformed_allowfrom', 'allowfrom must be a list of networks')
-const badSubdomain = fault('bad_subdomain', 'the key is of another subdomain')
+const malformed = fault('invalid_allowfrom_cidr', 'allowfrom must be a list of networks')
 const badTxt = fault('bad_txt', 'txt must be 43 characters of base64url')

@@ -101,5 +101,5 @@ test('its key sets nothing elsewhere', async () => {
     ...['-sS', '-H', `X-Api-User: ${account.username}`, '-H', `X-Api-Key: ${account.password}`],
     ...['-d', JSON.stringify({ subdomain: 'other', txt: 'a'.repeat(43) }), `${base}/update`],
   ])
-  expect(JSON.parse(text)).toEqual({ error: 'bad_subdomain' })
+  expect(JSON.parse(text)).toEqual({ error: 'forbidden' })
 })

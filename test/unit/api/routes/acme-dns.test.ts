@@ -138,7 +138,7 @@ test('a wrong request gets the error of acme-dns, and sets nothing', async () =>
     [{ ...made, password: 'wrong' }, txt('a'), 401, 'forbidden'],
     [{ ...made, username: 'nobody' }, txt('a'), 401, 'forbidden'],
     [{ ...made, password: other.password }, txt('a'), 401, 'forbidden'],
-    [{ ...made, subdomain: other.subdomain }, txt('a'), 400, 'bad_subdomain'],
+    [{ ...made, subdomain: other.subdomain }, txt('a'), 401, 'forbidden'],
     [made, 'short', 400, 'bad_txt'],
     [made, `${txt('a')}a`, 400, 'bad_txt'],
     [made, ' '.repeat(43), 400, 'bad_txt'],
@@ -147,6 +147,39 @@ test('a wrong request gets the error of acme-dns, and sets nothing', async () =>
     expect(await update(who, value)).toEqual({ status, body: { error } })
   }
   expect(records).toEqual([])
+})
+
+test.each([
+  ['update', '{}', 400, 'subdomain'],
+  ['update', 'SUB,"txt":"","more":{}}', 400, 'bad_txt'],
+  ['update', 'SUB}', 400, 'txt'],
+  ['update', '', 400, 'subdomain'],
+  ['update', 'SUB,"txt":7}', 400, 'txt: '],
+  ['update', 'SUB', 400, 'body: is not JSON'],
+  ['update', '[]', 400, 'body: '],
+  ['update', 'null', 400, 'subdomain'],
+  ['register', '{"allowfrom":["192.0.2.0/33"]}', 400, 'invalid_allowfrom_cidr'],
+  ['register', '{"allowfrom":["::1/129", "192.0.2.0/24"]}', 400, 'invalid_allowfrom_cidr'],
+  ['register', '{"allowfrom":"192.0.2.0/24"}', 400, 'allowfrom: '],
+  ['register', '{"allowfrom":[7]}', 400, 'allowfrom'],
+  ['register', '{"allowfrom"', 400, 'body: is not JSON'],
+])('%s with %s is %i', async (path, given, status, error) => {
+  const { register, post, records, accounts } = world()
+  const { username, password, subdomain } = await register()
+  const body = given.replace('SUB', `{"subdomain":"${subdomain}"`)
+  const headers = { 'x-api-user': username, 'x-api-key': password }
+  const said = await post(path, body, headers)
+  expect([said.status, said.body['error']]).toEqual([status, expect.stringContaining(error)])
+  expect([records.length, accounts.size]).toEqual([0, 1])
+})
+
+test('a field that is not known is passed over', async () => {
+  const { register, post, values } = world()
+  const { username, password, subdomain } = await register('{"allowfrom":[],"note":"mine"}')
+  const body = JSON.stringify({ subdomain, txt: txt('a'), fulldomain: 'x' })
+  const headers = { 'x-api-user': username, 'x-api-key': password }
+  expect((await post('update', body, headers)).status).toBe(200)
+  expect(values()).toEqual([txt('a')])
 })
 
 test('a key counts from its networks alone', async () => {
@@ -166,9 +199,9 @@ test('a stranger that registers is told so, and so is a list that is none', asyn
   const said = async (body: string, from: string) =>
     (await post('register', body, { 'x-from': from })).body['error']
   expect(await said('{}', '192.0.2.1')).toBe('forbidden')
-  expect(await said('{"allowfrom":["everybody"]}', '127.0.0.1')).toBe('malformed_allowfrom')
+  expect(await said('{"allowfrom":["everybody"]}', '127.0.0.1')).toBe('invalid_allowfrom_cidr')
   const many = JSON.stringify({ allowfrom: Array<string>(33).fill('192.0.2.0/24') })
-  expect(await said(many, '127.0.0.1')).toBe('malformed_allowfrom')
+  expect(await said(many, '127.0.0.1')).toBe('invalid_allowfrom_cidr')
 })
 
 test('keys are of one tenant, which lists and deletes them with what they have set', async () => {
