@@ -89,7 +89,6 @@ function faultOfPrerequisites(
     if (ttlSeconds !== 0) return UpdateRcode.FormErr
     if (!isAtOrBelow(owner, zone)) return UpdateRcode.NotZone
     if (klass === QClass.In) {
-      if (isMeta(type)) return UpdateRcode.FormErr
       const key = `${type} ${textOf(owner)}`
       const rrset = wanted.get(key) ?? { owner, type, values: new Set<string>() }
       wanted.set(key, rrset)
@@ -97,7 +96,7 @@ function faultOfPrerequisites(
       continue
     }
     if (klass !== QClass.Any && klass !== QClass.None) return UpdateRcode.FormErr
-    if (rdata.length > 0 || (isMeta(type) && type !== RrType.ANY)) return UpdateRcode.FormErr
+    if (rdata.length > 0) return UpdateRcode.FormErr
     const isThere =
       type === RrType.ANY ? view.isUsed(owner) : view.rdataOf(owner, type) !== undefined
     if (isThere === (klass === QClass.Any)) continue
