@@ -1,8 +1,9 @@
 // Runs BIND, Knot DNS and PowerDNS as primary servers of a zone that a key may transfer and update.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import type { SecondaryKey } from '#test/support/dns/secondary.ts'
 import { ask } from '#test/support/dns/client.ts'
@@ -24,7 +25,8 @@ export interface Primary {
 }
 
 const host = '127.0.0.1'
-const pdnsBackend = process.env['PDNS_MODULES'] ?? ''
+/** Debian's package pdns-backend-sqlite3 brings it. */
+const pdnsSchema = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 
 const programs = {
   bind: {
@@ -79,7 +81,6 @@ zone:
     binary: 'pdns_server',
     args: ({ directory }: PrimaryParts) => [`--config-dir=${directory}`],
     config: ({ directory, port }: PrimaryParts) => `
-module-dir=${pdnsBackend}
 launch=gsqlite3
 gsqlite3-database=${directory}/pdns.db
 gsqlite3-dnssec=yes
@@ -100,8 +101,9 @@ disable-axfr=no
     prepare: ({ directory, zone, key }: PrimaryParts) => {
       const run = (program: string, ...args: string[]): string =>
         execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-      const schema = join(pdnsBackend, 'schema.sqlite3.sql')
-      run('sqlite3', join(directory, 'pdns.db'), `.read ${schema}`)
+      const database = new DatabaseSync(join(directory, 'pdns.db'))
+      database.exec(readFileSync(pdnsSchema, 'utf8'))
+      database.close()
       const util = (...args: string[]): string =>
         run('pdnsutil', `--config-dir=${directory}`, ...args)
       const name = zone.replace(/\.$/, '')
@@ -115,10 +117,7 @@ disable-axfr=no
 } as const
 export type PrimaryName = keyof typeof programs
 
-/** PowerDNS only where PDNS_MODULES names a directory with its backend for SQLite. */
-export const primaryNames: readonly PrimaryName[] = existsSync(pdnsBackend)
-  ? ['bind', 'knot', 'pdns']
-  : ['bind', 'knot']
+export const primaryNames = Object.keys(programs) as readonly PrimaryName[]
 
 /** Resolves when it answers. */
 export async function startPrimary(
