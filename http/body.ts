@@ -1,6 +1,7 @@
 // Parses untrusted request bodies.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isForPages } from './origin.ts'
+import { jsonFaultPlace } from './json-fault.ts'
 import { repeatedKeyIn } from './repeated-key.ts'
 import { parseJson } from '#lib/text/json.ts'
 
@@ -65,7 +66,9 @@ function parse(request: FastifyRequest, bytes: Buffer, only?: BodyType): unknown
     return new Refusal(400, 'body: is not UTF-8')
   }
   const value = parseJson(text)
-  if (value === undefined) return new Refusal(400, 'body: is not JSON')
+  if (value === undefined) {
+    return new Refusal(400, `body: is not JSON: ${jsonFaultPlace(text)}`)
+  }
   // In UTF-8, half a character can only come from an escape.
   const half = /\\u[Dd][89A-Fa-f]/.test(text) ? halfCharacterIn(value) : undefined
   if (half !== undefined) return refusalOf(half, halfCharacter)
