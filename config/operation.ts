@@ -143,12 +143,19 @@ interface RecordWindow {
   readonly atMs: number
 }
 
+/** What the client is to be told of its request, beside warnings of the compiler. */
+export interface OwnWarning {
+  readonly code: string
+  readonly text: string
+}
+
 export interface CreatePart {
   readonly verb: 'create'
   readonly kind: PartKind
   readonly owner: Target
   readonly uid?: string
   readonly spec: JsonObject
+  readonly warning?: OwnWarning
   /** Etag of the owner. */
   readonly ifMatch?: string
   readonly limit?: PartLimit
@@ -172,6 +179,7 @@ export interface UpdatePart {
   readonly kind: PartKind
   readonly target: PartTarget
   readonly patch: JsonObject
+  readonly warning?: OwnWarning
   readonly ifMatch?: string
   readonly atMs?: RequestTime
 }

@@ -63,7 +63,7 @@ export async function write(
   if (last === null) throw new Error('a write that deletes goes through `remove`')
   const { entry, part } = last
   const headers = {
-    ...outcomeHeaders(done.value, context.caller),
+    ...outcomeHeaders(done.value, context.caller, operations),
     etag: tagged(part ?? entry.object),
   }
   return ok({ headers, entry, partId: (part?.['uid'] ?? '') as string })
@@ -75,15 +75,18 @@ export async function remove(
   ...operations: readonly Operation[]
 ): Promise<Reply> {
   const done = await submit(context, operations, {}, 409)
-  return done.ok ? noContent(outcomeHeaders(done.value, context.caller)) : done.error
+  return done.ok ? noContent(outcomeHeaders(done.value, context.caller, operations)) : done.error
 }
 
 /** Headers that describe a write beside its object. */
 function outcomeHeaders(
   { revision, warnings, affected, effect }: WriteSuccess,
   caller: Caller,
+  operations: readonly Operation[],
 ): Readonly<Record<string, string>> {
-  const seen = visible(warnings, caller).map(({ message: text, code }) => ({ text, code }))
+  const own = operations.flatMap((one) => ('warning' in one ? [one.warning] : []))
+  const found = visible(warnings, caller).map(({ message: text, code }) => ({ text, code }))
+  const seen = [...own, ...found]
   return {
     [revisionHeader]: revision,
     ...(seen.length === 0 ? {} : { 'x-gslb-warnings': sentenceList(seen) }),
@@ -110,7 +113,10 @@ export async function writeAll(
 ): Promise<Result<Pick<Written, 'headers'> & { readonly revision: string }, Reply>> {
   const done = await submit(context, operations, more, 400, nameOf)
   if (!done.ok) return done
-  return ok({ revision: done.value.revision, headers: outcomeHeaders(done.value, context.caller) })
+  return ok({
+    revision: done.value.revision,
+    headers: outcomeHeaders(done.value, context.caller, operations),
+  })
 }
 
 const revisionHeader = 'x-gslb-revision'

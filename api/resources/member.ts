@@ -9,6 +9,7 @@ import {
   targetOf,
 } from '#compiler/values/member-target.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { CreatePart, UpdatePart } from '#config/operation.ts'
 import { Member as MemberInFile } from '#schemas/objects/member.ts'
 import type { Member as MemberFields } from '#schemas/objects/member.ts'
 import type { EffectiveMember, EffectiveView } from '#config/overlays/effective.ts'
@@ -177,15 +178,23 @@ function targetFields({ ipAddress, hostname, from }: Pick<NewMember, TargetField
   }
 }
 
+/** A client that is not told would take the answer for a mistake of ours. */
+function weightWarning(sent: number | null | undefined, least: 0 | 1) {
+  if (typeof sent !== 'number' || sent >= least) return {}
+  const text = `weight: ${sent} is taken as ${least}, the least that it may be here`
+  return { warning: { code: 'weight-too-small', text } }
+}
+
 /** A weight of 0 or below becomes 1. */
-export function specOfNewMember(member: NewMember): JsonObject {
+export function specOfNewMember(member: NewMember): Pick<CreatePart, 'spec' | 'warning'> {
   const { ipAddress: _address, hostname: _hostname, from: _from, weight = 1, ...fields } = member
   const spec = { ...written(fields), ...targetFields(member), weight: weight <= 0 ? 1 : weight }
-  return withoutDefaults(spec, MemberInFile)
+  const kept = withoutDefaults(spec, MemberInFile)
+  return { spec: kept, ...weightWarning(member.weight, 1) }
 }
 
 /** A weight below 0 becomes 0. An address replaces a host name or a source, and so do they. */
-export function patchOfMember(patch: MemberPatch): JsonObject {
+export function patchOfMember(patch: MemberPatch): Pick<UpdatePart, 'patch' | 'warning'> {
   const { weight, ipAddress, hostname, from, ...fields } = patch
   const coerced = weight === undefined ? {} : { weight: weight && Math.max(0, weight) }
   const targets = { ipAddress, hostname, from }
@@ -193,7 +202,8 @@ export function patchOfMember(patch: MemberPatch): JsonObject {
   // One replaces the others; several are told of.
   const gone = others.length === 2 ? Object.fromEntries(others.map(([name]) => [name, null])) : {}
   const moved = { ...targetFields(patch), ...gone }
-  return patchOf({ ...written(fields), ...coerced, ...moved }, MemberInFile)
+  const kept = patchOf({ ...written(fields), ...coerced, ...moved }, MemberInFile)
+  return { patch: kept, ...weightWarning(weight, 0) }
 }
 
 /** Empty texts stand for the default. */

@@ -28,8 +28,9 @@ const fields = {
   },
   'X-Gslb-Affected': {
     description:
-      'Where something else goes or loses something with what is deleted: how much, then the ' +
-      'first three as strings (a list of RFC 8941); of a dry run, what would',
+      'Where something else goes or loses something with what is deleted, or a service loses its ' +
+      'pool: how much, then the first three as strings (a list of RFC 8941); of a dry run, what ' +
+      'would',
     schema: affectedList,
   },
   'X-Gslb-Effect': {
@@ -65,7 +66,8 @@ export function answerHeaders(row: Route, status: number, response: RouteRespons
     ETag: isTagged === true,
     'X-Gslb-Revision': hasRevision === true || isConfigWrite(row),
     'X-Gslb-Warnings': isConfigWrite(row) || isRevert,
-    'X-Gslb-Affected': isRevert || (isConfigWrite(row) && row.method === 'DELETE'),
+    'X-Gslb-Affected':
+      isRevert || (isConfigWrite(row) && (row.method === 'DELETE' || mayLosePool(row))),
     'X-Gslb-Effect': takesDryRun(row),
     'X-Gslb-Dry-Run': takesDryRun(row),
     'X-Next-Cursor': isPaged(row),
@@ -91,6 +93,9 @@ export function isConfigWrite({ method, ifMatch, responses, fromNodes }: Route):
   if (method === 'GET' || fromNodes === true) return false
   return ifMatch !== undefined || Object.values(responses).some(({ isTagged }) => isTagged)
 }
+
+const mayLosePool = ({ path, ifMatch }: Route): boolean =>
+  path === '/api/v1/services/{id}' && ifMatch !== undefined
 
 /** Whether it writes to Git; other routes answer the unknown parameter with 400. */
 export function takesDryRun(row: Route): boolean {

@@ -55,7 +55,7 @@ const create = members.route('POST /api/v1/pools/{id}/members', {
       verb: 'create',
       kind: 'Member',
       owner: targetOf(caller, pool.uid),
-      spec: specOfNewMember(body),
+      ...specOfNewMember(body),
       atMs: ports.clock.nowMs(),
       ...(most && { limit: { partsMax: most.membersMax, message: most.refusal } }),
       ...condition.value,
@@ -101,7 +101,7 @@ function changesOf(
   _: unknown,
   on: On<'Member'>,
 ): readonly Operation[] {
-  return [{ verb: 'update', ...on, patch: patchOfMember(body), atMs: ports.clock.nowMs() }]
+  return [{ verb: 'update', ...on, ...patchOfMember(body), atMs: ports.clock.nowMs() }]
 }
 
 const removeMember = members.remove({

@@ -1,4 +1,5 @@
-// Lists what else is deleted, or loses something, when an operation deletes an object.
+// Lists what else is deleted, or loses something, when an operation deletes an object, or takes the
+// pool of a service away.
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { Draft } from '#config/draft.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -11,6 +12,7 @@ import { overlaysOf } from './references.ts'
  * @returns sentences without a full stop; empty when nothing else depends on the object
  */
 export function affectedBy(draft: Draft, operation: Operation): readonly string[] {
+  if (operation.verb === 'update') return affectedByUpdate(draft, operation)
   if (operation.verb !== 'delete') return []
   if (operation.kind === 'Member') {
     const found = draft.part('Member', operation.target)
@@ -24,12 +26,24 @@ export function affectedBy(draft: Draft, operation: Operation): readonly string[
   return pool === undefined ? [] : affectedByPool(draft, pool)
 }
 
+/** A PUT without `poolId` takes the pool away, which not everybody means. */
+function affectedByUpdate(
+  draft: Draft,
+  { kind, target, patch }: Extract<Operation, { readonly verb: 'update' }>,
+): readonly string[] {
+  if (kind !== 'Service' || patch['pool'] !== null) return []
+  const service = draft.find('Service', target)
+  return service === undefined || service.object.spec.pool === null ? [] : [leftAlone(service.name)]
+}
+
+const leftAlone = (name: string): string => `service "${name}" is left without a pool`
+
 function affectedByPool(draft: Draft, pool: ConfigEntry<'Pool'>): string[] {
   const users = draft.servicesOf(pool.name).filter(({ tenant }) => tenant === pool.tenant)
   const services = users
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap(({ name, object: { spec } }) => [
-      ...(spec.pool === pool.name ? [`service "${name}" is left without a pool`] : []),
+      ...(spec.pool === pool.name ? [leftAlone(name)] : []),
       ...(fallbackPoolOf(spec) === pool.name ? [`service "${name}" loses its fallback`] : []),
     ])
   const { members, geoRules, healthCheck } = pool.object.spec

@@ -64,25 +64,30 @@ describe('members', () => {
     expect((await call(acme, 'GET', `/pools/${pool}/members`)).list).toContainEqual(made.body)
   })
 
+  const taken = (sent: number, least: number) =>
+    `1, "weight: ${sent} is taken as ${least}, the least that it may be here";code=weight-too-small`
+
   test.each([
-    [-5, 1],
-    [0, 1],
-    [7, 7],
-  ])('a new weight of %i is %i', async (sent, weight) => {
-    expect((await add({ weight: sent })).body.weight).toBe(weight)
+    [-5, 1, taken(-5, 1)],
+    [0, 1, taken(0, 1)],
+    [7, 7, undefined],
+  ])('a new weight of %i is %i, and a warning tells it', async (sent, weight, warning) => {
+    const { body, headers } = await add({ weight: sent })
+    expect([body.weight, headers['x-gslb-warnings']]).toEqual([weight, warning])
   })
 
   test.each([
-    [-5, 0],
-    [0, 0],
-    [9, 9],
-  ])('a changed weight of %i is %i', async (sent, weight) => {
+    [-5, 0, taken(-5, 0)],
+    [0, 0, undefined],
+    [9, 9, undefined],
+  ])('a changed weight of %i is %i', async (sent, weight, warning) => {
     const { body } = await add({ weight: 3 })
     const changed = await call(acme, 'PUT', `/members/${body.id}`, { weight: sent })
     expect(changed).toMatchObject({
       status: 200,
       body: { ...body, weight, declaredWeight: weight },
     })
+    expect(changed.headers['x-gslb-warnings']).toBe(warning)
   })
 
   test('a change touches the named fields only, and defaults can be had back', async () => {

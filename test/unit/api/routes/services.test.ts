@@ -92,6 +92,18 @@ describe('services', () => {
     expect(detached).toMatchObject({ status: 200, body: { poolId: null } })
   })
 
+  test.each(['PUT', 'PATCH'] as const)('a %s that takes the pool away says so', async (method) => {
+    const { body } = await call(acme, 'POST', '/pools', { name: `taken by ${method}` })
+    const made = await call(acme, 'POST', '/services', { ...fresh(), poolId: body.id })
+    const { name, domain, id } = made.body
+    const left = method === 'PUT' ? { name, domain } : { poolId: null }
+    const taken = await call(acme, method, `/services/${id}`, left)
+    const said = `1, "service \\"${name}\\" is left without a pool"`
+    expect([taken.body.poolId, taken.headers['x-gslb-affected']]).toEqual([null, said])
+    const again = await call(acme, method, `/services/${id}`, left)
+    expect(again.headers['x-gslb-affected']).toBeUndefined()
+  })
+
   test('a pool that is renamed at the same moment is attached all the same', async () => {
     const { body } = await call(acme, 'POST', '/pools', { name: 'before' })
     const there = (await call(acme, 'POST', '/services', fresh())).body
