@@ -37,7 +37,7 @@ export function checkObject(
   }
   const object = structuredClone(value) as unknown as ObjectOf[Kind]
   const faults = validate(kind, object)
-  if (faults.length > 0) reportFaults(faults, report)
+  if (faults.length > 0) reportFaults(faults, report, kind)
   else {
     for (const check of checksOf(kind, report)) check(object)
   }

@@ -78,8 +78,7 @@ export const overlayDiagnostics = {
   },
   'rollout-promotes-itself': {
     severity: 'note',
-    message:
-      'after %s seconds of its last step the rollout is over: a regression no longer ends it',
+    message: 'the rollout is over %s s after its last step began: a regression no longer ends it',
     help: 'write holdSeconds: 0 in the last step for a rollout that somebody has to promote',
     cause: 'When every step has ended the rollout is promoted.',
     bad: 'steps:\n  - { weightPct: 100, holdSeconds: 600 }',

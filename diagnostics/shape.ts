@@ -59,6 +59,16 @@ export const shapeDiagnostics = {
     bad: 'spec:\n  domain: www.example.com.\nttl: 5',
     good: 'spec:\n  domain: www.example.com.\n  ttl: 5',
   },
+  'field-of-node': {
+    severity: 'error',
+    message: '"%s" is a setting of a node, not of the repository',
+    help: 'write it into gslbd.yaml of the nodes, and check that with "gslbd check-settings FILE"',
+    cause:
+      'Two files have names that are alike: gslb.yaml, in the repository, is the same for all ' +
+      'nodes; gslbd.yaml belongs to one node.',
+    bad: '# gslb.yaml\nspec:\n  dns: { port: 53 }',
+    good: '# gslbd.yaml\ndns: { port: 53 }',
+  },
   'field-missing': {
     severity: 'error',
     message: 'the field "%s" is missing',

@@ -359,11 +359,16 @@ const tree = SettingsFile as Tree
 export const repositoryKeys: readonly string[] = Object.freeze(
   [
     'asn.rules',
+    'defaults',
     'geoip.endpointLocations',
+    'guardrails',
     'latency.fallbackRegion',
     'latency.minRTTThresholdMs',
     'latency.regionBonusMultiplier',
     'mapFile',
+    'names',
+    'rateLimitExempt',
+    'zones',
     ...valueNames.filter((name) => !keysUnder([]).includes(name)),
   ].sort(),
 )

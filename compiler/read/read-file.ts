@@ -109,7 +109,7 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
   const faults = validate(meant, yaml.value).filter((fault) => !isOfHeader(fault))
   const object = yaml.value as ObjectOf[Kind]
   if (faults.length > 0 || findings.length > 0) {
-    reportFaults(faults, report)
+    reportFaults(faults, report, meant)
     checkAround(meant, object, [...faultyPaths(faults), ...yaml.doubted()], report)
     return { ...unread(blobId, text, findings), ...claim }
   }

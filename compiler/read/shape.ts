@@ -3,6 +3,8 @@ import { suggest } from '#lib/suggest.ts'
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import type { JsonSchema } from '#schemas/json-schema.ts'
 import { patternAdvice } from '#lib/text/patterns.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { nodeSettings } from '#schemas/objects/settings.ts'
 import type { SchemaFault } from '#schemas/validator.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
@@ -11,11 +13,11 @@ import type { Report } from '#diagnostics/finding.ts'
 import { shapeHint, valueHint } from '#compiler/values/value-hints.ts'
 
 /** Reports every fault, except those inside a part that is refused as a whole. */
-export function reportFaults(faults: readonly SchemaFault[], report: Report): void {
+export function reportFaults(faults: readonly SchemaFault[], report: Report, kind: Kind): void {
   const refused = faults.filter(isPlanned).map(({ path }) => path)
   const shown = faults
     .filter((fault) => !refused.some((path) => isBelow(fault.path, path)))
-    .map((fault) => ({ fault, words: worded(fault) }))
+    .map((fault) => ({ fault, words: worded(fault, kind) }))
   // `prot` for `port` is one mistake: the field is not reported as missing, too.
   const misspelt = new Set(
     shown
@@ -48,7 +50,7 @@ interface Worded {
   readonly suggestion?: string | undefined
 }
 
-function worded(fault: SchemaFault): Worded {
+function worded(fault: SchemaFault, kind: Kind): Worded {
   const { path, keyword, name = '', schema, value } = fault
   const field = fieldName(path)
   const place = valueAt(...path)
@@ -56,7 +58,7 @@ function worded(fault: SchemaFault): Worded {
   if (isPlanned(fault)) return planned(fault)
   switch (keyword) {
     case 'additionalProperties':
-      return unknownField(fault)
+      return unknownField(fault, kind)
     case 'required': {
       const args = [name, howToWrite(name, propertyOf(schema, name))]
       const isItem = typeof path.at(-1) === 'number'
@@ -109,8 +111,12 @@ function worded(fault: SchemaFault): Worded {
   }
 }
 
-function unknownField({ path, name = '', schema }: SchemaFault): Worded {
+function unknownField({ path, name = '', schema }: SchemaFault, kind: Kind): Worded {
   const place = keyAt(...path, name)
+  const full = [...path, name].join('.').replace(/^spec\./, '')
+  if (kind === 'Settings' && nodeSettings.has(full)) {
+    return { code: 'field-of-node', place, args: [full] }
+  }
   if (path.length === 0 && isOfSpec(name, schema)) {
     return { code: 'field-outside-spec', place, args: [name] }
   }

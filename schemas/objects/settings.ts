@@ -8,6 +8,14 @@ import { Uid } from './metadata.ts'
 import { routingSettings } from './routing-settings.ts'
 import { Nameservers, NsTtl, Soa, Zone } from './zone.ts'
 
+/** What a person may look for here, and each node has in its own gslbd.yaml. */
+export const nodeSettings: ReadonlySet<string> = new Set([
+  ...['dataDir', 'roles', 'dns', 'bundle', 'node', 'api', 'acme', 'acmeDns', 'auth', 'database'],
+  ...['redis', 'backup', 'journal', 'alerts', 'anycast', 'gitops', 'domains', 'externalDns'],
+  ...['discovery', 'license', 'queryLog', 'redirect', 'telemetry', 'zonePush', 'health', 'state'],
+  ...['geoip.dbPath', 'geoip.countClients', 'asn.dbPath', 'latency.geoipDBPath', 'logging'],
+])
+
 const SettingsDefaults = Type.Object(
   {
     nameservers: Nameservers,

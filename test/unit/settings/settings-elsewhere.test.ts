@@ -3,11 +3,25 @@ import { describe, expect, test } from 'vitest'
 import { loadSettings } from '#settings/settings.ts'
 import { readSettingsText } from '#settings/file.ts'
 import { keysUnder, repositoryKeys } from '#settings/schema.ts'
-import { routingSettings } from '#schemas/objects/routing-settings.ts'
+import { nodeSettings, SettingsSpec } from '#schemas/objects/settings.ts'
 
 function problems(text: string): readonly string[] {
   const read = readSettingsText(text, 'gslbd.yaml')
   return read.ok ? [] : read.error
+}
+
+const spec = SettingsSpec.properties as Readonly<Record<string, { properties?: object }>>
+const keysIn = (name: string): readonly string[] => Object.keys(spec[name]?.properties ?? {})
+
+/** Keys of one file; those below a section for a section that the other file has, too. */
+function keysBut(
+  own: readonly string[],
+  below: (name: string) => readonly string[],
+  others: readonly string[],
+): readonly string[] {
+  return own
+    .flatMap((name) => (others.includes(name) ? below(name).map((key) => `${name}.${key}`) : name))
+    .toSorted()
 }
 
 describe('a setting that does not belong into gslbd.yaml', () => {
@@ -17,13 +31,13 @@ describe('a setting that does not belong into gslbd.yaml', () => {
     expect(problems(text)).toEqual([expect.stringContaining(`: ${key} is the same for all nodes`)])
   })
 
-  test('is what the settings of the repository have for routing, but for sections of both', () => {
-    const keys = Object.entries(routingSettings).flatMap(([name, { properties }]) =>
-      keysUnder([]).includes(name)
-        ? Object.keys(properties).map((key) => `${name}.${key}`)
-        : [name],
-    )
-    expect(repositoryKeys).toEqual(keys.toSorted())
+  test('is what the settings of the repository have, but for sections of both', () => {
+    expect(repositoryKeys).toEqual(keysBut(Object.keys(spec), keysIn, keysUnder([])))
+  })
+
+  test('is the other way round what a node has, but for sections of both', () => {
+    const keys = keysBut(keysUnder([]), (name) => keysUnder([name]), Object.keys(spec))
+    expect([...nodeSettings].toSorted()).toEqual(keys)
   })
 
   test('ignores variables that are not ours, such as those Kubernetes sets', () => {
