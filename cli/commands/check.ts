@@ -10,16 +10,16 @@ import type { Result } from '#lib/result.ts'
 import { didYouMean } from '#lib/suggest.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
-import { commandLine, Exit, needed, onlyOne, UsageError } from '#system/process/command.ts'
+import { atMostOne, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command, Io, ValuesOf } from '#system/process/command.ts'
 import { KeptOutcome } from '#cli/files/kept-outcome.ts'
 import type { Outcome } from '#cli/files/kept-outcome.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 
-const usage = `Usage: gslbd check PATH [options]
+const usage = `Usage: gslbd check [PATH] [options]
 
-Checks the configuration in the directory PATH, asks its policy tests, and lists everything that is
-wrong.
+Checks the configuration in the directory PATH (default: the current one), asks its policy tests,
+and lists everything that is wrong.
 
   --format F          text (default), json, sarif (2.1.0) or github (annotations)
   --base REF          a commit of the checkout that PATH is in, such as origin/main: also says
@@ -52,7 +52,7 @@ export const check: Command = {
   usage,
   async run(args, io) {
     const { positionals, values } = commandLine(args, options)
-    const path = onlyOne(positionals, 'give one directory')
+    const path = atMostOne(positionals, 'give one directory') ?? '.'
     const print = formatNamed(values.format)
     const checkPolicy = checkPolicyOf(values)
     const { format, pools, geoip, base } = values

@@ -86,6 +86,7 @@ function printFindings(findings: readonly Named[], paint: Paint): string {
   })
   const count = (verdict: Verdict): number =>
     findings.filter((finding) => finding.verdict === verdict).length
-  const sum = `${count('bad')} bad, ${count('warning')} warnings, ${count('unknown')} unknown`
+  const warnings = count('warning') === 1 ? '1 warning' : `${count('warning')} warnings`
+  const sum = `${count('bad')} bad, ${warnings}, ${count('unknown')} unknown`
   return `${columns(rows, paint).join('\n')}\n\n${sum}\n`
 }

@@ -5,7 +5,7 @@ import { redirectsOf } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import { createCompiler } from '#compiler/compile.ts'
-import { printText } from '#diagnostics/print/text.ts'
+import { printErrors } from '#diagnostics/print/text.ts'
 import { pushedOf } from '#integrations/redirects/rule.ts'
 import type { Plan, RedirectTarget } from '#integrations/redirects/target.ts'
 import type { PushedRedirect } from '#integrations/redirects/rule.ts'
@@ -89,6 +89,6 @@ function stored(dataDir: string): readonly RedirectModel[] {
 async function compiled(path: string): Promise<readonly RedirectModel[]> {
   const files = needed(await readConfiguration(path))
   const result = createCompiler().compile(files, { commit: '' })
-  if (!result.ok) throw new CommandFault(Exit.ErrorsFound, printText(result))
+  if (!result.ok) throw new CommandFault(Exit.ErrorsFound, printErrors(result))
   return result.model.redirects
 }

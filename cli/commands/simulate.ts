@@ -3,7 +3,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 import { createCompiler } from '#compiler/compile.ts'
-import { printText } from '#diagnostics/print/text.ts'
+import { printErrors } from '#diagnostics/print/text.ts'
 import { formatName, parseName } from '#dns/name.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -160,7 +160,7 @@ async function compiled(path: string): Promise<Bundle> {
   }
   const result = createCompiler({ checkPolicy: lenientPolicy }).compile(files, { commit: '' })
   if (!result.ok) {
-    throw new CommandFault(Exit.ErrorsFound, `${path} has errors\n${printText(result)}`)
+    throw new CommandFault(Exit.ErrorsFound, `${path} has errors\n${printErrors(result)}`)
   }
   return needed(loadBundle(result.bundle.bytes), Exit.Internal)
 }

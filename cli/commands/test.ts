@@ -1,6 +1,6 @@
 // `gslbd test`: asks the policy tests of a configuration directory, and shows why one fails.
 import { createCompiler } from '#compiler/compile.ts'
-import { printText } from '#diagnostics/print/text.ts'
+import { printErrors } from '#diagnostics/print/text.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { printJunit, printReport } from '#judge/policy-tests/print.ts'
@@ -58,7 +58,7 @@ export const test: Command = {
     const result = createCompiler({ checkPolicy, policyTests }).compile(files, { commit: '' })
     // The tests could not be asked; failing cases are in the report.
     if (run === undefined && !result.ok) {
-      io.err(printText(result))
+      io.err(printErrors(result))
       return Exit.ErrorsFound
     }
     if (run === undefined || run.results.length === 0) {

@@ -22,7 +22,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { ReadAhead } from '#cli/files/read-ahead.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler, CompilerParts } from '#compiler/compile.ts'
-import { printText } from '#diagnostics/print/text.ts'
+import { printErrors } from '#diagnostics/print/text.ts'
 import type { MoveLimits } from '#judge/guard/moved-limit.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Blobs } from '#gitops/guard/earlier.ts'
@@ -251,7 +251,7 @@ function compiled(bundler: Bundler, { source, side, commit, files }: Uncompiled)
   const result = bundler.compile(files, { commit })
   if (!result.ok) {
     const title = `the ${side}, ${source}, has errors, so no answer can be compared`
-    throw new CommandFault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
+    throw new CommandFault(Exit.ErrorsFound, `${title}:\n${printErrors(result)}`)
   }
   const { guardrails: moveLimits } = result
   return { source, bundle: bundler.loaded()!, moveLimits, blobs: blobsOfFiles(files) }

@@ -153,11 +153,6 @@ async function read(
   }
 }
 
-const helpByStatus: Readonly<Record<number, string>> = {
-  404: 'that node does not have this',
-  503: 'it is not ready for this yet; try again',
-}
-
 function refusalOf(status: number, body: string, keyUse: KeyUse): string {
   const said = saidIn(body)
   const help = helpOf(status, keyUse) ?? (said === '' ? 'is it the API of gslbd?' : '')
@@ -166,7 +161,8 @@ function refusalOf(status: number, body: string, keyUse: KeyUse): string {
 
 function helpOf(status: number, { variable: keyName, missing }: KeyUse): string | undefined {
   if (status === 401) return missing
-  return status === 403 ? `the key in ${keyName} may not do this` : helpByStatus[status]
+  if (status === 403) return `the key in ${keyName} may not do this`
+  return status === 503 ? 'it is not ready for this yet; try again' : undefined
 }
 
 function saidIn(body: string): string {

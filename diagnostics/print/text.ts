@@ -16,6 +16,17 @@ export function printText(report: DiagnosticReport): string {
   return blocks.join('\n')
 }
 
+/**
+ * The errors alone, and how many there are: for commands that need a configuration without, and
+ * are not asked for what else `gslbd check` finds.
+ */
+export function printErrors(report: DiagnosticReport): string {
+  const diagnostics = report.diagnostics.filter(({ severity }) => severity === 'error')
+  const counts = { ...report.counts, warning: 0, note: 0 }
+  const errors = printText({ ...report, diagnostics, counts, total: counts.error })
+  return `${errors}\n${summary({ counts })}\n`
+}
+
 /** `2 errors, 1 warning`, those that are not listed included; empty when there is nothing. */
 export function summary({ counts }: Pick<DiagnosticReport, 'counts'>): string {
   return Object.entries(counts)

@@ -1,5 +1,6 @@
 // Exports the records of a zone for another server from a bundle: static ones, those of the
 // settings, and for balanced names the addresses of all enabled members.
+import { isDiscoveredName } from '#bundle/discovered/from.ts'
 import {
   addressOfMember,
   poolOfService,
@@ -144,6 +145,10 @@ function recordsOf(owner: string, { type, ttlSeconds, rdata }: RrsetValue): Zone
   return rdata.map((octets) => ({ owner: wire(owner), ttl: ttlSeconds, type, rdata: octets }))
 }
 
+/** A host name, or the source that a member is discovered from. */
+const targetText = (hostname: string): string =>
+  isDiscoveredName(hostname) ? `what ${hostname} finds` : `the host name ${hostname}`
+
 /** The part of a service that a zone file can express, and a sentence on the rest. */
 function balancedName(bundle: Bundle, service: number) {
   const domain = nameOfNode(bundle, bundle.serviceNode[service]!)
@@ -162,7 +167,7 @@ function balancedName(bundle: Bundle, service: number) {
   const count = fixed.length + hostnames.length
   const among = count === 1 ? 'one member' : `${count} members`
   const isWhole = hostnames.length === 0 || (hasAlias && hostnames.length === 1)
-  const missing = isWhole ? '' : `, without the host names ${hostnames.join(', ')}`
+  const missing = isWhole ? '' : `, without ${hostnames.map(targetText).join(' and ')}`
   const how = choiceOf(bundle, service)
   const remark = `${domain} is balanced (${how}) among ${among}; here are all that are enabled`
   return { records, remark: remark + missing }

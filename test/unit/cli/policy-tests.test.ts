@@ -400,6 +400,20 @@ describe('gslbd test', () => {
     expect(out).toMatch(/1 failed, 1 passed of 2 cases\n$/)
   })
 
+  test('says which errors keep it from asking, how many, and no warnings', async () => {
+    const root = directory(spec)
+    const path = 'tenants/default/pools/web.yaml'
+    const empty = `${head('Pool', 'empty')}spec: {}\n`
+    writeFileSync(join(root, 'tenants/default/pools/empty.yaml'), empty)
+    writeFileSync(join(root, path), files[path]!.replace('192.0.2.1,', '192.0.2.300,'))
+    const { exit, err } = await runCli('test', '--config', root)
+    expect(exit).toBe(1)
+    expect(err).toMatch(/^tenants\/default\/pools\/web\.yaml:6:\d+: error [^]*\n1 error\n$/)
+    expect(err).not.toMatch(/warning|pool-empty/)
+    const checked = await runCli('check', root)
+    expect(checked.out).toMatch(/pool-empty[^]*\n1 error, 2 warnings, 1 note\n$/)
+  })
+
   test('asks what a pattern names, and says so when that is nothing', async () => {
     const root = directory(spec)
     expect(await runCli('test', 'germ', '--config', root)).toMatchObject({ exit: 0 })

@@ -140,6 +140,17 @@ test("compile signs with OpenSSH's key, and verify trusts its public half", asyn
   expect([exit, out.includes('signed by key')]).toEqual([Exit.Ok, true])
 })
 
+test('check takes the directory that it is in, as other commands do', async () => {
+  const before = process.cwd()
+  process.chdir(quickstart)
+  try {
+    const here = await runCli('check')
+    expect(here).toEqual(await runCli('check', quickstart))
+  } finally {
+    process.chdir(before)
+  }
+})
+
 const wrongCalls: readonly [title: string, argv: string[], sentence: RegExp][] = [
   ['a path that does not exist', ['check', join(scratch, 'nope')], /nope does not exist\n$/],
   [
@@ -147,7 +158,6 @@ const wrongCalls: readonly [title: string, argv: string[], sentence: RegExp][] =
     ['check', join(root, 'package.json')],
     /package\.json is a file; give the directory/,
   ],
-  ['no path', ['check'], /give one directory/],
   ['two paths', ['check', 'a', 'b'], /give one directory/],
   [
     'an unknown format',

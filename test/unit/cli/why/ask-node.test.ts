@@ -80,6 +80,16 @@ test('a node without the knowledge says so', async () => {
   expect([exit, err]).toEqual([1, expect.stringContaining('is before the journal')])
 })
 
+test('a node that has no such name is not said to lack anything else', async () => {
+  const body = { error: 'there is no such name' }
+  const standIn = await startStandIn(() => ({ status: 404, body }))
+  const { exit, err } = await why('--at', at, '--url', standIn.url)
+  expect([exit, err]).toEqual([
+    1,
+    `gslbd why: ${standIn.url}/api/v1/why: 404 there is no such name\n`,
+  ])
+})
+
 test('another node is asked at its own API', async () => {
   const { exit, err } = await why('--at', at, '--url', url, '--node', 'fra2')
   expect(exit).toBe(1)

@@ -21,7 +21,7 @@ const files = {
     '    - { name: "@", type: MX, values: [10 mail.example.net.] }\n',
   'tenants/default/pools/near.yaml':
     `${top('Pool', 'near')}spec:\n  members:\n    - { ipAddress: 192.0.2.1, port: 443 }\n` +
-    '    - { hostname: lb.example.net., port: 443 }\n',
+    '    - { hostname: lb.example.net., port: 443 }\n    - { from: k8s/web, port: 443 }\n',
   'tenants/default/pools/cdn.yaml':
     `${top('Pool', 'cdn')}spec:\n  answer: cname\n` +
     '  members: [{ hostname: cdn.example.net., port: 443 }]\n',
@@ -46,8 +46,8 @@ test('a zone is the same from files and from a bundle, with what its members are
   const lines = fromBundle.out.trimEnd().replaceAll('\t', ' ').split('\n')
   expect(lines).toEqual([
     '; img.example.com. is balanced (sticky) among one member; here are all that are enabled',
-    '; www.example.com. is balanced (round-robin) among 2 members; here are all that are ' +
-      'enabled, without the host names lb.example.net.',
+    '; www.example.com. is balanced (round-robin) among 3 members; here are all that are ' +
+      'enabled, without the host name lb.example.net. and what from:k8s/web finds',
     '$ORIGIN example.com.',
     '@ 120 IN SOA ns1.example.com. hostmaster.example.com. 1 14400 3600 604800 30',
     '@ 86400 IN NS ns1.example.com.',
