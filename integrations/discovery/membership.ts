@@ -76,7 +76,10 @@ export class Membership {
       this.#compare(nowMs, found)
     }
     let missing = 0
-    for (const [address, { missingSinceMs, isHeld }] of this.#members) {
+    for (const [address, member] of this.#members) {
+      // After a clock was set back: otherwise it would stay until that time comes again.
+      member.missingSinceMs = Math.min(member.missingSinceMs, nowMs)
+      const { missingSinceMs, isHeld } = member
       if (isHeld) missing++
       else if (missingSinceMs > 0 && nowMs - missingSinceMs >= this.#rules.removeAfterMs) {
         this.#members.delete(address)

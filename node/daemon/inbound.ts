@@ -19,7 +19,7 @@ export const followZones = (
   const inbound = new InboundZones({
     ...{ config: gitops.config, write: gitops.write },
     findKey: (name) => dynamicDns.find(name),
-    contacts: createZoneContacts(contactsPath, log, systemAfter),
+    contacts: createZoneContacts(contactsPath, { log, after: systemAfter, clock: systemClock }),
     shared: have.shared.zoneContacts,
     ...{ clock: systemClock, after: systemAfter, log },
     random: new Random(randomInt(0x1_0000_0000)),

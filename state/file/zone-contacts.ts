@@ -1,6 +1,7 @@
 // When primary servers of zones from elsewhere were heard last, in one file of the data directory:
 // a restart does not put off that a zone expires.
 import { readFileSync, statSync } from 'node:fs'
+import type { Clock } from '#lib/clock.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
@@ -13,6 +14,8 @@ const zoneContactLimits = Object.freeze({
   writeEveryMs: 60_000,
   /** Zones that are heard for the first time within this time share one write. */
   firstWriteMs: 1_000,
+  /** A clock that was so far ahead is told of. */
+  aheadMs: 60_000,
 })
 
 export interface ZoneContacts {
@@ -24,8 +27,12 @@ export interface ZoneContacts {
 }
 
 /** A file that is missing, damaged or not readable is none. */
-export function createZoneContacts(path: string, log: Log, after: After): ZoneContacts {
+export function createZoneContacts(
+  path: string,
+  { log, after, clock }: { log: Log; after: After; clock: Pick<Clock, 'nowMs'> },
+): ZoneContacts {
   const known = read(path, log)
+  warnOfFuture(known, path, log, clock.nowMs())
   let writtenAtMs = 0
   let isWritten = true
   let callOff: (() => void) | undefined
@@ -57,6 +64,23 @@ export function createZoneContacts(path: string, log: Log, after: After): ZoneCo
     flush,
   }
 }
+
+/** Such a contact counts as one of now, so that each restart puts the end of the zone off. */
+function warnOfFuture(
+  known: ReadonlyMap<string, number>,
+  file: string,
+  log: Log,
+  nowMs: number,
+): void {
+  const aheadMs = known.values().reduce((most, atMs) => Math.max(most, atMs - nowMs), 0)
+  if (aheadMs < zoneContactLimits.aheadMs) return
+  const zones = known.values().reduce((sum, atMs) => sum + (atMs > nowMs ? 1 : 0), 0)
+  log.warn({ file, zones, aheadMs }, inFuture)
+}
+
+const inFuture =
+  'primary servers were heard in the future, which counts as now: set the clock of this node; if ' +
+  'it is right, it was ahead before, and the next contact with each of them mends this'
 
 function read(path: string, log: Log): Map<string, number> {
   const known = new Map<string, number>()

@@ -96,7 +96,27 @@ interface Machine {
   }
 }
 
-/** Host files that reach the disk on fsync, unlike those of the package. */
+/** The one import used of those that Emscripten gives the machine. */
+interface Imports {
+  readonly env: { _setitimer_js: (which: number, delayMs: number) => number }
+}
+type Instantiate = (imports: Imports, done: unknown) => object
+
+/** A longer delay fires at once (`setTimeout` of Node). */
+const timerMsMax = 2 ** 31 - 1
+
+/**
+ * PostgreSQL takes its timers from the wall clock: after that was set back by a month they would
+ * fire at once, and again and again.
+ */
+function boundTimers(imports: Imports): Imports {
+  const { env } = imports
+  const { _setitimer_js: set } = env
+  env._setitimer_js = (which, delayMs) => set(which, Math.min(delayMs, timerMsMax))
+  return imports
+}
+
+/** Host files that reach the disk on fsync, unlike those of the package; and bounded timers. */
 class FlushingFiles extends NodeFS {
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(...args)
@@ -108,6 +128,8 @@ class FlushingFiles extends NodeFS {
       }
     }
     const preRun = [...(emscriptenOpts.preRun ?? []), flush]
-    return { emscriptenOpts: { ...emscriptenOpts, preRun } }
+    const { instantiateWasm: instantiate } = emscriptenOpts as { instantiateWasm: Instantiate }
+    const instantiateWasm: Instantiate = (imports, done) => instantiate(boundTimers(imports), done)
+    return { emscriptenOpts: { ...emscriptenOpts, preRun, instantiateWasm } }
   }
 }

@@ -147,6 +147,32 @@ test('the embedded database flushes, keeps and guards what it acknowledged', asy
   })
 })
 
+test('a clock that is set back by years makes no timer that fires at once', async () => {
+  const dataDir = tempDir('clock-back')
+  await placeDatabase(dataDir)
+  const database = await openPglite(join(dataDir, 'database'))
+  const timers: { readonly fn: () => void; readonly delayMs: number }[] = []
+  const { setTimeout: set } = globalThis
+  const { now } = Date
+  onTestFinished(async () => {
+    Object.assign(globalThis, { setTimeout: set })
+    Date.now = now
+    await database.close()
+  })
+  const noted = (fn: () => void, delayMs = 0): unknown => {
+    timers.push({ fn, delayMs })
+    return set(fn, Math.min(delayMs, 60_000))
+  }
+  Object.assign(globalThis, { setTimeout: noted })
+  await database.exec('create table t (a int); insert into t values (1)')
+  // PostgreSQL looks at its statistics some seconds after a transaction.
+  const look = timers.findLast(({ delayMs }) => delayMs >= 1_000)
+  Date.now = () => now() - 1e11
+  look?.fn()
+  expect(timers.at(-1)).not.toBe(look)
+  expect(timers.at(-1)?.delayMs).toBe(2 ** 31 - 1)
+})
+
 /** How often a file is flushed from now on, to the end of the test. */
 function countFlushes(): () => number {
   const real = fs.fsyncSync

@@ -48,6 +48,15 @@ test('a member that flaps stays, and one that is missing for long enough goes', 
   expect([...members.members.keys()]).toEqual(['192.0.2.1', '192.0.2.2'])
 })
 
+test('a member that is missing goes in time, also when the clock is set back by years', () => {
+  const members = new Membership(rules, addresses(3))
+  members.take(1e11 + 1_000, addresses(2))
+  members.take(5_000)
+  expect(members.nextMs).toBe(15_000)
+  members.take(15_000)
+  expect(members.members.size).toBe(2)
+})
+
 test('as many others in the place of all are no loss', () => {
   const members = new Membership(rules, addresses(4))
   members.take(1_000, addresses(4, 101))
