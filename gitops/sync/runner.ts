@@ -54,9 +54,7 @@ export class Runner {
   poke(): void {
     if (this.#isStopped) return
     this.#isPoked = true
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined
-    })
+    this.#running ??= this.#run()
   }
 
   /** Resolves when the look under way has ended. */
@@ -73,6 +71,8 @@ export class Runner {
       const outcome = await this.#parts.look()
       this.#failures = outcome === 'failed' ? this.#failures + 1 : 0
     }
+    // At once: a poke between here and a reaction to the promise would wake nobody.
+    this.#running = undefined
     if (!this.#isStopped) this.#schedule()
   }
 
