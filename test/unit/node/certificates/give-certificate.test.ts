@@ -1,7 +1,7 @@
 // What a control node gives of its certificate to which node, and when.
 import { expect, test } from 'vitest'
 import { newQuestionKey, openEnvelope } from '#fleet/keys/envelope.ts'
-import { emptyState, printState } from '#integrations/acme/acme-state.ts'
+import { emptyState, printState, withCertificate } from '#integrations/acme/acme-state.ts'
 import type { AcmeState, IssuedCertificate } from '#integrations/acme/acme-state.ts'
 import {
   behindOf,
@@ -258,4 +258,16 @@ test('a node gets the certificates that it uses, and a first one at once', () =>
   expect(chains(['', 'inner'])).toEqual(['newer', 'inner'])
   expect(given(['inner'], 7)).toBeDefined()
   expect(given([''], before)).toBeUndefined()
+})
+
+test('a node that keeps a certificate which a new database does not have yet is not named', () => {
+  const node = {
+    report: reportOf('far-1', { certificate: before, acme: ['', 'shop'] }),
+    ...{ isCounted: true, isMissing: false, ageMs: 0, clockOffsetMs: 0, sharesName: false },
+  }
+  const late = new FakeTime(began + rollOutLimits.spreadMs + rollOutLimits.patienceMs).clock
+  const behind = (state: AcmeState) => behindOf({ state }, { all: () => [node] }, late)
+  expect(behind({ ...emptyState, certificate: newer })).toEqual([])
+  const ordered = withCertificate({ ...emptyState, certificate: newer }, 'shop', newer)
+  expect(behind(ordered)).toEqual(['far-1'])
 })
