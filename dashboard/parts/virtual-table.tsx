@@ -15,7 +15,7 @@ interface TableProps<T> {
   readonly name: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
-  readonly keyOf: (row: T) => string
+  readonly keyOf: (row: T, index: number) => string
   /** Where a row leads, as a path. */
   readonly leadsTo?: (row: T) => string
   /** The last rows are in view, or will be soon. */
@@ -69,7 +69,7 @@ export function Table<T>({ name, columns, rows, keyOf, leadsTo, onEnd }: TablePr
           {first > 0 && <tr aria-hidden="true" style={gap(first)} />}
           {rows.slice(first, last).map((row, i) => (
             <Row
-              key={keyOf(row)}
+              key={keyOf(row, first + i)}
               {...{ row, columns, position: first + i + 2 }}
               {...(leadsTo === undefined ? {} : { path: leadsTo(row) })}
             />

@@ -103,7 +103,8 @@ export function SimulatedMembers({ service }: { service: Routed }) {
   return (
     <Table
       {...{ name: 'Members of the pool', columns, rows: service.members }}
-      keyOf={({ ipAddress, name }) => `${ipAddress} ${name}`}
+      // Two members may have one address and no name.
+      keyOf={(_, index) => String(index)}
     />
   )
 }
