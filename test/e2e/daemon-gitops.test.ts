@@ -210,6 +210,8 @@ describe('trust', () => {
     expect(await answer()).toBe('192.0.2.5')
     writeFileSync(path, `${old}\n`)
     await activeIs(commit)
+    // The status follows the answers: what comes next must not take the old one for its own.
+    await waitUntil('health', async () => (await daemon.health()) === 'ok')
     good = commit
   })
 
