@@ -15,7 +15,7 @@ import {
   variable,
 } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
-import { checkNodeKey, holding } from '#cli/files/data-dir.ts'
+import { checkNodeKey, checkOwner, holding } from '#cli/files/data-dir.ts'
 import { withLoneState } from '#node/stores/stopped-state.ts'
 import { askNodes, isSeq, leapSince } from '#node/stores/next-seq.ts'
 import { continueAbove, restoreNode, rowTeller } from '#node/stores/restore-node.ts'
@@ -101,6 +101,7 @@ async function restoreFile(
   options: Options,
   io: Io,
 ): Promise<readonly string[]> {
+  checkOwner(settings.dataDir, Exit.Usage)
   io.progress?.(`reading ${path}`)
   // Checked before a data directory is made for it.
   const backup = needed(await checkBackup(path))

@@ -1,8 +1,12 @@
 // The table of kinds of channels: what a row says reaches the API, its secrets and the page.
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { channelKinds } from '#alerts/channel-kinds.ts'
+import { conditions } from '#alerts/conditions.ts'
 import { AlertChannel, NewAlertChannel } from '#api/alerts/channel.ts'
 import { expectTable, tableOf } from '#test/support/page-table.ts'
+
+const page = new URL('../../../docs/operations/alerts.md', import.meta.url)
 
 interface Settings {
   readonly properties: Readonly<Record<string, { readonly description: string }>>
@@ -64,3 +68,11 @@ test('the page has a row for each kind', () => {
   const head = ['kind', 'sends', 'needs', 'may have']
   expectTable('docs/operations/alerts.md', tableOf(head, rows))
 })
+
+test.each(conditions.map(({ name, severity, audience }) => [name, severity, audience]))(
+  'the page has a row for the condition %s',
+  (name, severity, audience) => {
+    const cells = [`\`${name}\``, severity, audience].map((text) => `${text} +\\|`).join(' ')
+    expect(readFileSync(page, 'utf8')).toMatch(new RegExp(`^\\| ${cells}`, 'm'))
+  },
+)
