@@ -1,5 +1,4 @@
 // Runs each job on its period: never twice at once, and on after a failure.
-import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
 import type { Job, JobContext } from './table.ts'
@@ -25,7 +24,6 @@ export const systemTimers: Timers = {
 interface JobRunnerParts {
   readonly jobs: readonly Job[]
   readonly context: JobContext
-  readonly clock: Clock
   readonly timers: Timers
   readonly random: Random
   readonly log: Log
@@ -91,13 +89,13 @@ class JobLoop {
   /** The next run is scheduled after this one has ended, so two never overlap. */
   async #runOnce(): Promise<void> {
     const { name, periodMs, run } = this.#job
-    const { clock, context, log, timers } = this.#parts
+    const { context, log, timers } = this.#parts
     // Otherwise a job that hangs would be silent: its next run never comes.
     const watch = timers.after(periodMs, () => {
       log.warn({ job: name, periodMs }, 'a job runs longer than its period')
     })
     try {
-      await run(context, clock.nowMs())
+      await run(context)
     } catch (error) {
       log.error({ job: name, err: error }, 'a job failed; it runs again after its period')
     } finally {

@@ -1,115 +1,85 @@
-// Lists the periodic jobs: function and period.
+// Lists the periodic jobs: what each does, and its period.
 
-/** Functions for jobs, from the composition. */
-export interface JobContext {
-  /** Logs an expired channel record, or its renewal. */
-  readonly checkRecordExpiry: (nowMs: number) => void
-  /** Writes again what the disk has refused. */
-  readonly retryDisk: () => void
-  /** Removes stored bundles that are neither active nor previous. */
-  readonly collectOldBundles: () => Promise<void>
-  /** Returns free pages of the C library to the system. */
-  readonly trimMemory: () => void
-  /** Starts packing the repository when many objects are loose, without waiting for the end. */
-  readonly packRepository: () => Promise<void>
+/** From the end of a run to the start of the next, within `jitterRatio`. */
+const periodsMs = {
   /** Samples the load of each responder since the last call. */
-  readonly sampleThreadLoad: () => void
-  /** Checks the licence: its end, a token applied on another node, a revocation. */
-  readonly refreshLicence: () => Promise<void>
-  /** Drops old measurements of browsers. */
-  readonly forgetOldMeasurements: () => void
-  /** Adds to the store what tenants have used since the last time. */
-  readonly flushUsage: () => Promise<void>
-  /** Stores which names and members were used since the last time. */
-  readonly flushUse: () => Promise<void>
-  /** Writes a backup, when the last one is old enough. */
-  readonly backUp: () => Promise<void>
-  /** Checks whether a database on another server is up. */
-  readonly lookAtDatabase: () => Promise<void>
-  /** Adds to the store the hits of response rules and redirects since the last time. */
-  readonly flushResponseHits: () => Promise<void>
-  /** Checks whether other nodes have written TSIG keys or TXT records. */
-  readonly lookAtDynamicDns: () => Promise<void>
-  /** Looks whether other nodes have changed keys of zones, and whether it is time to roll some. */
-  readonly lookAtZoneKeys: () => Promise<void>
-  /** Gets a certificate where it is time, without waiting for it. */
-  readonly lookAtCertificates: () => Promise<void>
-  /** Goes on with what reaches nodes in waves. */
-  readonly lookAtDelivery: () => Promise<void>
-  /** Announces the state of this node. */
-  readonly announceNode: () => void
-  /** Merges what other control nodes know of pulling nodes. */
-  readonly lookAtFleet: () => Promise<void>
-  /** Copies this node's journal to the database, and removes old records there. */
-  readonly copyJournals: () => Promise<void>
-  /** Announces the active commit of this node. */
-  readonly announceCommit: () => void
-  /** Stores activations and held commits of this node. */
-  readonly recordCommits: () => Promise<void>
-  /** Starts pushes of zones that are due. */
-  readonly pushZones: () => Promise<void>
-  /** Reconciles the servers with redirects that are due. */
-  readonly reconcileRedirects: () => void
-  /** Reports findings; on the leading node opens, ends and sends alerts. */
-  readonly lookAtAlerts: () => Promise<void>
-  /** Checks delegated domains that are due. */
-  readonly verifyDomains: () => Promise<void>
-  /** Trims the copy of the audit log. */
-  readonly pruneAudit: () => Promise<void>
-}
-
-/** From the end of a run to the start of the next, within `jitterRatio`; every job has one. */
-const periodsMs: Readonly<Record<keyof JobContext, number>> = {
   sampleThreadLoad: 5_000,
+  /** Checks whether a database on another server is up. */
   lookAtDatabase: 5_000,
-  // Every node has it within five seconds, jitter included.
+  /**
+   * Checks whether other nodes have written TSIG keys or TXT records: every node has them within
+   * five seconds, jitter included.
+   */
   lookAtDynamicDns: 4_000,
+  /** Looks whether other nodes have changed keys of zones, and whether it is time to roll some. */
   lookAtZoneKeys: 10_000,
+  /** Gets a certificate where it is time, without waiting for it. */
   lookAtCertificates: 10_000,
-  // Within five seconds, jitter included.
+  /** Adds hits of response rules and redirects to the store, within five seconds as above. */
   flushResponseHits: 4_000,
-  // Waves are held for seconds.
+  /** Goes on with what reaches nodes in waves, which are held for seconds. */
   lookAtDelivery: 1_000,
+  /** Announces the state of this node. */
   announceNode: 5_000,
-  // The states of many nodes are megabytes.
+  /** Merges what other control nodes know of pulling nodes: for many nodes that is megabytes. */
   lookAtFleet: 15_000,
+  /** Copies this node's journal to the database, and removes old records there. */
   copyJournals: 10_000,
+  /** Announces the active commit of this node. */
   announceCommit: 5_000,
+  /** Stores activations and held commits of this node. */
   recordCommits: 5_000,
-  // Each server has an interval of its own, of a second at least.
+  /** Reconciles the servers with redirects that are due: each has an interval of its own. */
   reconcileRedirects: 1_000,
-  // Each target has an interval of its own; commits are pushed within this one.
+  /** Starts pushes of zones that are due; commits are pushed within this period. */
   pushZones: 5_000,
+  /** Reports findings; on the leading node opens, ends and sends alerts. */
   lookAtAlerts: 5_000,
+  /** Writes again what the disk has refused. */
   retryDisk: 5_000,
+  /** Drops old measurements of browsers. */
   forgetOldMeasurements: 10_000,
-  // Other jobs allocate and free some 10 MiB. A run takes a millisecond.
+  /**
+   * Returns free pages of the C library to the system: other jobs allocate and free some 10 MiB. A
+   * run takes a millisecond.
+   */
   trimMemory: 15_000,
-  // A look takes no longer.
+  /** Checks delegated domains that are due. A look takes no longer. */
   verifyDomains: 30_000,
+  /** Checks the licence: its end, a token applied on another node, a revocation. */
   refreshLicence: 30_000,
+  /** Logs an expired channel record, or its renewal. */
   checkRecordExpiry: 60_000,
+  /** Adds to the store what tenants have used since the last time. */
   flushUsage: 60_000,
-  // A crash loses as much, and days are what count.
+  /** Stores which names and members were used: a crash loses as much, and days are what count. */
   flushUse: 300_000,
-  // A backup may be late by this much.
+  /** Writes a backup, when the last one is old enough: it may be late by this much. */
   backUp: 5_000,
+  /** Starts packing the repository when many objects are loose, without waiting for the end. */
   packRepository: 60_000,
+  /** Trims the copy of the audit log. */
   pruneAudit: 3_600_000,
+  /** Removes stored bundles that are neither active nor previous. */
   collectOldBundles: 3_600_000,
-}
+} as const
+
+type JobKey = keyof typeof periodsMs
+
+/** The functions of the jobs, from the composition. */
+export type JobContext = Readonly<Record<JobKey, () => void | Promise<void>>>
 
 export interface Job {
   /** That of its function, with hyphens: `flush-usage`. */
   readonly name: string
   readonly periodMs: number
-  readonly run: (context: JobContext, nowMs: number) => void | Promise<void>
+  readonly run: (context: JobContext) => void | Promise<void>
 }
 
-/** All jobs. Adding one means a function in the context, and its period. */
+/** All jobs. Adding one means a row above, and a function in the context. */
 export const jobs: readonly Job[] = Object.freeze(
   Object.entries(periodsMs).map(([key, periodMs]): Job => {
     const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    return { name, periodMs, run: (context, nowMs) => context[key as keyof JobContext](nowMs) }
+    return { name, periodMs, run: (context) => context[key as JobKey]() }
   }),
 )

@@ -8,14 +8,7 @@ import { systemKey } from '#access/auth/policy.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
 import { apiLimits } from '#http/limits.ts'
 import type { NodeFacts } from '#ports/node-facts.ts'
-import type { DomainChecks } from '#ports/domain-checks.ts'
-import type { MemberHealthView } from '#ports/member-health.ts'
-import type { OperatorView } from '#ports/operator-view.ts'
-import type { OverlayView } from '#ports/overlay-view.ts'
-import type { ApiPorts } from '#ports/ports.ts'
 import type { ServerPorts } from '#api/server/app.ts'
-import type { RumView } from '#ports/rum-view.ts'
-import type { SendByChannel } from '#alerts/send-by-channel.ts'
 import { createApiServer } from '#api/server/server.ts'
 import { createExternalDnsServer } from '#external-dns/server.ts'
 import type { ExternalDnsServer } from '#external-dns/server.ts'
@@ -25,16 +18,12 @@ import type { ServerTls } from '#api/server/server-tls.ts'
 import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
 import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
-import type { ConfigHistory } from '#config/history.ts'
-import type { ConfigView } from '#config/view.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
-import type { DynamicDnsAdmin } from '#state/ports/dynamic-dns.ts'
 import { checkPolicyOfNode } from '#settings/check-policy.ts'
-import type { RequestCounts } from '#http/request-counts.ts'
 import type { Io } from '#system/process/command.ts'
 import type { ProcessLog } from '#process/log.ts'
 import { createNodeAudit } from './audit.ts'
@@ -55,42 +44,24 @@ import { SetupWatch } from './setup-watch.ts'
 import type { OidcSection } from '#settings/sections/oidc.ts'
 import type { Settings } from '#settings/settings.ts'
 
+type PassedPort =
+  | ('view' | 'config' | 'history' | 'syncNow' | 'memberHealth' | 'overlays' | 'rum' | 'discovery')
+  | ('dynamicDns' | 'hiddenBy' | 'hasTextsOfOthers' | 'acmeDns' | 'domains' | 'zoneKeys')
+  | ('cluster' | 'anycast' | 'zoneTransfers' | 'zonePushes' | 'nodeSettings' | 'certificates')
+  | ('bundles' | 'deliveries' | 'testAlert' | 'requestCounts' | 'requestTimes')
+
 export interface NodeApiParts {
   readonly settings: Settings
   readonly log: ProcessLog
-  readonly view: OperatorView
-  readonly config: ConfigView
+  /** What routes get as it is. */
+  readonly passed: Pick<ServerPorts, PassedPort>
   readonly planner: LivePlanner
   readonly configWriter: JudgingWriter
-  readonly history: ConfigHistory
-  readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState
   readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits' | 'commits'>
-  readonly requestCounts: RequestCounts
-  readonly requestTimes: ServerPorts['requestTimes']
-  readonly useGaps: ApiPorts['objectUse']['gaps']
-  readonly dynamicDns: DynamicDnsAdmin
-  readonly hiddenBy: ApiPorts['hiddenBy']
-  readonly hasTextsOfOthers: ApiPorts['hasTextsOfOthers']
-  readonly testAlert: SendByChannel
-  readonly domains: DomainChecks
-  readonly overlays: OverlayView
-  readonly rum: RumView
-  readonly cluster: ApiPorts['cluster']
-  readonly anycast: ApiPorts['anycast']
-  readonly discovery: ApiPorts['discovery']
-  readonly zoneTransfers: ApiPorts['zoneTransfers']
-  readonly zonePushes: ApiPorts['zonePushes']
-  readonly nodeSettings: ApiPorts['nodeSettings']
-  /** Bundles for nodes that pull. */
-  readonly bundles: ApiPorts['bundles']
-  readonly zoneKeys: ApiPorts['zoneKeys']
-  readonly certificates: ApiPorts['certificates']
-  readonly acmeDns: ApiPorts['acmeDns']
+  readonly useGaps: ServerPorts['objectUse']['gaps']
   /** null: it speaks plain HTTP. */
   readonly tls: ServerTls | null
-  readonly deliveries: ApiPorts['deliveries']
-  readonly syncNow: ApiPorts['syncNow']
   readonly simulator: LiveSimulator
   readonly past: PastAnswers
   readonly clientRegions: NodeFacts['clientRegions']
@@ -133,7 +104,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (weakness !== undefined) log.warn({}, weakness)
   const fault = faultOfDashboard(settings, secrets.value)
   if (fault !== undefined) return err(fault)
-  const { onRate, onAgents, health, config, records } = parts
+  const { onRate, onAgents, health, records } = parts
   const { state } = records
   const audit = auditOf(parts, secrets.value)
   if (!audit.ok) return audit
@@ -141,7 +112,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     settings: settings.license,
     env,
     state,
-    config,
+    config: parts.passed.config,
     health,
     clock: systemClock,
     ...{ log, onRate, onAgents },
@@ -212,15 +183,14 @@ function portsOf(
   audit: ServerPorts['audit'],
   setupCode: string,
 ): Omit<ServerPorts, 'licence' | 'licenceAdmin'> {
-  const { settings, log, view, config, configWriter, history } = parts
-  const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
-  const { healthSignals } = parts.shared
+  const { settings, log, passed, configWriter, records, simulator } = parts
+  const { config, memberHealth, overlays } = passed
   const { users, roles, tenantKeys, usage, objectUses, alerts } = records.state.atOnce
-  const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
+  const { sessions, loginAttempts, nonces, webSocketTokens, healthSignals } = parts.shared
   const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
   return {
-    view,
-    ...{ config, configWriter, history, commitFates: records.commits },
+    ...passed,
+    ...{ configWriter, commitFates: records.commits },
     auth: {
       systemKey: keyOf(apiKey),
       bundleToken: keyOf(bundleToken),
@@ -245,28 +215,15 @@ function portsOf(
     tenantKeys,
     ...{ audit, auditCopy: records.state.atOnce.audit },
     checkPolicy: checkPolicyOfNode(settings.health),
-    memberHealth,
-    healthSignals,
-    dynamicDns,
-    ...{ hiddenBy: parts.hiddenBy, hasTextsOfOthers: parts.hasTextsOfOthers },
-    alerts,
-    testAlert: parts.testAlert,
-    domains,
+    ...{ healthSignals, alerts, usage },
     ...bucketsOf(systemClock),
-    overlays,
-    rum,
-    ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
     simulator: {
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
     },
-    ...{ past: parts.past, zoneKeys: parts.zoneKeys, acmeDns: parts.acmeDns },
-    ...{ planner: parts.planner, plansUnderWay: new OnePerTenant(), zonePushes: parts.zonePushes },
-    ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
-    ...{ discovery: parts.discovery, usage, requestCounts: parts.requestCounts },
+    ...{ past: parts.past, planner: parts.planner, plansUnderWay: new OnePerTenant() },
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
-    ...{ responseHits: records.responseHits, zoneTransfers: parts.zoneTransfers },
-    ...{ homePath: referencePath, certificates: parts.certificates },
-    ...{ countCall: records.countCall, requestTimes: parts.requestTimes },
+    ...{ responseHits: records.responseHits, countCall: records.countCall },
+    homePath: referencePath,
     ...createNodeFeed({
       ...{ config, memberHealth, overlays, apiKey, secretKey, webSocketTokens, log },
       clientsMax: settings.api.maxWebSocketClients,

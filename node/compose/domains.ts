@@ -5,7 +5,6 @@ import type { DomainChecks } from '#ports/domain-checks.ts'
 import { domainKey, nameserversOf } from '#config/delegation.ts'
 import { delegatedName } from '#config/record-rights.ts'
 import type { ConfigView } from '#config/view.ts'
-import { checkName } from '#compiler/values/names.ts'
 import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import { DomainVerifier } from '#jobs/domain-verifier.ts'
 import { Parents } from '#jobs/domain-parents.ts'
@@ -23,6 +22,7 @@ import type { ParentView } from '#dns/dnssec/rollover.ts'
 import { domainSilences } from '#state/ports/domains.ts'
 import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import type { KeptView } from '#server/signing/stored-looks.ts'
+import { signedZonesOf } from '#node/signing/signed-zones.ts'
 import type { Settings } from '#settings/settings.ts'
 
 interface NodeDomainsParts {
@@ -66,14 +66,6 @@ function dsWanted(ds: ReturnType<NodeDomainsParts['dsOf']>): readonly string[] |
   return ds.length === 0 ? null : ds
 }
 
-function signedZones(config: NodeDomainsParts['config']): ReadonlySet<string> {
-  const [settings] = config.snapshot().list('Settings')
-  const names = (settings?.object.spec.zones ?? [])
-    .filter(({ dnssec }) => dnssec?.enabled === true)
-    .map(({ name }) => checkName(name, false).key)
-  return new Set(names.filter((name) => name !== undefined))
-}
-
 export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
   const { settings, store, config, clock, log, hints = rootHints, port = dnsPort } = parts
   const { resolvers, allowLocalTargets: allowLocal } = settings.dns
@@ -105,7 +97,10 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     random: new Random(randomInt(0x1_0000_0000)),
   })
   const parents = new Parents({
-    ...{ before: parts.parentsBefore, signed: () => signedZones(config) },
+    ...{
+      before: parts.parentsBefore,
+      signed: () => new Set(signedZonesOf(config).map(({ name }) => name)),
+    },
     ...{ store, dsOf: parts.dsOf, rolled: parts.rolled, onParents: parts.onParents },
     zoneOf: (domain) => (config.isReady() ? delegatedName(config.snapshot(), domain) : domain),
   })

@@ -5,7 +5,6 @@ import { assert } from '#lib/assert.ts'
 import { readSecrets } from '#process/data/secrets.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
-import type { JobContext } from '#jobs/table.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
@@ -30,7 +29,7 @@ interface NodeDynamicDnsParts {
 
 export interface NodeDynamicDns {
   readonly dynamicDns: DynamicDns
-  readonly look: JobContext['lookAtDynamicDns']
+  readonly look: () => Promise<void>
   /** Looks at the database now, and again when another node announces a change. */
   readonly follow: () => void
   readonly stop: () => Promise<void>

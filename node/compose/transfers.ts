@@ -4,9 +4,15 @@ import { formatAddress, parseAddress } from '#dns/address.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { isSigned } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { watchMissingGeo } from '#server/node/missing-geo.ts'
+import type { DnsNode } from '#server/node/node.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import { networksOf } from '#routing/tables/network-list.ts'
+import { Notifier } from '#zones/notify/notifier.ts'
 import type { NotifyTarget } from '#zones/notify/notifier.ts'
 import { historyLimits } from '#zones/transfer/limits.ts'
 import { setsBindRefuses } from '#zones/transfer/sets-bind-refuses.ts'
@@ -29,9 +35,43 @@ export function transfersOf({ axfr }: Dns): TransferSettings {
   }
 }
 
+/**
+ * Tells secondaries and the log what each bundle changes.
+ *
+ * @param find the TSIG key of a name; undefined: there is none
+ */
+export function announceBundles(
+  { dns, roles }: Pick<Settings, 'dns' | 'roles'>,
+  node: Pick<DnsNode, 'bundle' | 'live' | 'onServed'>,
+  find: (name: Uint8Array) => TsigKey | undefined,
+  log: Log,
+): Notifier {
+  const keyName = notifyKeyOf(dns)
+  const { catalog, enabled } = transfersOf(dns)
+  const answersDns = roles.includes('dns')
+  const notifier = new Notifier({
+    targets: answersDns && enabled ? notifyTargetsOf(dns) : [],
+    source: notifySourceOf(dns),
+    keyName: dns.axfr.notifyKey,
+    zones: () => notifiedZones(node.bundle(), catalog),
+    key: () => keyName && find(keyName),
+    nowMs: systemClock.nowMs,
+    after: systemAfter,
+    log,
+  })
+  const watch = watchZones(dns, log)
+  const watchGeo = answersDns ? watchMissingGeo(node, log) : () => undefined
+  node.onServed(() => {
+    watch(node.bundle())
+    watchGeo()
+    notifier.changed()
+  })
+  return notifier
+}
+
 const dnsPort = 53
 
-export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
+function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
   return notify.flatMap((text) => {
     const [, v6, v4, port] = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(text) ?? []
     const address = parseAddress(v6 ?? v4 ?? text)
@@ -41,7 +81,7 @@ export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
 }
 
 /** The source address of NOTIFY: the one listened on; with a wildcard the kernel chooses. */
-export function notifySourceOf({ listenAddr }: Dns): string {
+function notifySourceOf({ listenAddr }: Dns): string {
   return listenAddr === '0.0.0.0' || listenAddr === '::' ? '' : listenAddr
 }
 
@@ -66,7 +106,7 @@ export function notifiedZones(
 }
 
 /** undefined: the setting is empty. */
-export function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefined {
+function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefined {
   return wireOf(notifyKey)[0]
 }
 
@@ -76,7 +116,7 @@ export function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefine
  *
  * @returns to be called with the active bundle whenever it changes
  */
-export function watchZones(
+function watchZones(
   dns: Dns,
   log: Pick<Log, 'info' | 'warn' | 'error'>,
 ): (bundle: Bundle | undefined) => void {

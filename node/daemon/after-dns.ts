@@ -12,24 +12,7 @@ import { followZones } from './inbound.ts'
 import { keepOverlays } from './overlays.ts'
 import { keepTelemetry } from './telemetry.ts'
 import type { Given, PartChain, Outcome } from '#node/parts/part.ts'
-import type {
-  HasCertificates,
-  HasDataDir,
-  HasDnsPort,
-  HasDynamicDns,
-  HasJournals,
-  HasKey,
-  HasKeyVault,
-  HasNode,
-  HasRecords,
-  HasCookies,
-  HasRedirects,
-  HasRegressions,
-  HasShared,
-  HasCluster,
-  HasDomains,
-  HasGit,
-} from '#node/parts/part-outputs.ts'
+import type { Has, NodeOutput } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
 import { pushZones } from './redirects.ts'
 import { listenForBackupRequests, lookAtDatabase } from './state.ts'
@@ -41,18 +24,12 @@ import { BehindNodes } from '#server/signing/behind-nodes.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 
-type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasJournals
+type OfState = 'dataDir' | 'key' | 'shared' | 'records' | 'journals' | 'keyVault' | 'certificates'
+type OfDynamicDns = 'dynamicDns' | 'lookAtDynamicDns' | 'followDynamicDns'
+type OfAnswers = NodeOutput | 'regressions' | 'redirects' | 'redirectPushes' | 'cookies' | 'dnsPort'
 
 /** The outputs of the parts before: the node answers DNS. */
-type Answering = Given &
-  OfState &
-  HasKeyVault &
-  HasCertificates &
-  HasRegressions &
-  HasRedirects &
-  HasCookies &
-  HasNode &
-  HasDnsPort
+type Answering = Given & Has<OfState | OfDynamicDns | OfAnswers>
 
 /** Adds the parts in their order; a stop runs in reverse. */
 export const following = (chain: PartChain<Answering>) =>
@@ -79,10 +56,13 @@ export const following = (chain: PartChain<Answering>) =>
     .with(runJobs)
     .with(announceAddresses)
 
-type OfDomains = Given & HasRecords & HasGit & HasNode & HasKeyVault & HasCluster
+type DomainsNeed = Has<
+  'records' | 'gitops' | 'signing' | 'store' | 'node' | 'keyVault' | 'inventory'
+>
+type DomainsGive = Has<'domains' | 'verifyDomains' | 'keyKeeper' | 'behindNodes'>
 
 /** Part: the checks of delegated domains, and what rolls keys by what they find. */
-const createDomains = (have: OfDomains): Outcome<HasDomains> => {
+const createDomains = (have: Given & DomainsNeed): Outcome<DomainsGive> => {
   const { settings, records, gitops, signing, store, node, log } = have
   const { vault } = have.keyVault
   const domains = createNodeDomains({

@@ -9,20 +9,12 @@ import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { channel } from './git.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasAlerts,
-  HasCertificates,
-  HasDataDir,
-  HasGit,
-  HasNode,
-  HasRecords,
-  HasRedirects,
-} from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 
-type OfState = HasDataDir & HasRecords & HasCertificates
-type Needs = Given & OfState & HasRedirects & HasNode & HasGit
+type OfState = 'dataDir' | 'records' | 'certificates' | 'redirectPushes'
+type Needs = Given & Has<OfState | 'node' | 'geo' | 'health' | 'discovery' | 'gitops'>
 
-export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
+export const keepAlerts = (have: Needs): Outcome<Has<'alerts'>> => {
   const { settings, env, log, node, gitops, geo, health, records, dataDir, later } = have
   // The licence belongs to a later part.
   const licence = () => later.licence

@@ -49,48 +49,25 @@ import { createApiTls } from '#node/certificates/api-tls.ts'
 import type { NodeApiTls } from '#node/certificates/api-tls.ts'
 import { behindOf, givingCertificate } from '#node/certificates/give-certificate.ts'
 import { createCertificatesView } from '#node/certificates/certificates-view.ts'
-import {
-  createZoneKeysAdmin,
-  listingZonesOf,
-  signedZonesOf,
-} from '#node/signing/zone-keys-admin.ts'
+import { dnssecZonesOf, signedZonesOf } from '#node/signing/signed-zones.ts'
+import { createZoneKeysAdmin } from '#node/signing/zone-keys-admin.ts'
 import { createZonePushView, pushSnapshots } from '#node/zone-push/zone-push-view.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasAlerts,
-  HasApi,
-  HasApiPort,
-  HasBundles,
-  HasCertificates,
-  HasCluster,
-  HasCommitNews,
-  HasDataDir,
-  HasDelivery,
-  HasDomains,
-  HasDynamicDns,
-  HasGit,
-  HasJournals,
-  HasKey,
-  HasKeyVault,
-  HasLicence,
-  HasNode,
-  HasRecords,
-  HasRedirects,
-  HasRegressions,
-  HasShared,
-  HasTelemetry,
-  HasZonePushes,
-  Later,
-} from '#node/parts/part-outputs.ts'
+import type { BundleOutput, Has, Later, NodeOutput } from '#node/parts/part-outputs.ts'
 
-type OfStores = HasRecords & HasDynamicDns & HasJournals & HasKeyVault & HasCertificates
-type OfState = HasDataDir & HasKey & HasShared & OfStores
-type OfAnswers = HasNode & HasRegressions & HasRedirects & HasTelemetry & HasGit & HasCommitNews
-type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery & HasZonePushes
-type Needs = Given & OfState & OfAnswers & OfFleet
+type OfState = 'dataDir' | 'key' | 'shared' | 'records' | 'dynamicDns' | 'journals' | 'certificates'
+type OfKeys = 'keyVault' | 'keyKeeper' | 'behindNodes' | 'signing' | 'domains'
+type OfNode =
+  Exclude<NodeOutput, 'store' | 'geoFeed' | 'rateLimit'> | 'redirects' | 'redirectPushes'
+type OfGit = 'gitops' | 'repacker' | 'commitToActiveSeconds' | 'commitNews' | 'telemetry'
+type OfFleet = 'cluster' | 'inventory' | 'drifted' | 'delivery' | 'zonePushes' | 'alerts'
+type Needs = Given & Has<OfState | OfKeys | OfNode | OfGit | OfFleet | 'regressions'>
+type ApiOutput = 'api' | 'operatorView' | 'sampleLoad' | 'busyRatio'
+type BundleOutputs = Has<BundleOutput>
+type Passed = NodeApiParts['passed']
 
 /** Created before it listens: its own stop takes back what fails from here on. */
-export const createApi = (have: Needs): Outcome<HasApi> => {
+export const createApi = (have: Needs): Outcome<Has<ApiOutput>> => {
   const load = new ThreadLoad(systemClock)
   const sampleLoad = (): void => load.sample(have.node.counters().map(({ threadId }) => threadId))
   const busyRatio = (): number =>
@@ -112,7 +89,7 @@ export const createApi = (have: Needs): Outcome<HasApi> => {
   const api = createNodeApi(parts)
   if (!api.ok) return api
   return ok({
-    gives: { api: api.value, operatorView: parts.view, ...both },
+    gives: { api: api.value, operatorView: parts.passed.view, ...both },
     stop: () => {
       looks.close()
       tls.value?.close()
@@ -121,7 +98,7 @@ export const createApi = (have: Needs): Outcome<HasApi> => {
   })
 }
 
-export const listen = async (have: Given & HasApi): Promise<Outcome<HasApiPort>> => {
+export const listen = async (have: Given & Has<'api'>): Promise<Outcome<Has<'apiPort'>>> => {
   const { api, before, settings } = have
   if (api === null) return ok({ gives: { apiPort: null } })
   const { listenAddr, port } = settings.api
@@ -144,9 +121,9 @@ async function listenToExternalDns(
   return listening.ok ? ok(null) : listening
 }
 
-type OfLicence = Given & HasRecords & HasNode & HasGit
+type OfLicence = Given & Has<'records' | 'health' | 'permit' | 'gitops'>
 
-export const lookAtLicence = (have: OfLicence & HasApi): Outcome<HasLicence> => {
+export const lookAtLicence = (have: OfLicence & Has<'api'>): Outcome<Has<'licence'>> => {
   const created = have.api === null ? licenceAlone(have) : ok(have.api.licence)
   if (!created.ok) return created
   const licence = created.value
@@ -177,13 +154,13 @@ const certificatesOf = ({ node }: Needs, tls: NodeApiTls | null) => [
   ...(tls?.status() ?? []),
 ]
 
-const acmeDnsOf = ({ settings, records, dynamicDns }: Needs): NodeApiParts['acmeDns'] =>
+const acmeDnsOf = ({ settings, records, dynamicDns }: Needs): Passed['acmeDns'] =>
   createAcmeDns({
     ...{ settings: settings.acmeDns, store: records.state.atOnce.acmeDns, dynamicDns },
     clock: systemClock,
   })
 
-const shownBy = ({ settings, certificates, later }: Needs): NodeApiParts['certificates'] =>
+const shownBy = ({ settings, certificates, later }: Needs): Passed['certificates'] =>
   createCertificatesView(settings, certificates?.vault ?? null, () => later.acme ?? undefined)
 
 const areChecksOff = ({ settings, health, node }: Needs): boolean =>
@@ -265,46 +242,42 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     licenceWarnings: () => api()?.licence.warnings() ?? [],
   })
   return {
-    ...{ settings, log, view, requestCounts, requestTimes: have.telemetry },
-    useGaps: () => useGaps(settings, node.meter.objects()?.isTooMuch ?? false),
-    config: gitops.config,
-    configWriter: judgingWriterOf(have),
-    syncNow: () => looks.ask(),
-    planner: livePlannerOf(have),
-    history: gitops.history,
-    memberHealth,
-    ...{ shared, records, bundles: bundlesOf(have), deliveries: deliveriesOf(have) },
-    ...{ dynamicDns, hiddenBy: (name, type) => hiddenIn(node.bundle(), name, type) },
-    hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
-    ...{ testAlert: alerts.send, zoneKeys: zoneKeysOf(have), tls, certificates: shownBy(have) },
-    acmeDns: acmeDnsOf(have),
-    overlays: {
-      trip: regressions.trip,
-      onRegression: regressions.onRegression,
-      baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
+    ...{ settings, log, shared, records, tls },
+    passed: {
+      ...{ view, requestCounts, requestTimes: have.telemetry, memberHealth, dynamicDns, domains },
+      ...{ config: gitops.config, history: gitops.history, syncNow: () => looks.ask() },
+      ...{ bundles: bundlesOf(have), deliveries: deliveriesOf(have), testAlert: alerts.send },
+      hiddenBy: (name, type) => hiddenIn(node.bundle(), name, type),
+      hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
+      ...{ zoneKeys: zoneKeysOf(have), certificates: shownBy(have), acmeDns: acmeDnsOf(have) },
+      overlays: {
+        trip: regressions.trip,
+        onRegression: regressions.onRegression,
+        baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
+      },
+      ...{ zonePushes: createZonePushView(have.zonePushes, systemClock), cluster: have.cluster },
+      anycast: { status: () => anycastOf(have.later) },
+      ...{ nodeSettings: settingsViewOf(have), discovery: have.discovery },
+      zoneTransfers: zoneTransfersOf(have.later),
+      rum: createNodeRum(rum, () => node.bundle()),
     },
+    useGaps: () => useGaps(settings, node.meter.objects()?.isTooMuch ?? false),
+    ...{ configWriter: judgingWriterOf(have), planner: livePlannerOf(have), past: pastOf(have) },
     simulator: simulatorOf(have, memberHealth),
-    ...{ past: pastOf(have), zonePushes: pushesOf(have) },
     clientRegions: () => have.clientRegions?.counts() ?? null,
-    ...{ domains, cluster: have.cluster, anycast: { status: () => anycastOf(have.later) } },
-    ...{ nodeSettings: settingsViewOf(have), discovery: have.discovery },
-    ...{ zoneTransfers: zoneTransfersOf(have.later), rum: createNodeRum(rum, () => node.bundle()) },
     ...{ env, onRate: permit, onAgents: gitops.permitAgents, health },
   }
 }
 
-const pushesOf = ({ zonePushes }: Needs): NodeApiParts['zonePushes'] =>
-  createZonePushView(zonePushes, systemClock)
-
 /** The announcement is the last part to start, and the first to stop. */
 const anycastOf = ({ anycast }: Later): NodeAnycastStatus | null => anycast?.status() ?? null
 
-const zoneTransfersOf = (later: Later): NodeApiParts['zoneTransfers'] => ({
+const zoneTransfersOf = (later: Later): Passed['zoneTransfers'] => ({
   list: () => later.inbound?.status() ?? [],
   accept: async (zone, reason) => await later.inbound?.accept(zone, reason),
 })
 
-function settingsViewOf(have: Needs): NodeApiParts['nodeSettings'] {
+function settingsViewOf(have: Needs): Passed['nodeSettings'] {
   return createSettingsView(
     () => have.settings,
     () => have.latestSettings,
@@ -313,7 +286,7 @@ function settingsViewOf(have: Needs): NodeApiParts['nodeSettings'] {
 
 function simulatorOf(
   { node, gitops, health, settings }: Needs,
-  memberHealth: NodeApiParts['memberHealth'],
+  memberHealth: Passed['memberHealth'],
 ): LiveSimulator {
   return new LiveSimulator({
     node: () => node.live(),
@@ -340,7 +313,7 @@ function pastOf(have: Needs): PastAnswers {
 }
 
 /** A later part provides the bundles, before the API listens. */
-function bundlesIn(later: Later): HasBundles {
+function bundlesIn(later: Later): BundleOutputs {
   const { bundleFeed, textsFeed, textsDigest, bundleFiles, bundleDeltas, packedBundles } = later
   assert(bundleFeed !== undefined && textsFeed !== undefined, 'bundles are given before a request')
   assert(bundleFiles !== undefined && bundleDeltas !== undefined, 'their files are there, too')
@@ -349,8 +322,8 @@ function bundlesIn(later: Later): HasBundles {
   return { bundleFeed, textsFeed, textsDigest, bundleFiles, bundleDeltas, packedBundles }
 }
 
-function bundlesOf(have: Needs): NodeApiParts['bundles'] {
-  const given = (): HasBundles => bundlesIn(have.later)
+function bundlesOf(have: Needs): Passed['bundles'] {
+  const given = (): BundleOutputs => bundlesIn(have.later)
   return {
     told: (report) => takeReport(have, report),
     heard: hearing(have),
@@ -376,15 +349,18 @@ function bundlesOf(have: Needs): NodeApiParts['bundles'] {
   }
 }
 
-const feedOf = ({ bundleFeed, textsFeed }: HasBundles, asked: string): BundleFeed =>
+const feedOf = ({ bundleFeed, textsFeed }: BundleOutputs, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
 
-function zoneKeysOf({ keyVault, keyKeeper, gitops }: Needs): NodeApiParts['zoneKeys'] {
+function zoneKeysOf({ keyVault, keyKeeper, gitops }: Needs): Passed['zoneKeys'] {
   return createZoneKeysAdmin({
     vault: keyVault.vault,
     keeper: () => keyKeeper,
-    signed: () => signedZonesOf(gitops.config),
-    isListed: (zone) => listingZonesOf(gitops.config).has(zone),
+    signed: () => signedZonesOf(gitops.config).map(({ name }) => name),
+    isListed: (zone) =>
+      dnssecZonesOf(gitops.config).some(
+        ({ name, dnssec }) => name === zone && dnssec.dnskeys !== undefined,
+      ),
     clock: systemClock,
   })
 }
@@ -410,7 +386,7 @@ function moveLimitsIn({ gitops }: Needs): MoveLimits {
 }
 
 /** Findings of an agent without Redis are passed to all nodes. */
-function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['heard'] {
+function hearing({ shared, settings, log }: Needs): Passed['bundles']['heard'] {
   const instance = randomBytes(8).toString('hex')
   return async (value) => {
     const words = readAgentReport(value, systemClock.nowMs(), settings.state.nodeName)
@@ -457,7 +433,7 @@ function logUnlistedNode(node: string, log: Given['log']): void {
   log.warn({ node }, `${what}; "gslbd node add" makes its credential`)
 }
 
-const deliveriesOf = (have: Needs): NodeApiParts['deliveries'] =>
+const deliveriesOf = (have: Needs): Passed['deliveries'] =>
   createDeliveriesView(
     channel,
     () => have.delivery.keeper,
@@ -474,7 +450,7 @@ function fleetIn(have: Needs): FleetSnapshot {
   return { nodes: counted, strangers: nodes.length - counted, drift, delivery }
 }
 
-function givenBy({ bundleFeed, textsFeed, bundleFiles }: HasBundles): GivenSnapshot {
+function givenBy({ bundleFeed, textsFeed, bundleFiles }: BundleOutputs): GivenSnapshot {
   const feeds = [bundleFeed.counts(), textsFeed.counts()]
   const files = bundleFiles.counts()
   const sum = (key: keyof FeedCounts): number => feeds.reduce((all, feed) => all + feed[key], 0)

@@ -15,19 +15,14 @@ import { textsChannel, textsDirectory } from '#server/texts/texts-bundle.ts'
 import { TextsPublisher } from '#server/texts/texts-publisher.ts'
 import { channel, recordTtlMs } from './git.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasBundles,
-  HasDataDir,
-  HasDelivery,
-  HasDynamicDns,
-  HasKey,
-  HasNode,
-} from '#node/parts/part-outputs.ts'
+import type { BundleOutput, Has } from '#node/parts/part-outputs.ts'
 
-type Needs = Given & HasDataDir & HasKey & HasDynamicDns
+type Needs = Given & Has<'dataDir' | 'key' | 'dynamicDns'>
 
 /** Serves files of the disk: a bundle that a full disk refused cannot be sent. */
-export const giveBundles = (have: Needs & HasNode & HasDelivery): Outcome<HasBundles> => {
+export const giveBundles = (
+  have: Needs & Has<'store' | 'delivery'>,
+): Outcome<Has<BundleOutput>> => {
   const { store, dataDir, delivery } = have
   const { keeper, files } = delivery
   const bundleFeed = new BundleFeed({

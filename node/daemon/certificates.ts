@@ -6,23 +6,15 @@ import type { HttpChallenges } from '#node/certificates/challenge-solver.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasAcme,
-  HasBundles,
-  HasCertificates,
-  HasCluster,
-  HasDynamicDns,
-  HasNode,
-  HasRedirects,
-} from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 
-type Answering = HasRedirects & HasNode
-type Needs = Given & HasDynamicDns & HasCertificates & Answering & HasCluster & HasBundles
+type OfAnswers = 'dynamicDns' | 'redirects' | 'node' | 'textsDigest'
+type Needs = Given & Has<'certificates' | 'inventory' | OfAnswers>
 
 /** A node of the role dns asks for them every ten seconds, a control node within five. */
 const spreadMs = 15_000
 
-export const renewCertificates = (have: Needs): Outcome<HasAcme> => {
+export const renewCertificates = (have: Needs): Outcome<Has<'acme'>> => {
   const { settings, certificates, dynamicDns, node, inventory, textsDigest, log } = have
   answerChallenges(have)
   if (certificates === null) return ok({ gives: { acme: null } })
@@ -45,7 +37,7 @@ function answerChallenges({ certificates, redirects }: Needs): void {
 
 /** They travel with the certificate. */
 function httpChallenges(
-  { vault }: NonNullable<HasCertificates['certificates']>,
+  { vault }: NonNullable<Needs['certificates']>,
   { api, database }: Given['settings'],
 ): HttpChallenges {
   const isAlone = !api.enabled && database.url === ''

@@ -16,7 +16,7 @@ import { noLongerThan } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
 import type { ClusterNode } from '#state/ports/cluster-nodes.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasCluster, HasNode, HasShared, HasTelemetry } from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 
 /** The response to the request is sent before the sockets close. */
 const restartAfterMs = 100
@@ -24,9 +24,11 @@ const leavePatienceMs = 1_000
 /** The period of the job that announces the node. */
 const announceMs = 5_000
 
-type Needs = Given & HasShared & HasNode & HasTelemetry
+type Needs = Given & Has<'shared' | 'node' | 'telemetry'>
+type OfFleet = 'inventory' | 'drifted' | 'lookAtFleet'
+type Gives = Has<'cluster' | 'announceNode' | 'isRestarting' | OfFleet>
 
-export const joinCluster = (have: Needs): Outcome<HasCluster> => {
+export const joinCluster = (have: Needs): Outcome<Gives> => {
   const { settings, shared, env, log } = have
   const { nodeName } = settings.state
   const nodes = shared.clusterNodes

@@ -7,15 +7,15 @@ import { systemAfter } from '#lib/timer.ts'
 import { commitChannel } from '#state/sql/commit-news.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasCommitNews, HasGit, HasNode, HasRecords } from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 import type { CommitWriter } from '#config/operation.ts'
 
 /**
  * Nodes without a shared database are alone, and a node with its own repository waits for nobody.
  */
 export const shareCommitNews = (
-  have: Given & HasRecords & HasNode & HasGit,
-): Outcome<HasCommitNews> => {
+  have: Given & Has<'records' | 'node' | 'gitops'>,
+): Outcome<Has<'commitNews'>> => {
   const { settings, records, node, gitops } = have
   const { url } = settings.database
   const isAlone = url === '' || settings.gitops.url === ''
@@ -40,7 +40,10 @@ export const shareCommitNews = (
 /**
  * Answers a change when the other nodes are active on it; nodes that do not follow count as gone.
  */
-export function writerInCluster(writer: CommitWriter, { commitNews }: HasCommitNews): CommitWriter {
+export function writerInCluster(
+  writer: CommitWriter,
+  { commitNews }: Has<'commitNews'>,
+): CommitWriter {
   return {
     write: async (request) => {
       const done = await writer.write(request)

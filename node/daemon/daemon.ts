@@ -19,20 +19,7 @@ import { createRegressions } from './overlays.ts'
 import { startCalledOff, logCalledOff, whenCalledOff } from '#process/data/called-off.ts'
 import { PartChain, stopParts } from '#node/parts/part.ts'
 import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
-import type {
-  HasApi,
-  HasApiPort,
-  HasCookies,
-  HasDataDir,
-  HasDnsPort,
-  HasGit,
-  HasKey,
-  HasLicence,
-  HasNode,
-  HasRedirects,
-  HasShared,
-  Later,
-} from '#node/parts/part-outputs.ts'
+import type { Has, Later } from '#node/parts/part-outputs.ts'
 import type { Daemon } from '#process/replace/daemon.ts'
 import { WriteGate } from '#process/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
@@ -54,7 +41,7 @@ export type StartNode = (start: NodeStart) => Promise<Result<Daemon, string>>
 const opening = (chain: PartChain<Given>): PartChain<Opened> =>
   chain.with(holdDataDir).with(prepareDataDir).with(openKey).with(openSharedState)
 
-type Opened = Given & HasDataDir & HasKey & HasShared
+type Opened = Given & Has<'dataDir' | 'key' | 'shared'>
 
 /** The parts that are needed to answer from the stored bundle. */
 const answering = (chain: PartChain<Opened>) =>
@@ -160,7 +147,8 @@ async function startRunning(opened: Opened, stops: Stops) {
   return following(answers).started
 }
 
-type Running = Given & HasNode & HasRedirects & HasCookies & HasGit & HasApi
+type OfAnswers = 'node' | 'redirects' | 'cookies' | 'rateLimit'
+type Running = Given & Has<OfAnswers | 'gitops' | 'api'>
 
 function socketsOf({ settings, node, redirects, api }: Running): readonly ListenerSockets[] {
   const { listenAddr, port } = settings.api
@@ -178,7 +166,7 @@ function openIn(server: Server | undefined): readonly number[] {
   return descriptor === undefined ? [] : [descriptor]
 }
 
-async function reportRunning(running: Running & HasDnsPort & HasApiPort): Promise<void> {
+async function reportRunning(running: Running & Has<'dnsPort' | 'apiPort'>): Promise<void> {
   const { settings, log, gitops, dnsPort, apiPort, api, calledOff } = running
   assert(settings.api.enabled === (api !== null), 'the API is there where the settings have it')
   assert(
@@ -193,7 +181,7 @@ async function reportRunning(running: Running & HasDnsPort & HasApiPort): Promis
   log.info({ ...said, apiPort }, 'gslbd is running')
 }
 
-async function reload(running: Running & HasLicence, next: Settings): Promise<void> {
+async function reload(running: Running & Has<'licence'>, next: Settings): Promise<void> {
   const { log, licence, gitops } = running
   const { applied, needRestart } = changedSettings(running.settings, next)
   if (needRestart.length > 0) {

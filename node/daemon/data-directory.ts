@@ -4,10 +4,10 @@ import { openDataDirLater, openDataDirToServe } from '#process/data/data-dir.ts'
 import { openNodeKey } from '#process/data/key.ts'
 import { ok } from '#lib/result.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasDataDir, HasKey, HasNode } from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 import { takeOverFrom } from '#process/data/predecessor.ts'
 
-export const holdDataDir = ({ settings, log, before, gate }: Given): Outcome<HasDataDir> => {
+export const holdDataDir = ({ settings, log, before, gate }: Given): Outcome<Has<'dataDir'>> => {
   const dataDir =
     before === null
       ? openDataDirToServe(settings.dataDir, log)
@@ -22,7 +22,7 @@ export const prepareDataDir = async ({ prepare }: Given): Promise<Outcome> => {
   return prepared.ok ? ok({ gives: {} }) : prepared
 }
 
-export const openKey = ({ settings, log }: Given): Outcome<HasKey> => {
+export const openKey = ({ settings, log }: Given): Outcome<Has<'key'>> => {
   const key = openNodeKey(settings.dataDir)
   if (!key.ok) return key
   if (key.value.warning !== undefined) log.warn({}, key.value.warning)
@@ -34,7 +34,7 @@ export const takeOver = async ({
   before,
   gate,
   ...parts
-}: Given & HasDataDir & HasNode): Promise<Outcome> => {
+}: Given & Has<'dataDir' | 'node'>): Promise<Outcome> => {
   const taken = await takeOverFrom(before, parts)
   if (!taken.ok) return taken
   gate.open()

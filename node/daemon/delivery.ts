@@ -18,22 +18,14 @@ import type { Result } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { channel, recordTtlMs } from './git.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasCluster,
-  HasDataDir,
-  HasDelivery,
-  HasGit,
-  HasKey,
-  HasNode,
-  HasRecords,
-} from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 import { readHold, readLabels } from '#schemas/forms/wave.ts'
 import type { DeliverySpec } from '#schemas/objects/delivery.ts'
 
-type OfState = HasDataDir & HasKey & HasRecords
-type Needs = Given & OfState & HasNode & HasGit & HasCluster
+type OfState = 'dataDir' | 'key' | 'records'
+type Needs = Given & Has<OfState | 'node' | 'store' | 'gitops' | 'inventory'>
 
-export const keepDelivery = (have: Needs): Outcome<HasDelivery> => {
+export const keepDelivery = (have: Needs): Outcome<Has<'delivery'>> => {
   const { dataDir, store, key, gitops, log } = have
   const files = new DeliveryFiles(dataDir.path, store)
   const records = new PlaceRecords({

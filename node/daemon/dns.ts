@@ -5,16 +5,11 @@ import { createNodeHealth } from '#node/compose/health.ts'
 import { createAddressSources } from '#node/compose/discovery.ts'
 import type { FleetOfSources } from '#node/compose/discovery.ts'
 import {
-  notifiedZones,
-  notifyKeyOf,
-  notifySourceOf,
-  notifyTargetsOf,
+  announceBundles,
   transfersOf,
   updateTypesOf,
   updateZonesOf,
-  watchZones,
 } from '#node/compose/transfers.ts'
-import { watchMissingGeo } from '#server/node/missing-geo.ts'
 import { createGeo, threadsOf } from '#node/compose/dns.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
 import { createZoneKeys } from '#node/signing/zone-keys.ts'
@@ -26,7 +21,6 @@ import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { Notifier } from '#zones/notify/notifier.ts'
 import { Updates } from '#zones/update/updates.ts'
 import { QueryBucket, queryBucketBytes } from '#answer/counters/query-bucket.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
@@ -40,21 +34,7 @@ import type { GeoSource } from '#inputs/geo/geo-source.ts'
 import type { Settings } from '#settings/settings.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasAnycast,
-  HasCertificates,
-  HasCookies,
-  HasDataDir,
-  HasDnsPort,
-  HasDynamicDns,
-  HasKey,
-  HasKeyVault,
-  HasNode,
-  HasRecords,
-  HasRedirects,
-  HasRegressions,
-  HasShared,
-} from '#node/parts/part-outputs.ts'
+import type { Has, NodeOutput } from '#node/parts/part-outputs.ts'
 
 /** The node starts or stops. */
 const storesNothing = {
@@ -62,18 +42,18 @@ const storesNothing = {
   why: 'this node stores no updates now: send it again, or to another node',
 }
 
-type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & OfKeys
-type OfKeys = HasKeyVault & HasCertificates
-type Needs = Given & OfState & HasRegressions & HasRedirects & HasCookies
+type OfState = 'dataDir' | 'key' | 'shared' | 'records' | 'dynamicDns' | 'keyVault' | 'certificates'
+type OfRedirects = 'redirects' | 'redirectPushes'
+type Needs = Given & Has<OfState | OfRedirects | 'regressions' | 'cookies'>
 
-export const openCookies = (have: Given & HasDataDir): Outcome<HasCookies> => {
+export const openCookies = (have: Given & Has<'dataDir'>): Outcome<Has<'cookies'>> => {
   const cookies = startCookies({ ...have, clock: systemClock })
   if (!cookies.ok) return cookies
   return ok({ gives: { cookies: cookies.value }, stopLast: cookies.value.stop })
 }
 
 /** Composes the node; it answers nothing yet. */
-export const createNode = (have: Needs): Outcome<HasNode> => {
+export const createNode = (have: Needs): Outcome<Has<NodeOutput>> => {
   const { settings, log, env, dataDir, key, shared, dynamicDns, gate } = have
   const clock = systemClock
   let isResting = false
@@ -122,8 +102,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   })
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   rateLimit?.watch(node)
-  const notifier = createNotifier(have, node)
-  announceBundles(have, node, notifier)
+  const notifier = announceBundles(settings, node, (name) => dynamicDns.find(name), log)
   const clientRegions = samples && watchClients(samples, node, geo)
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
@@ -156,17 +135,6 @@ function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): Cli
   })
   regions.start()
   return regions
-}
-
-/** Tells secondaries and the log what each bundle changes. */
-function announceBundles({ settings, log }: Needs, node: DnsNode, notifier: Notifier): void {
-  const watch = watchZones(settings.dns, log)
-  const watchGeo = settings.roles.includes('dns') ? watchMissingGeo(node, log) : () => undefined
-  node.onServed(() => {
-    watch(node.bundle())
-    watchGeo()
-    notifier.changed()
-  })
 }
 
 const fleetOf = ({ shared, key }: Needs): FleetOfSources => ({
@@ -207,31 +175,13 @@ function createUpdates(have: Needs): Updates {
   })
 }
 
-function createNotifier({ settings, log, dynamicDns }: Needs, node: DnsNode): Notifier {
-  const keyName = notifyKeyOf(settings.dns)
-  const { catalog } = transfersOf(settings.dns)
-  return new Notifier({
-    targets:
-      settings.roles.includes('dns') && settings.dns.axfr.enabled
-        ? notifyTargetsOf(settings.dns)
-        : [],
-    source: notifySourceOf(settings.dns),
-    keyName: settings.dns.axfr.notifyKey,
-    zones: () => notifiedZones(node.bundle(), catalog),
-    key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
-    nowMs: systemClock.nowMs,
-    after: systemAfter,
-    log,
-  })
-}
-
 /** Read before the sockets open, so that no client is answered without a place. */
-export const readGeoTables = async ({ geo }: HasNode): Promise<Outcome> => {
+export const readGeoTables = async ({ geo }: Has<'geo'>): Promise<Outcome> => {
   await geo.start()
   return ok({ gives: {}, stop: () => geo.stop() })
 }
 
-export const openSockets = async (have: Given & HasNode): Promise<Outcome<HasDnsPort>> => {
+export const openSockets = async (have: Given & Has<'node'>): Promise<Outcome<Has<'dnsPort'>>> => {
   const { node, before, settings } = have
   const dns = await node.start(before?.sockets)
   if (!dns.ok) return dns
@@ -239,7 +189,9 @@ export const openSockets = async (have: Given & HasNode): Promise<Outcome<HasDns
 }
 
 /** The last part, so that a stop takes it back first: the rest answers until the routers know. */
-export const announceAddresses = (have: Given & HasNode & HasDnsPort): Outcome<HasAnycast> => {
+export const announceAddresses = (
+  have: Given & Has<'node' | 'dnsPort'>,
+): Outcome<Has<'anycast'>> => {
   const { settings, node, dnsPort, env, log } = have
   if (dnsPort === null) return ok({ gives: { anycast: null } })
   const takesOver = have.before !== null

@@ -25,14 +25,7 @@ import type { OwnActivation } from '#integrations/telemetry/commit-traces.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import { releaseMemory } from '#system/worker/release-memory.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasDataDir,
-  HasGit,
-  HasKey,
-  HasNode,
-  HasRecords,
-  HasTelemetry,
-} from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 
 /** The only channel of this version. */
 export const channel = 'main'
@@ -46,7 +39,7 @@ export function ensureOwnRepository({ dataDir, gitops }: Settings): Result<unkno
   return gitops.url === '' ? ensureOrigin(originPath(dataDir), gitops.branch) : ok(null)
 }
 
-export const makeRepository = (have: Given & HasDataDir & HasNode): Outcome => {
+export const makeRepository = (have: Given & Has<'dataDir' | 'node'>): Outcome => {
   const { settings, log, dataDir, node } = have
   const fault = dataDir.fault()
   if (fault !== null) {
@@ -65,10 +58,12 @@ export function keepPushCheck(settings: Settings, log: ProcessLog): void {
   if (!installed.ok) log.warn({}, installed.error)
 }
 
-type Needs = Given & HasKey & HasRecords & HasNode & HasTelemetry
+type OfNode = 'node' | 'health' | 'geoFeed'
+type Needs = Given & Has<OfNode | 'key' | 'records' | 'telemetry'>
+type Gives = Has<'gitops' | 'repacker' | 'commitToActiveSeconds'>
 
 /** Composes the Git side; its thread starts later, with `followBranch`. */
-export const createGit = (have: Needs): Outcome<HasGit> => {
+export const createGit = (have: Needs): Outcome<Gives> => {
   const { node, health, log, later } = have
   const repacker = createRepacker(have.settings, log)
   const activations = new Activations({
@@ -97,7 +92,7 @@ export const createGit = (have: Needs): Outcome<HasGit> => {
   })
 }
 
-export const followBranch = async (have: Given & HasDataDir & HasGit): Promise<Outcome> => {
+export const followBranch = async (have: Given & Has<'dataDir' | 'gitops'>): Promise<Outcome> => {
   const { gitops, settings, dataDir, log } = have
   await gitops.start()
   if (settings.gitops.url !== '') return ok({ gives: {} })

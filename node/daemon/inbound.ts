@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { InboundZones } from '#node/inbound/inbound-zones.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasDynamicDns, HasGit, HasInbound, HasShared } from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
@@ -12,8 +12,8 @@ import { createZoneContacts } from '#state/file/zone-contacts.ts'
 
 /** Started after the Git side, since what comes in is written as commits. */
 export const followZones = (
-  have: Given & HasGit & HasDynamicDns & HasShared,
-): Outcome<HasInbound> => {
+  have: Given & Has<'gitops' | 'dynamicDns' | 'shared'>,
+): Outcome<Has<'inbound'>> => {
   const { settings, gitops, dynamicDns, log } = have
   const contactsPath = join(settings.dataDir, 'zone-contacts.json')
   const inbound = new InboundZones({

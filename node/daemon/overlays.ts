@@ -7,10 +7,10 @@ import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasGit, HasRegressions, HasShared } from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 
 /** Started before the node, which detects regressions. */
-export const createRegressions = (have: Given & HasShared): Outcome<HasRegressions> => {
+export const createRegressions = (have: Given & Has<'shared'>): Outcome<Has<'regressions'>> => {
   const { settings, log, shared, later } = have
   const regressions = new Regressions({
     shared: shared.rolloutTrips,
@@ -22,7 +22,7 @@ export const createRegressions = (have: Given & HasShared): Outcome<HasRegressio
 }
 
 /** Started after the Git side, since an outcome is written as a commit. */
-export const keepOverlays = (have: Given & HasGit & HasRegressions): Outcome => {
+export const keepOverlays = (have: Given & Has<'gitops' | 'regressions'>): Outcome => {
   const { gitops, regressions, log } = have
   const keeper = new OverlayKeeper({
     config: gitops.config,

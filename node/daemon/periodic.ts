@@ -2,47 +2,27 @@
 import { createJobRunner, systemTimers } from '#jobs/runner.ts'
 import { jobs } from '#jobs/table.ts'
 import type { JobContext } from '#jobs/table.ts'
-import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
 import { trimMemory } from '#system/worker/release-memory.ts'
 import { ensureOwnRepository } from './git.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasAcme,
-  HasAlerts,
-  HasApi,
-  HasCluster,
-  HasCommitNews,
-  HasDataDir,
-  HasDelivery,
-  HasDomains,
-  HasDynamicDns,
-  HasGit,
-  HasJournals,
-  HasKeyVault,
-  HasLicence,
-  HasNode,
-  HasRecords,
-  HasRedirects,
-  HasZonePushes,
-} from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 import type { Log } from '#lib/log.ts'
 import type { NodeStatus } from '#server/node/node-status.ts'
 
-type OfState = HasDataDir & HasRecords & HasDynamicDns & HasJournals & HasKeyVault
-type OfAnswers = HasNode & HasRedirects & HasGit & HasCommitNews & HasDomains & HasZonePushes
-type OfFleet = HasCluster & HasDelivery & HasAlerts & HasApi & HasLicence & HasAcme
-type Needs = Given & OfState & OfAnswers & OfFleet
+type OfState =
+  'dataDir' | 'records' | 'lookAtDynamicDns' | 'journals' | 'rum' | 'alerts' | 'licence'
+type OfKeys = 'keyVault' | 'keyKeeper' | 'acme' | 'verifyDomains'
+type OfAnswers = 'node' | 'store' | 'redirectPushes' | 'gitops' | 'repacker' | 'zonePushes'
+type OfFleet = 'announceNode' | 'lookAtFleet' | 'delivery' | 'commitNews' | 'sampleLoad'
+type Needs = Given & Has<OfState | OfKeys | OfAnswers | OfFleet>
 
 export const runJobs = (have: Needs): Outcome => {
   const runner = createJobRunner({
     jobs,
-    context: contextOf(have),
-    clock: systemClock,
-    timers: systemTimers,
+    ...{ context: contextOf(have), timers: systemTimers, log: have.log },
     random: new Random(process.pid),
-    log: have.log,
   })
   runner.start()
   return ok({

@@ -11,21 +11,13 @@ import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type {
-  HasCertificates,
-  HasDataDir,
-  HasDynamicDns,
-  HasJournals,
-  HasKeyVault,
-  HasRecords,
-  HasShared,
-} from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 
 /** Prefix of all keys of this program in Redis. */
 const prefix = 'gslbd:'
 
 /** A Redis that is away is no error. */
-export const openSharedState = ({ settings, log }: Given): Outcome<HasShared> => {
+export const openSharedState = ({ settings, log }: Given): Outcome<Has<'shared'>> => {
   const { redis, dataDir } = settings
   const endedSessionsFile = join(dataDir, 'node', 'ended-sessions')
   const shared = createEphemeral({ redis, prefix, clock: systemClock, log, endedSessionsFile })
@@ -43,7 +35,7 @@ function hitsSince(): (hits: ReadonlyMap<string, number>) => readonly string[] {
   }
 }
 
-export const keepRecords = ({ settings, log, later }: Given): Outcome<HasRecords> => {
+export const keepRecords = ({ settings, log, later }: Given): Outcome<Has<'records'>> => {
   const newHits = hitsSince()
   const takeQueries = (): ReadonlyMap<string, number> => later.node?.meter.take() ?? new Map()
   const responseHits = (): ReadonlyMap<string, number> => {
@@ -64,7 +56,9 @@ export const keepRecords = ({ settings, log, later }: Given): Outcome<HasRecords
 }
 
 /** Started before the journal, so that a stop copies the last records. */
-export const keepJournals = (have: Given & HasRecords & HasDataDir): Outcome<HasJournals> => {
+export const keepJournals = (
+  have: Given & Has<'records' | 'dataDir'>,
+): Outcome<Has<'journals'>> => {
   const { settings, log, records, dataDir } = have
   const { persistent, exists } = records.state
   const journals = new JournalKeeper({
@@ -74,7 +68,11 @@ export const keepJournals = (have: Given & HasRecords & HasDataDir): Outcome<Has
   return ok({ gives: { journals }, stop: () => journals.stop() })
 }
 
-export const keepDynamicDns = async (have: Given & HasRecords): Promise<Outcome<HasDynamicDns>> => {
+type OfDynamicDns = 'dynamicDns' | 'lookAtDynamicDns' | 'followDynamicDns'
+
+export const keepDynamicDns = async (
+  have: Given & Has<'records'>,
+): Promise<Outcome<Has<OfDynamicDns>>> => {
   const { settings, log, env, records } = have
   const parts = { settings, env, state: records.state, clock: systemClock, log }
   const started = await startDynamicDns(parts)
@@ -83,14 +81,14 @@ export const keepDynamicDns = async (have: Given & HasRecords): Promise<Outcome<
   return ok({ gives: { dynamicDns, lookAtDynamicDns: look, followDynamicDns: follow }, stop })
 }
 
-export const keepZoneKeys = (have: Given & HasRecords): Outcome<HasKeyVault> => {
+export const keepZoneKeys = (have: Given & Has<'records'>): Outcome<Has<'keyVault'>> => {
   const { settings, log, env, records } = have
   const { state } = records
   const keyVault = startKeyVault({ settings, env, state, clock: systemClock, log })
   return ok({ gives: { keyVault }, stop: keyVault.stop })
 }
 
-export const keepCertificates = (have: Given & HasRecords): Outcome<HasCertificates> => {
+export const keepCertificates = (have: Given & Has<'records'>): Outcome<Has<'certificates'>> => {
   const { settings, log, env, records } = have
   const { state } = records
   const started = startCertificates({ settings, env, state, clock: systemClock, log })
@@ -100,7 +98,9 @@ export const keepCertificates = (have: Given & HasRecords): Outcome<HasCertifica
 }
 
 /** Started when the local copies are in force, since this opens the database. */
-export const lookAtDatabase = (have: HasDynamicDns & HasKeyVault & HasCertificates): Outcome => {
+export const lookAtDatabase = (
+  have: Has<'followDynamicDns' | 'keyVault' | 'certificates'>,
+): Outcome => {
   have.followDynamicDns()
   have.keyVault.follow()
   have.certificates?.follow()
@@ -108,7 +108,7 @@ export const lookAtDatabase = (have: HasDynamicDns & HasKeyVault & HasCertificat
 }
 
 /** Serves `gslbd backup`. */
-export const listenForBackupRequests = (have: Given & HasDataDir & HasRecords): Outcome => {
+export const listenForBackupRequests = (have: Given & Has<'dataDir' | 'records'>): Outcome => {
   const { dataDir, records, log } = have
   const { close } = openBackupSocket(dataDir.path, records.backUpNow, log)
   return ok({ gives: {}, stop: close })

@@ -5,9 +5,9 @@ import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
-import type { HasCluster, HasTelemetry } from '#node/parts/part-outputs.ts'
+import type { Has } from '#node/parts/part-outputs.ts'
 
-export const keepTelemetry = (have: Given): Outcome<HasTelemetry> => {
+export const keepTelemetry = (have: Given): Outcome<Has<'telemetry'>> => {
   const { settings, log, later } = have
   const telemetry = new NodeTelemetry({
     ...{ settings: settings.telemetry.otlp, node: settings.state.nodeName, log },
@@ -19,7 +19,7 @@ export const keepTelemetry = (have: Given): Outcome<HasTelemetry> => {
 }
 
 /** Nodes that count and can be expected to follow. */
-export function followersIn(inventory: HasCluster['inventory']): readonly NodeState[] {
+export function followersIn(inventory: Has<'inventory'>['inventory']): readonly NodeState[] {
   return inventory.all().flatMap(({ report, isCounted, isMissing }) => {
     const isFollower = report.role !== 'agent' && isCounted && !isMissing && !report.isLeaving
     return isFollower ? [report] : []

@@ -13,6 +13,7 @@ import { createGeo, threadsOf } from '#node/compose/dns.ts'
 import { startCookies } from '#node/compose/cookies.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
+import { createRedirectListener, openRedirectListener } from '#node/compose/redirects.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { openPulledKeys, pullKeys } from '#node/signing/pull-keys.ts'
 import type { KeysPulled } from '#node/signing/pull-keys.ts'
@@ -54,7 +55,6 @@ import { startJournalSender } from './journal-copy.ts'
 import { codesOf } from './pulled-health.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
-import { createRedirects, openRedirects } from './redirects.ts'
 import { createShadow } from './shadow.ts'
 import { beginPulling, openOwnDataDir, openShared, sealing, startPulled } from './start-pulled.ts'
 import type { Run, StartedNode } from './start-pulled.ts'
@@ -86,7 +86,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const [store, textsStore] = [new BundleStore(dirPath), new BundleStore(dirPath, textsDirectory)]
   const texts = new PulledTexts({ store: textsStore, trusted, log })
   await texts.start()
-  const redirects = await createRedirects(settings.redirect, log)
+  const redirects = await createRedirectListener(settings.redirect, log)
   run.stops.last.push(() => redirects?.stop())
   const mayBegin = before === null ? undefined : run.gate.opened
   const health = createNodeHealth(settings, shared.value, log, env, mayBegin)
@@ -107,7 +107,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value, pulledCertificate) },
     ...{ store, trusted, ...fed, signing, usedMax: 0, clock: systemClock, log },
   })
-  const exchange = new ZoneExchange(settings.dns, node, log)
+  const exchange = new ZoneExchange(settings, node, log)
   stops.push(watched(rateLimit, node), () => exchange.notifier.stop())
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
@@ -156,7 +156,7 @@ async function openSockets(
   const { node, redirects, before, log } = parts
   const opened = await node.start(before?.sockets)
   if (!opened.ok) return opened
-  const redirecting = await openRedirects(redirects, log, before?.sockets)
+  const redirecting = await openRedirectListener(redirects, log, before?.sockets)
   if (!redirecting.ok) return redirecting
   const taken = await takeOverFrom(before, parts)
   if (!taken.ok) return taken

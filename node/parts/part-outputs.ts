@@ -1,4 +1,4 @@
-// Defines what each part of the daemon provides to later parts, in an interface for each.
+// Lists what the parts of the daemon provide to later parts, by name.
 import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
@@ -50,75 +50,34 @@ import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { RumStore } from '#inputs/rum/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 
-export interface HasDataDir {
+/** A part says with `Has` which of them it needs, and which it gives. */
+export interface PartOutputs {
   readonly dataDir: DataDir
-}
-
-export interface HasKey {
   readonly key: NodeKey
-}
-
-export interface HasShared {
   readonly shared: EphemeralState
-}
-
-export interface HasRecords {
   readonly records: NodeRecords
-}
-
-export interface HasDynamicDns {
   /** TSIG keys and TXT records. */
   readonly dynamicDns: DynamicDns
   readonly lookAtDynamicDns: () => Promise<void>
   readonly followDynamicDns: () => void
-}
-
-export interface HasKeyVault {
   /** Keys of zones, in the database. */
   readonly keyVault: NodeKeyVault
-}
-
-export interface HasCertificates {
   /** Certificates of an ACME server; null: the settings ask for none. */
   readonly certificates: NodeCertificates | null
-}
-
-export interface HasAcme {
   /** null: the settings ask for no certificate. */
   readonly acme: NodeAcme | null
-}
-
-export interface HasJournals {
   /** Copies of all nodes' journals in the database. */
   readonly journals: JournalKeeper
-}
-
-export interface HasRegressions {
   /** Regressions of rollouts, with a way to subscribe. */
   readonly regressions: Regressions
-}
-
-export interface HasRedirects {
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly redirectPushes: RedirectPushes
-}
-
-export interface HasInbound {
   /** Zones from other servers. */
   readonly inbound: InboundZones
-}
-
-export interface HasZonePushes {
   /** null: no zone is pushed by the settings. */
   readonly zonePushes: ZonePushes | null
-}
-
-export interface HasCookies {
   readonly cookies: NodeCookies
-}
-
-export interface HasNode {
   readonly node: DnsNode
   readonly store: BundleStore
   readonly rum: RumStore
@@ -143,42 +102,21 @@ export interface HasNode {
   readonly notifier: Notifier
   /** Sets the DNS queries a second that the licence permits; 0: no limit. */
   readonly permit: (perSecond: number) => void
-}
-
-export interface HasDnsPort {
   /** null: the node answers no DNS. */
   readonly dnsPort: number | null
-}
-
-export interface HasTelemetry {
   readonly telemetry: NodeTelemetry
-}
-
-export interface HasGit {
   readonly gitops: GitopsControl
   readonly repacker: Repacker
   /** Seconds from seeing a commit until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
-}
-
-export interface HasCommitNews {
   /** null: there is no shared database to announce by. */
   readonly commitNews: CommitNews | null
-}
-
-export interface HasAlerts {
   readonly alerts: NodeAlerts
-}
-
-export interface HasDomains {
   readonly domains: NodeDomains
   readonly verifyDomains: () => Promise<void>
   /** null: keys of zones are files, which nobody rolls. */
   readonly keyKeeper: KeyKeeper | null
   readonly behindNodes: BehindNodes
-}
-
-export interface HasCluster {
   readonly cluster: ClusterView
   /** Reports of nodes that pull. */
   readonly inventory: NodeInventory
@@ -190,14 +128,8 @@ export interface HasCluster {
   readonly announceNode: () => void
   /** True when the node is to be started again after the stop under way. */
   readonly isRestarting: () => boolean
-}
-
-export interface HasDelivery {
   /** Delivery of changes in waves. */
   readonly delivery: NodeDelivery
-}
-
-export interface HasApi {
   /** null: the API is off. */
   readonly api: NodeApi | null
   /** null: the API is off. */
@@ -206,9 +138,6 @@ export interface HasApi {
   readonly sampleLoad: () => void
   /** Busy share of the busiest DNS thread, 0 to 1. */
   readonly busyRatio: () => number
-}
-
-export interface HasBundles {
   /** Bundles of the configuration, for nodes that pull. */
   readonly bundleFeed: BundleFeed
   /** Bundles of the TXT records written at run time, for nodes that pull. */
@@ -218,34 +147,23 @@ export interface HasBundles {
   readonly bundleFiles: BundleFiles
   readonly bundleDeltas: BundleDeltas
   readonly packedBundles: PackedBundles
-}
-
-export interface HasApiPort {
   readonly apiPort: number | null
-}
-
-export interface HasLicence {
   readonly licence: NodeLicence
-}
-
-export interface HasAnycast {
   /** null: no addresses are announced. */
   readonly anycast: NodeAnycast | null
 }
 
+export type Has<Name extends keyof PartOutputs> = Pick<PartOutputs, Name>
+
+/** What `createNode` gives. */
+export type NodeOutput =
+  | ('node' | 'store' | 'rum' | 'health' | 'resolver' | 'discovery' | 'geo' | 'geoFeed')
+  | ('clientRegions' | 'rateLimit' | 'journal' | 'queryLog' | 'signing' | 'updates')
+  | ('notifier' | 'permit')
+
+/** What `giveBundles` gives. */
+export type BundleOutput =
+  ('bundleFeed' | 'textsFeed' | 'textsDigest') | ('bundleFiles' | 'bundleDeltas' | 'packedBundles')
+
 /** Outputs for callbacks of earlier parts: each is undefined until its part has started. */
-export type Later = Partial<
-  Pick<HasNode, 'node'> &
-    Pick<HasRedirects, 'redirects'> &
-    Pick<HasGit, 'gitops'> &
-    Pick<HasCommitNews, 'commitNews'> &
-    Pick<HasCluster, 'drifted' | 'inventory'> &
-    Pick<HasDelivery, 'delivery'> &
-    Pick<HasApi, 'api' | 'operatorView' | 'busyRatio'> &
-    HasBundles &
-    HasLicence &
-    HasZonePushes &
-    HasAnycast &
-    HasInbound &
-    HasAcme
->
+export type Later = Partial<PartOutputs>

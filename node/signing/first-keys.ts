@@ -1,13 +1,13 @@
 // Plans the first keys of a zone on a control node: what its configuration says, and none where
 // others sign it already.
 import type { ConfigView } from '#config/view.ts'
-import { checkName } from '#compiler/values/names.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { noLongerThan, systemAfter } from '#lib/timer.ts'
 import type { FirstKeys, NoFirstKeys } from '#server/signing/key-source.ts'
 import { delegationLimits } from '#zones/delegation/limits.ts'
+import { signedZonesOf } from './signed-zones.ts'
 
 export interface FirstKeysParts {
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
@@ -61,9 +61,8 @@ async function isToBeSplit(
   patience: number,
 ): Promise<boolean | null> {
   for (let waitedMs = 0; waitedMs < patience; waitedMs += againMs) {
-    const zones = config.isReady() ? config.snapshot().list('Settings')[0]?.object.spec.zones : []
-    const found = zones?.find(({ name }) => checkName(name, false).key === zone)
-    if (found?.dnssec?.enabled === true) return found.dnssec.model === 'kskzsk'
+    const found = signedZonesOf(config).find(({ name }) => name === zone)
+    if (found !== undefined) return found.dnssec.model === 'kskzsk'
     await new Promise<void>((resolve) => void systemAfter(againMs, resolve))
   }
   return null

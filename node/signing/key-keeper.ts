@@ -5,7 +5,6 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { listedKeys, rollPolicy } from '#compiler/values/key-policy.ts'
-import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from '#config/view.ts'
 import { missingAfterMs } from '#fleet/node-inventory.ts'
 import type { KnownNode } from '#fleet/node-inventory.ts'
@@ -17,6 +16,7 @@ import type { KeptZone } from '#server/signing/key-keeper.ts'
 import type { KeyVault } from '#server/signing/key-vault.ts'
 import { createStoredLooks, looksFile } from '#server/signing/stored-looks.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
+import { signedZonesOf } from './signed-zones.ts'
 
 interface NodeKeyKeeperParts {
   readonly dataDir: string
@@ -35,16 +35,12 @@ export function createNodeKeyKeeper(parts: NodeKeyKeeperParts): KeyKeeper {
   const longest = new LongestTtl()
   const zones = (): readonly KeptZone[] => {
     const bundle = parts.bundle()
-    if (bundle === undefined || !config.isReady()) return []
+    if (bundle === undefined) return []
     const ttlMs = longest.of(bundle) * 1_000
-    const spec = config.snapshot().list('Settings')[0]?.object.spec
-    return (spec?.zones ?? []).flatMap(({ name, dnssec }) => {
-      const { key } = checkName(name, false)
-      if (key === undefined || dnssec?.enabled !== true) return []
-      const ttls = { keyTtlMs: ttlMs, longestTtlMs: ttlMs }
+    const ttls = { keyTtlMs: ttlMs, longestTtlMs: ttlMs }
+    return signedZonesOf(config).map(({ name, dnssec }) => {
       const listed = listedKeys(dnssec)
-      const foreign = listed === undefined ? {} : { listed }
-      return [{ name: key, policy: rollPolicy(dnssec), ...foreign, ...ttls }]
+      return { name, policy: rollPolicy(dnssec), ...(listed && { listed }), ...ttls }
     })
   }
   const looks = createStoredLooks(join(dataDir, looksFile), log)

@@ -1,7 +1,5 @@
 // What people do with the keys of signed zones by the API: look at them, roll, import, remove.
 import type { SignedZone, ZoneKey, ZoneKeysAdmin, ZoneKeysFault } from '#ports/zone-keys.ts'
-import { checkName } from '#compiler/values/names.ts'
-import type { ConfigView } from '#config/view.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { readBindKey, readPublicKey } from '#dns/dnssec/key-files.ts'
 import {
@@ -106,25 +104,6 @@ export function createZoneKeysAdmin(parts: ZoneKeysAdminParts): ZoneKeysAdmin {
       return ok(null)
     },
   }
-}
-
-/** Names as the keys have them: lower case, with the final dot. */
-export function signedZonesOf(config: Pick<ConfigView, 'isReady' | 'snapshot'>): readonly string[] {
-  if (!config.isReady()) return []
-  const zones = config.snapshot().list('Settings')[0]?.object.spec.zones ?? []
-  return zones.flatMap(({ name, dnssec }) => {
-    const { key } = checkName(name, false)
-    return key === undefined || dnssec?.enabled !== true ? [] : [key]
-  })
-}
-
-/** Names as the keys have them, of zones that list the keys of other signers. */
-export function listingZonesOf(
-  config: Pick<ConfigView, 'isReady' | 'snapshot'>,
-): ReadonlySet<string | undefined> {
-  const zones = config.isReady() ? config.snapshot().list('Settings')[0]?.object.spec.zones : []
-  const listing = (zones ?? []).filter(({ dnssec }) => dnssec?.dnskeys !== undefined)
-  return new Set(listing.map(({ name }) => checkName(name, false).key))
 }
 
 const noStore: Result<never, ZoneKeysFault> = err({

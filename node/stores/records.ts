@@ -1,7 +1,6 @@
 // Runs the periodic work on the database: adds usage, makes backups, trims the audit copy.
 import { resolve } from 'node:path'
 import { builtInRoles } from '#access/permissions.ts'
-import type { JobContext } from '#jobs/table.ts'
 import { CommitRecorder } from '#jobs/commit-recorder.ts'
 import { ResponseHitMeter } from '#jobs/response-hit-meter.ts'
 import { UsageMeter } from '#jobs/usage-meter.ts'
@@ -32,20 +31,16 @@ interface NodeRecordsParts {
   readonly log: Log
 }
 
+/** See `jobs/table.ts`. */
+type RecordsJob =
+  | ('flushUsage' | 'flushUse' | 'flushResponseHits' | 'recordCommits')
+  | ('backUp' | 'pruneAudit' | 'lookAtDatabase')
+
 export interface NodeRecords {
   readonly state: NodeState
   /** Counts an authenticated API request. */
   readonly countCall: (tenant: string) => void
-  readonly jobs: Pick<
-    JobContext,
-    | 'flushUsage'
-    | 'flushUse'
-    | 'flushResponseHits'
-    | 'backUp'
-    | 'pruneAudit'
-    | 'lookAtDatabase'
-    | 'recordCommits'
-  >
+  readonly jobs: Readonly<Record<RecordsJob, () => Promise<void>>>
   readonly responseHits: ResponseHitTotals
   readonly memberChanged: (uid: string) => void
   readonly commits: CommitRecorder

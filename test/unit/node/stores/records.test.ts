@@ -277,7 +277,7 @@ describe('a node with a database', () => {
       return run
     }
     const context = { backUp } as unknown as JobContext
-    const parts = { context, clock: time.clock, timers, random: new Random(1), log: quiet }
+    const parts = { context, timers, random: new Random(1), log: quiet }
     const runner = createJobRunner({
       jobs: jobs.filter(({ name }) => name === 'back-up'),
       ...parts,

@@ -1,4 +1,4 @@
-// Runs the redirect listener of a node of the role dns alone: rules come in the bundle.
+// Creates and opens the redirect listener of a node: rules come in the bundle.
 import type { Settings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -8,7 +8,7 @@ import type { HandedSockets } from '#system/sockets/handed-sockets.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 
 /** Loads the listener; null: the settings have none. */
-export async function createRedirects(
+export async function createRedirectListener(
   { enabled, port = 0, ...settings }: Settings['redirect'],
   log: Log,
 ): Promise<RedirectServer | null> {
@@ -18,7 +18,7 @@ export async function createRedirects(
 }
 
 /** Errors: a sentence for the operator. */
-export async function openRedirects(
+export async function openRedirectListener(
   redirects: RedirectServer | null,
   log: Log,
   handed?: HandedSockets,
