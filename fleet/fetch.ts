@@ -1,18 +1,14 @@
 // Reads one file of a source over HTTP, with limits of size, time and slowness.
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { constants, createZstdDecompress } from 'node:zlib'
 import { BodyTooLong, boundedBytes, fillFrom } from '#lib/bounded-body.ts'
+import { exchange } from '#lib/http-exchange.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { fleetLimits } from './limits.ts'
 import { shadowHeader } from './tree.ts'
-
-// Not imported: an import would load WebSocket as well, 40 ms of CPU in each thread.
-const { request: httpRequest } = process.getBuiltinModule('node:http')
-/** Loaded for TLS only: it takes 20 ms. */
-const nodeHttps = () => process.getBuiltinModule('node:https')
 
 type FetchFault =
   | 'unreachable'
@@ -105,14 +101,29 @@ export async function fetchFile(
   url: URL,
   options: FetchOptions,
 ): Promise<Result<Fetched, FetchFailure>> {
-  let request: ClientRequest | undefined
+  const { headers, body, headPatienceMs, signal } = options
+  const sent = body === undefined ? {} : { 'content-type': 'application/json' }
+  const asked = {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'accept-encoding': 'zstd', ...sent, ...headers },
+    maxHeaderSize: fleetLimits.recordBytesMax,
+    signal,
+  }
+  let patience: NodeJS.Timeout | undefined
+  const read = (response: IncomingMessage): Promise<Fetched> => {
+    clearTimeout(patience)
+    return bodyOf(response, options)
+  }
   try {
-    const response = await headOf(url, options, (made) => (request = made))
-    return ok(await bodyOf(response, options))
+    const fetched = await exchange(url, asked, body, read, (request) => {
+      const late = new FetchError('too-slow', `no answer within ${headPatienceMs} ms`)
+      patience = setTimeout(() => request.destroy(late), headPatienceMs)
+    })
+    return ok(fetched)
   } catch (error) {
-    return err(failureOf(error, options.signal))
+    return err(failureOf(error, signal))
   } finally {
-    request?.destroy()
+    clearTimeout(patience)
   }
 }
 
@@ -123,37 +134,6 @@ function failureOf(error: unknown, signal: AbortSignal): FetchFailure {
   if (code.startsWith('ZSTD_') || code === 'ERR_BUFFER_TOO_LARGE')
     return { code: 'bad-encoding', message: `what it sent is not Zstandard: ${message}` }
   return { code: 'unreachable', message: message === '' ? code : message }
-}
-
-function headOf(
-  url: URL,
-  { headers, body, headPatienceMs, signal }: FetchOptions,
-  made: (request: ClientRequest) => void,
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const start = url.protocol === 'https:' ? nodeHttps().request : httpRequest
-    const sent = body === undefined ? {} : { 'content-type': 'application/json' }
-    const request = start(url, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { 'accept-encoding': 'zstd', ...sent, ...headers },
-      agent: false,
-      maxHeaderSize: fleetLimits.recordBytesMax,
-      signal,
-    })
-    made(request)
-    const patience = setTimeout(() => {
-      request.destroy(new FetchError('too-slow', `no answer within ${headPatienceMs} ms`))
-    }, headPatienceMs)
-    request.once('error', (error) => {
-      clearTimeout(patience)
-      reject(error)
-    })
-    request.once('response', (response) => {
-      clearTimeout(patience)
-      resolve(response)
-    })
-    request.end(body)
-  })
 }
 
 async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise<Fetched> {

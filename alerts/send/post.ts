@@ -1,20 +1,17 @@
 // Posts JSON to an address that somebody else wrote: checked addresses, TLS, no redirect, one
 // deadline, a bounded answer.
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
 import { withoutFinalDot } from '#dns/final-dot.ts'
 import type { Network } from '#dns/network.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
+import { exchange } from '#lib/http-exchange.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { version } from '#lib/version.ts'
 import { sendLimits } from './limits.ts'
 import { openAddresses } from './open-addresses.ts'
 import type { LookUp } from './open-addresses.ts'
-
-const { request: requestHttp } = process.getBuiltinModule('node:http')
 
 /** How messages reach others; the composition sets it. */
 export interface Way {
@@ -59,7 +56,7 @@ export async function post(
     return err('http:// is for addresses of alerts.allowedHosts alone; write an https:// address')
   }
   try {
-    return ok(await exchange(url, addresses, body, headers, deadline, way.ca))
+    return ok(await posted(url, addresses, body, headers, deadline, way.ca))
   } catch (error) {
     if (deadline.aborted) return err(`no whole answer within ${timeoutMs} ms`)
     const { code = 'failed' } = error as NodeJS.ErrnoException
@@ -67,7 +64,7 @@ export async function post(
   }
 }
 
-async function exchange(
+function posted(
   url: URL,
   addresses: readonly string[],
   body: string,
@@ -75,32 +72,6 @@ async function exchange(
   signal: AbortSignal,
   ca: string | undefined,
 ): Promise<PostAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request = open(url, addresses, headers, body, signal, ca)
-  request.once('response', resolve).once('error', reject)
-  request.end(body)
-  try {
-    const answer = await promise
-    const bytes = await boundedBytes(answer, sendLimits.answerBytesMax)
-    const [type = ''] = (answer.headers['content-type'] ?? '').split(';')
-    return {
-      status: answer.statusCode ?? 0,
-      contentType: type.trim().toLowerCase(),
-      text: Buffer.from(bytes).toString('utf8'),
-    }
-  } finally {
-    request.destroy()
-  }
-}
-
-function open(
-  url: URL,
-  addresses: readonly string[],
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  signal: AbortSignal,
-  ca: string | undefined,
-): ClientRequest {
   // Uses the checked addresses: another lookup might give others.
   const checked = addresses.map((address) => ({ address, family: isIP(address) }))
   const lookup: LookupFunction = (_host, { all }, give) => {
@@ -109,7 +80,6 @@ function open(
   }
   const options = {
     method: 'POST',
-    agent: false,
     signal,
     lookup,
     autoSelectFamily: true,
@@ -120,9 +90,17 @@ function open(
       'user-agent': `gslbd/${version}`,
       ...headers,
     },
+    ...(ca === undefined ? {} : { ca }),
   } as const
   const sent = new URL(url)
   sent.hostname = withoutFinalDot(url.hostname)
-  if (sent.protocol === 'http:') return requestHttp(sent, options)
-  return requestHttps(sent, { ...options, ...(ca === undefined ? {} : { ca }) })
+  return exchange(sent, options, body, async (answer) => {
+    const bytes = await boundedBytes(answer, sendLimits.answerBytesMax)
+    const [type = ''] = (answer.headers['content-type'] ?? '').split(';')
+    return {
+      status: answer.statusCode ?? 0,
+      contentType: type.trim().toLowerCase(),
+      text: Buffer.from(bytes).toString('utf8'),
+    }
+  })
 }

@@ -1,13 +1,11 @@
 // Asks an HTTP API of another server for JSON, or for any text, in bounded time and memory.
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { boundedBytes, boundedLines } from '#lib/bounded-body.ts'
+import { exchange } from '#lib/http-exchange.ts'
 import { parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-
-const { request: httpRequest } = process.getBuiltinModule('node:http')
 
 export interface JsonRequest {
   readonly url: string
@@ -137,7 +135,7 @@ async function inTime<T>(
   const { host } = new URL(asked.url)
   const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(timeoutMs)])
   try {
-    return ok(await exchange(asked, signal, read))
+    return ok(await sent(asked, signal, read))
   } catch (error) {
     if (asked.signal.aborted) return err(`${host} took too long, all requests together`)
     if (signal.aborted) return err(`${host} did not answer within ${timeoutMs / 1000} s`)
@@ -154,21 +152,17 @@ async function wholeOf(
   return { response, text: Buffer.from(bytes).toString('utf8') }
 }
 
-async function exchange<T>(
+function sent<T>(
   { bodyType = jsonType, ...asked }: JsonRequest,
   signal: AbortSignal,
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<T> {
-  const { url, method, headers, body, tls } = asked
+  const { url, method, headers, body, tls, agent = false } = asked
   const isText = typeof body === 'string' && bodyType !== jsonType
   // Without a body there is no text of it.
   const content: string | undefined = isText ? body : JSON.stringify(body)
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const sent = send(url, {
-    method,
-    signal,
-    agent: asked.agent ?? false,
+  const options = {
+    ...{ method, signal, agent },
     ...tls,
     headers: {
       accept: 'application/json',
@@ -177,14 +171,8 @@ async function exchange<T>(
         : { 'content-type': bodyType, 'content-length': Buffer.byteLength(content) }),
       ...headers,
     },
-  })
-  sent.once('response', resolve).on('error', reject)
-  sent.end(content)
-  try {
-    return await read(await promise)
-  } finally {
-    sent.destroy()
   }
+  return exchange(new URL(url), options, content, read)
 }
 
 function parse(text: string): Result<unknown, null> {
