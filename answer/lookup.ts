@@ -3,7 +3,8 @@ import { nodeFlags, nodeNameBytes } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
-import { finishHash, hashNameAt, mixWord } from '#dns/name.ts'
+import { findStored } from '#bundle/load/find-node.ts'
+import { finishHash, mixWord } from '#dns/name.ts'
 import { fromOctet } from './question.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
@@ -47,26 +48,6 @@ export function findFrom(tx: Transaction, bundle: Bundle, start: number, hash: n
         ? hasInlineName(tx, bundle, node, start)
         : hasLongName(tx, bundle, node, start)
     if (isSame) return node
-  }
-}
-
-/**
- * @param octets lower case
- * @returns the node with the name in `octets` from `start` on, or -1
- */
-export function findStored(bundle: Bundle, octets: Uint8Array, start: number): number {
-  const { nameIndex, nameIndexMask, nameSeed, names, nodeRow } = bundle
-  const hash = hashNameAt(octets, start, nameSeed)
-  for (let slot = hash & nameIndexMask; ; slot = (slot + 1) & nameIndexMask) {
-    const node = nameIndex[slot * 2 + 1]! - 1
-    if (node < 0) return -1
-    if ((nameIndex[slot * 2]! | 0) !== hash) continue
-    const offset = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    const bytes = nodeNameBytes(bundle, node)
-    let same = 0
-    // A name contains its own end, so names of different lengths differ within `bytes`.
-    while (same < bytes && names[offset + same] === octets[start + same]) same++
-    if (same === bytes) return node
   }
 }
 

@@ -9,6 +9,7 @@ export const hot: readonly string[] = [
   'answer/transaction.ts',
   'answer/question.ts',
   'answer/lookup.ts',
+  'bundle/load/find-node.ts',
   'answer/counters/mark.ts',
   'answer/dynamic.ts',
   'answer/records.ts',

@@ -4,7 +4,7 @@ import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
-import { formatName } from '#dns/name.ts'
+import { nameOfNode } from '#bundle/load/node-names.ts'
 
 /** Bits by node and by member of a bundle. */
 export interface UseMarks {
@@ -78,8 +78,4 @@ function takeRows(marks: Int32Array, take: (row: number) => void): void {
       take(word * 32 + bit)
     }
   }
-}
-
-function nameOfNode({ nodeRow, names }: Bundle, node: number): string {
-  return formatName(names, nodeRow[node * NodeCell.Words + NodeCell.NameOffset])
 }

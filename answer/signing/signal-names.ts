@@ -2,11 +2,13 @@
 // zones on these servers to parents that have no DS for such a zone yet.
 import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { NodeFlag } from '#bundle/format/cells.ts'
+import { findStored } from '#bundle/load/find-node.ts'
+import { wireNameOf } from '#bundle/load/node-names.ts'
 import { rrsetAt } from '#bundle/load/rrset-values.ts'
 import { hasSignals } from '#bundle/load/zone-signing.ts'
 import { foldName, hashName, hashNameAt, isAtOrBelow, labelOffsets } from '#dns/name.ts'
-import { nameLimits, sameOctets } from '#dns/name.ts'
+import { nameLimits } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { emptySignal, noSignal, signalLabel } from './signer.ts'
 
@@ -111,7 +113,7 @@ function namesIn(
   const tells = new Set(zones.filter((zone) => hasSignals(bundle, zone) && hasKeys(zone)))
   let leftOut = 0
   for (const zone of tells.size === 0 ? [] : zones.filter(hasKeys)) {
-    const apex = nameOfNode(bundle, bundle.zoneNode[zone]!)
+    const apex = wireNameOf(bundle, bundle.zoneNode[zone]!)
     for (const server of serversOf(bundle, zone)) {
       // What is in the zone itself proves nothing of it: section 4.2.
       if (isAtOrBelow(server, apex) || !tells.has(zoneAt(bundle, server))) continue
@@ -140,33 +142,10 @@ function serversOf(bundle: Bundle, zone: number): readonly Uint8Array[] {
 
 /** @returns the zone that answers for a name that there is; -1: none */
 function zoneAt(bundle: Bundle, name: Uint8Array): number {
-  const node = nodeNamed(bundle, name)
+  const node = findStored(bundle, name, 0)
   if (node < 0) return -1
   const flags = nodeFlags(bundle, node)
   const isApex = (flags & NodeFlag.Apex) !== 0
   const isElsewhere = (flags & (NodeFlag.Cut | NodeFlag.Below | NodeFlag.Dname)) !== 0 && !isApex
   return isElsewhere || (flags & NodeFlag.Dname) !== 0 ? -1 : zoneOfNode(bundle, node)
-}
-
-/**
- * @param name in lower case
- * @returns its row, or -1
- */
-export function nodeNamed(bundle: Bundle, name: Uint8Array): number {
-  const { names, nameIndex, nameIndexMask, nameSeed, nodeRow } = bundle
-  const hash = hashName(name, nameSeed)
-  for (let slot = hash & nameIndexMask; ; slot = (slot + 1) & nameIndexMask) {
-    const node = nameIndex[slot * 2 + 1]! - 1
-    if (node < 0) return -1
-    if ((nameIndex[slot * 2]! | 0) !== hash) continue
-    const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    if (sameOctets(names.subarray(from, from + name.length), name)) return node
-  }
-}
-
-function nameOfNode({ names, nodeRow }: Bundle, node: number): Uint8Array {
-  const start = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-  let end = start
-  while (names[end] !== 0) end += names[end]! + 1
-  return names.subarray(start, end + 1)
 }

@@ -2,6 +2,7 @@
 import { isSigned, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
+import { findStored } from '#bundle/load/find-node.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import type { CoveredOctets } from './covered-octets.ts'
 import type { DigestMemo } from './digest-memo.ts'
@@ -9,7 +10,6 @@ import { labelsAt } from './rrset-digest.ts'
 import type { RrsetDigest } from './rrset-digest.ts'
 import * as signatures from './signature-table.ts'
 import type { SignatureTable } from './signature-table.ts'
-import { nodeNamed } from './signal-names.ts'
 import type { SignalNames } from './signal-names.ts'
 import { inceptionAt, inceptionBefore, validity } from './signature-times.ts'
 import * as seam from './signer.ts'
@@ -275,7 +275,7 @@ function isOfKeys(type: number): boolean {
  * @returns its row, or -1: it is no zone here that is to be signed
  */
 function signedZoneNamed(bundle: Bundle, name: Uint8Array): number {
-  const node = nodeNamed(bundle, name)
+  const node = findStored(bundle, name, 0)
   const isZone = node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0
   return isZone ? zoneOfNode(bundle, node) : -1
 }

@@ -1,9 +1,8 @@
 // Finds the zones of a bundle whose records come from elsewhere, and are not here: none have come
 // yet, or they have expired.
-import { formatName } from '#dns/name.ts'
-import { nodeNameBytes, textOf } from '#bundle/format/bundle.ts'
+import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeCell } from '#bundle/format/cells.ts'
+import { nameOfNode } from './node-names.ts'
 import { parseRoutingText } from '#bundle/format/routing-text.ts'
 
 /** @param zone in lower case, with its final dot */
@@ -19,10 +18,5 @@ export function absentZones(bundle: Bundle): Uint8Array | null {
   const names = namesOfAbsent(bundle)
   if (names.length === 0) return null
   const wanted = new Set(names)
-  const { nodeRow, zoneNode } = bundle
-  return Uint8Array.from(zoneNode, (node) => {
-    const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    const name = bundle.names.subarray(from, from + nodeNameBytes(bundle, node))
-    return wanted.has(formatName(name)) ? 1 : 0
-  })
+  return Uint8Array.from(bundle.zoneNode, (node) => (wanted.has(nameOfNode(bundle, node)) ? 1 : 0))
 }

@@ -2,7 +2,7 @@
 // `answer/rrsets.ts`.
 import { RrType } from '#dns/rrtype.ts'
 import { rrsetCount, zoneOfNode } from '#bundle/format/bundle.ts'
-import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import {
   CsyncFlag,
@@ -12,6 +12,7 @@ import {
   RrsetCell,
   storedName,
 } from '#bundle/format/rrsets.ts'
+import { wireNameOf } from './node-names.ts'
 
 export interface RrsetValue {
   readonly type: number
@@ -39,16 +40,11 @@ export function rrsetAt(bundle: Bundle, rrset: number, zone: number): RrsetValue
   const rdata = Array.from({ length: count }, () => {
     const start = at + rdataLayout.lengthBytes
     at = start + ((rrsetData[at]! << 8) | rrsetData[at + 1]!)
-    return wireRdata(rrsetData.subarray(start, at), type, () => apexOf(bundle, zone))
+    return wireRdata(rrsetData.subarray(start, at), type, () =>
+      wireNameOf(bundle, bundle.zoneNode[zone]!),
+    )
   })
   return { type, ttlSeconds: rrsetRow[row + RrsetCell.TtlSeconds]!, rdata }
-}
-
-function apexOf({ names, nodeRow, zoneNode }: BundleColumns, zone: number): Uint8Array {
-  const start = nodeRow[zoneNode[zone]! * NodeCell.Words + NodeCell.NameOffset]!
-  let end = start
-  while (names[end] !== 0) end += names[end]! + 1
-  return names.subarray(start, end + 1)
 }
 
 function wireRdata(stored: Uint8Array, type: number, apex: () => Uint8Array): Uint8Array {

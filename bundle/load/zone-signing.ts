@@ -1,8 +1,9 @@
 // Finds the zones of a bundle that are to be signed, and their algorithms: a flag at the apex and a
 // DNSKEY placeholder mark them.
 import { formatName } from '#dns/name.ts'
+import { wireNameOf } from './node-names.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { findRrset, nodeFlags, nodeNameBytes, rrsetCount } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, rrsetCount } from '#bundle/format/bundle.ts'
 import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
@@ -43,7 +44,7 @@ export interface SignedZone {
 
 /** The zones of a bundle that are to be signed. */
 export function signedZones(bundle: Bundle): SignedZone[] {
-  const { rrsetRow, zoneNode, nodeRow, names } = bundle
+  const { rrsetRow, zoneNode } = bundle
   let hasAny = false
   // Nodes with equal rrsets share rows, so rows are few even with many zones.
   for (let row = 0; row < rrsetRow.length && !hasAny; row += RrsetCell.Words) {
@@ -53,8 +54,7 @@ export function signedZones(bundle: Bundle): SignedZone[] {
   for (let zone = 0; hasAny && zone < zoneNode.length; zone++) {
     const node = zoneNode[zone]!
     if ((nodeFlags(bundle, node) & NodeFlag.Signed) === 0) continue
-    const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    const wire = names.slice(from, from + nodeNameBytes(bundle, node))
+    const wire = wireNameOf(bundle, node).slice()
     zones.push({ name: formatName(wire), wire, algorithm: zoneAlgorithm(bundle, zone), row: zone })
   }
   return zones

@@ -8,7 +8,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { namedBy } from '#server/node/refusals.ts'
-import { nameOfZone } from '#routing/print/bundle-json.ts'
+import { nameOfZone } from '#bundle/load/node-names.ts'
 import type { StoredZone } from './check.ts'
 
 /**

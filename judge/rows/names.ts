@@ -7,7 +7,8 @@ import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import { foldName, formatName, labelOffsets, parseName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { findStored } from '#answer/lookup.ts'
+import { findStored } from '#bundle/load/find-node.ts'
+import { wireNameOf } from '#bundle/load/node-names.ts'
 import { aliasesMax } from '#answer/transaction.ts'
 import { pairPools } from './pools.ts'
 import type { PoolPairs } from './pools.ts'
@@ -182,10 +183,7 @@ function hasName(head: Bundle, other: number, base: Bundle, node: number): boole
 }
 
 export function nameOf(bundle: Bundle, node: number): Uint8Array {
-  const start = offsetOf(bundle, node)
-  let end = start
-  while (bundle.names[end] !== 0) end += bundle.names[end]! + 1
-  return Uint8Array.from(bundle.names.subarray(start, end + 1))
+  return wireNameOf(bundle, node).slice()
 }
 
 /** Types that the name may be asked for. The DNSKEY records of a signed zone are no row of it. */

@@ -17,14 +17,11 @@ export interface PoolPairs {
    * By pool of the base: 1 when it chooses as its pair does, for all clients and whatever is up.
    */
   readonly isSame: Uint8Array
-  /** By pool of the head: 1 when the base has no pool with its uid. */
-  readonly isNew: Uint8Array
 }
 
 export function pairPools(base: Bundle, head: Bundle): PoolPairs {
   const twin = new Int32Array(base.counts.pools).fill(-1)
   const isSame = new Uint8Array(base.counts.pools)
-  const isNew = new Uint8Array(head.counts.pools).fill(1)
   const overlays = [overlayTexts(base), overlayTexts(head)] as const
   let i = 0
   let j = 0
@@ -32,14 +29,13 @@ export function pairPools(base: Bundle, head: Bundle): PoolPairs {
     const order = compareUids(base.poolUid, i, head.poolUid, j)
     if (order === 0) {
       twin[i] = j
-      isNew[j] = 0
       const hasSameOverlays = overlays[0].get(i) === overlays[1].get(j)
       isSame[i] = hasSameOverlays && arePoolsAlike(base, i, head, j) ? 1 : 0
     }
     if (order <= 0) i++
     if (order >= 0) j++
   }
-  return { twin, isSame, isNew }
+  return { twin, isSame }
 }
 
 function compareUids(one: Uint8Array, i: number, other: Uint8Array, j: number): number {

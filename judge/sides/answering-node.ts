@@ -1,7 +1,7 @@
 // Finds the node of a bundle that answers for a name, outside the answer path.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { labelOffsets } from '#dns/name.ts'
-import { findStored } from '#answer/lookup.ts'
+import { findStored } from '#bundle/load/find-node.ts'
 
 /** The node of the name, or of its closest wildcard (RFC 4592); -1: there is neither. */
 export function answeringNode(bundle: Bundle, qname: Uint8Array): number {

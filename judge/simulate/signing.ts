@@ -5,7 +5,7 @@ import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { signedZones, zoneAlgorithm } from '#bundle/load/zone-signing.ts'
 import { algorithmName } from '#dns/dnssec/algorithms.ts'
 import { signalNamesMax } from '#answer/signing/signal-names.ts'
-import { nameOfZone } from '#routing/print/bundle-json.ts'
+import { nameOfZone } from '#bundle/load/node-names.ts'
 import { plannedSignals } from './planned-signer.ts'
 
 /**

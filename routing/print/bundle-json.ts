@@ -16,7 +16,7 @@ import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import type { RrsetValue } from '#bundle/load/rrset-values.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
-import { formatName } from '#dns/name.ts'
+import { nameOfNode, nameOfZone } from '#bundle/load/node-names.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { membersOf } from '#routing/state/candidates.ts'
 import { wayOfCode } from '#routing/choose/ways.ts'
@@ -49,15 +49,6 @@ function overlaysAsJson(bundle: Bundle): object {
 
 function rows<T>(count: number, at: (row: number) => T): T[] {
   return Array.from({ length: count }, (_, row) => at(row))
-}
-
-/** The owner name of a node. */
-export function nameOfNode(bundle: Bundle, node: number): string {
-  return formatName(bundle.names, bundle.nodeRow[node * NodeCell.Words + NodeCell.NameOffset])
-}
-
-export function nameOfZone(bundle: Bundle, zone: number): string {
-  return nameOfNode(bundle, bundle.zoneNode[zone]!)
 }
 
 function nameAt(bundle: Bundle, node: number): object {

@@ -2,14 +2,13 @@
 import {
   address6Row,
   addressOfMember,
-  nodeNameBytes,
   poolOfService,
   serviceOfNode,
 } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeCell } from '#bundle/format/cells.ts'
 import { memberExtraOf, membersWithRumUrl } from '#bundle/format/member-extra.ts'
-import { foldName, hashName, parseName } from '#dns/name.ts'
+import { findStored } from '#bundle/load/find-node.ts'
+import { foldName, parseName } from '#dns/name.ts'
 
 export interface RumTarget {
   readonly ip: string
@@ -22,7 +21,8 @@ export interface RumTarget {
  */
 export function rumMembers(bundle: Bundle, domain: string): readonly number[] {
   const name = parseName(domain)
-  const service = name.ok ? serviceNamed(bundle, foldName(name.value)) : -1
+  const node = name.ok ? findStored(bundle, foldName(name.value), 0) : -1
+  const service = node < 0 ? -1 : serviceOfNode(bundle, node)
   const pool = service < 0 ? -1 : poolOfService(bundle, service)
   if (pool < 0) return []
   const first = bundle.poolMemberStart[pool]!
@@ -63,19 +63,4 @@ function isIpv4Member({ memberPool, poolMemberStart, poolCount4 }: Bundle, membe
 /** @returns four words, as a bundle has them */
 export function wordsOfUid({ memberUid }: Bundle, member: number): Uint32Array {
   return new Uint32Array(memberUid.slice(member * 16, member * 16 + 16).buffer)
-}
-
-/** The service of exactly this name, or -1. @param folded wire form in lower case */
-function serviceNamed(bundle: Bundle, folded: Uint8Array): number {
-  const { nameIndex, nameIndexMask, nodeRow, names } = bundle
-  const hash = hashName(folded, bundle.nameSeed)
-  // The loader has proved that there is a free slot, so the walk ends.
-  for (let slot = hash & nameIndexMask; ; slot = (slot + 1) & nameIndexMask) {
-    const node = nameIndex[slot * 2 + 1]! - 1
-    if (node < 0) return -1
-    if ((nameIndex[slot * 2]! | 0) !== hash) continue
-    if (nodeNameBytes(bundle, node) !== folded.length) continue
-    const offset = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    if (folded.every((octet, i) => names[offset + i] === octet)) return serviceOfNode(bundle, node)
-  }
 }

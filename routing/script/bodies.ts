@@ -1,11 +1,11 @@
 // Lists the scripts of a bundle, and which services use them.
 import { createHash } from 'node:crypto'
-import { nodeNameBytes, serviceCell, textOf } from '#bundle/format/bundle.ts'
+import { serviceCell, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
-import { formatName } from '#dns/name.ts'
+import { nameOfNode } from '#bundle/load/node-names.ts'
 
 /** The distinct bodies, in the order of the policies. A script's number is its position. */
 export function scriptBodiesOf(bundle: Bundle): readonly string[] {
@@ -56,7 +56,7 @@ export function scriptSeatsOf(bundle: Bundle, bodies: readonly string[]): Script
     const policy = serviceCell(bundle, service, NodeCell.Algorithm) - firstPolicyCode
     for (const script of byPolicy[policy] ?? []) {
       scripts.push(script)
-      keys.push(`${nameOfService(bundle, service)} ${digests[script]!}`)
+      keys.push(`${nameOfNode(bundle, bundle.serviceNode[service]!)} ${digests[script]!}`)
     }
     starts[service + 1] = scripts.length
   }
@@ -88,14 +88,7 @@ export function namesOfSeat(
   const chain = parsePolicyText(text)?.filterChain ?? []
   return {
     tenant: textOf(bundle, bundle.serviceTenant[service]!),
-    service: nameOfService(bundle, service),
+    service: nameOfNode(bundle, bundle.serviceNode[service]!),
     steps: chain.flatMap((name, i) => (name === step ? [i + 1] : [])),
   }
-}
-
-function nameOfService(bundle: Bundle, service: number): string {
-  const node = bundle.serviceNode[service]!
-  const offset = bundle.nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-  const end = offset + nodeNameBytes(bundle, node)
-  return formatName(Uint8Array.from(bundle.names.subarray(offset, end)))
 }

@@ -1,9 +1,10 @@
 // Writes all answers under the names of a bundle, rrset by rrset, as the answer path does, so that
 // signatures are kept under the same digests.
-import { findRrset, nodeFlags, nodeNameBytes, rrsetCount } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, rrsetCount } from '#bundle/format/bundle.ts'
 import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { wireNameOf } from '#bundle/load/node-names.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { RrType } from '#dns/rrtype.ts'
@@ -141,18 +142,15 @@ export class AheadNames {
   /** Begins the reply to a question for a name, by a client that wants signatures. */
   #begin(node: number): void {
     const tx = this.#tx
-    const { names, nodeRow } = this.#bundle
-    const bytes = nodeNameBytes(this.#bundle, node)
-    const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
-    const name = names.subarray(from, from + bytes)
+    const name = wireNameOf(this.#bundle, node)
     tx.reset()
     tx.isDo = true
-    tx.qnameBytes = bytes
-    tx.qnameStart = qnameEnd - bytes
+    tx.qnameBytes = name.length
+    tx.qnameStart = qnameEnd - name.length
     tx.qname.fill(0)
     tx.qname.set(name, tx.qnameStart)
     tx.reply.set(name, qnameOffset)
-    tx.at = qnameOffset + bytes + questionBytes
+    tx.at = qnameOffset + name.length + questionBytes
     tx.recordsEnd = tx.reply.length
   }
 }

@@ -2,11 +2,10 @@
 // only answer. The bundle has one zone, the root, so that it does not depend on any main bundle.
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeCell } from '#bundle/format/cells.ts'
 import { plainRouting } from '#bundle/format/model.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
-import { formatName } from '#dns/name.ts'
+import { nameOfNode } from '#bundle/load/node-names.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 
@@ -45,7 +44,7 @@ export function emptyTexts(): Bundle {
 export function isTextsBundle(bundle: Bundle): boolean {
   const { counts, zoneNode } = bundle
   const hasOther = counts.services + counts.pools + counts.members > 0
-  return counts.zones === 1 && !hasOther && nameOf(bundle, zoneNode[0]!) === '.'
+  return counts.zones === 1 && !hasOther && nameOfNode(bundle, zoneNode[0]!) === '.'
 }
 
 /**
@@ -55,7 +54,7 @@ export function isTextsBundle(bundle: Bundle): boolean {
 export function recordsOfTexts(bundle: Bundle): StoredRecord[] {
   const records: StoredRecord[] = []
   for (let node = 0; node < bundle.counts.nodes; node++) {
-    const name = nameOf(bundle, node)
+    const name = nameOfNode(bundle, node)
     for (const { type, ttlSeconds, rdata } of rrsetsOfNode(bundle, node)) {
       // A type that a later version writes is left out; this one would not answer it alike.
       if (!known.has(type)) continue
@@ -71,7 +70,3 @@ export function recordsOfTexts(bundle: Bundle): StoredRecord[] {
 }
 
 const known: ReadonlySet<number> = new Set(Object.values(writtenTypes))
-
-function nameOf({ names, nodeRow }: Bundle, node: number): string {
-  return formatName(names, nodeRow[node * NodeCell.Words + NodeCell.NameOffset])
-}

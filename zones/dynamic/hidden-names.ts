@@ -3,7 +3,7 @@
 import { nodeFlags } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
-import { findStored } from '#answer/lookup.ts'
+import { findStored } from '#bundle/load/find-node.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 
 /**

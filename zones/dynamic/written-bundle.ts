@@ -9,7 +9,7 @@ import {
   zoneOfNode,
 } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { NodeFlag } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { RrsetModel, SoaModel } from '#bundle/format/model.ts'
@@ -18,7 +18,8 @@ import { rrsetAt } from '#bundle/load/rrset-values.ts'
 import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
-import { findStored } from '#answer/lookup.ts'
+import { findStored } from '#bundle/load/find-node.ts'
+import { nameOfZone } from '#bundle/load/node-names.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { hiddenBy } from './hidden-names.ts'
@@ -74,7 +75,7 @@ export function encodeWritten(
       outside++
       continue
     }
-    const apex = apexes.get(zone) ?? apexName(main, zone)
+    const apex = apexes.get(zone) ?? nameOfZone(main, zone)
     apexes.set(zone, apex)
     const { name, rrsets } = record
     const node = findStored(main, name, 0)
@@ -148,10 +149,6 @@ function enclosingZone(main: Bundle, name: Uint8Array): number {
     if (node >= 0 && (nodeFlags(main, node) & NodeFlag.Apex) !== 0) return zoneOfNode(main, node)
     if (name[at] === 0) return -1
   }
-}
-
-function apexName({ names, nodeRow, zoneNode }: Bundle, zone: number): string {
-  return formatName(names, nodeRow[zoneNode[zone]! * NodeCell.Words + NodeCell.NameOffset])
 }
 
 interface Rrset {

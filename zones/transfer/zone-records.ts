@@ -1,11 +1,5 @@
 // All records of a zone, as a transfer shows them to another server. RFC 5936 sections 2.2 and 3.
-import {
-  findRrset,
-  isSigned,
-  memberOctets,
-  nodeFlags,
-  nodeNameBytes,
-} from '#bundle/format/bundle.ts'
+import { findRrset, isSigned, memberOctets, nodeFlags } from '#bundle/format/bundle.ts'
 import { rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
@@ -15,7 +9,8 @@ import { isAtOrBelow, parseName, sameOctets } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { findWritten } from '#answer/dynamic.ts'
-import { findStored } from '#answer/lookup.ts'
+import { findStored } from '#bundle/load/find-node.ts'
+import { wireNameOf } from '#bundle/load/node-names.ts'
 import { nodesPerTurn } from './limits.ts'
 import type { ZoneContent, ZoneSource } from './zone-source.ts'
 
@@ -290,8 +285,7 @@ export const zoneKeyOf = (name: Uint8Array): string =>
   Buffer.from(name.buffer, name.byteOffset, name.length).toString('latin1')
 
 export function nameOf(bundle: Bundle, node: number): Uint8Array {
-  const start = cellOf(bundle, node, NodeCell.NameOffset)
-  return bundle.names.slice(start, start + nodeNameBytes(bundle, node))
+  return wireNameOf(bundle, node).slice()
 }
 
 function cellOf(bundle: Bundle, node: number, cell: number): number {

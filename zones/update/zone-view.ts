@@ -6,7 +6,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { formatName } from '#dns/name.ts'
 import type { ZoneView } from '#dns/update/check-update.ts'
-import { findStored } from '#answer/lookup.ts'
+import { findStored } from '#bundle/load/find-node.ts'
 import { rrsetRecords, serviceRecords } from '#zones/transfer/zone-records.ts'
 import type { WrittenRecords, WrittenRrset } from '#zones/dynamic/written-records.ts'
 
