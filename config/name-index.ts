@@ -6,7 +6,7 @@ import { heldName, layerOf, mayOverlap } from '#compiler/holders/name-holder.ts'
 import type { ClaimLayer, NameClaim } from '#compiler/holders/name-holder.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import { isNaming, kinds } from '#schemas/kinds.ts'
-import { BucketMap } from './bucket-map.ts'
+import { BucketMap } from '#lib/sequence/bucket-map.ts'
 import type { ConfigEntry } from './entry.ts'
 import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 

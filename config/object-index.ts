@@ -2,7 +2,7 @@
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { isNaming, kindNames, kinds, namingKinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
-import { BucketMap } from './bucket-map.ts'
+import { BucketMap } from '#lib/sequence/bucket-map.ts'
 import { partsIn } from './entry.ts'
 import type { ConfigEntry, ConfigPart } from './entry.ts'
 import { NameIndex } from './name-index.ts'

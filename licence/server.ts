@@ -1,6 +1,6 @@
 // The HTTP client of the vendor's licence server: registers trials, checks tokens for revocation.
 // Without an answer in time nothing changes.
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { boundedBytes } from '#lib/http/bounded-body.ts'
 import type { TrialKind } from '#state/ports/licences.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 

@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import type { Claims, OidcPolicy } from './oidc-claims.ts'
 import { faultOfDiscovery, faultOfLogin } from './oidc-faults.ts'
 import type { OidcFault } from './oidc-faults.ts'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { boundedBytes } from '#lib/http/bounded-body.ts'
 
 export interface OidcSettings extends OidcPolicy {
   /** The issuer: https, or http on this machine. */

@@ -1,7 +1,7 @@
 // Speaks to an HTTP(S) remote without starting a process: asks for its refs, pushes known objects.
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { boundedBytes } from '#lib/http/bounded-body.ts'
 import type { StagedObjects } from '#gitops/git/objects/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { Push } from './config-source.ts'

@@ -1,8 +1,8 @@
 // Asks an HTTP API of another server for JSON, or for any text, in bounded time and memory.
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { ConnectionOptions } from 'node:tls'
-import { boundedBytes, boundedLines } from '#lib/bounded-body.ts'
-import { exchange } from '#lib/http-exchange.ts'
+import { boundedBytes, boundedLines } from '#lib/http/bounded-body.ts'
+import { exchange } from '#lib/http/exchange.ts'
 import { parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,9 +1,11 @@
-// Composes what finds addresses of members: the resolver of host names, and discovery.
+// Composes what finds addresses of members: the resolver of host names, with the last good
+// addresses, and discovery.
 import { randomInt, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { joinSources } from '#inputs/resolve/address-source.ts'
 import type { AddressSource } from '#inputs/resolve/address-source.ts'
+import { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
 import { createDnsLookup } from '#inputs/resolve/lookup.ts'
 import { secretOf } from '#integrations/targets/credentials.ts'
 import { Discovery } from '#integrations/discovery/discovery.ts'
@@ -21,9 +23,9 @@ import type { Log } from '#lib/log.ts'
 import { Random } from '#lib/random.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { createFileLastAddresses } from '#state/file/last-addresses.ts'
 import { createFileLastMembers } from '#state/file/last-members.ts'
 import type { Settings } from '#settings/settings.ts'
-import { createNodeResolver } from './resolver.ts'
 
 interface FindsAddresses {
   readonly resolver: AddressSource
@@ -62,6 +64,18 @@ export function createAddressSources(
     log,
   })
   return { resolver: joinSources(createNodeResolver(settings, dataDir, log), discovery), discovery }
+}
+
+function createNodeResolver({ dns }: Settings, dataDir: string, log: Log): HostnameResolver {
+  return new HostnameResolver({
+    lookup: createDnsLookup(dns.resolvers),
+    allowLocal: dns.allowLocalTargets,
+    last: createFileLastAddresses(join(dataDir, 'resolved', 'addresses.jsonl'), systemClock, log),
+    clock: systemClock,
+    after: systemAfter,
+    random: new Random(randomInt(0x1_0000_0000)),
+    log,
+  })
 }
 
 function tellerOf(

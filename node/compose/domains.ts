@@ -22,7 +22,7 @@ import type { ParentView } from '#dns/dnssec/rollover.ts'
 import { domainSilences } from '#state/ports/domains.ts'
 import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
 import type { KeptView } from '#server/signing/stored-looks.ts'
-import { signedZonesOf } from '#node/signing/signed-zones.ts'
+import { signedZonesOf } from '#config/signed-zones.ts'
 import type { Settings } from '#settings/settings.ts'
 
 interface NodeDomainsParts {

@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 import { noLongerThan, systemAfter } from '#lib/timer.ts'
 import type { FirstKeys, NoFirstKeys } from '#server/signing/key-source.ts'
 import { delegationLimits } from '#zones/delegation/limits.ts'
-import { signedZonesOf } from './signed-zones.ts'
+import { signedZonesOf } from '#config/signed-zones.ts'
 
 export interface FirstKeysParts {
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>

@@ -16,7 +16,7 @@ import type { KeptZone } from '#server/signing/key-keeper.ts'
 import type { KeyVault } from '#server/signing/key-vault.ts'
 import { createStoredLooks, looksFile } from '#server/signing/stored-looks.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
-import { signedZonesOf } from './signed-zones.ts'
+import { signedZonesOf } from '#config/signed-zones.ts'
 
 interface NodeKeyKeeperParts {
   readonly dataDir: string

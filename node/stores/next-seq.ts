@@ -2,7 +2,7 @@
 // from the lost one.
 import { assert } from '#lib/assert.ts'
 import type { Result } from '#lib/result.ts'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { boundedBytes } from '#lib/http/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'
 
 /** More than a control node publishes, since each publication is flushed to its disk. */

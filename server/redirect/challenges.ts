@@ -1,7 +1,7 @@
 // Answers HTTP challenges of ACME (RFC 8555 section 8.3) in the place of a redirect: with a proof
 // of this installation, or with what a member of the host says.
 import type { IncomingMessage } from 'node:http'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { boundedBytes } from '#lib/http/bounded-body.ts'
 import type { ChallengeRule, RedirectChallenge } from './messages.ts'
 
 const { request } = process.getBuiltinModule('node:http')

@@ -8,7 +8,7 @@ import { printTargets, readTargets } from '#integrations/targets/fleet-document.
 import type { RawTarget } from '#integrations/targets/kind.ts'
 import { targetsOfGroups } from '#integrations/targets/target-groups.ts'
 import { checkTargets } from '#integrations/targets/targets.ts'
-import { boundedLines } from '#lib/bounded-body.ts'
+import { boundedLines } from '#lib/http/bounded-body.ts'
 import { parseJson } from '#lib/text/json.ts'
 import type { Result } from '#lib/result.ts'
 

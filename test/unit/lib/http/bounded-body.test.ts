@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BodyTooLong, boundedBytes, fillFrom } from '#lib/bounded-body.ts'
+import { BodyTooLong, boundedBytes, fillFrom } from '#lib/http/bounded-body.ts'
 
 /** A body without an end, unless it is left. */
 class Endless {

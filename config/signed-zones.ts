@@ -1,6 +1,6 @@
 // Lists the zones of the accepted configuration that speak of DNSSEC, by the names of their keys.
 import { checkName } from '#compiler/values/names.ts'
-import type { ConfigView } from '#config/view.ts'
+import type { ConfigView } from './view.ts'
 import type { Zone } from '#schemas/objects/zone.ts'
 
 interface DnssecZone {
