@@ -4,8 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { formatCommit } from '#gitops/git/objects/commit-object.ts'
-import { createGitopsControl } from '#gitops/thread/control.ts'
-import type { GitopsControl } from '#gitops/thread/control.ts'
+import { GitopsControl } from '#gitops/thread/control.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
@@ -126,7 +125,7 @@ const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const { node } = buildNode({ trusted: signingKeyFromPem(pem), dataDir })
 const started = await node.start()
 if (!started.ok) throw new Error(started.error)
-const control = createGitopsControl({
+const options = {
   dataDir,
   url: '',
   branch: 'main',
@@ -137,9 +136,11 @@ const control = createGitopsControl({
   signingKeyPem: pem,
   recordTtlMs: 3_600_000,
   resume: null,
+}
+const control = new GitopsControl(options, {
+  onPrepare: (bundle) => node.prepare(bundle),
+  onPublish: (publication) => node.activate(publication),
 })
-control.onPrepare((bundle) => node.prepare(bundle))
-control.onPublish((publication) => node.activate(publication))
 await control.start()
 await waitUntil('the first commit', control.config.isReady, { timeoutMs: 120_000 })
 const runs: WriteRun[] = []

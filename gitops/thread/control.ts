@@ -31,45 +31,19 @@ import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import type { NodeDatabases } from '#judge/effects/commit-effect.ts'
 import { withUids } from '#config/uids.ts'
 
-export interface GitopsControl {
-  /** Resolves when the worker runs; the first look may still be under way. */
-  readonly start: () => Promise<void>
+/** Handlers of what the thread tells; each may be left out. */
+interface GitopsHandlers {
   /**
-   * Resolves once the configuration was read or its fault is known, and after `firstLookMs` at the
-   * latest. The API opens then, so that most early clients need not retry.
+   * Called with each publication. The thread waits for its promise: a write is answered, and the
+   * view changes, when the bundle is active.
    */
-  readonly firstLook: () => Promise<void>
-  readonly stop: () => Promise<void>
-  /** Looks at the branch now. */
-  readonly poke: () => void
-  /** Sets how many probe agents pulling nodes accept, by channel records; Infinity: all. */
-  readonly permitAgents: (count: number) => void
-  /**
-   * Passes the databases that locate clients, in shared memory: first all, then each newer state.
-   */
-  readonly giveDatabases: (databases: NodeDatabases) => void
-  readonly status: () => GitopsStatus
-  /**
-   * Sets the handler of publications, before `start`. The thread waits for its promise: a write is
-   * answered, and the view changes, when the bundle is active.
-   */
-  readonly onPublish: (handler: (publication: CommitPublication) => unknown) => void
-  /** Sets the handler of signed bundles that will probably be published next, before `start`. */
-  readonly onPrepare: (handler: (bundle: Uint8Array) => void) => void
-  /** Sets the handler of states, before `start`. `change` is '' or lines for the log. */
-  readonly onStatus: (handler: (status: GitopsStatus, change: string) => void) => void
-  /** Sets the handler that is called when the thread is idle and small again, before `start`. */
-  readonly onRest: (handler: () => void) => void
-  /** The active configuration, or an earlier one until it is active. */
-  readonly config: ConfigView
-  /** Commits and activates a change, or says why not. Never rejects. */
-  readonly write: (request: WriteRequest) => Promise<CommitResult>
-  /** Judges a push to the node's own repository. null: that is not possible now. Never rejects. */
-  readonly judge: (push: PushedHead) => Promise<Stop | null>
-  /** Answers which objects commits changed. */
-  readonly history: ConfigHistory
-  /** Restarts the thread with other options; the accepted commit and its publication stay. */
-  readonly reload: (options: Partial<Omit<GitopsOptions, 'resume'>>) => Promise<void>
+  readonly onPublish?: (publication: CommitPublication) => unknown
+  /** Called with signed bundles that will probably be published next. */
+  readonly onPrepare?: (bundle: Uint8Array) => void
+  /** Called with each state. `change` is '' or lines for the log. */
+  readonly onStatus?: (status: GitopsStatus, change: string) => void
+  /** Called when the thread is idle and small again. */
+  readonly onRest?: () => void
 }
 
 /** How long a stop waits. A write would be lost; a first read is repeated at the next start. */
@@ -93,15 +67,6 @@ const uncertain = failed(
 /** The part of a `Worker` that is used here. */
 export type GitThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
 
-/** @param startThread starts the thread; tests may run it inside their own */
-export function createGitopsControl(
-  options: GitopsOptions,
-  clock = systemClock,
-  startThread: (start: WorkerStart) => GitThread = spawnWorker,
-): GitopsControl {
-  return new Control(options, clock, startThread)
-}
-
 const spawnWorker = (start: WorkerStart): GitThread =>
   startWithSemiSpace(
     semiSpaceMb,
@@ -113,7 +78,7 @@ const spawnWorker = (start: WorkerStart): GitThread =>
       }),
   )
 
-class Control implements GitopsControl {
+export class GitopsControl {
   readonly #clock: Clock
   #options: GitopsOptions
   readonly #startThread: (start: WorkerStart) => GitThread
@@ -122,30 +87,33 @@ class Control implements GitopsControl {
   #crashes = 0
   #restart: NodeJS.Timeout | undefined
   #databases: NodeDatabases | null = null
-  #publish: (publication: CommitPublication) => unknown = () => undefined
-  #prepare: (bundle: Uint8Array) => void = ignore
+  readonly #handlers: GitopsHandlers
   readonly #view = new LiveConfigView()
+  /** The active configuration, or an earlier one until it is active. */
   readonly config: ConfigView = this.#view
   readonly #looked = Promise.withResolvers<void>()
   readonly #writes = new PendingCalls<CommitResult>(gitLimits.writeQueueMax)
   readonly #asked = new PendingCalls<HistoryAnswer>(historyLimits.askedMax)
   readonly #verdicts = new PendingCalls<Stop | null>(pushesMax)
+  /** Answers which objects commits changed. */
   readonly history: ConfigHistory = historyThrough((question) => this.#ask(question))
   /** Resolves when all publications that were handed over are active. */
   #activation: Promise<void> = Promise.resolve()
-  #report: (status: GitopsStatus, change: string) => void = () => undefined
-  #rest: () => void = ignore
 
+  /** @param startThread starts the thread; tests may run it inside their own */
   constructor(
     options: GitopsOptions,
-    clock: Clock,
-    startThread: (start: WorkerStart) => GitThread,
+    handlers: GitopsHandlers = {},
+    clock: Clock = systemClock,
+    startThread: (start: WorkerStart) => GitThread = spawnWorker,
   ) {
     this.#options = options
+    this.#handlers = handlers
     this.#clock = clock
     this.#startThread = startThread
   }
 
+  /** Resolves when the worker runs; the first look may still be under way. */
   start = async (): Promise<void> => {
     const worker = this.#spawn()
     await new Promise<void>((resolve) => {
@@ -154,6 +122,10 @@ class Control implements GitopsControl {
     })
   }
 
+  /**
+   * Resolves once the configuration was read or its fault is known, and after `firstLookMs` at the
+   * latest. The API opens then, so that most early clients need not retry.
+   */
   firstLook = async (): Promise<void> => {
     await Promise.race([this.#looked.promise, sleep(firstLookMs, undefined, { ref: false })])
   }
@@ -178,16 +150,21 @@ class Control implements GitopsControl {
     await this.#activation
   }
 
+  /** Looks at the branch now. */
   poke = (): void => {
     this.#worker?.postMessage({ kind: 'poke' } satisfies ToWorker)
   }
 
+  /** Sets how many probe agents pulling nodes accept, by channel records; Infinity: all. */
   permitAgents = (agentsMax: number): void => {
     if ((this.#options.agentsMax ?? Infinity) === agentsMax) return
     this.#options = { ...this.#options, agentsMax }
     this.#worker?.postMessage({ kind: 'agents', count: agentsMax } satisfies ToWorker)
   }
 
+  /**
+   * Passes the databases that locate clients, in shared memory: first all, then each newer state.
+   */
   giveDatabases = (databases: NodeDatabases): void => {
     this.#databases = databases
     this.#worker?.postMessage({ kind: 'databases', databases } satisfies ToWorker)
@@ -195,6 +172,7 @@ class Control implements GitopsControl {
 
   status = (): GitopsStatus => this.#status
 
+  /** Commits and activates a change, or says why not. Never rejects. */
   write = async (request: WriteRequest): Promise<CommitResult> => {
     const worker = this.#worker
     if (worker === undefined) {
@@ -215,6 +193,7 @@ class Control implements GitopsControl {
     )
   }
 
+  /** Judges a push to the node's own repository. null: that is not possible now. Never rejects. */
   judge = async (push: PushedHead): Promise<Stop | null> => {
     const worker = this.#worker
     if (worker === undefined || this.#verdicts.isFull) return null
@@ -232,22 +211,7 @@ class Control implements GitopsControl {
     )
   }
 
-  onPublish = (handler: (publication: CommitPublication) => unknown): void => {
-    this.#publish = handler
-  }
-
-  onPrepare = (handler: (bundle: Uint8Array) => void): void => {
-    this.#prepare = handler
-  }
-
-  onStatus = (handler: (status: GitopsStatus, change: string) => void): void => {
-    this.#report = handler
-  }
-
-  onRest = (handler: () => void): void => {
-    this.#rest = handler
-  }
-
+  /** Restarts the thread with other options; the accepted commit and its publication stay. */
   reload = async (options: Partial<Omit<GitopsOptions, 'resume'>>): Promise<void> => {
     this.#options = { ...this.#options, ...options }
     await this.stop()
@@ -281,8 +245,8 @@ class Control implements GitopsControl {
   }
 
   #receive(message: FromWorker): void {
-    if (message.kind === 'rested') return this.#rest()
-    if (message.kind === 'prepare') return this.#prepare(message.bundle)
+    if (message.kind === 'rested') return this.#handlers.onRest?.()
+    if (message.kind === 'prepare') return this.#handlers.onPrepare?.(message.bundle)
     if (message.kind === 'status') return this.#tell(message.status, message.change)
     if (message.kind === 'config') {
       // A copy between threads duplicates strings that objects have in common.
@@ -301,7 +265,7 @@ class Control implements GitopsControl {
     const resume: Position = { seq, digest }
     // A worker that is restarted later continues from here.
     this.#options = { ...this.#options, resume }
-    const activated = this.#publish(message.publication)
+    const activated = this.#handlers.onPublish?.(message.publication)
     const before = this.#activation
     // A failed activation is reported by the node; here only the order matters.
     this.#activation = before.then(() => activated).then(ignore, ignore)
@@ -326,6 +290,6 @@ class Control implements GitopsControl {
   #tell(status: GitopsStatus, change: string): void {
     this.#status = status
     if (status.code !== '') this.#looked.resolve()
-    this.#report(status, change)
+    this.#handlers.onStatus?.(status, change)
   }
 }

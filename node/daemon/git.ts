@@ -12,8 +12,7 @@ import type { ProcessLog } from '#process/log.ts'
 import { Repacker } from '#gitops/git/repacker.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
-import { createGitopsControl } from '#gitops/thread/control.ts'
-import type { GitopsControl } from '#gitops/thread/control.ts'
+import { GitopsControl } from '#gitops/thread/control.ts'
 import { mirrorPath, originPath } from '#gitops/thread/options.ts'
 import type { Judging } from '#gitops/thread/options.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -75,13 +74,12 @@ export const createGit = (have: Needs): Outcome<Gives> => {
     onActive: () => later.commitNews?.activated(),
     onStored: () => later.bundleFeed?.changed(),
   })
-  const gitops = createGitops(have, activations)
-  have.geoFeed.onChange(gitops.giveDatabases)
   // After a commit was read and activated, this thread has as much memory to release as the Git
   // thread.
   const onTheClock = { clock: systemClock, after: systemAfter }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('keep') })
-  gitops.onRest(() => releases.changed())
+  const gitops = createGitops(have, activations, () => releases.changed())
+  have.geoFeed.onChange(gitops.giveDatabases)
   return ok({
     gives: { gitops, repacker, commitToActiveSeconds: () => activations.seconds },
     stop: async () => {
@@ -102,9 +100,10 @@ export const followBranch = async (have: Given & Has<'dataDir' | 'gitops'>): Pro
   return ok({ gives: {}, stop: socket.close })
 }
 
-function createGitops(have: Needs, activations: Activations): GitopsControl {
+function createGitops(have: Needs, activations: Activations, onRest: () => void): GitopsControl {
   const { gitops, health, dataDir } = have.settings
-  const control = createGitopsControl({
+  const tell = createGitopsLog(have.log)
+  const options = {
     dataDir,
     url: gitops.url,
     branch: gitops.branch,
@@ -119,17 +118,18 @@ function createGitops(have: Needs, activations: Activations): GitopsControl {
     judging: judgingOf(have.settings),
     resume: have.node.resumePoint(),
     ...agentsMaxOf(have.node),
+  }
+  return new GitopsControl(options, {
+    onStatus: (status, change) => {
+      activations.noteHead(status.head?.commit)
+      tell(status, change)
+      have.records.commits.statusIs(status)
+      have.telemetry.looked(status)
+    },
+    onPrepare: (bundle) => have.node.prepare(bundle),
+    onPublish: (publication) => activations.add(publication),
+    onRest,
   })
-  const tell = createGitopsLog(have.log)
-  control.onStatus((status, change) => {
-    activations.noteHead(status.head?.commit)
-    tell(status, change)
-    have.records.commits.statusIs(status)
-    have.telemetry.looked(status)
-  })
-  control.onPrepare((bundle) => have.node.prepare(bundle))
-  control.onPublish((publication) => activations.add(publication))
-  return control
 }
 
 /** Until the licence is read, nodes keep the number that they were sent before. */

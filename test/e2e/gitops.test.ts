@@ -12,8 +12,7 @@ import {
 import { onTestFinished, test, vi } from 'vitest'
 import { trustedKeyFromPem, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { createGitopsControl } from '#gitops/thread/control.ts'
-import type { GitopsControl } from '#gitops/thread/control.ts'
+import { GitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsOptions } from '#gitops/thread/options.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { main } from '#cli/main.ts'
@@ -44,7 +43,10 @@ async function gslbd(box: GitSandbox, ...args: string[]) {
 }
 
 async function node(box: GitSandbox, more: Partial<GitopsOptions> = {}) {
-  const control: GitopsControl = createGitopsControl({
+  const published: CommitPublication[] = []
+  const changes: string[] = []
+  const rests: number[] = []
+  const options = {
     dataDir: box.at('data'),
     url: '',
     access: httpAccess,
@@ -57,15 +59,14 @@ async function node(box: GitSandbox, more: Partial<GitopsOptions> = {}) {
     recordTtlMs: 86_400_000,
     resume: null,
     ...more,
+  }
+  const control = new GitopsControl(options, {
+    onPublish: (publication) => published.push(publication),
+    onStatus: (_status, change) => {
+      if (change !== '') changes.push(change)
+    },
+    onRest: () => rests.push(published.length),
   })
-  const published: CommitPublication[] = []
-  const changes: string[] = []
-  control.onPublish((publication) => published.push(publication))
-  control.onStatus((_status, change) => {
-    if (change !== '') changes.push(change)
-  })
-  const rests: number[] = []
-  control.onRest(() => rests.push(published.length))
   onTestFinished(() => control.stop())
   await control.start()
   return { control, published, changes, rests }

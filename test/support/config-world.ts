@@ -6,8 +6,7 @@ import { createConfigTenants } from '#api/config/tenants.ts'
 import type { ServerPorts } from '#api/server/app.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
-import { createGitopsControl } from '#gitops/thread/control.ts'
-import type { GitopsControl } from '#gitops/thread/control.ts'
+import { GitopsControl } from '#gitops/thread/control.ts'
 import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
 import type { CommitWriter, ConfigWriter, Operation, WriteRequest } from '#config/operation.ts'
@@ -204,7 +203,7 @@ function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsCo
     judging: { databases: {}, hasDatabases: false },
     resume: null,
   }
-  return createGitopsControl(options, systemClock, gitThreadHere)
+  return new GitopsControl(options, {}, systemClock, gitThreadHere)
 }
 
 function callerOf(app: ReturnType<typeof createApp>): ConfigWorld['call'] {

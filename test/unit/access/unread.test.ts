@@ -7,7 +7,7 @@ import type { GitopsStatus } from '#ports/operator-view.ts'
 import { operationId } from '#api/reference/openapi.ts'
 import { routes } from '#api/routes.ts'
 import { LiveConfigView, noConfig } from '#config/view.ts'
-import { createGitopsControl } from '#gitops/thread/control.ts'
+import { GitopsControl } from '#gitops/thread/control.ts'
 import { originPath, statePathOf } from '#gitops/thread/options.ts'
 import type { GitopsOptions } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
@@ -192,11 +192,15 @@ test('a worker that starts anew does not empty the view', () => {
 })
 
 describe('a node with a repository of its own', () => {
-  const create = (dataDir: string, trusted: Partial<GitopsOptions> = {}) => {
+  const create = (
+    dataDir: string,
+    trusted: Partial<GitopsOptions> = {},
+    onPublish: () => unknown = () => undefined,
+  ) => {
     const local = { dataDir, url: '', branch: 'main', pollMs: 30_000, resume: null }
     const trust = { requireSignature: false, allowedSignersPath: '', channel: 'main', ...trusted }
     const options = { ...local, ...trust, signingKeyPem: newPem(), recordTtlMs: 3_600_000 }
-    const control = createGitopsControl(options)
+    const control = new GitopsControl(options, { onPublish })
     onTestFinished(control.stop)
     const ports = portsOf({
       config: control.config,
@@ -237,16 +241,14 @@ describe('a node with a repository of its own', () => {
     expect((await first.make()).statusCode).toBe(201)
     await first.control.stop()
 
-    const second = create(dataDir)
     let activate = (): void => undefined
-    const published = new Promise<void>((resolve) => {
-      second.control.onPublish(() => {
-        resolve()
-        return new Promise<void>((done) => (activate = done))
-      })
+    const published = Promise.withResolvers<void>()
+    const second = create(dataDir, {}, () => {
+      published.resolve()
+      return new Promise<void>((done) => (activate = done))
     })
     await second.control.start()
-    await published
+    await published.promise
     for (const answer of [await second.pools(), await second.make()]) {
       expect(answer.statusCode).toBe(503)
       expect(answer.json()).toEqual(beingRead)

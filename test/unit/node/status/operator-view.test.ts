@@ -11,8 +11,7 @@ import { createOperatorView } from '#node/status/operator-view.ts'
 import { RecordAlarm } from '#node/daemon/periodic.ts'
 import { ThreadLoad } from '#node/status/thread-load.ts'
 import { createCompiler } from '#compiler/compile.ts'
-import { createGitopsControl } from '#gitops/thread/control.ts'
-import type { GitopsControl } from '#gitops/thread/control.ts'
+import { GitopsControl } from '#gitops/thread/control.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
@@ -58,7 +57,7 @@ function signedExample(signing: SigningKey) {
 
 /** Not started: what it says is that it has not looked yet. */
 function idleGitops(dataDir: string, signingKeyPem: string) {
-  return createGitopsControl({
+  return new GitopsControl({
     dataDir,
     url: '',
     branch: 'main',
