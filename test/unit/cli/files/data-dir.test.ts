@@ -25,10 +25,9 @@ test('root is told to be the user of the node, since the node could not read its
   expect(() => checkOwner(dataDir(), Exit.Trust, 0)).toThrow(words)
 })
 
-test.each<readonly [string, () => string, number | undefined]>([
+test.each<readonly [string, () => string, number]>([
   ['the user of the node', dataDir, owner],
   ['root, where no node has run', () => tempDir('owner'), 0],
-  ['a system without users', dataDir, undefined],
 ])('%s may write', (_, make, id) => {
   const path = make()
   expect(() => checkOwner(path, Exit.Trust, id)).not.toThrow()
