@@ -34,6 +34,10 @@ const states: readonly [prefix: string, kind: SqlFaultKind][] = [
   ['58', 'untouched'], // the operating system, below the database
   ['28', 'untouched'], // the password is wrong; somebody may be changing it
   ['3D', 'untouched'], // the database does not exist yet
+  ['42P01', 'untouched'], // our tables are gone: it was emptied, or is being restored
+  ['42703', 'untouched'], // so is a column: an older copy was restored
+  ['3F', 'untouched'], // so is the schema
+  ['42501', 'untouched'], // our user has lost a right
   ['XX', 'untouched'], // the server met its own bug
   ['22', 'refused'],
   ['23', 'refused'],
@@ -72,11 +76,13 @@ function plainMessage(message: string): string {
 }
 
 /** `08P01: unsupported startup parameter: statement_timeout`. */
-export const reasonOf = ({ code, words }: SqlFault): string =>
-  words === '' ? code : `${code}: ${words}`
+const reasonOf = ({ code, words }: SqlFault): string => (words === '' ? code : `${code}: ${words}`)
 
 /** Prefixes of codes that concern one statement or transaction, not the server. */
 const ownFaults: readonly string[] = ['40', '55P03', '57014', '25P']
+
+/** Codes of a server that is where it was, and lacks what is ours. */
+export const isOfSchema = ({ code }: SqlFault): boolean => /^(42|3F)/.test(code)
 
 /** True when the server is away or out of order. */
 export function isServerFault({ kind, code }: SqlFault): boolean {
@@ -89,8 +95,32 @@ export function failureOf(fault: SqlFault): StoreFailure {
   if (kind === 'refused') {
     return { code: 'store-refused', message: `The database refused the values (${code}).` }
   }
-  return { code: 'store-away', message: `The database did not do it (${reasonOf(fault)}).` }
+  return { code: 'store-away', message: advised('The database did not do it', fault) }
 }
+
+const emptied =
+  'What gslbd has made in it is not there: it was emptied, is being restored, or is an older ' +
+  'copy. Restore it; or restart the nodes, which make what is missing.'
+
+/** Advice for the operator, by SQLSTATE. */
+const serverAdvice: Readonly<Record<string, string>> = {
+  '25006': 'Every server that answers is a standby, which takes no writes: promote one.',
+  '28P01': 'The server refuses the password.',
+  '3D000': 'The server has no database of that name.',
+  '3F000': emptied,
+  '42501': 'The user of database.url lacks a right to its tables or its schema: grant it.',
+  '42703': emptied,
+  '42P01': emptied,
+  '53300': 'The server has as many connections as it takes.',
+}
+
+/** `what`, the reason, and what helps, where that is known. */
+export function advised(what: string, fault: SqlFault): string {
+  const advice = /startup parameter/.test(fault.words) ? poolerRemedy : serverAdvice[fault.code]
+  return `${what} (${reasonOf(fault)}).${advice === undefined ? '' : ` ${advice}`}`
+}
+
+const poolerRemedy = 'It is a pooler: set database.startupParameters to false.'
 
 function partsOf(error: unknown): { code: string; message: string } {
   if (!(error instanceof Error)) return { code: '', message: '' }

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
-import { failureOf, isServerFault, reasonOf, sqlFault } from './faults.ts'
+import { advised, failureOf, isOfSchema, isServerFault, sqlFault } from './faults.ts'
 import type { SqlFault } from './faults.ts'
 import { sqlLimits } from './limits.ts'
 import { migrate } from './migrate.ts'
@@ -183,7 +183,7 @@ class SqlCalls implements Sql {
       if (fault.kind === 'bug') throw new Error(`assertion failed: SQLSTATE ${fault.code}`)
       const failure = failureOf(fault)
       const isServers = isServerFault(fault)
-      if (isServers) connection.onFault?.()
+      if (isServers && !isOfSchema(fault)) connection.onFault?.()
       if (fault.kind === 'refused') return err({ again: 'never', failure, isServers })
       const again = fault.kind === 'untouched' ? 'safe' : 'if-repeatable'
       return err({ again, failure, isServers })
@@ -208,21 +208,9 @@ class SqlCalls implements Sql {
   }
 }
 
-/** Advice for the operator, by SQLSTATE. */
-const serverAdvice: Readonly<Record<string, string>> = {
-  '25006': 'Every server that answers is a standby, which takes no writes: promote one.',
-  '28P01': 'The server refuses the password.',
-  '3D000': 'The server has no database of that name.',
-  '53300': 'The server has as many connections as it takes.',
-}
-
 /** Shown to clients: no path, no host. The log has these. */
 const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
-  postgresql: (fault) => {
-    const why = /startup parameter/.test(fault.words) ? poolerRemedy : serverAdvice[fault.code]
-    const sentence = `The database of database.url cannot be opened (${reasonOf(fault)}).`
-    return why === undefined ? sentence : `${sentence} ${why}`
-  },
+  postgresql: (fault) => advised('The database of database.url cannot be opened', fault),
   // On damaged files the machine says only that it ended.
   embedded: ({ kind, code }) => {
     const remedy = diskRemedies[code]
@@ -230,8 +218,6 @@ const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
     return `${notOpened} (${kind === 'unknown' ? 'it does not start' : code}). ${damagedRemedy}`
   },
 }
-
-const poolerRemedy = 'It is a pooler: set database.startupParameters to false.'
 
 const notOpened = 'The database in the data directory cannot be opened'
 

@@ -10,6 +10,7 @@ import type { PersistentState } from '#state/persistent.ts'
 import { sqlFault } from '#state/sql/database/faults.ts'
 import { migrate } from '#state/sql/database/migrate.ts'
 import { migrations } from '#state/sql/database/migrations.ts'
+import { openSql } from '#state/sql/database/sql.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Tables } from '#state/sql/database/tables.ts'
 import { openPglite } from '#state/sql/database/open-pglite.ts'
@@ -173,6 +174,24 @@ test('a clock that is set back by years makes no timer that fires at once', asyn
   expect(timers.at(-1)?.delayMs).toBe(2 ** 31 - 1)
 })
 
+test('a database whose tables are gone is away, and is there again with them', async () => {
+  const db = new Kysely<Tables>({ dialect: await bareDatabase(tempDir('emptied')) })
+  onTestFinished(() => db.destroy())
+  const connection = { db, close: () => Promise.resolve(), isBroken: () => false }
+  const opened = await openSql('postgresql', () => Promise.resolve(connection), systemClock)
+  if (!opened.ok) throw new Error(opened.error)
+  const users = createSqlUsers(opened.value)
+  await sql`alter table users rename to gone`.execute(db)
+  expect(await users.find('every-tenant', 'u1')).toMatchObject({ error: { code: 'store-away' } })
+  expect(opened.value.status()).toMatchObject({
+    state: 'away',
+    fault: expect.stringMatching(/\(42P01\)\. .*was emptied.*restart the nodes/) as string,
+  })
+  await sql`alter table gone rename to users`.execute(db)
+  expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
+  expect(opened.value.status()).toMatchObject({ state: 'up', fault: null })
+})
+
 /** How often a file is flushed from now on, to the end of the test. */
 function countFlushes(): () => number {
   const real = fs.fsyncSync
@@ -204,6 +223,10 @@ test.each([
   [{ code: 'ECONNREFUSED' }, 'untouched'],
   [{ code: '57P03' }, 'untouched'],
   [{ code: '40001' }, 'untouched'],
+  [{ code: '42P01' }, 'untouched'],
+  [{ code: '42703' }, 'untouched'],
+  [{ code: '42501' }, 'untouched'],
+  [{ code: '3F000' }, 'untouched'],
   [{ code: 'ECONNRESET' }, 'unknown'],
   [{ code: 'EPIPE' }, 'unknown'],
   [{ code: '08006' }, 'unknown'],
