@@ -166,14 +166,23 @@ function sent<T>(
     ...tls,
     headers: {
       accept: 'application/json',
+      // Without it a server may send any coding. RFC 9110 section 12.5.3.
+      'accept-encoding': 'identity',
       ...(content === undefined
         ? {}
         : { 'content-type': bodyType, 'content-length': Buffer.byteLength(content) }),
       ...headers,
     },
   }
-  return exchange(new URL(url), options, content, read)
+  return exchange(new URL(url), options, content, (response) => {
+    const coding = response.headers['content-encoding'] ?? ''
+    if (!/^(identity)?$/i.test(coding)) throw new Error(compressed(coding))
+    return read(response)
+  })
 }
+
+const compressed = (coding: string): string =>
+  `its answer is compressed (${coding.slice(0, 32)}), which was not asked for`
 
 function parse(text: string): Result<unknown, null> {
   if (text.trim() === '') return ok(undefined)

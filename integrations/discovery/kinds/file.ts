@@ -1,4 +1,5 @@
 // file: target groups in a file, as the `file_sd` of Prometheus.
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { err, ok } from '#lib/result.ts'
 import { parseJson } from '#lib/text/json.ts'
@@ -19,9 +20,12 @@ export const file: DiscoveryKind = {
       let text: string
       let mark: string
       try {
-        const handle = await open(path)
+        // A pipe in its place would block a thread of the process until somebody writes.
+        const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
         try {
-          const { mtimeMs, size, ino } = await handle.stat()
+          const stat = await handle.stat()
+          if (!stat.isFile()) return err(`${path} is no file`)
+          const { mtimeMs, size, ino } = stat
           mark = `${mtimeMs} ${size} ${ino}`
           if (mark === cursor) return ok({ targets: null, cursor })
           if (mark === wrong.mark) return err(wrong.why)

@@ -1,9 +1,11 @@
 // The kinds of discovery: the table, and the settings that say which there are.
+import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { discoveryKinds, kindNamed } from '#integrations/discovery/kinds.ts'
 import { secretOf } from '#integrations/targets/credentials.ts'
@@ -12,6 +14,7 @@ import { discoveryLimits } from '#integrations/targets/limits.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { discoveryTypes, faultsOfDiscovery } from '#settings/sections/discovery.ts'
+import { askOf, asked as askedFor, startApi } from '#test/support/discovery-kinds.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 const settings: SourceSettings = {
@@ -108,18 +111,35 @@ describe('file', () => {
     expect(await ask(asked())).toMatchObject({ value: { targets: [{ address: '192.0.2.7' }] } })
   })
 
+  test('a folder, a pipe or a device in its place is told of, and waits for nobody', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    for (const place of [folder, pipe, '/dev/zero']) {
+      const one = kindNamed('file')!.create({ ...settings, path: place }, parts)
+      expect(faultIn(await one(asked()))).toBe(`${place} is no file`)
+    }
+  })
+
   test('a file that is not there is told of', async () => {
     const none = kindNamed('file')!.create({ ...settings, path: join(folder, 'none') }, parts)
     expect(faultIn(await none(asked()))).toContain('cannot be read: ENOENT')
   })
 })
 
+interface Answer {
+  readonly status: number
+  readonly body: string | Buffer
+  readonly etag: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 describe('http', () => {
   const requests: IncomingMessage[] = []
-  let answer = { status: 200, body: '[]', etag: '' }
+  let answer: Answer = { status: 200, body: '[]', etag: '' }
   const server = createServer((request, response) => {
     requests.push(request)
-    response.writeHead(answer.status, answer.etag === '' ? {} : { etag: answer.etag })
+    const { status, etag, headers = {} } = answer
+    response.writeHead(status, etag === '' ? headers : { ...headers, etag })
     response.end(answer.body)
   }).listen(0, '127.0.0.1')
   afterAll(() => server.close())
@@ -134,10 +154,13 @@ describe('http', () => {
     expect(await ask(asked())).toMatchObject({ ok: true, value: { cursor: '"a"' } })
     answer = { status: 304, body: '', etag: '"a"' }
     expect(await ask(asked('"a"'))).toEqual(ok({ targets: null, cursor: '"a"' }))
-    expect(requests.at(-1)!.headers['if-none-match']).toBe('"a"')
+    const { headers } = requests.at(-1)!
+    expect([headers['if-none-match'], headers['accept-encoding']]).toEqual(['"a"', 'identity'])
   })
 
-  const rows: readonly (readonly [answer: typeof answer, fault: string])[] = [
+  const gzip = { 'content-encoding': 'gzip' }
+  const rows: readonly (readonly [answer: Answer, fault: string])[] = [
+    [{ status: 200, body: gzipSync('[]'), etag: '', headers: gzip }, 'is compressed (gzip)'],
     [{ status: 503, body: 'closed', etag: '' }, 'answered 503 to GET /sd: closed'],
     [{ status: 401, body: '', etag: '' }, '(look at the credentials)'],
     [{ status: 302, body: '[]', etag: '' }, 'answered 302'],
@@ -150,6 +173,13 @@ describe('http', () => {
     answer = given
     const ask = kindNamed('http')!.create(source(), parts)
     expect(faultIn(await ask(asked()))).toContain(fault)
+  })
+
+  test.each(['cut', 'silence'] as const)('a body that ends in a %s is a fault', async (then) => {
+    const api = await startApi(() => ({ text: '[{"targets":["192.0.2.1"]}]\n', then }))
+    const said = faultIn(await askOf('http', { url: api.url, timeoutMs: 300 })(askedFor('')))
+    expect(said).toMatch(then === 'cut' ? /cannot be asked: / : / did not answer within 0.3 s$/)
+    api.stop()
   })
 
   test('a token of the environment is sent, or a name with its password', async () => {
