@@ -31,6 +31,8 @@ export interface NodeInventory {
   readonly report: (report: NodeReport, told?: object) => boolean
   /** Name and labels under which the node gets bundles, if its report counts. */
   readonly counted: (report: NodeReport, told: object) => NodeReport | undefined
+  /** Whether a listed node signed the report: whether its name is its own. */
+  readonly isListed: (report: NodeReport, told: object) => boolean
   /** Ordered by name. */
   readonly all: () => readonly KnownNode[]
   /** Merges what other control nodes have heard. */
@@ -113,6 +115,7 @@ export function createNodeInventory(
       const one = vouched(report, told)
       return counts(one) ? one.report : undefined
     },
+    isListed: (report, told) => vouched(report, told).isVouched,
     refresh: async () => {
       const words = (await shared?.list()) ?? []
       for (const { text, atMs } of words) {

@@ -9,6 +9,7 @@ import {
   duration,
   integer,
   names,
+  nodeNamePattern,
   networks,
   pemFile,
   section,
@@ -294,7 +295,7 @@ export const SettingsFile = settled(
         description: 'Share of the nodes that must say healthy under `global-quorum`, in percent.',
       }),
       nodeName: text(253, {
-        pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$',
+        pattern: nodeNamePattern,
         'x-default': "the machine's host name",
         'x-expected': 'letters, digits, dots, dashes and underscores',
         description:

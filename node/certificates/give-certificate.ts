@@ -16,7 +16,9 @@ import { partFor, revisionOf, sentRevisionOf } from './pulled-certificate.ts'
 interface GivingParts {
   /** null: the settings ask for no certificate. */
   readonly vault: { readonly state: AcmeState } | null
-  readonly inventory: Pick<NodeInventory, 'counted'>
+  readonly inventory: Pick<NodeInventory, 'counted' | 'isListed'>
+  /** Names of the nodes that alone get an entry; undefined: each that counts gets it. */
+  readonly nodesOf: (entry: string) => readonly string[] | undefined
   readonly key: SigningKey
   readonly clock: Pick<Clock, 'nowMs'>
 }
@@ -31,7 +33,7 @@ export const rollOutLimits = {
 } as const
 
 export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
-  const { vault, inventory, key, clock } = parts
+  const { vault, inventory, nodesOf, key, clock } = parts
   return ({ report: told, revision: known }) => {
     const report = readNodeReport(told)
     if (!report.ok) return err({ code: 'refused', message: report.error })
@@ -41,6 +43,12 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
     if (role !== 'dns' || inventory.counted(report.value, told) === undefined) {
       return err({ code: 'stranger', message: stranger })
     }
+    const closed = acme.filter((entry) => nodesOf(entry) !== undefined)
+    if (closed.length > 0 && !inventory.isListed(report.value, told)) {
+      return err({ code: 'stranger', message: unlisted(closed[0]!, name) })
+    }
+    const others = closed.find((entry) => nodesOf(entry)?.includes(name) === false)
+    if (others !== undefined) return err({ code: 'stranger', message: ofOthers(others, name) })
     const part = partFor(vault.state, acme)
     const revision = sentRevisionOf(part)
     // A challenge cannot wait.
@@ -116,6 +124,12 @@ export function behindOf(
   })
 }
 
+const unlisted = (entry: string, node: string): string =>
+  `acme.certificates.${entry} has nodes, and ${node} is not listed, so that its name may be ` +
+  `another's: "gslbd node add ${node}" makes its GSLB_NODE_TOKEN`
+const ofOthers = (entry: string, node: string): string =>
+  `acme.certificates.${entry}.nodes does not name ${node}: add it on all control nodes, or have ` +
+  'no listener of the node use that entry'
 const noAcme = 'this node gets no certificate: acme.names and acme.certificates are empty'
 const stranger =
   'the certificate is for nodes of the role dns that count here; where nodes are listed, ' +

@@ -335,6 +335,7 @@ function bundlesOf(have: Needs): Passed['bundles'] {
     }),
     certificate: givingCertificate({
       ...{ vault: have.certificates?.vault ?? null, inventory: have.inventory },
+      nodesOf: (entry) => have.settings.acme.certificates[entry]?.nodes,
       ...{ key: have.key.signing, clock: systemClock },
     }),
     record: (channel, asking) => feedOf(given(), channel).record(channel, asking),

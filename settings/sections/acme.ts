@@ -1,7 +1,14 @@
 // The section `acme` of gslbd.yaml: the certificates that are asked for at an ACME server.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { boolean, duration, entryName, section, text } from '#settings/forms/forms.ts'
+import {
+  boolean,
+  duration,
+  entryName,
+  nodeNamePattern,
+  section,
+  text,
+} from '#settings/forms/forms.ts'
 
 const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 /** The last label is no number, so that no address is taken for a name. */
@@ -9,6 +16,7 @@ const name = Type.String({
   maxLength: 253,
   pattern: `^(\\*\\.)?(${label}\\.)+(?![0-9]+$)${label}$`,
 })
+const nodeName = Type.String({ maxLength: 253, pattern: nodeNamePattern })
 const names = Type.Optional(
   Type.Array(name, {
     default: [],
@@ -24,17 +32,22 @@ const certificates = Type.Optional(
   Type.Record(
     entryName,
     Type.Object(
-      { names: Type.Array(name, { minItems: 1, maxItems: 100 }) },
+      {
+        names: Type.Array(name, { minItems: 1, maxItems: 100 }),
+        nodes: Type.Optional(Type.Array(nodeName, { maxItems: 1_000 })),
+      },
       { additionalProperties: false },
     ),
     {
       description:
         'More certificates of the same server, each `{ names: [NAME, …] }`, by names of your own ' +
-        'that the `certificates` of a listener refer to. 20 at most.',
+        'that the `certificates` of a listener refer to. 20 at most. With `nodes: [NODE, …]` ' +
+        'it is given to these nodes of the role `dns` alone, which have to be listed.',
       additionalProperties: false,
       default: {},
       maxProperties: 20,
-      'x-expected': 'names in small letters, each with { names: [NAME, …] }',
+      'x-expected':
+        'names in small letters, each with { names: [NAME, …] } or { names: …, nodes: [NODE, …] }',
     },
   ),
 )

@@ -145,6 +145,15 @@ describe('a control node that lists a node', () => {
     expect(strangers.every(({ drift }) => drift.length === 0)).toBe(true)
   })
 
+  test('knows by the signature that a name is its own, also where all count', () => {
+    const { inventory } = scene('count')
+    const isListed = (by: typeof key | null, name = 'far-1'): boolean => {
+      const report = reportOf(name, { sentAtMs: nowMs })
+      return inventory.isListed(report, signedReport(report, by))
+    }
+    expect([isListed(key), isListed(null), isListed(key, 'far-2')]).toEqual([true, false, false])
+  })
+
   test('does not take again what it has said before', () => {
     const { time, inventory, shown } = scene('auto')
     const early = signedReport(reportOf('far-1', { sentAtMs: nowMs, seq: 1 }), key)

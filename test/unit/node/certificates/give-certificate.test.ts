@@ -48,7 +48,8 @@ function asked(
     vault: {
       state: { ...emptyState, account, certificate: has, beforeEndsMs },
     },
-    inventory: { counted: () => (isCounted ? report : undefined) },
+    inventory: { counted: () => (isCounted ? report : undefined), isListed: () => true },
+    nodesOf: () => undefined,
     ...{ key: signer, clock: new FakeTime(atMs).clock },
   })
   const given = give({ report, revision: known })
@@ -166,7 +167,11 @@ test('an envelope of another kind is not opened', () => {
   const report = { ...reportOf('far-1'), sealTo: question.sealTo }
   const give = givingCertificate({
     ...{ vault: { state: { ...emptyState, certificate } }, key: signer },
-    ...{ inventory: { counted: () => report }, clock: new FakeTime(began).clock },
+    ...{
+      inventory: { counted: () => report, isListed: () => true },
+      nodesOf: () => undefined,
+      clock: new FakeTime(began).clock,
+    },
   })
   const given = give({ report, revision: 0 })
   if (!given.ok || given.value === null) throw new Error('it is given')
@@ -216,7 +221,11 @@ test('challenges are sent at once, also where the certificate has its turn later
   const given = (state: Partial<typeof emptyState>, known: number) => {
     const answer = givingCertificate({
       ...{ vault: { state: { ...emptyState, ...state } }, key: signer },
-      ...{ inventory: { counted: () => report }, clock: new FakeTime(began).clock },
+      ...{
+        inventory: { counted: () => report, isListed: () => true },
+        nodesOf: () => undefined,
+        clock: new FakeTime(began).clock,
+      },
     })({ report, revision: known })
     return answer.ok && answer.value !== null
   }
@@ -232,7 +241,11 @@ test('a node gets the certificates that it uses, and a first one at once', () =>
   const given = (acme: string[] | undefined, known: number) => {
     const own = { ...reportOf('far-1', acme && { acme }), sealTo: question.sealTo }
     const answer = givingCertificate({
-      ...{ vault: { state }, inventory: { counted: () => own } },
+      ...{
+        vault: { state },
+        inventory: { counted: () => own, isListed: () => true },
+        nodesOf: () => undefined,
+      },
       ...{ key: signer, clock: new FakeTime(began).clock },
     })({ report: own, revision: known })
     if (!answer.ok || answer.value === null) return undefined
@@ -270,4 +283,23 @@ test('a node that keeps a certificate which a new database does not have yet is 
   expect(behind({ ...emptyState, certificate: newer })).toEqual([])
   const ordered = withCertificate({ ...emptyState, certificate: newer }, 'shop', newer)
   expect(behind(ordered)).toEqual(['far-1'])
+})
+
+test.each([
+  ['named and listed', ['', 'console'], ['far-1'], true, undefined],
+  ['listed, and not named', ['', 'console'], ['near-1'], true, 'does not name far-1'],
+  ['of no node', ['console'], [], true, 'does not name far-1'],
+  ['named, by a node that is not listed', ['console'], ['far-1'], false, 'far-1 is not listed'],
+  ['not named, and not asked for', [''], ['near-1'], false, undefined],
+])('an entry that is %s', (_what, acme, nodes, isListed, says) => {
+  const one = { failure: null, renewal: null, beforeEndsMs: null, certificate: newer }
+  const state = { ...emptyState, account, certificate, more: { console: one } }
+  const report = { ...reportOf('far-1', { acme }), sealTo: question.sealTo }
+  const given = givingCertificate({
+    ...{ vault: { state }, inventory: { counted: () => report, isListed: () => isListed } },
+    nodesOf: (entry) => (entry === 'console' ? nodes : undefined),
+    ...{ key: signer, clock: new FakeTime(began).clock },
+  })({ report, revision: 0 })
+  expect(given.ok).toBe(says === undefined)
+  if (!given.ok) expect(given.error.message).toContain(says)
 })

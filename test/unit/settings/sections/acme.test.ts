@@ -73,6 +73,17 @@ test.each([
     undefined,
   ],
   [
+    'an entry for some nodes, and one for none',
+    'acme: { agreeToTerms: true, certificates: { a: { names: [a.example.com], nodes: [fra1] }, ' +
+      'b: { names: [b.example.com], nodes: [] } } }',
+    undefined,
+  ],
+  [
+    'an entry for what is no node',
+    'acme: { agreeToTerms: true, certificates: { a: { names: [a.example.com], nodes: ["*"] } } }',
+    'acme.certificates',
+  ],
+  [
     'an entry without the terms',
     'acme: { certificates: { a: { names: [a.example.com] } } }',
     'acme.agreeToTerms is not true',
