@@ -1,5 +1,6 @@
 // Reads and marks the TXT records by which external-dns says whose a name is: one record set may
 // hold those of several clusters, each with the set identifier of its own.
+import { unescapedPercent } from '#lib/text/percent.ts'
 import { contentOf, plainValue } from '#compiler/values/plain-text.ts'
 
 /** The first field of each. */
@@ -84,10 +85,4 @@ function plainText(content: string): string {
 /** Signs that separate fields. */
 const escaped = (text: string): string => text.replaceAll(/[%,="\\\s]/gu, encodeURIComponent)
 
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+const unescaped = (text: string): string => unescapedPercent(text) ?? text

@@ -1,4 +1,5 @@
 // Reads one file of a source over HTTP, with limits of size, time and slowness.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
@@ -242,13 +243,10 @@ async function collect(
 ): Promise<Uint8Array<SharedArrayBuffer>> {
   try {
     if (isExact) {
-      const bytes = shared(bytesMax)
+      const bytes = new Uint8Array(new SharedArrayBuffer(bytesMax))
       return bytes.subarray(0, await fillFrom(from, bytes))
     }
-    const read = await boundedBytes(from, bytesMax)
-    const bytes = shared(read.length)
-    bytes.set(read)
-    return bytes
+    return sharedCopy(await boundedBytes(from, bytesMax))
   } catch (error) {
     throw error instanceof BodyTooLong ? tooLarge(bytesMax) : error
   }
@@ -262,6 +260,4 @@ function patienceFor(bytes: number): number {
   return Math.min(mostMs, Math.max(leastMs, Math.ceil((bytes * 1_000) / bytesPerSecond)))
 }
 
-const shared = (bytes: number): Uint8Array<SharedArrayBuffer> =>
-  new Uint8Array(new SharedArrayBuffer(bytes))
-const empty = (): Uint8Array<SharedArrayBuffer> => shared(0)
+const empty = (): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(0))

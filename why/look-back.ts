@@ -1,6 +1,5 @@
 // Answers a question as of an instant, by the journal, the bundle, the databases and the
 // repository.
-import type { SimulatedClient } from '#judge/simulate/question.ts'
 import { joinedClauses } from '#lib/clauses.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -11,7 +10,7 @@ import type { PastBundle, CommitDetails } from './past-bundle.ts'
 import { otherDatabases, otherReleases } from '#inputs/geo/databases.ts'
 import type { Databases } from '#inputs/geo/databases.ts'
 import { explainPast } from './explain.ts'
-import type { PastAnswer } from './explain.ts'
+import type { PastAnswer, PastQuestion } from './explain.ts'
 import { journalFault } from './journal-fault.ts'
 
 export interface WhyParts {
@@ -27,15 +26,8 @@ export interface WhyParts {
   readonly databases: Databases
 }
 
-export interface WhyQuestion {
+export interface WhyQuestion extends Omit<PastQuestion, 'otherDatabases'> {
   readonly atMs: number
-  readonly qname: Uint8Array
-  readonly qtype: number
-  readonly client: SimulatedClient | null
-  readonly source?: Uint8Array
-  readonly seed?: number
-  /** See PastQuestion. */
-  readonly writtenTypes?: readonly number[]
   /** Records that were written at run time at the name, and are there still. */
   readonly written?: readonly WrittenNote[]
 }

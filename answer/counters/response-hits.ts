@@ -22,16 +22,6 @@ interface ResponseHit {
   readonly hits: number
 }
 
-/** How often response rules have answered, or passed, since this process started. */
-export interface ResponseHitCounts {
-  /** One for each rule of the serving bundle. */
-  readonly read: () => readonly ResponseHit[]
-  /** By uid, for rules that were hit. */
-  readonly counted: () => ReadonlyMap<string, number>
-  /** Sums by source, including rules that are gone: a sum never falls. */
-  readonly bySource: () => ReadonlyMap<string, number>
-}
-
 /** A view of a buffer of `ResponseHits`; without a buffer, cells of its own. */
 export function hitCells(
   { counts }: Bundle,
@@ -41,8 +31,11 @@ export function hitCells(
   return new Int32Array(shared ?? new SharedArrayBuffer(cells * 4), 0, cells)
 }
 
-/** The control thread's side: carries the counts from bundle to bundle, and reads them. */
-export class ResponseHits implements ResponseHitCounts {
+/**
+ * How often response rules have answered, or passed, since this process started: carries the counts
+ * from bundle to bundle, on the control thread.
+ */
+export class ResponseHits {
   readonly #gone = new Map<string, number>()
   #serving: { readonly bundle: Bundle; readonly buffer: SharedArrayBuffer } | undefined
 
@@ -76,6 +69,7 @@ export class ResponseHits implements ResponseHitCounts {
     return buffer
   }
 
+  /** One for each rule of the serving bundle. */
   read(): readonly ResponseHit[] {
     if (this.#serving === undefined) return []
     const { bundle, buffer } = this.#serving
@@ -86,6 +80,7 @@ export class ResponseHits implements ResponseHitCounts {
     })
   }
 
+  /** By uid, for rules that were hit. */
   counted(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>()
     if (this.#serving === undefined) return counts
@@ -104,6 +99,7 @@ export class ResponseHits implements ResponseHitCounts {
     this.#gone.set(key, (this.#gone.get(key) ?? 0) + hits)
   }
 
+  /** Sums by source, including rules that are gone: a sum never falls. */
   bySource(): ReadonlyMap<string, number> {
     const sums = new Map(this.#gone)
     if (this.#serving === undefined) return sums

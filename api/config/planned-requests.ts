@@ -1,4 +1,5 @@
 // Checks and tries requests that stand for those of other routes, each as its own route does.
+import { unescapedPercent } from '#lib/text/percent.ts'
 import { Type } from '#lib/schema/type.ts'
 import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
@@ -184,17 +185,9 @@ function paramsOf({ path }: Route, segments: readonly string[]): Found['params']
       if (part !== given) return undefined
       continue
     }
-    const value = decoded(given)
+    const value = unescapedPercent(given)
     if (value === undefined) return undefined
     values.push(value)
   }
   return Object.fromEntries(names.map((name, i) => [name, values[i]!]))
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
 // Checks the system's limits on a process: open files and receive buffers.
-import { readFileSync } from 'node:fs'
+import { fileText } from '#lib/text/file-text.ts'
 import { good, unknown, warning } from './check.ts'
 import type { Check, Finding, CheckedNode } from './check.ts'
 
@@ -15,7 +15,7 @@ export const limits: Check = {
 
 function openFiles({ settings: { dns } }: CheckedNode): Finding {
   const needed = dns.tcp.maxConnections + filesBeside
-  const line = textOf('/proc/self/limits')
+  const line = (fileText('/proc/self/limits') ?? '')
     .split('\n')
     .find((each) => each.startsWith('Max open files'))
   const [, soft = ''] = /^Max open files +(\d+|unlimited)/.exec(line ?? '') ?? []
@@ -27,17 +27,9 @@ function openFiles({ settings: { dns } }: CheckedNode): Finding {
 }
 
 function receiveBuffer(): Finding {
-  const bytes = Number(textOf('/proc/sys/net/core/rmem_max').trim())
+  const bytes = Number(fileText('/proc/sys/net/core/rmem_max')?.trim())
   if (!(bytes > 0)) return unknown('net.core.rmem_max is not known here')
   const found = `net.core.rmem_max is ${bytes}`
   if (bytes >= receiveBytes) return good(found)
   return warning(found, `bursts are lost sooner: sysctl net.core.rmem_max=${receiveBytes}`)
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }

@@ -1,4 +1,5 @@
 // Reads a bundle file, for commands.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { readFileSync, statSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
@@ -15,11 +16,8 @@ function readBundleFile(path: string): Result<Uint8Array, string> {
     const { size } = statSync(path)
     if (size > bundleLimits.bytesMax)
       return err(`${path} has ${size} octets, too many for a bundle`)
-    const file = readFileSync(path)
     // A buffer of its own, since columns are views at multiples of four.
-    const bytes = new Uint8Array(new SharedArrayBuffer(file.length))
-    bytes.set(file)
-    return ok(bytes)
+    return ok(sharedCopy(readFileSync(path)))
   } catch (error) {
     return err(sentence(path, error))
   }

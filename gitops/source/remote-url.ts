@@ -1,4 +1,5 @@
 // Validates `gitops.url`, and strips its credentials for display.
+import { unescapedPercent } from '#lib/text/percent.ts'
 import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { err, ok } from '#lib/result.ts'
@@ -53,13 +54,7 @@ export function isSshUrl(text: string): boolean {
 }
 
 /** Decodes percent escapes. A token may hold a bare `%`, which stands for itself. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+const decoded = (text: string): string => unescapedPercent(text) ?? text
 
 function pairOf(credentials: string): string {
   if (credentials === '' || credentials.indexOf(':') > 0) return credentials

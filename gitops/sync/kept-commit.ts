@@ -1,5 +1,6 @@
 // Restores the accepted commit from `gitops/kept` at a start, and saves it there for the next one:
 // nothing is compiled until a change builds on it.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { writeFile } from 'node:fs/promises'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
@@ -20,20 +21,10 @@ interface KeptCommitParts {
   readonly note: (line: string) => void
 }
 
-/** The part that the reconciler uses. */
-export interface KeptPort {
-  /** @returns undefined: this commit was not kept, or not with this bundle */
-  readonly find: (wanted: Pick<KeptHead, 'commit' | 'tree' | 'digest'>) => Kept | undefined
-  /** To be called when `found` is used instead of a compilation. */
-  readonly take: (found: Kept) => void
-  /** Files of that commit or of an earlier one that need not be read again. */
-  readonly readings: () => readonly ReadFile[]
-}
-
 /** `nothing new`: the file holds this commit already, or no commit was accepted. */
 export type Keeping = 'kept' | 'not kept' | 'nothing new'
 
-export class KeptCommit implements KeptPort {
+export class KeptCommit {
   readonly #parts: KeptCommitParts
   readonly #onTaken: (revision: string, objects: Uint8Array) => void
   /** Objects of the commit that was restored from the file; null once this process has read it. */
@@ -69,22 +60,23 @@ export class KeptCommit implements KeptPort {
     return commit
   }
 
-  find: KeptPort['find'] = ({ commit, tree, digest }) => {
+  /** @returns undefined: this commit was not kept, or not with this bundle */
+  find({ commit, tree, digest }: Pick<KeptHead, 'commit' | 'tree' | 'digest'>): Kept | undefined {
     const kept = this.#read()
     if (kept === undefined) return undefined
     const { head } = kept
     return head.commit === commit && head.tree === tree && head.digest === digest ? kept : undefined
   }
 
-  take: KeptPort['take'] = (found) => {
+  /** To be called when `found` is used instead of a compilation. */
+  take(found: Kept): void {
     const { objects } = found
     this.#taken = objectsOf(found)
-    const shared = new Uint8Array(new SharedArrayBuffer(objects.length))
-    shared.set(objects)
-    this.#onTaken(found.head.commit, shared)
+    this.#onTaken(found.head.commit, sharedCopy(objects))
   }
 
-  readings: KeptPort['readings'] = () => {
+  /** Files of that commit or of an earlier one that need not be read again. */
+  readings(): readonly ReadFile[] {
     const kept = this.#read()
     return kept === undefined ? [] : readingsIn(kept)
   }

@@ -1,4 +1,5 @@
 // Signs bundles and channel records, and stores each before it is handed over.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle, signerOf } from '#bundle/signature/sign.ts'
@@ -198,12 +199,6 @@ export class Publisher {
   }
 }
 
-/**
- * Copies octets to a SharedArrayBuffer, which threads share; other memory would be copied for each.
- */
 function shared(bytes: Uint8Array): Uint8Array {
-  if (bytes.buffer instanceof SharedArrayBuffer) return bytes
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
-  copy.set(bytes)
-  return copy
+  return bytes.buffer instanceof SharedArrayBuffer ? bytes : sharedCopy(bytes)
 }

@@ -12,7 +12,7 @@ import type { Push, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
 import { judgePush } from './push-judge.ts'
 import type { PushedHead } from './push-judge.ts'
-import type { KeptPort } from './kept-commit.ts'
+import type { KeptCommit } from './kept-commit.ts'
 import { objectsOf } from './kept-file.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle, ReadAt } from './compile-port.ts'
@@ -44,7 +44,7 @@ interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
   /** Called once for each accepted commit, right after it was compiled and handed over. */
   readonly onAccepted?: (accepted: AcceptedTree) => void
   /** Left out: each process reads the accepted commit anew. */
-  readonly kept?: KeptPort
+  readonly kept?: Pick<KeptCommit, 'find' | 'take' | 'readings'>
   /** Whether what was accepted is still in the repository; asked while it is the head. */
   readonly inspect?: () => Result<void, SourceError>
 }

@@ -4,24 +4,15 @@ import { connect } from 'node:http2'
 import type { ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { Attempt } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
 import type { ClientCertificates } from './client-certificates.ts'
 import { healthLimits } from '#health/limits.ts'
 import type { Probe, ProbeTarget } from './probe.ts'
 import { healthRequest, readHealthResponse, serving, servingStatuses } from './grpc-message.ts'
-import { hostOf, openMember } from './member-connection.ts'
+import { hostOf, probeOver } from './member-connection.ts'
 
-export function createGrpc(certificates: ClientCertificates): Probe {
-  return {
-    run(target, report) {
-      const attempt = new Attempt(target.check.timeoutMs, report)
-      openMember(target, 'h2', certificates, attempt, (socket) => {
-        ask(target, socket, attempt)
-      })
-      return attempt.cancel
-    },
-  }
-}
+export const createGrpc = (certificates: ClientCertificates): Probe =>
+  probeOver('h2', certificates, ask)
 
 function ask(target: ProbeTarget, socket: Socket, attempt: Attempt): void {
   const { tls, timeoutMs, grpcService } = target.check

@@ -2,24 +2,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
-import { Attempt } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
 import { BodySearch } from './body-search.ts'
 import type { ClientCertificates } from './client-certificates.ts'
 import type { Probe, ProbeTarget } from './probe.ts'
 import { exchange } from './http-exchange.ts'
-import { hostOf, openMember } from './member-connection.ts'
+import { hostOf, probeOver } from './member-connection.ts'
 
-export function createHttp(certificates: ClientCertificates): Probe {
-  return {
-    run(target, report) {
-      const attempt = new Attempt(target.check.timeoutMs, report)
-      openMember(target, 'http/1.1', certificates, attempt, (socket) => {
-        sendRequest(target, socket, attempt)
-      })
-      return attempt.cancel
-    },
-  }
-}
+export const createHttp = (certificates: ClientCertificates): Probe =>
+  probeOver('http/1.1', certificates, sendRequest)
 
 function sendRequest(target: ProbeTarget, socket: Socket, attempt: Attempt): void {
   const { check } = target

@@ -4,9 +4,9 @@ import type { Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import { withoutFinalDot } from '#dns/final-dot.ts'
-import type { Attempt } from './attempt.ts'
+import { Attempt } from './attempt.ts'
 import type { ClientCertificates } from './client-certificates.ts'
-import type { ProbeTarget } from './probe.ts'
+import type { Probe, ProbeTarget } from './probe.ts'
 
 /**
  * `onOpen` gets only a connection whose certificate was accepted.
@@ -39,6 +39,21 @@ export function openMember(
   socket.once(tls ? 'secureConnect' : 'connect', () => {
     if (!attempt.isOver) onOpen(socket)
   })
+}
+
+/** A probe that asks over a connection of its own. */
+export function probeOver(
+  protocol: Parameters<typeof openMember>[1],
+  certificates: ClientCertificates,
+  ask: (target: ProbeTarget, socket: Socket, attempt: Attempt) => void,
+): Probe {
+  return {
+    run(target, report) {
+      const attempt = new Attempt(target.check.timeoutMs, report)
+      openMember(target, protocol, certificates, attempt, (socket) => ask(target, socket, attempt))
+      return attempt.cancel
+    },
+  }
 }
 
 /** The certificate must be valid for `httpHost` if that is set, else for the address. */

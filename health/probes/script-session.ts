@@ -1,6 +1,7 @@
 // Ends all processes that a script check has started, in whatever process group or session they
 // are.
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { fileText } from '#lib/text/file-text.ts'
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '#health/limits.ts'
@@ -88,7 +89,7 @@ interface ProcessStat {
 
 /** @returns undefined: there is no such process, or no /proc */
 function statOf(pid: number): ProcessStat | undefined {
-  const text = textOf(`/proc/${pid}/stat`)
+  const text = fileText(`/proc/${pid}/stat`, 'latin1') ?? ''
   // The name before it may hold any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (fields.length < 20) return undefined
@@ -96,14 +97,6 @@ function statOf(pid: number): ProcessStat | undefined {
   return {
     ...{ pid, isZombie: state === 'Z', parent: Number(parent), session: Number(session) },
     startTicks: Number(fields[19]),
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
   }
 }
 
@@ -120,7 +113,7 @@ function descendantsOf(pid: number): readonly number[] {
   const found = [pid]
   for (const parent of found) {
     for (const thread of numbersIn(`/proc/${parent}/task`)) {
-      const children = textOf(`/proc/${parent}/task/${thread}/children`).split(' ')
+      const children = (fileText(`/proc/${parent}/task/${thread}/children`) ?? '').split(' ')
       found.push(...children.filter((one) => one !== '').map(Number))
     }
     if (found.length >= healthLimits.scriptDescendantsMax) break

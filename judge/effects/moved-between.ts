@@ -3,12 +3,12 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { loadTables } from '#judge/simulate/tables.ts'
 import type { Moved, MovedBetween } from '#compiler/lower/name-outline.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { AnswerChange } from '#judge/document/model.ts'
+import type { AnswerChange, PlanSummary } from '#judge/document/model.ts'
 import { makePlan } from '#judge/plan/plan.ts'
 import { sentElsewhere } from '#judge/plan/sent-elsewhere.ts'
 import type { PlanRequest } from '#judge/plan/plan.ts'
 
-/** Fewer networks than in a plan for people: the limit is a whole number of percent. */
+/** Fewer networks than in a plan for people: the share has one digit after the point. */
 const networksMax = 8_192
 
 /**
@@ -26,24 +26,30 @@ export function createMovedBetween(databases: {
     const tables = loaded.ok ? loaded : loadTables({})
     if (!tables.ok) return []
     const tablesOfHead = tables.value(head.value)
-    return movedOf({
+    const { moved } = movesOf({
       base: { source: '', bundle: base.value, tables: tables.value(base.value) },
       head: { source: '', bundle: head.value, tables: tablesOfHead },
       moments: [{ atMs: systemClock.nowMs(), health: null }],
       geo: tablesOfHead.geo,
       scripts: null,
-      limits: { networksMax },
     })
+    return moved
   }
 }
 
-/** Makes a plan for the moved clients alone, which lists no answers. */
-export function movedOf(
-  request: Omit<PlanRequest, 'onChange' | 'listedEntriesMax'>,
-): MovedNames['all'] {
+/** Makes a plan for the figures alone, which lists no answers. */
+export function movesOf(request: Omit<PlanRequest, 'onChange' | 'listedEntriesMax' | 'limits'>): {
+  readonly moved: readonly Moved[]
+  readonly summary: PlanSummary
+} {
   const moved = new MovedNames()
-  makePlan({ ...request, onChange: (change) => moved.add(change), listedEntriesMax: 0 })
-  return moved.all
+  const { summary } = makePlan({
+    ...request,
+    limits: { networksMax },
+    onChange: (change) => moved.add(change),
+    listedEntriesMax: 0,
+  })
+  return { moved: moved.all, summary }
 }
 
 /** Collects each name of which clients go elsewhere, or start to come. */

@@ -1,14 +1,7 @@
 // Stores a delivery in the data directory of a control node: its state, the bundles that nodes are
 // given, and the record of the one that passed all waves.
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-} from 'node:fs'
+import { fileText } from '#lib/text/file-text.ts'
+import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
@@ -39,7 +32,7 @@ export class DeliveryFiles {
 
   /** @returns undefined: nothing was delivered in waves, or the state cannot be read */
   state(): string | undefined {
-    return textOf(join(this.#directory, 'state.json'))
+    return fileText(join(this.#directory, 'state.json'))
   }
 
   /**
@@ -72,7 +65,7 @@ export class DeliveryFiles {
 
   /** The stored record, not verified; undefined: nothing was delivered in waves. */
   passed(): unknown {
-    const text = textOf(join(this.#directory, 'passed.json'))
+    const text = fileText(join(this.#directory, 'passed.json'))
     return text === undefined ? undefined : (parseJson(text) ?? null)
   }
 
@@ -94,13 +87,5 @@ export class DeliveryFiles {
       // Some file systems have no hard links.
       copyFileSync(from, path)
     }
-  }
-}
-
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
   }
 }

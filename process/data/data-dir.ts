@@ -1,5 +1,6 @@
 // Opens the data directory: creates it, checks that it can be written, and locks it for one
 // process.
+import { fileText } from '#lib/text/file-text.ts'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -237,7 +238,7 @@ function takeLock(lock: string): number | undefined {
         return undefined
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException
-        const found = textOf(lock)
+        const found = fileText(lock)
         const holder = livingWriter(found)
         if (holder !== undefined) return holder
         if (withoutLinks.includes(code)) {
@@ -268,7 +269,7 @@ function replaceDead(lock: string, found: string, own: string): 'us' | 'nobody' 
   for (let heirs = 1; ; heirs++) {
     const claimed = claimFor(own, claim)
     if (claimed === 'ours') break
-    const dead = textOf(claim)
+    const dead = fileText(claim)
     if (dead === undefined) return 'nobody'
     const heir = livingWriter(dead)
     if (heir !== undefined) return heir
@@ -279,7 +280,7 @@ function replaceDead(lock: string, found: string, own: string): 'us' | 'nobody' 
   }
   try {
     // Another heir may have replaced the lock since, and have ended.
-    if (textOf(lock) !== found) return 'nobody'
+    if (fileText(lock) !== found) return 'nobody'
     renameSync(own, lock)
     return 'us'
   } finally {
@@ -305,15 +306,6 @@ function claimFor(own: string, claim: string): 'ours' | 'taken' {
   }
 }
 
-/** @returns undefined: the file does not exist, or cannot be read */
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
 /** Removes what a killed start has left of its lock, or of the local origin. */
 function sweepUnfinished(path: string): void {
   for (const name of readdirSync(path)) {
@@ -326,7 +318,7 @@ function sweepUnfinished(path: string): void {
 export const holderOf = (path: string): number | undefined => livingHolder(lockOf(path))
 
 function livingHolder(lock: string): number | undefined {
-  return livingWriter(textOf(lock))
+  return livingWriter(fileText(lock))
 }
 
 /**

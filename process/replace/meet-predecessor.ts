@@ -1,6 +1,6 @@
 // Asks, as the successor, the process that holds a data directory for its sockets, and then for its
 // place.
-import { readFileSync } from 'node:fs'
+import { fileText } from '#lib/text/file-text.ts'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '#lib/assert.ts'
@@ -140,13 +140,7 @@ function ask(
 }
 
 /** The text of /proc/self/cgroup; '': unknown. */
-export function ownCgroup(): string {
-  try {
-    return readFileSync('/proc/self/cgroup', 'utf8')
-  } catch {
-    return ''
-  }
-}
+export const ownCgroup = (): string => fileText('/proc/self/cgroup') ?? ''
 
 function socketsOf(offer: Offer, descriptors: readonly number[]): ListenerSockets[] {
   let at = 0

@@ -1,4 +1,5 @@
 // Copies the active bundle for threads that read it for longer than it may live.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
 
 export interface BundleCopy {
@@ -8,7 +9,5 @@ export interface BundleCopy {
 
 /** A copy, since the memory of a generation belongs to another one after the next swap. */
 export function copyOfBundle({ bundle: { bytes, digest } }: LiveNode): BundleCopy {
-  const bundle = new Uint8Array(new SharedArrayBuffer(bytes.length))
-  bundle.set(bytes)
-  return { bundle, digest }
+  return { bundle: sharedCopy(bytes), digest }
 }

@@ -1,4 +1,5 @@
 // Plans the change that is being delivered to nodes, once for each change.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { readFileSync } from 'node:fs'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -54,22 +55,11 @@ export class DeliveryPromise {
     if (tables === undefined) return undefined
     try {
       // Another control node may have made one of the bundles, which is absent then.
-      const [bundle, next] = [shared(bundlePath(good)), shared(bundlePath(target))]
+      const bundle = sharedCopy(readFileSync(bundlePath(good)))
+      const next = sharedCopy(readFileSync(bundlePath(target)))
       return { kind: 'effect', bundle, digest: '', tables, next, nowMs: clock.nowMs() }
     } catch {
       return undefined
     }
   }
-}
-
-/**
- * Reads a file into aligned shared memory.
- *
- * @throws the file system's error
- */
-function shared(path: string): Uint8Array {
-  const octets = readFileSync(path)
-  const copy = new Uint8Array(new SharedArrayBuffer(octets.length))
-  copy.set(octets)
-  return copy
 }

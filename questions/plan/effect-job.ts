@@ -3,11 +3,10 @@ import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { ok } from '#lib/result.ts'
-import { makePlan } from '#judge/plan/plan.ts'
 import { shortSummary } from '#judge/print/short.ts'
 import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { BundleCopy } from './bundle-copy.ts'
-import { MovedNames } from '#judge/effects/moved-between.ts'
+import { movesOf } from '#judge/effects/moved-between.ts'
 
 /** The active bundle. With `digest` '' it is a signed file, not the form in memory. */
 export interface EffectJob extends BundleCopy {
@@ -17,9 +16,6 @@ export interface EffectJob extends BundleCopy {
   readonly next: Uint8Array
   readonly nowMs: number
 }
-
-/** Fewer networks than in a plan for people: the share has one digit after the point. */
-const networksMax = 8_192
 
 export interface Effect {
   /** The effect, such as `moved=12.4%; names=3`. */
@@ -39,16 +35,12 @@ export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJ
   const was = digest === '' ? { ...tables, networks: packNetworks(bundle) } : tables
   // Regions and operators are those of now: places that the change would add are not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
-  const moved = new MovedNames()
-  const { summary } = makePlan({
+  const { moved, summary } = movesOf({
     base: { source: '', bundle, tables: was },
     head: { source: '', bundle: loaded.value, tables: after },
     moments: [{ atMs: nowMs, health: null }],
     geo: tables.geo,
     scripts: null,
-    limits: { networksMax },
-    onChange: (change) => moved.add(change),
-    listedEntriesMax: 0,
   })
-  return { text: shortSummary(summary), moved: moved.all }
+  return { text: shortSummary(summary), moved }
 }

@@ -1,4 +1,5 @@
 // Runs the simulated queries of the API: copies what the node answers from, and asks a thread.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { assert } from '#lib/assert.ts'
 import type { MemberHealthView } from '#ports/member-health.ts'
 import type { SimulatedQuery, SimulationFault, Simulator } from '#ports/simulator.ts'
@@ -173,11 +174,8 @@ export class LiveSimulator {
  * Health may be written during the copy: a row of a moment ago beside a current one does no harm.
  */
 function copyOf({ table, cursors }: RoutingBuffers): RoutingBuffers {
-  const copy = (from: SharedArrayBuffer): SharedArrayBuffer => {
-    const to = new SharedArrayBuffer(from.byteLength)
-    new Uint8Array(to).set(new Uint8Array(from))
-    return to
-  }
+  const copy = (from: SharedArrayBuffer): SharedArrayBuffer =>
+    sharedCopy(new Uint8Array(from)).buffer
   return { table: copy(table), cursors: copy(cursors) }
 }
 

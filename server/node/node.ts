@@ -23,7 +23,6 @@ import type { OverlayClock, OverlayStatus } from './overlay-clock.ts'
 import { SwapTimes } from '#answer/counters/swap-times.ts'
 import { QueryMeter } from '#answer/counters/query-meter.ts'
 import { ResponseHits } from '#answer/counters/response-hits.ts'
-import type { ResponseHitCounts } from '#answer/counters/response-hits.ts'
 import type { DnsNodeParts } from './node-parts.ts'
 import { activationLines } from './node-status.ts'
 import type { NodeStatus } from './node-status.ts'
@@ -450,7 +449,7 @@ export class DnsNode {
     return countHealth(this.#serving.bundle, this.#serving.state, this.#parts.health)
   }
 
-  get responseHits(): ResponseHitCounts {
+  get responseHits(): Pick<ResponseHits, 'read' | 'counted' | 'bySource'> {
     return this.#hits
   }
 

@@ -1,5 +1,6 @@
 // Controls the redirect listener from the main thread: its thread, the tables that it answers from,
 // and its counts.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { Worker } from 'node:worker_threads'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'
@@ -225,20 +226,15 @@ export function spawnRedirectWorker(workerData: RedirectWorkerData): Worker {
 
 /** Copies the columns, because the memory of a bundle is used again two swaps later. */
 function copyOf(bundle: Bundle): RedirectColumns {
-  const octetsOf = (column: Uint8Array): Uint8Array => {
-    const copy = new Uint8Array(new SharedArrayBuffer(column.length))
-    copy.set(column)
-    return copy
-  }
   const wordsOf = (column: Uint32Array): Uint32Array => {
     const copy = new Uint32Array(new SharedArrayBuffer(column.byteLength))
     copy.set(column)
     return copy
   }
   return {
-    redirectUid: octetsOf(bundle.redirectUid),
+    redirectUid: sharedCopy(bundle.redirectUid),
     redirectRow: wordsOf(bundle.redirectRow),
-    redirectText: octetsOf(bundle.redirectText),
+    redirectText: sharedCopy(bundle.redirectText),
     redirectIndex: wordsOf(bundle.redirectIndex),
   }
 }

@@ -1,5 +1,6 @@
 // Answers queries from one of the two bundles of a comparison, at one instant, without touching
 // what serves.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
@@ -60,8 +61,5 @@ export class ShadowSide {
   }
 }
 
-function copyOf(buffer: SharedArrayBuffer): SharedArrayBuffer {
-  const copy = new SharedArrayBuffer(buffer.byteLength)
-  new Uint8Array(copy).set(new Uint8Array(buffer))
-  return copy
-}
+const copyOf = (buffer: SharedArrayBuffer): SharedArrayBuffer =>
+  sharedCopy(new Uint8Array(buffer)).buffer

@@ -34,21 +34,6 @@ interface TcpServerParts {
   readonly batches?: ReplyBatchPool
 }
 
-export interface TcpServer {
-  /**
-   * Errors: what is wrong, where, and what to do.
-   *
-   * @param port 0 lets the kernel choose; the value says which
-   * @param handed the descriptor of a socket that listens there already; the server closes it
-   */
-  listen(address: string, port: number, handed?: number): Promise<Result<TcpListening, string>>
-  /** Accepts no more, lets answers under way go out, and is done within `closeTimeoutMs`. */
-  close(): Promise<void>
-  /** True from the first `close`: clients are to be told to leave (RFC 7828 section 3.3.2). */
-  readonly isClosing: boolean
-  readonly stats: Readonly<TcpStats>
-}
-
 export interface TcpListening {
   readonly port: number
   /** What may be handed to another process; undefined: nothing can. */
@@ -59,12 +44,8 @@ const leaveEveryMs = 50
 /** The key of connections of proxies that have named no client yet. */
 const unnamed = ''
 
-/** Builds a server that is not listening yet. */
-export function createTcpServer(parts: TcpServerParts): TcpServer {
-  return new Listener(parts)
-}
-
-class Listener implements TcpServer {
+/** Does not listen yet when it is made. */
+export class TcpServer {
   readonly #server: Server
   readonly #gate: ProxyGate | undefined
   readonly #portKey: string | undefined
@@ -103,10 +84,17 @@ class Listener implements TcpServer {
     return this.#shared.stats
   }
 
+  /** True from the first `close`: clients are to be told to leave (RFC 7828 section 3.3.2). */
   get isClosing(): boolean {
     return this.#closed !== undefined
   }
 
+  /**
+   * Errors: what is wrong, where, and what to do.
+   *
+   * @param port 0 lets the kernel choose; the value says which
+   * @param handed the descriptor of a socket that listens there already; the server closes it
+   */
   async listen(
     address: string,
     port: number,
@@ -132,6 +120,7 @@ class Listener implements TcpServer {
     return ok({ port: bound, descriptor: descriptorOf(this.#server) })
   }
 
+  /** Accepts no more, lets answers under way go out, and is done within `closeTimeoutMs`. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed

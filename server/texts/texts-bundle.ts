@@ -1,5 +1,6 @@
 // Encodes the written records of the whole cluster as a bundle, in which they travel to nodes that
 // only answer. The bundle has one zone, the root, so that it does not depend on any main bundle.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { plainRouting } from '#bundle/format/model.ts'
@@ -35,9 +36,7 @@ export function emptyTexts(): Bundle {
     ...{ redirects: [], rollouts: [], windows: [] },
   }
   const { bytes, digest } = encodeBundle(model, () => -1)
-  const inShared = new Uint8Array(new SharedArrayBuffer(bytes.length))
-  inShared.set(bytes)
-  return (empty = adoptBundle(inShared, digest))
+  return (empty = adoptBundle(sharedCopy(bytes), digest))
 }
 
 /** Whether a bundle has nothing but records in the root zone. */

@@ -1,5 +1,6 @@
 // Publishes the TXT records of a control node on a channel of their own, for nodes that only
 // answer. They are encoded, signed, and stored before any node is notified.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { signChannelRecord, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
@@ -111,8 +112,7 @@ export class TextsPublisher {
     const ageMs = clock.nowMs() - (before?.issuedAtMs ?? 0)
     // A negative age means that the clock was set back, which a new record mends.
     if (isSame && ageMs >= 0 && ageMs < renewMs) return renewMs - ageMs
-    const bundle = new Uint8Array(new SharedArrayBuffer(bytes.length))
-    bundle.set(bytes)
+    const bundle = sharedCopy(bytes)
     signBundle(bundle, key)
     const signed = signChannelRecord(this.#recordOf(digest, bundle.length, revision, isSame), key)
     store.keep(signed, bundle, this.#newest)

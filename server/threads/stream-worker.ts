@@ -20,7 +20,7 @@ import { createTap } from '#answer/query-log/query-tap.ts'
 import { ScriptClient } from '#answer/script/client.ts'
 import { noRequests } from '#server/stream/https-request.ts'
 import type { HttpsCounts } from '#server/stream/https-request.ts'
-import { createTcpServer } from '#server/stream/tcp.ts'
+import { TcpServer } from '#server/stream/tcp.ts'
 import type { AnswerStream, BeginHttps } from '#server/stream/tcp-connection.ts'
 import { TlsCertificates } from '#server/tls/certificates.ts'
 import { sourcesOf } from '#server/tls/sources.ts'
@@ -89,7 +89,7 @@ const adoption = new Adoption({
   },
 })
 
-const server = createTcpServer({
+const server = new TcpServer({
   ...{ monotonicMs, limits: start.tcpLimits, gate },
   answer: (...parts) => answerStream(Carrier.Plain, ...parts),
 })
@@ -102,7 +102,7 @@ async function createSecure(tls: TlsStart): Promise<SecureListeners> {
   const sources = sourcesOf(tls.pairs, () => given)
   const certificates = new TlsCertificates(sources, log, systemClock.nowMs)
   const shared = { monotonicMs, limits: start.tcpLimits, gate, secure: certificates }
-  const overTls = createTcpServer({
+  const overTls = new TcpServer({
     ...{ ...shared, portKey: 'dns.tls.port' },
     answer: (...parts) => answerStream(Carrier.Tls, ...parts),
   })
@@ -110,7 +110,7 @@ async function createSecure(tls: TlsStart): Promise<SecureListeners> {
   // Loaded only when enabled.
   const begin = tls.places.https && (await beginHttps(tls.path, requests))
   const https = begin?.ok
-    ? createTcpServer({
+    ? new TcpServer({
         ...{ ...shared, portKey: 'dns.https.port', https: begin.value },
         answer: (...parts) => answerStream(Carrier.Https, ...parts),
       })

@@ -1,4 +1,5 @@
 // The section `telemetry` of gslbd.yaml: the collector that is sent traces.
+import { unescapedPercent } from '#lib/text/percent.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { isLoopbackName } from '#lib/loopback.ts'
@@ -58,21 +59,13 @@ export function otlpHeadersIn(written: string): Result<Readonly<Record<string, s
     if (rest.length === 0 || !nameForm.test(key)) return err(`${place} is not NAME=VALUE`)
     if (taken.has(key)) return err(`${place} sets ${key}, which gslbd sets itself`)
     if (headers.has(key)) return err(`${place} sets ${key} once more`)
-    const value = decoded(rest.join('=').trim())
+    const value = unescapedPercent(rest.join('=').trim())
     if (value === undefined || !valueForm.test(value)) {
       return err(`${place}, ${key}, has a value that is not ASCII text, percent-encoded`)
     }
     headers.set(key, value)
   }
   return ok(Object.fromEntries(headers))
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns sentences for the operator about what does not go together. */

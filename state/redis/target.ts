@@ -1,4 +1,5 @@
 // Parses the settings that name a Redis: its address, its Sentinels, or the nodes of a Cluster.
+import { unescapedPercent } from '#lib/text/percent.ts'
 import { readFileSync } from 'node:fs'
 import { listedHosts } from '#state/ports/host-list.ts'
 import { err, ok } from '#lib/result.ts'
@@ -53,8 +54,8 @@ export function redisTarget(settings: RedisSettings): Result<RedisTarget, string
   if (listed === undefined || first === undefined) return err(badForm)
   const { protocol, username, password, pathname } = new URL(first.url)
   const database = Number(pathname.slice(1))
-  const name = decoded(username)
-  const word = decoded(password)
+  const name = unescapedPercent(username)
+  const word = unescapedPercent(password)
   if (name === undefined || word === undefined || !/^\/?\d{0,5}$/.test(pathname))
     return err(badForm)
   const kind = cluster ? 'cluster' : master === '' ? 'one' : 'sentinels'
@@ -87,13 +88,5 @@ function pemIn(path: string): Result<string, string> {
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     return err(`redis.ca: ${path} cannot be read (${code}).`)
-  }
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,5 +1,5 @@
 // Returns memory to the system that V8, the C library and the start would otherwise keep.
-import { readFileSync } from 'node:fs'
+import { fileText } from '#lib/text/file-text.ts'
 import { setSemiSpace } from '#lib/memory/semi-space.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { openLibc } from '#system/sockets/libc.ts'
@@ -71,13 +71,7 @@ export function lastingMappings(smaps: string, program: string): Mapping[] {
 }
 
 /** Linux's list of the memory of this process; other systems have none. */
-function mappings(): string {
-  try {
-    return readFileSync('/proc/self/smaps', 'latin1')
-  } catch {
-    return ''
-  }
-}
+const mappings = (): string => fileText('/proc/self/smaps', 'latin1') ?? ''
 
 /** The largest page of a system, since the system rounds lengths up; memories have whole ones. */
 const pageBytes = 65_536

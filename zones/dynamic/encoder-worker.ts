@@ -1,5 +1,6 @@
 // The entry of a thread that encodes records written at run time: with tens of thousands of names
 // it takes seconds.
+import { sharedCopy } from '#lib/memory/shared-copy.ts'
 import { parentPort } from 'node:worker_threads'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
@@ -44,8 +45,5 @@ function encoded({ bytes, digest }: Extract<ToEncoder, { kind: 'encode' }>): Fro
 }
 
 function inSharedMemory(handed: HandedBundle | null): HandedBundle | null {
-  if (handed === null) return null
-  const bytes = new Uint8Array(new SharedArrayBuffer(handed.bytes.length))
-  bytes.set(handed.bytes)
-  return { bytes, digest: handed.digest }
+  return handed && { bytes: sharedCopy(handed.bytes), digest: handed.digest }
 }

@@ -1,6 +1,6 @@
 // A plan of very many answers lists some of them, and counts all.
 import { expect, test } from 'vitest'
-import { MovedNames, movedOf } from '#judge/effects/moved-between.ts'
+import { MovedNames, movesOf } from '#judge/effects/moved-between.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { printPlan } from '#judge/print/text.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
@@ -61,7 +61,7 @@ test('the smallest movements are left out, and counted with all', () => {
 
 test('where only what moves is wanted, it is what the whole plan says', () => {
   const { moved } = planned(1_000_000)
-  expect(movedOf(requestBetween(base, head))).toEqual(moved.all)
+  expect(movesOf(requestBetween(base, head)).moved).toEqual(moved.all)
 })
 
 test('a bound is shared by the scenarios, and each lists one answer at least', () => {

@@ -1,7 +1,6 @@
 // Connections of load balancers: for whom they count, and how long their header may take.
 import { afterEach, expect, test } from 'vitest'
-import { createTcpServer } from '#server/stream/tcp.ts'
-import type { TcpServer } from '#server/stream/tcp.ts'
+import { TcpServer } from '#server/stream/tcp.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { framed, TcpClient } from '#test/support/dns/client.ts'
@@ -20,7 +19,7 @@ afterEach(async () => {
 })
 
 async function start(limits: Partial<TcpLimits>) {
-  const server = createTcpServer({
+  const server = new TcpServer({
     // Says who asks: the last octet of the address, and the port.
     answer: (_query, _length, reply, _max, { address, port }) => {
       reply[0] = address[15]!

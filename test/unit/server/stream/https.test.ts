@@ -9,8 +9,7 @@ import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { noRequests } from '#server/stream/https-request.ts'
 import type { HttpsCounts } from '#server/stream/https-request.ts'
 import { httpsAt } from '#server/stream/https-session.ts'
-import { createTcpServer } from '#server/stream/tcp.ts'
-import type { TcpServer } from '#server/stream/tcp.ts'
+import { TcpServer } from '#server/stream/tcp.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import {
   fieldBlock,
@@ -51,7 +50,7 @@ async function start(
   const counts = noRequests()
   const https = httpsAt('/dns-query', counts, nowMs)
   if (!https.ok) throw new Error(https.error)
-  const server = createTcpServer({
+  const server = new TcpServer({
     // Repeats the message, with who asks in the last octet of the id; 0 and 255 are a fault;
     // 2 asks for much.
     answer: (query, length, reply, _max, { address }) => {

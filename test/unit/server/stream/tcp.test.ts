@@ -2,8 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createTcpServer } from '#server/stream/tcp.ts'
-import type { TcpServer } from '#server/stream/tcp.ts'
+import { TcpServer } from '#server/stream/tcp.ts'
 import type { AnswerStream } from '#server/stream/tcp-connection.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import { TcpClient, framed } from '../../../support/dns/client.ts'
@@ -30,7 +29,7 @@ async function start(
   answer = echo,
 ): Promise<{ server: TcpServer; port: number; connect: () => Promise<TcpClient> }> {
   const monotonicMs = (): number => performance.now()
-  const server = createTcpServer({
+  const server = new TcpServer({
     answer,
     monotonicMs,
     limits: { closeTimeoutMs: 500, ...limits },
@@ -323,7 +322,7 @@ describe('faults', () => {
 
   test('a port in use is an error value that says what to do', async () => {
     const { port } = await start()
-    const second = createTcpServer({ answer: echo, monotonicMs: () => performance.now() })
+    const second = new TcpServer({ answer: echo, monotonicMs: () => performance.now() })
     const result = await second.listen('127.0.0.1', port)
     expect(result).toEqual({
       ok: false,
@@ -334,7 +333,7 @@ describe('faults', () => {
   })
 
   test('an address that this machine lacks is an error value that names the setting', async () => {
-    const server = createTcpServer({ answer: echo, monotonicMs: () => performance.now() })
+    const server = new TcpServer({ answer: echo, monotonicMs: () => performance.now() })
     const result = await server.listen('192.0.2.1', 0)
     expect(result.ok ? '' : result.error).toContain('dns.listenAddr')
   })

@@ -7,8 +7,7 @@ import type { Socket } from 'node:net'
 import { connect } from 'node:tls'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
-import { createTcpServer } from '#server/stream/tcp.ts'
-import type { TcpServer } from '#server/stream/tcp.ts'
+import { TcpServer } from '#server/stream/tcp.ts'
 import { ReplyBatchPool } from '#server/stream/tcp-framing.ts'
 import type { ReplyBatch } from '#server/stream/tcp-framing.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
@@ -52,7 +51,7 @@ async function start(
   const files = makeTlsFiles(directory, 'one.example')
   const certificate = certificatesFrom({ ...files, certificates }, log, () => at.nowMs)
   expect(certificate.load().ok).toBe(true)
-  const server = createTcpServer({
+  const server = new TcpServer({
     // Says who asks by the last octet of the address. Nothing is said to an id that begins with 0.
     answer: (query, length, reply, _max, { address }) => {
       reply.set(query.subarray(0, length))

@@ -1,7 +1,7 @@
 // The TLS listeners where one of them cannot be: at a start, and when a thread starts again.
 import { expect, onTestFinished, test } from 'vitest'
 import { noRequests } from '#server/stream/https-request.ts'
-import { createTcpServer } from '#server/stream/tcp.ts'
+import { TcpServer } from '#server/stream/tcp.ts'
 import { SecureListeners } from '#server/threads/secure-listeners.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { certificatesFrom, makeTlsFiles } from '#test/support/tls-files.ts'
@@ -15,7 +15,7 @@ test.each([
   const log = { ...quiet, error: (_data: object, message: string) => void said.push(message) }
   const files = makeTlsFiles(tempDir('secure'), 'ns.example')
   const certificates = certificatesFrom(files, log)
-  const tls = createTcpServer({
+  const tls = new TcpServer({
     answer: () => 0,
     monotonicMs: () => performance.now(),
     secure: certificates,
