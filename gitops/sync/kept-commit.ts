@@ -1,6 +1,6 @@
 // Restores the accepted commit from `gitops/kept` at a start, and saves it there for the next one:
 // nothing is compiled until a change builds on it.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { writeFile } from 'node:fs/promises'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'

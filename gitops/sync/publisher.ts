@@ -1,5 +1,5 @@
 // Signs bundles and channel records, and stores each before it is handed over.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle, signerOf } from '#bundle/signature/sign.ts'

@@ -1,5 +1,5 @@
 // Copies the active bundle for threads that read it for longer than it may live.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
 
 export interface BundleCopy {

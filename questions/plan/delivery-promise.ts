@@ -1,5 +1,5 @@
 // Plans the change that is being delivered to nodes, once for each change.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { readFileSync } from 'node:fs'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
 import type { Clock } from '#lib/clock.ts'

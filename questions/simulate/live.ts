@@ -1,5 +1,5 @@
 // Runs the simulated queries of the API: copies what the node answers from, and asks a thread.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { assert } from '#lib/assert.ts'
 import type { MemberHealthView } from '#ports/member-health.ts'
 import type { SimulatedQuery, SimulationFault, Simulator } from '#ports/simulator.ts'

@@ -1,6 +1,6 @@
 // Controls the redirect listener from the main thread: its thread, the tables that it answers from,
 // and its counts.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { Worker } from 'node:worker_threads'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RedirectColumns } from '#bundle/redirects/redirect-table.ts'

@@ -1,6 +1,6 @@
 // Answers queries from one of the two bundles of a comparison, at one instant, without touching
 // what serves.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'

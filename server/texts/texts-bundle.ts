@@ -1,6 +1,6 @@
 // Encodes the written records of the whole cluster as a bundle, in which they travel to nodes that
 // only answer. The bundle has one zone, the root, so that it does not depend on any main bundle.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { plainRouting } from '#bundle/format/model.ts'

@@ -1,6 +1,6 @@
 // Publishes the TXT records of a control node on a channel of their own, for nodes that only
 // answer. They are encoded, signed, and stored before any node is notified.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { signChannelRecord, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'

@@ -1,6 +1,6 @@
 // The entry of a thread that encodes records written at run time: with tens of thousands of names
 // it takes seconds.
-import { sharedCopy } from '#lib/memory/shared-copy.ts'
+import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { parentPort } from 'node:worker_threads'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
