@@ -11,13 +11,17 @@
 // in a line passes at the same speed, so whoever comes back later takes over a time that is never
 // before its own: the table may limit too early when it is crowded, but never too late.
 //
-// Times are changed by compare and exchange, so that no answer of two threads is lost. Tags are
-// stored plainly behind it: threads that take over one bucket at the same moment may forget a tag,
-// and with it a single answer. An answer that is too many writes nothing.
+// The time of a bucket in use is changed by compare and exchange, so that no answer of two threads
+// is lost. A bucket that is full has its first answer stored plainly, as are tags: the processor
+// would wait until all octets of the reply are stored. Threads that meet there at the same moment
+// may forget an answer; the next one finds a bucket in use. An answer that is too many writes
+// nothing.
 
 const bucketCells = 2
 const lineBuckets = 8
 const lineCells = lineBuckets * bucketCells
+/** The high three bits of a hash say which bucket of its line a key has where that is free. */
+const ownShift = 29
 export const bucketBytes = bucketCells * 4
 
 /** A window and the cost of an answer are less; what is further ahead of the clock is long over. */
@@ -49,7 +53,7 @@ export class BucketTable {
   /**
    * Takes room for one answer from the bucket of a key.
    *
-   * @param hash of the key: its low bits say in which line it is
+   * @param hash of the key: its low bits say in which line it is, its high ones which bucket
    * @param tag of the key: keys of one line are told apart by it
    * @param costMicros of the answer: less than a window
    * @param windowMicros less than `aheadMaxMicros` together with the cost
@@ -64,12 +68,29 @@ export class BucketTable {
   ): Taken {
     const cells = this.#cells
     const line = (hash & this.#lineMask) * lineCells
+    const own = line + (hash >>> ownShift) * bucketCells
+    // A walk that ends anywhere in the line is a branch that the processor does not foresee.
+    if (cells[own] !== tag) return this.#search(hash, tag, costMicros, windowMicros, nowMicros)
+    return this.#charge(own + 1, costMicros, windowMicros, nowMicros) ? Room : None
+  }
+
+  /** As `take`, for a key that has another bucket of its line, or none yet. */
+  #search(
+    hash: number,
+    tag: number,
+    costMicros: number,
+    windowMicros: number,
+    nowMicros: number,
+  ): Taken {
+    const cells = this.#cells
+    const line = (hash & this.#lineMask) * lineCells
+    const own = line + (hash >>> ownShift) * bucketCells
     const end = line + lineCells
     let at = line
     while (at < end && cells[at] !== tag) at += bucketCells
     if (at < end) return this.#charge(at + 1, costMicros, windowMicros, nowMicros) ? Room : None
-    let fullest = line
-    let least = aheadMaxMicros
+    let fullest = own
+    let least = aheadOf(cells[own + 1]!, nowMicros)
     // A bucket that is full has nothing in it of the key that had it.
     for (at = line; at < end && least > 0; at += bucketCells) {
       const ahead = aheadOf(cells[at + 1]!, nowMicros)
@@ -92,6 +113,10 @@ export class BucketTable {
       const ahead = aheadOf(full, nowMicros) + costMicros
       if (ahead > windowMicros) return false
       const next = (nowMicros + ahead) | 0
+      if (ahead === costMicros) {
+        cells[at] = next
+        return true
+      }
       if (Atomics.compareExchange(cells, at, full, next) === full) return true
     }
   }

@@ -3,7 +3,7 @@
 import { Random } from '#lib/random.ts'
 import { mixWord } from '#dns/name.ts'
 import * as rcodes from '#dns/rcode.ts'
-import { Client } from '#routing/chain/client.ts'
+import { Client, wordAt } from '#routing/chain/client.ts'
 import * as buckets from './bucket-table.ts'
 import type { BucketTable } from './bucket-table.ts'
 import { ExemptNetworks } from './exempt-networks.ts'
@@ -115,20 +115,30 @@ export class RateLimiter {
 
   /** Counts an answer, and says what becomes of it. */
   judge(answer: LimitedAnswer): limits.Verdict {
-    const client = this.#client
-    client.set(answer.source, answer.sourceAt, answer.sourceBytes)
-    const { words, isIpv6 } = client
-    if (!this.#exempt.isEmpty && this.#exempt.has(words, isIpv6)) return Verdict.Pass
+    const { source, sourceAt } = answer
+    let network: number
+    if (answer.sourceBytes === 4 && this.#exempt.isEmpty) {
+      network = mixWord(this.#seed, wordAt(source, sourceAt) & this.#ipv4Mask)
+    } else {
+      const client = this.#client
+      client.set(source, sourceAt, answer.sourceBytes)
+      if (this.#exempt.has(client.words, client.isIpv6)) return Verdict.Pass
+      network = this.#networkOfClient()
+    }
     const kind = classOf(answer)
-    const net0 = words[0]! & (isIpv6 ? this.#ipv6Mask0 : this.#ipv4Mask)
-    const net1 = isIpv6 ? words[1]! & this.#ipv6Mask1 : 0
-    // An IPv4 network is none of IPv6 that begins alike.
-    const network = isIpv6 ? mixWord(mixWord(~this.#seed, net0), net1) : mixWord(this.#seed, net0)
     const key = kind === Class.Error ? 0 : keyOf(answer)
-    if (!this.#hasRoom(network, key, kind)) return this.#limit(kind, net0, net1)
+    if (!this.#hasRoom(network, key, kind)) return this.#limit(kind, answer)
     if (this.#head[allCost]! > 0 && !this.#hasRoom(network, 0, Class.All))
-      return this.#limit(Class.All, net0, net1)
+      return this.#limit(Class.All, answer)
     return Verdict.Pass
+  }
+
+  #networkOfClient(): number {
+    const { words, isIpv6 } = this.#client
+    if (!isIpv6) return mixWord(this.#seed, words[0]! & this.#ipv4Mask)
+    // An IPv4 network is none of IPv6 that begins alike.
+    const upper = mixWord(~this.#seed, words[0]! & this.#ipv6Mask0)
+    return mixWord(upper, words[1]! & this.#ipv6Mask1)
   }
 
   #hasRoom(network: number, key: number, kind: AnswerClass): boolean {
@@ -153,7 +163,7 @@ export class RateLimiter {
   }
 
   /** What becomes of an answer beyond the limit. */
-  #limit(kind: AnswerClass, net0: number, net1: number): limits.Verdict {
+  #limit(kind: AnswerClass, answer: LimitedAnswer): limits.Verdict {
     const head = this.#head
     const slip = head[RateCell.Slip]!
     const isDryRun = head[RateCell.IsDryRun] === 1
@@ -161,20 +171,23 @@ export class RateLimiter {
     const slips = slip === 1 || (slip > 1 && (this.#random.draw() >>> 1) % slip === 0)
     const done = isDryRun ? action.would : slips ? action.slip : action.drop
     this.#counts.rateLimited(kind, done)
-    this.#tell(kind, done, net0, net1)
+    this.#tell(kind, done, answer)
     if (isDryRun) return Verdict.Pass
     return slips ? Verdict.Slip : Verdict.Drop
   }
 
   /** Leaves a report, where the last one has been taken. */
-  #tell(kind: AnswerClass, done: number, net0: number, net1: number): void {
+  #tell(kind: AnswerClass, done: number, answer: LimitedAnswer): void {
     const report = this.#report
     if (Atomics.load(report, ReportCell.IsThere) !== 0) return
     report[ReportCell.Class] = kind
     report[ReportCell.Action] = done
-    report[ReportCell.IsIpv6] = this.#client.isIpv6 ? 1 : 0
-    report[ReportCell.Network] = net0
-    report[ReportCell.Network + 1] = net1
+    const client = this.#client
+    client.set(answer.source, answer.sourceAt, answer.sourceBytes)
+    const { words, isIpv6 } = client
+    report[ReportCell.IsIpv6] = isIpv6 ? 1 : 0
+    report[ReportCell.Network] = words[0]! & (isIpv6 ? this.#ipv6Mask0 : this.#ipv4Mask)
+    report[ReportCell.Network + 1] = isIpv6 ? words[1]! & this.#ipv6Mask1 : 0
     Atomics.store(report, ReportCell.IsThere, 1)
   }
 }

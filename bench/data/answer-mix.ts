@@ -128,9 +128,14 @@ export interface LimitedClients {
  * @param networks number of client networks
  * @param perSecond answers of each class to each network
  */
-export function limitedClients(networks: number, perSecond: number, slip = 2): LimitedClients {
+export function limitedClients(
+  networks: number,
+  perSecond: number,
+  slip = 2,
+  windowMs = 1_000,
+): LimitedClients {
   const nowMs = createMachineClock()
-  const settings = rateLimitSettings(perSecond, slip, 1_000)
+  const settings = rateLimitSettings(perSecond, slip, windowMs)
   const memory = createRateMemory(settings, 1, 1, nowMs())
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   return { limiter: new RateLimiter(memory, 0, 1, counters, nowMs), networks }
@@ -154,6 +159,11 @@ export class AnswerLoop {
     this.#clients = new Uint8Array(clients * v4Bytes)
     for (let i = 0; i < clients; i++) this.#clients.set([10 + (i >> 16), i >> 8, i], i * v4Bytes)
     this.#tx.source = this.#clients
+  }
+
+  /** @param limiter null: nothing is limited */
+  limitBy(limiter: RateLimiter | null): void {
+    this.#tx.limiter = limiter
   }
 
   /** @returns octets of all replies */

@@ -49,6 +49,6 @@ export class Client {
   }
 }
 
-function wordAt(octets: Uint8Array, at: number): number {
+export function wordAt(octets: Uint8Array, at: number): number {
   return (octets[at]! << 24) | (octets[at + 1]! << 16) | (octets[at + 2]! << 8) | octets[at + 3]!
 }

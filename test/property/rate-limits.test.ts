@@ -45,7 +45,9 @@ test('in any window a key gets no more than the burst and what the rate brings',
         const who = i % 3 === 0 ? loud : key
         const nowMicros = (startMicros + now) | 0
         if (i % 50 === 0) table.sweep(0, 1, nowMicros)
-        const taken = table.take(who, who + 1, costMicros, windowMicros, nowMicros)
+        // The low bits say which line, the high ones which bucket.
+        const hash = Math.imul(who, 0x2000_0001)
+        const taken = table.take(hash, who + 1, costMicros, windowMicros, nowMicros)
         if (taken === Taken.Room || taken === Taken.RoomOfOther) {
           answered.set(who, [...(answered.get(who) ?? []), now])
         }
