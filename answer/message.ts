@@ -59,7 +59,7 @@ export function readMessage(
   // RFC 9619: a query has one question. RFC 7873 section 5.4: or none, and a cookie.
   const asksForCookie = questions === 0 && tx.cookieKind !== CookieKind.None
   if (!isFine || (!isOne && !asksForCookie)) tx.rcode = Rcode.FormErr
-  else if (tx.qtype === RrType.IXFR || tx.qtype === RrType.AXFR) tx.isForHandler = true
+  else if (tx.qtype >= RrType.TKEY && isExchanged(tx)) tx.isForHandler = true
   else if (tx.qtype === RrType.SOA && isCatalog(tx)) tx.isForHandler = true
   else if (tx.ednsVersion !== 0) tx.rcode = Rcode.BadVers
   else if (isBadCookie(tx, isOne)) tx.rcode = Rcode.BadCookie
@@ -75,6 +75,12 @@ function isBadCookie(tx: Transaction, hasQuestion: boolean): boolean {
   if (cookieKind === CookieKind.None || tx.hasValidCookie) return false
   if (!hasQuestion) return cookieKind !== CookieKind.ClientOnly
   return tx.transport === udp && tx.cookies.enforces()
+}
+
+/** Whether the question asks for a transfer, or for a key where this node agrees on keys. */
+function isExchanged({ qtype, agreesOnKeys }: Transaction): boolean {
+  if (qtype === RrType.TKEY) return agreesOnKeys
+  return qtype === RrType.IXFR || qtype === RrType.AXFR
 }
 
 /** Whether the question names the catalog zone, which the handler serves. */

@@ -53,6 +53,8 @@ export interface AnswerSettings {
   readonly tellsCommit?: boolean
   /** False: other nodes take updates, and clients are told so. Left out: true. */
   readonly takesUpdates?: boolean
+  /** TKEY queries are left to the message handler. RFC 3645. Left out: no. */
+  readonly agreesOnKeys?: boolean
   /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
   readonly catalog?: Uint8Array | undefined
   /** Secrets of DNS cookies; see cookies/secret-cells.ts. Left out: cookies are off. */
@@ -74,6 +76,7 @@ export class Transaction {
   readonly hasZoneVersion: boolean
   readonly tellsCommit: boolean
   readonly takesUpdates: boolean
+  readonly agreesOnKeys: boolean
   /** Apex of the catalog zone; empty: none. */
   readonly catalog: Uint8Array
   readonly udpPayloadSize: number
@@ -245,6 +248,7 @@ export class Transaction {
     this.hasZoneVersion = settings.zoneVersion === true
     this.tellsCommit = settings.tellsCommit === true
     this.takesUpdates = settings.takesUpdates !== false
+    this.agreesOnKeys = settings.agreesOnKeys === true
     this.cookies = new CookieJar(settings.cookies)
     this.catalog = Uint8Array.from(settings.catalog ?? [])
     this.udpPayloadSize = settings.udpPayloadSize

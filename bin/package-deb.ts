@@ -71,6 +71,7 @@ Section: net
 Priority: optional
 Depends: adduser, libatomic1, libc6, libstdc++6
 Recommends: ca-certificates, git
+Suggests: libgssapi-krb5-2
 Description: authoritative DNS server with global load balancing
  Configured by signed YAML in Git, which is compiled into immutable bundles.
 `,

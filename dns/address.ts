@@ -92,6 +92,18 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
   return best
 }
 
+/**
+ * What limits count clients by: an IPv4 address, or an IPv6 /64, since one subscriber owns at least
+ * that.
+ *
+ * @param octets 4 or 16
+ * @returns hex
+ */
+export function subscriberOf(octets: Uint8Array): string {
+  const isIpv6 = octets.length === 16 && !isMappedIpv4(octets)
+  return Buffer.from(isIpv6 ? octets.subarray(0, 8) : octets.subarray(-4)).toString('hex')
+}
+
 /** True for an IPv4-mapped address, `::ffff:a.b.c.d`. RFC 4291 section 2.5.5.2. */
 export function isMappedIpv4(octets: Uint8Array): boolean {
   if (octets.length !== 16 || octets[10] !== 0xff || octets[11] !== 0xff) return false

@@ -24,6 +24,7 @@ export const RrType = {
   SVCB: 64, // RFC 9460
   HTTPS: 65, // RFC 9460 section 9
   NXNAME: 128, // RFC 9824 section 2
+  TKEY: 249, // RFC 2930 section 2
   TSIG: 250, // RFC 8945 section 4.2
   IXFR: 251, // RFC 1995
   AXFR: 252, // RFC 5936

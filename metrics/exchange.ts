@@ -81,6 +81,16 @@ export const exchangeRows: MetricRows = {
     labels: ['result'],
     read: ({ exchange: { signedMessages } }) => byResult({ ...signedMessages }),
   },
+  gslbd_key_agreements_total: {
+    help: 'Negotiations of a key by Kerberos (GSS-TSIG, RFC 3645), by what came of them.',
+    labels: ['result'],
+    read: ({ exchange: { agreedKeys } }) =>
+      byResult({ agreed: agreedKeys.agreed, failed: agreedKeys.failed }),
+  },
+  gslbd_agreed_keys: {
+    help: 'Keys that are agreed on by now, and negotiations under way.',
+    read: ({ exchange: { agreedKeys } }) => agreedKeys.open,
+  },
 }
 
 function byResult(counts: Readonly<Record<string, number>>): Sample[] {

@@ -217,6 +217,12 @@ export interface ExchangeSnapshot {
     readonly failures: number
   }
   readonly signedMessages: Readonly<Record<SignedResult, number>>
+  /** Keys agreed on with clients by Kerberos. */
+  readonly agreedKeys: {
+    readonly agreed: number
+    readonly failed: number
+    readonly open: number
+  }
 }
 
 /** The last ones as RFC 8945 names them. */

@@ -14,7 +14,9 @@ export const WrittenRecord = Type.Object(
     ttl: Type.Integer({ description: 'Seconds' }),
     createdAt: UnixSeconds,
     writtenBy: Type.String({
-      description: '`key:` and the name of a TSIG key, or who called the API; empty: unknown',
+      description:
+        '`key:` and the name of a TSIG key, `kerberos:` and a principal, or who called the API; ' +
+        'empty: unknown',
     }),
     hiddenBy: nullable(
       Type.String({

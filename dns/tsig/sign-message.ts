@@ -16,8 +16,8 @@ export const unsignedMax = 99
 const timeBytes = 6
 
 /** Octets that a signature adds to a message. */
-export function tsigBytes({ name, algorithm }: TsigKey): number {
-  return name.length + 10 + algorithm.wire.length + 16 + algorithm.macBytes
+export function tsigBytes({ name, algorithm }: TsigKey, macBytes = algorithm.macBytes): number {
+  return name.length + 10 + algorithm.wire.length + 16 + macBytes
 }
 
 /** The same with the other data of BADTIME. */

@@ -12,7 +12,7 @@ export interface TsigAlgorithm {
   readonly macBytes: number
 }
 
-/** MD5, GSS-TSIG and the names for truncated MACs are left out. */
+/** For keys with a secret. MD5 and the names for truncated MACs are left out. */
 export const tsigAlgorithms: readonly TsigAlgorithm[] = Object.freeze([
   algorithm('hmac-sha256.', 'sha256', 32),
   algorithm('hmac-sha384.', 'sha384', 48),
@@ -21,6 +21,12 @@ export const tsigAlgorithms: readonly TsigAlgorithm[] = Object.freeze([
   // RFC 8945 section 6: weak, but many clients have nothing else.
   algorithm('hmac-sha1.', 'sha1', 20),
 ])
+
+/**
+ * The MAC is made by a security context. RFC 3645 section 2. With Kerberos it has 28 octets for AES
+ * and at most 40 for other types of keys.
+ */
+export const gssTsig: TsigAlgorithm = algorithm('gss-tsig.', '', 64)
 
 export function tsigAlgorithm(name: string): TsigAlgorithm | undefined {
   return tsigAlgorithms.find((row) => row.name === name)

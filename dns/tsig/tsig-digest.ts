@@ -1,5 +1,5 @@
 // Computes the MAC of a message. RFC 8945 sections 4.3 and 5.3.1.
-import { createHmac } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import type { TsigKey } from './tsig-key.ts'
 
@@ -34,22 +34,36 @@ interface DigestInput {
 
 /** The MAC in full length. */
 export function tsigMac(input: DigestInput): Uint8Array {
+  const { context, algorithm, secret } = input.key
+  if (context !== undefined) return context.sign(Buffer.concat([...partsOf(input)]))
+  const hmac = createHmac(algorithm.hash, secret)
+  for (const part of partsOf(input)) hmac.update(part)
+  return hmac.digest()
+}
+
+/** Whether the whole MAC, or the truncated one, was made by the other end. */
+export function isTsigMac(input: DigestInput, mac: Uint8Array): boolean {
+  const { context } = input.key
+  if (context !== undefined) return context.verifies(Buffer.concat([...partsOf(input)]), mac)
+  const whole = tsigMac(input)
+  return mac.length <= whole.length && timingSafeEqual(whole.subarray(0, mac.length), mac)
+}
+
+/** What the MAC covers, in order. */
+function* partsOf(input: DigestInput): Generator<Uint8Array> {
   const { key, priorMac, messages, variables, isTimesOnly } = input
-  const hmac = createHmac(key.algorithm.hash, key.secret)
-  if (priorMac.length > 0) hmac.update(uint16(priorMac.length)).update(priorMac)
+  if (priorMac.length > 0) yield* [uint16(priorMac.length), priorMac]
   for (const { octets, id, arCount } of messages) {
     const header = Buffer.from(octets.subarray(0, HeaderOffset.End))
     header.writeUInt16BE(id, HeaderOffset.Id)
     header.writeUInt16BE(arCount, HeaderOffset.ArCount)
-    hmac.update(header).update(octets.subarray(HeaderOffset.End))
+    yield* [header, octets.subarray(HeaderOffset.End)]
   }
-  if (!isTimesOnly) hmac.update(key.name).update(classAndTtl).update(key.algorithm.wire)
-  hmac.update(timesOf(variables))
+  if (!isTimesOnly) yield* [key.name, classAndTtl, key.algorithm.wire]
+  yield timesOf(variables)
   if (!isTimesOnly) {
-    hmac.update(uint16(variables.error)).update(uint16(variables.other.length))
-    hmac.update(variables.other)
+    yield* [uint16(variables.error), uint16(variables.other.length), variables.other]
   }
-  return hmac.digest()
 }
 
 const classAndTtl = Uint8Array.of(0, QClass.Any, 0, 0, 0, 0)

@@ -6,6 +6,14 @@ export interface TsigKey {
   readonly name: Uint8Array
   readonly algorithm: TsigAlgorithm
   readonly secret: Uint8Array
+  /** Makes the MACs in place of the secret, for GSS-TSIG. */
+  readonly context?: MacContext
+}
+
+/** A security context that two ends have agreed on: their MACs differ by direction. RFC 3645. */
+export interface MacContext {
+  readonly sign: (data: Uint8Array) => Uint8Array
+  readonly verifies: (data: Uint8Array, mac: Uint8Array) => boolean
 }
 
 /** Times are whole seconds of the Unix epoch. RFC 8945 section 10 recommends 300. */

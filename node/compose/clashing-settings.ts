@@ -19,7 +19,21 @@ function unusedByRole({ roles, api, dns, anycast }: Settings): readonly string[]
 
 /** Settings that have no effect as long as others are not set. */
 export function withoutEffect(settings: Settings): readonly string[] {
-  return [...unusedByRole(settings), ...transfersOff(settings)]
+  return [...unusedByRole(settings), ...transfersOff(settings), ...halfOfGss(settings)]
+}
+
+function halfOfGss({ roles, dns }: Settings): readonly string[] {
+  const { keytab, grants } = dns.update.gssTsig
+  const isOn = keytab !== undefined
+  const rows: readonly (readonly [boolean, string])[] = [
+    [
+      isOn && !roles.includes('control'),
+      'keytab: a node without the role control takes no updates',
+    ],
+    [isOn && grants.length === 0, 'grants is empty: no principal may write anything'],
+    [!isOn && grants.length > 0, 'keytab is missing: no client can prove who it is by Kerberos'],
+  ]
+  return rows.flatMap(([holds, what]) => (holds ? [`dns.update.gssTsig.${what}`] : []))
 }
 
 function transfersOff({ roles, dns: { axfr } }: Settings): readonly string[] {

@@ -50,6 +50,7 @@ export function threadsOf(
       tellsCommit: dns.tellsCommit,
       cookies,
       takesUpdates: roles.includes('control'),
+      agreesOnKeys: roles.includes('control') && dns.update.gssTsig.keytab !== undefined,
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
       catalog: transfersOf(dns).catalog,
     },

@@ -1,4 +1,5 @@
 // Checks the settings and the environment of a node before it starts with them.
+import { statSync } from 'node:fs'
 import { devModeFault } from '#api/server/server.ts'
 import { dashboardFault } from '#api/server/web-dashboard.ts'
 import { missingSshFile } from '#gitops/source/git-transport.ts'
@@ -7,6 +8,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ClientCertificates } from '#health/probes/client-certificates.ts'
 import { fingerprintOf, isErrorCode, sentenceOf } from '#inputs/geo/geo-file.ts'
+import { openKeytab } from '#system/gss/security-context.ts'
 import { redisFault } from '#state/ephemeral.ts'
 import type { Io } from '#system/process/command.ts'
 import { readBundleToken, readCertificateKey, readSecrets, weakKey } from '#process/data/secrets.ts'
@@ -47,6 +49,7 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
       ...(await missingDatabases(settings)),
       ...unusableCertificates(settings),
       ...missingKeys(settings),
+      ...(await unusableKeytab(settings)),
       ...withoutEffect(settings),
     ],
   }
@@ -94,6 +97,16 @@ function faultsOfPulling({ roles, bundle }: Settings, env: Io['env']): readonly 
   const token = readBundleToken(env)
   const keys = readTrustedKeyList(bundle.keys)
   return [...(token.ok ? [] : [token.error]), ...(keys.ok ? [] : [`bundle.keys: ${keys.error}`])]
+}
+
+/** What the library of Kerberos needs besides is found when a client comes. */
+async function unusableKeytab({ dns }: Settings): Promise<string[]> {
+  const { keytab } = dns.update.gssTsig
+  if (keytab === undefined) return []
+  const opened = await openKeytab(keytab)
+  if (!opened.ok) return [`dns.update.gssTsig.keytab: ${opened.error}`]
+  const isOpen = (statSync(keytab).mode & 0o007) !== 0
+  return isOpen ? [`${keytab} is open to all users: chmod o-rwx ${keytab}`] : []
 }
 
 async function missingDatabases(settings: Settings): Promise<string[]> {

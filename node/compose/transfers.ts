@@ -17,6 +17,7 @@ import type { NotifyTarget } from '#zones/notify/notifier.ts'
 import { historyLimits } from '#zones/transfer/limits.ts'
 import { setsBindRefuses } from '#zones/transfer/sets-bind-refuses.ts'
 import { transferredZones, zoneNames } from '#zones/transfer/zone-records.ts'
+import type { PrincipalGrant } from '#zones/update/update-writers.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 
 type Dns = Settings['dns']
@@ -88,6 +89,15 @@ function notifySourceOf({ listenAddr }: Dns): string {
 /** Numbers of the types of records that updates write. */
 export function updateTypesOf({ update }: Dns): ReadonlySet<number> {
   return new Set(update.types.map((name) => writtenTypes[name]))
+}
+
+/** What principals of Kerberos may write. */
+export function grantsOf({ update: { gssTsig } }: Dns): readonly PrincipalGrant[] {
+  return gssTsig.grants.flatMap(({ principal, scope }): PrincipalGrant[] =>
+    scope === 'self'
+      ? [{ principal, scope }]
+      : wireOf(scope).map((name) => ({ principal, scope: name })),
+  )
 }
 
 /** Apexes in wire form and lower case. */

@@ -6,6 +6,7 @@ import { createAddressSources } from '#node/compose/discovery.ts'
 import type { FleetOfSources } from '#node/compose/discovery.ts'
 import {
   announceBundles,
+  grantsOf,
   transfersOf,
   updateTypesOf,
   updateZonesOf,
@@ -82,13 +83,14 @@ export const createNode = (have: Needs): Outcome<Has<NodeOutput>> => {
       ...{ rum: rum.buffer, queryBucket, rateLimit: rateLimit?.memory },
       ...{ queryLog: queryLog?.rings, querySamples: samples?.rings },
       transfers: transfersOf(settings.dns),
-      onUpdate: async (message, keyName) => {
+      keytab: settings.dns.update.gssTsig.keytab,
+      onUpdate: async (message, signer) => {
         // The database may still belong to the process before, or be closed already.
         const mayStore = await gate.opened.then(
           () => !isResting,
           () => false,
         )
-        return mayStore ? updates.carryOut(message, keyName) : storesNothing
+        return mayStore ? updates.carryOut(message, signer) : storesNothing
       },
       onNotice: (message, client) => have.later.inbound?.notice(message, client) ?? Rcode.ServFail,
     },
@@ -164,6 +166,7 @@ function createUpdates(have: Needs): Updates {
     bundle: () => later.node?.bundle(),
     zones: updateZonesOf(settings.dns),
     types: updateTypesOf(settings.dns),
+    principals: { tenantId: defaultTenant, grants: grantsOf(settings.dns) },
     mayWrite: (tenant, name) => {
       if (tenant === defaultTenant) return true
       const config = later.gitops?.config

@@ -20,7 +20,7 @@ export interface ExchangeParts {
 /** All are 0 until the stream thread has sent its counters. */
 export function exchangeSnapshot(parts: ExchangeParts): ExchangeSnapshot {
   const { node, updates, notifier } = parts
-  const { messages, transfers, history } = node.exchangeStats ?? {}
+  const { messages, transfers, history, keys } = node.exchangeStats ?? {}
   const byRcode = [...updates.counts].map(([rcode, count]) => [
     rcodeNames[rcode] ?? String(rcode),
     count,
@@ -52,6 +52,7 @@ export function exchangeSnapshot(parts: ExchangeParts): ExchangeSnapshot {
       badtime: messages?.badTime ?? 0,
       badtrunc: messages?.badTruncation ?? 0,
     },
+    agreedKeys: keys ?? { agreed: 0, failed: 0, open: 0 },
   }
 }
 

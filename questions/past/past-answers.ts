@@ -201,7 +201,8 @@ export class PastAnswers {
 
 function noteOf({ name, type, rdata, writtenBy, createdAtMs }: StoredRecord): WrittenNote {
   const { name: typeName, print } = rdataTypeOf(type)
-  const by = writtenBy === '' ? 'somebody' : writtenBy.replace(/^key:/, 'key ')
+  const by =
+    writtenBy === '' ? 'somebody' : writtenBy.replace(/^key:/, 'key ').replace(/^kerberos:/, '')
   const data = print(Buffer.from(rdata, 'base64'))
   return { createdAtMs, text: `${name} ${typeName} ${data} was written at run time by ${by}` }
 }

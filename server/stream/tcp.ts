@@ -1,7 +1,7 @@
 // The TCP server of a node: accepts, limits and closes connections. RFC 7766, RFC 9210.
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { parseAddress, subscriberOf } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
@@ -153,7 +153,7 @@ export class TcpServer {
     const isProxy = this.#gate?.isProxy(client.address, 0, client.address.length) === true
     const start = this.#gate === undefined ? undefined : new ConnectionStart(this.#gate, isProxy)
     // A proxy has as many connections as the clients that it speaks for.
-    const key = isProxy ? unnamed : clientKey(client.address)
+    const key = isProxy ? unnamed : subscriberOf(client.address)
     if (!isProxy && !this.#hasRoomFor(key)) {
       stats.refused++
       socket.destroy()
@@ -173,7 +173,7 @@ export class TcpServer {
   #name(connection: TcpConnection, client: TcpClient): boolean {
     // Evicted while its header was on the way.
     if (!this.#connections.has(connection)) return false
-    const key = clientKey(client.address)
+    const key = subscriberOf(client.address)
     if (!this.#hasRoomFor(key)) {
       this.#shared.stats.refused++
       this.#forget(connection)
@@ -259,13 +259,6 @@ function clientOf(socket: Socket): TcpClient | undefined {
   address.set(parsed.value, 16 - parsed.value.length)
   if (parsed.value.length === 4) address.fill(0xff, 10, 12)
   return { address, port: remotePort }
-}
-
-/** What `connectionsPerClientMax` counts: an IPv4 address, or an IPv6 /64. */
-function clientKey(address: Uint8Array): string {
-  return Buffer.from(
-    isMappedIpv4(address) ? address.subarray(12) : address.subarray(0, 8),
-  ).toString('hex')
 }
 
 function emptyStats(): TcpStats {

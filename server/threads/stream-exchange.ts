@@ -8,6 +8,9 @@ import type { QueryBucket } from '#answer/counters/query-bucket.ts'
 import type { Transaction } from '#answer/transaction.ts'
 import { Exchange } from '#zones/exchange/exchange.ts'
 import type { ExchangeCounts, ExchangeKey } from '#zones/exchange/exchange.ts'
+import { KeyExchange } from '#zones/gss/key-exchange.ts'
+import type { KeyExchangeCounts } from '#zones/gss/key-exchange.ts'
+import type { UpdateSigner } from '#zones/update/update-writers.ts'
 import type { LongReply } from '#system/sockets/long-reply.ts'
 import type { LateSender } from '#system/sockets/packet-source.ts'
 import type { SourcePlace } from '#system/sockets/packet-sources.ts'
@@ -26,8 +29,10 @@ export interface StreamExchangeParts {
   /** Sends replies to messages of responders; undefined: there are none. */
   readonly sender: LateSender<SourcePlace> | undefined
   readonly transfers: TransferSettings
+  /** Keys are agreed on with tickets for what is in it; undefined: they are not. */
+  readonly keytab: string | undefined
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number }
-  readonly askToUpdate: (id: number, message: Uint8Array, keyName: Uint8Array) => void
+  readonly askToUpdate: (id: number, message: Uint8Array, signer: UpdateSigner) => void
   /** Passes a NOTIFY message on; its outcome comes like that of an update. */
   readonly askToNotice: (id: number, message: Uint8Array, client: Uint8Array) => void
   readonly log: Log
@@ -36,6 +41,8 @@ export interface StreamExchangeParts {
 export interface ExchangeStats {
   readonly messages: ExchangeCounts
   readonly transfers: TransferCounts
+  /** Keys agreed on by Kerberos. */
+  readonly keys: KeyExchangeCounts
   /** Changes that are kept for secondaries. */
   readonly history: { readonly changes: number; readonly bytes: number }
 }
@@ -53,6 +60,7 @@ export class StreamExchange {
   readonly #parts: StreamExchangeParts
   readonly #exchange: Exchange
   readonly #transfers: Transfers
+  readonly #keyExchange: KeyExchange | undefined
   readonly #history: TransferHistory
   readonly #sources: ZoneSources
   readonly #reply = new Uint8Array(65_535)
@@ -68,17 +76,29 @@ export class StreamExchange {
     this.#history = history
     this.#sources = new ZoneSources(transferLimits, history)
     this.#transfers = new Transfers(transfers, clock.monotonicMs, { history, log })
+    this.#keyExchange = this.#createKeyExchange()
     this.#exchange = new Exchange({
       findKey: (name) => this.#keys.get(textOf(name)),
+      keyExchange: this.#keyExchange,
       nowSeconds: () => Math.floor(clock.nowMs() / 1_000),
       transfers: this.#transfers,
       source: () => this.#sources.current(),
-      update: (message, key) => this.#asked((id) => this.#parts.askToUpdate(id, message, key.name)),
+      update: (message, { name, principal }) =>
+        this.#asked((id) => this.#parts.askToUpdate(id, message, principal ?? name)),
       notice: (message, client) =>
         this.#asked((id) => this.#parts.askToNotice(id, message, client)).then(
           ({ rcode }) => rcode,
         ),
     })
+  }
+
+  #createKeyExchange(): KeyExchange | undefined {
+    const { keytab, clock, log } = this.#parts
+    if (keytab === undefined) return undefined
+    const isTaken = (name: Uint8Array): boolean => this.#keys.has(textOf(name))
+    // Loaded when the first client comes.
+    const open = async () => (await import('#system/gss/security-context.ts')).openKeytab(keytab)
+    return new KeyExchange({ open, clock, isTaken, log })
   }
 
   /** Runs before the thread acknowledges this view. */
@@ -158,6 +178,7 @@ export class StreamExchange {
     return {
       messages: { ...this.#exchange.counts },
       transfers: { ...this.#transfers.counts },
+      keys: this.#keyExchange?.counts ?? { agreed: 0, failed: 0, open: 0 },
       history: this.#history.size,
     }
   }

@@ -9,6 +9,7 @@ import type { LogMessage } from '#system/worker/worker-log.ts'
 import type { SecureStats } from './stream-stats.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import type { Generation } from '#answer/serving-view.ts'
+import type { UpdateSigner } from '#zones/update/update-writers.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import type { HandedMessage } from './hand-over.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
@@ -77,6 +78,8 @@ export interface StreamStart {
   /** See query-log/ring.ts; undefined: no query is logged. */
   readonly queryLog: SharedArrayBuffer | undefined
   readonly transfers: TransferSettings
+  /** Path of a keytab; undefined: keys are not agreed on. */
+  readonly keytab: string | undefined
 }
 
 export type ToStream =
@@ -109,8 +112,7 @@ export type FromStream =
       readonly id: number
       /** Without its signature. */
       readonly message: Uint8Array
-      /** Wire form, lower case. */
-      readonly keyName: Uint8Array
+      readonly signer: UpdateSigner
     }
   | {
       readonly kind: 'notice'

@@ -11,7 +11,7 @@ export async function outcomeOf(
 ): Promise<UpdateOutcome> {
   const { message } = asked
   if (asked.kind === 'update') {
-    return (await onUpdate?.(message, asked.keyName)) ?? withoutReason(Rcode.Refused)
+    return (await onUpdate?.(message, asked.signer)) ?? withoutReason(Rcode.Refused)
   }
   return withoutReason(onNotice?.(message, asked.client) ?? Rcode.NotImp)
 }

@@ -56,6 +56,7 @@ export class StreamStats {
           ...sum(exchange.transfers, now?.exchange.transfers),
           running: now?.exchange.transfers.running ?? 0,
         },
+        keys: { ...sum(exchange.keys, now?.exchange.keys), open: now?.exchange.keys.open ?? 0 },
         history: now?.exchange.history ?? { changes: 0, bytes: 0 },
       },
     }

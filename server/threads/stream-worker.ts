@@ -73,9 +73,9 @@ const exchange = new StreamExchange({
     start.source === undefined || typeof libc === 'string'
       ? undefined
       : packetSources[start.source].sender(libc),
-  transfers: start.transfers,
+  ...{ transfers: start.transfers, keytab: start.keytab },
   ...{ clock: systemClock, log },
-  askToUpdate: (id, message, keyName) => post({ kind: 'update', id, message, keyName }),
+  askToUpdate: (id, message, signer) => post({ kind: 'update', id, message, signer }),
   askToNotice: (id, message, client) => post({ kind: 'notice', id, message, client }),
 })
 

@@ -258,6 +258,7 @@ export class ThreadGroup implements DnsThreads {
       handOver: this.#handOver,
       queryLog: this.#parts.queryLog?.[this.#threads],
       transfers: this.#parts.transfers ?? noTransfers,
+      keytab: this.#parts.keytab,
     }
     // Handed-over messages are dropped while it starts.
     this.#stream = undefined

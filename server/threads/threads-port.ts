@@ -7,6 +7,7 @@ import type { Log } from '#lib/log.ts'
 import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
+import type { UpdateSigner } from '#zones/update/update-writers.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { CounterSnapshot } from '#answer/counters/counters.ts'
@@ -50,12 +51,10 @@ export interface ThreadGroupParts {
   readonly queryLog?: readonly SharedArrayBuffer[] | undefined
   /** Left out: zones cannot be transferred. */
   readonly transfers?: TransferSettings
-  /**
-   * Carries out an update with a valid signature; never rejects. Left out: all are refused.
-   *
-   * @param keyName in wire form and lower case
-   */
-  readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<UpdateOutcome>
+  /** Path of a keytab, by which keys are agreed on with clients. Left out: they are not. */
+  readonly keytab?: string | undefined
+  /** Carries out an update with a valid signature; never rejects. Left out: all are refused. */
+  readonly onUpdate?: (message: Uint8Array, signer: UpdateSigner) => Promise<UpdateOutcome>
   /** Takes a NOTIFY message. Left out: NOTIMP is the answer. */
   readonly onNotice?: (message: Uint8Array, client: Uint8Array) => Rcode
   readonly log: Log

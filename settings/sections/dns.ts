@@ -6,6 +6,8 @@ import {
   duration,
   integer,
   name,
+  nameLengthMax,
+  namePattern,
   names,
   networks,
   pemFile,
@@ -153,6 +155,41 @@ const axfr = section(
 /** The types of records that may be written at run time: `writtenTypes` of the store's port. */
 const updateTypes = ['TXT', 'A', 'AAAA', 'PTR', 'SRV', 'CNAME', 'DHCID'] as const
 
+const grant = Type.Object(
+  {
+    principal: Type.String({ maxLength: 256, pattern: '^[\\w.$/*-]+@[A-Za-z0-9.-]+$' }),
+    scope: Type.String({ maxLength: nameLengthMax, pattern: namePattern }),
+  },
+  { additionalProperties: false },
+)
+
+const gssTsig = section(
+  'Updates signed by GSS-TSIG (RFC 3645), with keys that clients agree on by Kerberos. ' +
+    '[More](../operations/dynamic-dns.md#kerberos).',
+  {
+    keytab: text(4_096, {
+      'x-kind': 'path',
+      'x-default': 'none',
+      'x-expected': 'the path of a keytab, with a key of DNS/HOST@REALM',
+      description:
+        'File with the keys of this server, `DNS/HOST@REALM` as clients name it; it is read with ' +
+        'the library of MIT Kerberos. Without one no key is agreed on.',
+    }),
+    grants: Type.Optional(
+      Type.Array(grant, {
+        default: [],
+        maxItems: 1_000,
+        'x-expected':
+          'a list of grants, each { principal: NAME@REALM, scope: NAME }, such as ' +
+          "{ principal: '*$@EXAMPLE.ORG', scope: self }",
+        description:
+          'What principals may write: at `scope` and below it, or with `self` a machine at its ' +
+          'own name. `*` stands for any letters before `@`.',
+      }),
+    ),
+  },
+)
+
 const update = section(
   'Updates of records by DNS clients (RFC 2136). [More](../operations/dynamic-dns.md).',
   {
@@ -169,6 +206,7 @@ const update = section(
           'DHCP servers need A, AAAA, PTR and DHCID.',
       }),
     ),
+    gssTsig,
   },
 )
 

@@ -48,7 +48,10 @@ export interface StoredRecord {
   readonly rdata: string
   readonly ttlSeconds: number
   readonly createdAtMs: number
-  /** `key:` and the name of a TSIG key, or the actor of an API call; '': unknown. */
+  /**
+   * `key:` and the name of a TSIG key, `kerberos:` and a principal, or the actor of an API call;
+   * '': unknown.
+   */
   readonly writtenBy: string
 }
 
@@ -69,6 +72,12 @@ export type RecordChange =
     }
   | { readonly verb: 'delete-rrset'; readonly name: string; readonly type: number }
   | { readonly verb: 'delete-all'; readonly name: string }
+
+/**
+ * The maker of the changes of an update: the id of a TSIG key, which must still be there; or
+ * somebody who is not in the store.
+ */
+export type RecordWriter = string | Pick<StoredRecord, 'tenantId' | 'writtenBy'>
 
 /** Counters that rise with every change on any node; 0: no change yet. */
 export interface DynamicRevisions {
@@ -144,7 +153,7 @@ export interface DynamicDnsStore {
    * that were seen, by which nothing can be decided.
    */
   readonly applyChanges: (
-    keyId: string,
+    writer: RecordWriter,
     changes: readonly RecordChange[],
     nowMs: number,
     seen?: SeenRecords,

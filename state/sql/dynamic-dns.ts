@@ -13,6 +13,7 @@ import type {
   RecordChange,
   RecordDelta,
   RecordFault,
+  RecordWriter,
   SeenRecords,
 } from '../ports/dynamic-dns.ts'
 import { withFaults } from '../ports/store-result.ts'
@@ -123,17 +124,14 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
           return { revision, added: [], removed: [id] }
         }),
       ),
-    applyChanges: (keyId, changes, nowMs, seen) => {
+    applyChanges: (writer, changes, nowMs, seen) => {
       const done = database.once((db) =>
         writing(db, async (transaction, { records }) => {
           if (changes.length > dynamicDnsLimits.changesMax) return 'too-many-changes'
-          const keys = transaction.selectFrom('tsig_keys').select(['tenant_id', 'name'])
-          const key = await keys.where('id', '=', keyId).executeTakeFirst()
-          if (key === undefined) return 'key-gone'
+          const by = typeof writer === 'string' ? await writerOf(transaction, writer) : writer
+          if (by === undefined) return 'key-gone'
           if (seen !== undefined && !(await isAsSeen(transaction, seen))) return 'changed-meanwhile'
-          const writtenBy = `key:${key.name}`
-          const written = { tenantId: key.tenant_id, createdAtMs: nowMs, writtenBy }
-          return await change(transaction, records, changes, written)
+          return await change(transaction, records, changes, { ...by, createdAtMs: nowMs })
         }),
       )
       return withFaults(done, {
@@ -143,6 +141,12 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
       })
     },
   }
+}
+
+async function writerOf(db: Db, keyId: string): Promise<Exclude<RecordWriter, string> | undefined> {
+  const keys = db.selectFrom('tsig_keys').select(['tenant_id', 'name']).where('id', '=', keyId)
+  const key = await keys.executeTakeFirst()
+  return key && { tenantId: key.tenant_id, writtenBy: `key:${key.name}` }
 }
 
 /** Locks out other writers of keys or records until the end of `work`. */

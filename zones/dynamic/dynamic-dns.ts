@@ -10,6 +10,7 @@ import type {
   StoredTsigKey,
   RecordChange,
   RecordDelta,
+  RecordWriter,
   SeenRecords,
 } from '#state/ports/dynamic-dns.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
@@ -155,14 +156,14 @@ export class DynamicDns implements DynamicDnsAdmin {
    * @param seen by which the changes were decided; other nodes may have written since
    */
   apply(
-    keyId: string,
+    writer: RecordWriter,
     changes: readonly RecordChange[],
     onStored: () => void = () => undefined,
     seen?: SeenRecords,
   ): ReturnType<DynamicDnsStore['applyChanges']> {
     return this.#write(async () => {
       const { store, now } = this.#parts
-      const applied = await store.applyChanges(keyId, changes, now(), seen)
+      const applied = await store.applyChanges(writer, changes, now(), seen)
       if (!applied.ok) return applied
       await this.#takeRecords(applied.value)
       onStored()

@@ -1,5 +1,5 @@
-// Answers messages that the fast path hands over: signed ones, transfers and updates. RFC 8945, RFC
-// 5936, RFC 2136.
+// Answers messages that the fast path hands over: signed ones, transfers, updates, and those that
+// agree on keys. RFC 8945, RFC 5936, RFC 2136, RFC 2930.
 import { setImmediate } from 'node:timers/promises'
 import { assert } from '#lib/assert.ts'
 import { Flag1, Flag2, HeaderOffset, Opcode } from '#dns/header.ts'
@@ -30,10 +30,13 @@ import type { LongReply } from '#system/sockets/long-reply.ts'
 import { notYet } from '#zones/transfer/transfer-messages.ts'
 import type { RunningTransfer, Transfers } from '#zones/transfer/transfers.ts'
 import type { ZoneSource } from '#zones/transfer/zone-source.ts'
+import { readTkey } from '#dns/tkey/tkey-record.ts'
+import type { KeyExchange } from '#zones/gss/key-exchange.ts'
 import { appendOpt } from './explained-opt.ts'
+import { appendTkey } from './tkey-reply.ts'
+import { opcodeOf, writeHead } from './reply-head.ts'
 import { SignedUpdates } from './signed-updates.ts'
 import type { SignedUpdate } from './signed-updates.ts'
-import { readMessageName } from '#dns/message-name.ts'
 
 export interface ExchangeKey extends TsigKey {
   readonly id: string
@@ -41,11 +44,15 @@ export interface ExchangeKey extends TsigKey {
   readonly scope: Uint8Array | null
   /** Whether zones within the scope may be transferred with it. */
   readonly mayTransfer: boolean
+  /** The client, which has proven by Kerberos who it is; left out: the key is of the store. */
+  readonly principal?: string
 }
 
 export interface ExchangeParts {
   /** @param name in wire form and lower case */
   readonly findKey: (name: Uint8Array) => ExchangeKey | undefined
+  /** Agrees on keys with clients; undefined: it is off. */
+  readonly keyExchange: KeyExchange | undefined
   readonly nowSeconds: () => number
   readonly transfers: Transfers
   /** undefined before the first bundle. */
@@ -99,7 +106,7 @@ export class Exchange {
    * @returns octets of the reply, or its generator
    */
   handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
-    const check = checkTsig(message, this.#parts.findKey, this.#parts.nowSeconds())
+    const check = checkTsig(message, this.#findKey, this.#parts.nowSeconds())
     if (check.is === 'unsigned') return this.#handlePlain(tx, message, into, null)
     if (check.is === 'malformed') {
       this.counts.malformed++
@@ -113,19 +120,38 @@ export class Exchange {
       if (known === 'too-old') return this.#refuse(tx, message, into, check, TsigError.BadTime)
     }
     this.counts.signed++
+    const release = this.#hold(check.key)
     const signer = new MessageSigner(check.key, record.mac)
     const reply = this.#handlePlain(tx, unsigned(message, record), into, check)
     const sign = (octets: Uint8Array, length: number): number =>
       length > 0 ? signer.sign(octets, length, this.#parts.nowSeconds()) : length
-    if (typeof reply === 'number') return sign(into, reply)
+    if (typeof reply === 'number') {
+      const length = sign(into, reply)
+      release()
+      return length
+    }
     return {
       next: (octets) => {
         const length = reply.next(octets)
         if (typeof length === 'number') return sign(octets, length)
-        return length.then((awaited) => sign(octets, awaited))
+        return length.then((awaited) => sign(octets, awaited)).finally(release)
       },
-      end: reply.end,
+      end: () => {
+        reply.end()
+        release()
+      },
     }
+  }
+
+  readonly #findKey = (name: Uint8Array): ExchangeKey | undefined =>
+    this.#parts.findKey(name) ?? this.#parts.keyExchange?.find(name)
+
+  /** Keeps a key that was agreed on until the reply is signed. @returns what ends that */
+  #hold({ name, principal }: ExchangeKey): () => void {
+    const { keyExchange } = this.#parts
+    return principal === undefined || keyExchange === undefined
+      ? () => undefined
+      : keyExchange.hold(name)
   }
 
   /** The MAC is right, but the message is refused, and the reply signed. */
@@ -165,14 +191,14 @@ export class Exchange {
       return this.#notice(tx, message, into, reserved)
     }
     if (opcode === Opcode.Query) {
-      const reply = this.#transfer(tx, message, into, signature?.key ?? null, reserved)
+      const reply = this.#query(tx, message, into, signature?.key ?? null, reserved)
       if (reply !== undefined) return reply
     }
     return answerQuery(tx, message, into, reserved)
   }
 
-  /** @returns undefined: the message is not a transfer */
-  #transfer(
+  /** @returns undefined: the message asks neither for a transfer nor for a key */
+  #query(
     tx: Transaction,
     message: Uint8Array,
     into: Uint8Array,
@@ -185,6 +211,7 @@ export class Exchange {
     const { qtype, qclass } = tx
     // Secondaries first ask for the SOA of the catalog zone, which no bundle has.
     if (!tx.isForHandler) return undefined
+    if (qtype === RrType.TKEY) return this.#agree(tx, message, into, key)
     const zone = apexZone(tx)
     if (qtype === RrType.SOA && zone >= 0) return undefined
     if (tx.ednsVersion !== 0) return this.#bare(tx, message, Rcode.BadVers, into)
@@ -206,6 +233,47 @@ export class Exchange {
     return {
       next: (octets) => writeNext(running, octets, Math.min(room, octets.length - reserved)),
       end: running.end,
+    }
+  }
+
+  /** Agrees on a key, or deletes one. @param key that has signed the message; null: none */
+  #agree(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    key: ExchangeKey | null,
+  ): number | LongReply {
+    const { keyExchange, nowSeconds } = this.#parts
+    if (keyExchange === undefined) return this.#bare(tx, message, Rcode.Refused, into)
+    if (tx.ednsVersion !== 0) return this.#bare(tx, message, Rcode.BadVers, into)
+    if (tx.transport !== Transport.Tcp) {
+      // The work is done for clients whose address is theirs; tokens are long anyway.
+      const length = this.#bare(tx, message, Rcode.NoError, into)
+      into[HeaderOffset.Flags1]! |= Flag1.Tc
+      return length
+    }
+    const record = readTkey(message)
+    if (record === undefined) return this.#bare(tx, message, Rcode.FormErr, into)
+    const opt = optOf(tx, into)
+    const { counters, transport } = tx
+    counters.query(transport, CookieKind.None)
+    const query = { record, client: clientOf(tx), signer: key?.name }
+    let isDone = false
+    const answered = async (octets: Uint8Array): Promise<number> => {
+      const reply = await keyExchange.reply(query)
+      const head = writeHead(message, reply.rcode, octets)
+      counters.reply(reply.rcode, RrType.TKEY)
+      const length = appendTkey(octets, head, opt, reply, key !== null, nowSeconds())
+      reply.release()
+      return length
+    }
+    return {
+      next: (octets) => {
+        if (isDone) return 0
+        isDone = true
+        return answered(octets)
+      },
+      end: () => undefined,
     }
   }
 
@@ -239,7 +307,9 @@ export class Exchange {
   ): number | LongReply {
     readForOpt(tx, message, into)
     if (tx.ednsVersion !== 0) return this.#bare(tx, message, Rcode.BadVers, into)
-    const paddedFor = tx.wantsPadding ? tsigBytes(signature.key) : undefined
+    const paddedFor = tx.wantsPadding
+      ? tsigBytes(signature.key, signature.record.mac.length)
+      : undefined
     const opt = optOf(tx, into)
     const room = sizeLimit(tx) - reserved
     const { counters, transport } = tx
@@ -282,7 +352,7 @@ export class Exchange {
     if (error === TsigError.BadKey) this.counts.badKey++
     else this.counts.badSignature++
     const opcode = opcodeOf(message)
-    const isUnknown = this.#parts.findKey(record.keyName) === undefined
+    const isUnknown = this.#findKey(record.keyName) === undefined
     // An update by an unknown key is refused like an unsigned one.
     const rcode = opcode === Opcode.Update && isUnknown ? Rcode.Refused : Rcode.NotAuth
     const length = this.#bare(tx, message, rcode, into)
@@ -314,10 +384,6 @@ const signedUpdateOf = ({ key, record: { mac, timeSeconds } }: Signature): Signe
 
 function clientOf({ source, sourceAt, sourceBytes }: Transaction): Uint8Array {
   return source.slice(sourceAt, sourceAt + sourceBytes)
-}
-
-function opcodeOf(message: Uint8Array): number {
-  return (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
 }
 
 /** A message with OPT gets a reply with OPT, even with an error. RFC 6891 section 6.1.1. */
@@ -416,28 +482,4 @@ function apexZone(tx: Transaction): number {
   const node = findName(tx, bundle)
   if (node < 0 || (nodeFlags(bundle, node) & NodeFlag.Apex) === 0) return -1
   return zoneOfNode(bundle, node)
-}
-
-/** Writes the header and the question of a reply without records. @returns octets written */
-function writeHead(message: Uint8Array, rcode: number, into: Uint8Array): number {
-  const flags = message[HeaderOffset.Flags1]!
-  const questionEnd = endOfQuestion(message)
-  into.set(message.subarray(0, questionEnd))
-  into[HeaderOffset.Flags1] = Flag1.Qr | (flags & (Flag1.OpcodeMask | Flag1.Rd))
-  into[HeaderOffset.Flags2] = rcode
-  into.fill(0, HeaderOffset.QdCount, HeaderOffset.End)
-  if (questionEnd > HeaderOffset.End) into[HeaderOffset.QdCount + 1] = 1
-  return questionEnd
-}
-
-/** End of the question; of the header where there is no question, several, or an unreadable one. */
-function endOfQuestion(message: Uint8Array): number {
-  const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
-  const isOne = message[HeaderOffset.QdCount] === 0 && message[HeaderOffset.QdCount + 1] === 1
-  const isAsking = opcode === Opcode.Query || opcode === Opcode.Notify
-  if (!isAsking || !isOne) return HeaderOffset.End
-  const name = readMessageName(message, HeaderOffset.End)
-  // A pointer is invalid here: no name stands before the question.
-  const isWhole = name !== undefined && name.end - HeaderOffset.End === name.wire.length
-  return isWhole && name.end + 4 <= message.length ? name.end + 4 : HeaderOffset.End
 }

@@ -1,7 +1,7 @@
 // Decides who may transfer a zone, and limits how many do at once. RFC 5936, RFC 1995.
 import { isSigned } from '#bundle/format/bundle.ts'
 import { absentZones } from '#bundle/load/absent-zones.ts'
-import { isMappedIpv4 } from '#dns/address.ts'
+import { isMappedIpv4, subscriberOf } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { foldName, formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
 import { readMessageName, skipMessageName } from '#dns/message-name.ts'
@@ -232,7 +232,7 @@ export class Transfers {
     serial?: number,
   ): RunningTransfer | Rcode {
     const { runningMax, perClientMax, durationMaxMs } = this.#limits
-    const client = clientKey(request.client)
+    const client = subscriberOf(request.client)
     const own = this.#byClient.get(client) ?? 0
     if (this.counts.running >= runningMax || own >= perClientMax) {
       this.counts.refused++
@@ -353,10 +353,4 @@ function ixfrSerial(
 /** RFC 1982 section 3.2: the client has ours, or one that comes after it. */
 function isCurrent(clientSerial: number, serial: number): boolean {
   return ((clientSerial - serial) | 0) >= 0
-}
-
-/** What `perClientMax` counts. */
-function clientKey(client: Uint8Array): string {
-  const isIpv6 = client.length === 16 && !isMappedIpv4(client)
-  return Buffer.from(isIpv6 ? client.subarray(0, 8) : client.subarray(-4)).toString('hex')
 }

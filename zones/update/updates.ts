@@ -1,6 +1,6 @@
 // Carries out updates whose signature is right, one after the other: prerequisites are compared
 // with what the update before has left, on whichever node it was. RFC 2136 section 3.
-import { formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
+import { formatName, sameOctets } from '#dns/name.ts'
 import { rcodeNames, Rcode } from '#dns/rcode.ts'
 import { checkUpdate } from '#dns/update/check-update.ts'
 import type { ZoneUpdate } from '#dns/update/check-update.ts'
@@ -17,9 +17,10 @@ import { hiddenBy } from '#zones/dynamic/hidden-names.ts'
 import { isDeclared, isOfGit } from '#zones/dynamic/written-bundle.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import type { WrittenRecords } from '#zones/dynamic/written-records.ts'
-import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
 import { dynamicDnsLimits, writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { RecordChange, SeenRecords } from '#state/ports/dynamic-dns.ts'
+import { writerOfKey, writerOfPrincipal } from './update-writers.ts'
+import type { PrincipalGrants, UpdateSigner, UpdateWriter } from './update-writers.ts'
 import { closestApex, zoneViewOf } from './zone-view.ts'
 
 export interface UpdatesParts {
@@ -34,6 +35,8 @@ export interface UpdatesParts {
   readonly types: ReadonlySet<number>
   /** @param name absolute, in lower case, with the final dot */
   readonly mayWrite: (tenantId: string, name: string) => boolean
+  /** What principals of Kerberos may write. Left out: nothing. */
+  readonly principals?: PrincipalGrants
   readonly log: Log
 }
 
@@ -57,6 +60,7 @@ const faults: ReadonlyMap<Rcode, string> = new Map([
 
 const faultOf = (rcode: Rcode): UpdateOutcome => ({ rcode, why: faults.get(rcode) ?? '' })
 
+const nobody: PrincipalGrants = { tenantId: '', grants: [] }
 const keyIsGone = { rcode: Rcode.Refused, why: 'the key is deleted: use another one' }
 const tooMany = { rcode: Rcode.ServFail, why: 'too many updates wait: try again' }
 
@@ -73,24 +77,23 @@ export class Updates {
 
   /**
    * @param message without its signature
-   * @param keyName in wire form and lower case
    * @returns when the update is durable and in force on this node, or refused; it never rejects
    */
-  async carryOut(message: Uint8Array, keyName: Uint8Array): Promise<UpdateOutcome> {
+  async carryOut(message: Uint8Array, signer: UpdateSigner): Promise<UpdateOutcome> {
     const isFull = this.#waiting >= waitingMax
-    const outcome = isFull ? tooMany : await this.#inTurn(message, keyName)
+    const outcome = isFull ? tooMany : await this.#inTurn(message, signer)
     const { rcode } = outcome
     this.counts.set(rcode, (this.counts.get(rcode) ?? 0) + 1)
     return outcome
   }
 
-  async #inTurn(message: Uint8Array, keyName: Uint8Array): Promise<UpdateOutcome> {
+  async #inTurn(message: Uint8Array, signer: UpdateSigner): Promise<UpdateOutcome> {
     this.#waiting++
     const before = this.#turns
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#turns = promise
     await before
-    const outcome = await this.#safely(message, keyName, resolve)
+    const outcome = await this.#safely(message, signer, resolve)
     resolve()
     this.#waiting--
     return outcome
@@ -99,11 +102,11 @@ export class Updates {
   /** @param onStored called when the next update can be checked, before this one is answered */
   async #safely(
     message: Uint8Array,
-    keyName: Uint8Array,
+    signer: UpdateSigner,
     onStored: () => void,
   ): Promise<UpdateOutcome> {
     try {
-      return await this.#carryOut(message, keyName, onStored)
+      return await this.#carryOut(message, signer, onStored)
     } catch (error) {
       this.#parts.log.error({ err: error }, 'a DNS update failed')
       return { rcode: Rcode.ServFail, why: 'this server failed: its log says why' }
@@ -112,18 +115,19 @@ export class Updates {
 
   async #carryOut(
     message: Uint8Array,
-    keyName: Uint8Array,
+    signer: UpdateSigner,
     onStored: () => void,
   ): Promise<UpdateOutcome> {
     const { dynamicDns, log } = this.#parts
     const update = readUpdate(message)
     if (update === undefined) return faultOf(Rcode.FormErr)
     for (let tries = 1; ; tries++) {
-      const outcome = await this.#tryOnce(update, keyName, onStored)
+      const outcome = await this.#tryOnce(update, signer, onStored)
       if (outcome !== 'changed-meanwhile') return outcome
       // What the prerequisites were compared with is no longer there. RFC 2136 section 3.7.
       if (tries < triesMax && (await dynamicDns.refresh())) continue
-      log.warn({ key: formatName(keyName), tries }, 'no DNS update: others change its names')
+      const key = typeof signer === 'string' ? signer : formatName(signer)
+      log.warn({ key, tries }, 'no DNS update: others change its names')
       return { rcode: Rcode.ServFail, why: 'others change its names meanwhile: try again' }
     }
   }
@@ -131,34 +135,34 @@ export class Updates {
   /** @returns `changed-meanwhile`: at names of prerequisites, other records are there by now */
   async #tryOnce(
     update: UpdateMessage,
-    keyName: Uint8Array,
+    signer: UpdateSigner,
     onStored: () => void,
   ): Promise<UpdateOutcome | 'changed-meanwhile'> {
     const { dynamicDns, bundle, zones, types, log } = this.#parts
-    const key = dynamicDns.find(keyName)
+    const writer = this.#writerOf(signer)
     // Deleted since its signature was checked.
-    if (key === undefined) return keyIsGone
+    if (writer === undefined) return keyIsGone
     const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
     const main = bundle()
     const view = zoneViewOf({ bundle: main, texts: dynamicDns.texts, types, mayUpdate })
     const checked = checkUpdate(update, view)
-    if (checked.rcode !== 0) return this.#refuse(update, key, checked.rcode)
+    if (checked.rcode !== 0) return this.#refuse(update, writer, checked.rcode)
     const seen = seenBy(update, dynamicDns.texts)
     const { skipped } = checked
     // What a key may not write it does not delete either.
-    const all = key.scope === null ? checked.changes.map(onlyTexts) : checked.changes
+    const all = writer.isTextOnly ? checked.changes.map(onlyTexts) : checked.changes
     // A zone of ours below is another zone, whether it takes updates or not. Section 3.4.1.3.
     const isInZone = ({ name }: ZoneUpdate): boolean =>
       main === undefined || sameOctets(closestApex(main, name) ?? update.zone, update.zone)
-    if (!all.every(isInZone)) return this.#refuse(update, key, Rcode.NotZone)
-    const about = { key: formatName(key.name), tenant: key.tenantId, changes: all.length }
+    if (!all.every(isInZone)) return this.#refuse(update, writer, Rcode.NotZone)
+    const about = { key: writer.label, tenant: writer.tenantId, changes: all.length }
     if (skipped.length > 0) {
       const [{ owner, type }] = skipped as [UpdateRecord]
       const first = `${formatName(owner)} ${rdataTypeOf(type).name}`
       log.warn({ ...about, skipped: skipped.length, first }, skippedLine)
     }
     const refusal =
-      this.#refusal(key, all) ?? halfOfDhcp(all, skipped) ?? declaredRefusal(all, main)
+      this.#refusal(writer, all) ?? halfOfDhcp(all, skipped) ?? declaredRefusal(all, main)
     if (refusal !== undefined) {
       log.info({ ...about, reason: refusal }, refusedLine)
       return { rcode: Rcode.Refused, why: refusal }
@@ -172,7 +176,7 @@ export class Updates {
     }
     if (notStored !== Rcode.NoError) return { rcode: notStored, why }
     if (changes.length === 0) return withoutReason(Rcode.NoError)
-    const applied = await dynamicDns.apply(key.id, changes.map(storedChange), onStored, seen)
+    const applied = await dynamicDns.apply(writer.by, changes.map(storedChange), onStored, seen)
     if (applied.ok) {
       log.info({ ...about, revision: applied.value.revision }, 'a DNS update was carried out')
       return withoutReason(Rcode.NoError)
@@ -187,22 +191,29 @@ export class Updates {
   }
 
   /** A prerequisite that does not hold is no fault: DHCP servers ask by them. RFC 4703. */
-  #refuse({ zone }: UpdateMessage, key: LiveTsigKey, rcode: Rcode): UpdateOutcome {
+  #refuse({ zone }: UpdateMessage, { label, tenantId }: UpdateWriter, rcode: Rcode): UpdateOutcome {
     const outcome = faultOf(rcode)
     const { why: reason } = outcome
     if (reason === '') return outcome
-    const about = { key: formatName(key.name), tenant: key.tenantId, zone: formatName(zone) }
+    const about = { key: label, tenant: tenantId, zone: formatName(zone) }
     this.#parts.log.info({ ...about, rcode: rcodeNames[rcode], reason }, refusedLine)
     return outcome
   }
 
-  /** @returns undefined: the key may make all these changes */
-  #refusal(key: LiveTsigKey, changes: readonly ZoneUpdate[]): string | undefined {
+  #writerOf(signer: UpdateSigner): UpdateWriter | undefined {
+    const { dynamicDns, principals = nobody } = this.#parts
+    if (typeof signer === 'string') return writerOfPrincipal(signer, principals)
+    const key = dynamicDns.find(signer)
+    return key === undefined ? undefined : writerOfKey(key)
+  }
+
+  /** @returns undefined: the writer may make all these changes */
+  #refusal(writer: UpdateWriter, changes: readonly ZoneUpdate[]): string | undefined {
     const { changesMax, rdataBytesMax } = dynamicDnsLimits
     if (changes.length > changesMax) return `more than ${changesMax} changes: send them in parts`
     const judged = new Set<string>()
     for (const change of changes) {
-      if (key.scope === null && 'type' in change && change.type !== RrType.TXT) {
+      if (writer.isTextOnly && 'type' in change && change.type !== RrType.TXT) {
         return 'a key without a scope writes TXT records only; give it one'
       }
       if ('rdata' in change && change.rdata.length > rdataBytesMax) {
@@ -211,10 +222,9 @@ export class Updates {
       const name = formatName(change.name)
       if (judged.has(name)) continue
       judged.add(name)
-      if (key.scope !== null && !isAtOrBelow(change.name, key.scope)) {
-        return `the key has no right to ${name}: its scope is ${formatName(key.scope)}`
-      }
-      if (this.#parts.mayWrite(key.tenantId, name)) continue
+      const refusal = writer.refusal(change.name)
+      if (refusal !== undefined) return refusal
+      if (this.#parts.mayWrite(writer.tenantId, name)) continue
       return `the tenant of the key has no right to ${name}: give it that name, or use another key`
     }
     return undefined

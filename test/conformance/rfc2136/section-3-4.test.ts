@@ -50,7 +50,7 @@ async function start(types: readonly number[] = [16]): Promise<Primary> {
   await dynamic.start()
   const node: RunningNode = await startNode(
     { name: zone, text },
-    { dynamic, onUpdate: (message, keyName) => updates.carryOut(message, keyName) },
+    { dynamic, onUpdate: (message, signer) => updates.carryOut(message, signer) },
   )
   onTestFinished(() => node.stop())
   const updates = new Updates({

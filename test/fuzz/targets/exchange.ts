@@ -88,6 +88,7 @@ export class ExchangeUnderTest {
     this.#exchange = new Exchange({
       findKey: (name) =>
         Buffer.from(name).equals(Buffer.from(exchangeKey.name)) ? exchangeKey : undefined,
+      keyExchange: undefined,
       nowSeconds: () => exchangeSeconds,
       transfers: new Transfers({ enabled: true, requireTsig: false, allow: [], catalog }, () => 0),
       source: () => sources.current(),

@@ -118,6 +118,7 @@ const running = {
       badtime: 3,
       badtrunc: 0,
     },
+    agreedKeys: { agreed: 3, failed: 1, open: 2 },
   },
   feedClients: 7,
   queryLog: { written: 8, droppedFull: 2, droppedAway: 3, bytes: 4_096, isUp: true },

@@ -32,7 +32,7 @@ function problems(text: string): readonly string[] {
 const cookies = { enabled: true, enforce: false, secretsFile: undefined }
 const poolDefaults = { connections: 8, statementTimeoutMs: 10_000, startupParameters: true }
 const https = { enabled: false, port: 443, path: '/dns-query' }
-const noUpdates = { zones: [], types: ['TXT'] }
+const noUpdates = { zones: [], types: ['TXT'], gssTsig: { keytab: undefined, grants: [] } }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '' },
   ...{ catalog: '', zonemd: false, history: expect.objectContaining({ changes: 1_000 }) as object },

@@ -35,6 +35,7 @@ test('has the counts of all', () => {
       ...{ unknown: 2, old: 1, large: 0 },
     },
     history: { changes: 5, bytes: 6_000 },
+    keys: { agreed: 3, failed: 1, open: 2 },
   }
   const inbound = () => [zone('current', 9_000), zone('held', 4_000), zone('failing', 0)]
   const clock = { nowMs: () => 10_000 }
@@ -59,6 +60,7 @@ test('has the counts of all', () => {
       badtime: 4,
       badtrunc: 5,
     },
+    agreedKeys: { agreed: 3, failed: 1, open: 2 },
   })
 })
 

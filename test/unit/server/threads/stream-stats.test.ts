@@ -20,6 +20,7 @@ const counts = (count: number): StreamCounts => ({
       ...{ unknown: 0, old: 0, large: 0 },
     },
     history: { changes: count, bytes: count },
+    keys: { agreed: count, failed: 0, open: count },
   },
 })
 
@@ -41,6 +42,7 @@ test('counts go on where one thread follows another, gauges are of the one that 
     messages: { signed: 8, badKey: 3 },
     transfers: { running: 1, started: 8, incremental: 8 },
     history: { changes: 1, bytes: 1 },
+    keys: { agreed: 8, open: 1 },
   })
 })
 
