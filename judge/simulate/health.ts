@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { isFields } from '#lib/text/json.ts'
 import { didYouMean } from '#lib/suggest.ts'
 import { rebuildPool } from '#routing/state/candidates.ts'
 import { memberNames, setHealth } from '#routing/choose/explain.ts'
@@ -88,15 +89,16 @@ export function healthIn(
 /** Fields of a member's status in the API that decide no answer. */
 const passedOver: ReadonlySet<string> = new Set([
   ...['globalRttMs', 'warming', 'warmupPasses', 'warmupThreshold'],
-  ...['healthyNodes', 'totalNodes', 'nodes'],
+  ...['healthyNodes', 'totalNodes', 'nodes', 'probed', 'resolved', 'resolvedAt', 'resolveError'],
+  ...['weight', 'enabled', 'declaredWeight', 'declaredEnabled', 'heldBy'],
 ])
 const reasonLengthMax = 500
 
 /** @returns undefined for a value that states no health */
 export function healthOf(value: unknown): GivenHealth | undefined {
   if (typeof value === 'boolean') return { healthy: value }
-  if (typeof value !== 'object' || value === null) return undefined
-  const { healthy = true, score, rttMs, ...more } = value as Record<string, unknown>
+  if (!isFields(value)) return undefined
+  const { healthy = true, score, rttMs, ...more } = value
   const { reason = '', since = 0, lastCheck = 0, ...rest } = more
   const isKnown = Object.keys(rest).every((name) => passedOver.has(name))
   if (typeof healthy !== 'boolean' || !isKnown) return undefined
