@@ -198,7 +198,7 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
 
     test('has pages of a long past equally near, and a filter reads a part', async () => {
       const { audit, sql } = state()
-      const count = laneCount(1_000_000, auditLimits.examinedMax + 2_000)
+      const count = laneCount(120_000, auditLimits.examinedMax + 2_000)
       await fillAudit(sql, count)
       const query = { ...everything, toMs: 1e12, limit: 3 }
       const idsOf = async (parts: Partial<AuditQuery>): Promise<readonly string[]> =>
