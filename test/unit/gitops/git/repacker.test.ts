@@ -191,10 +191,7 @@ test('writes go on while it packs, each can be read, and a restart serves them',
 })
 
 test('git may be killed at any moment: the repository is whole and is packed later', async () => {
-  const { box, gitdir, parts, counts, pack, time, repacker } = await scene(
-    {},
-    laneCount(600, 400),
-  )
+  const { box, gitdir, parts, counts, pack, time, repacker } = await scene({}, laneCount(600, 400))
   // The group is killed after so many milliseconds: at the start, within, at the end, or not.
   const killing = fakeGit(
     box,
