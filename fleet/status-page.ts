@@ -67,7 +67,10 @@ function table(rows: readonly (readonly [string, string])[]): string {
 
 function membersOf(counters: NodeReport['counters']): string {
   const { membersHealthy, membersDown, membersWarming, membersUnprobed = 0 } = counters
-  const rest = membersUnprobed === 0 ? '' : `, ${membersUnprobed} not probed`
+  const { membersUnresolved = 0 } = counters
+  const unprobed = membersUnprobed === 0 ? '' : `, ${membersUnprobed} not probed`
+  const rest =
+    unprobed + (membersUnresolved === 0 ? '' : `, ${membersUnresolved} without an address`)
   const healthy = membersHealthy - membersUnprobed
   return `${healthy} healthy, ${membersDown} down, ${membersWarming} warming up${rest}`
 }

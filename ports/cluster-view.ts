@@ -57,6 +57,9 @@ export const ClusterNode = Type.Object(
         unprobed: Type.Optional(
           Type.Integer({ description: 'Of the healthy: nobody probes them, so nobody knows' }),
         ),
+        unresolved: Type.Optional(
+          Type.Integer({ description: 'Beside these: what they name has no address now' }),
+        ),
       }),
     }),
     clockOffsetMs: nullable(

@@ -146,6 +146,17 @@ export function rowsOfMember(columns: HostnameColumns, member: number): readonly
   ]
 }
 
+/** Of each member that has slots, all of them. */
+export function* membersWithSlots(columns: HostnameColumns): Generator<readonly number[]> {
+  const rows = columns.hostnameRow.length / HostnameCell.Words
+  for (let hostname = 0; hostname < rows;) {
+    const { count } = partsAround(columns, hostname)
+    const parts = Array.from({ length: count }, (_, part) => hostname + part)
+    yield parts.flatMap((part) => [...slotMembers(columns, part)])
+    hostname += count
+  }
+}
+
 /** In presentation form; undefined: the member has an address. */
 export function hostnameOfMember(columns: HostnameColumns, member: number): string | undefined {
   if (isAlias(columns, member)) return nameAt(columns, numberAt(columns.memberAddress, member * 4))

@@ -114,7 +114,10 @@ function nodeRow(node: unknown, differs: boolean): Row {
   const count = (kind: string) => numberAt(node, 'health', 'members', kind) ?? 0
   const down = count('unhealthy')
   const unprobed = count('unprobed')
-  const rest = unprobed === 0 ? '' : `, ${unprobed} not probed`
+  const unresolved = count('unresolved')
+  const rest =
+    (unprobed === 0 ? '' : `, ${unprobed} not probed`) +
+    (unresolved === 0 ? '' : `, ${unresolved} without an address`)
   const members = `${count('healthy') - unprobed} up, ${down} down${rest}`
   return [
     textAt(node, 'name') + (isTrueAt(node, 'isSelf') ? ' (asked)' : ''),

@@ -1202,7 +1202,7 @@ export interface paths {
       params: Record<string, never>
       query: Record<string, never>
       body: undefined
-      answer: ({ "name": string; "isSelf": boolean; "isMissing": boolean; "role": "control" | "dns" | "agent"; "labels": Record<string, string>; "version": string; "startedAt": number; "seenAt": number; "commit": string | null; "digest": string | null; "seq": number; "ageSeconds": number | null; "load": { "busyRatio": number; "queries": number } | null; "health": { "status": "ok" | "degraded" | "starting"; "reasons": (string)[]; "members": { "healthy": number; "unhealthy": number; "warming": number; "unprobed"?: number } }; "clockOffsetMs": number | null; "refusals": ({ "digest": string; "code": string; "reason": string; "at": number })[]; "isKnown": boolean; "drift": ("missing" | "behind" | "split-seq" | "clock" | "refusing" | "name-taken")[]; "canRestart": boolean })[]
+      answer: ({ "name": string; "isSelf": boolean; "isMissing": boolean; "role": "control" | "dns" | "agent"; "labels": Record<string, string>; "version": string; "startedAt": number; "seenAt": number; "commit": string | null; "digest": string | null; "seq": number; "ageSeconds": number | null; "load": { "busyRatio": number; "queries": number } | null; "health": { "status": "ok" | "degraded" | "starting"; "reasons": (string)[]; "members": { "healthy": number; "unhealthy": number; "warming": number; "unprobed"?: number; "unresolved"?: number } }; "clockOffsetMs": number | null; "refusals": ({ "digest": string; "code": string; "reason": string; "at": number })[]; "isKnown": boolean; "drift": ("missing" | "behind" | "split-seq" | "clock" | "refusing" | "name-taken")[]; "canRestart": boolean })[]
     }
   }
   '/api/v1/cluster/nodes/{name}/restart': {

@@ -95,6 +95,8 @@ interface NodeCounters {
   readonly membersWarming: number
   /** Healthy members that are not probed. Older versions leave it out. */
   readonly membersUnprobed?: number
+  /** Members without an address. Older versions leave it out. */
+  readonly membersUnresolved?: number
 }
 
 export const reportLimits = {
@@ -239,19 +241,23 @@ const counterNames = [
 ] as const satisfies readonly Exclude<keyof NodeCounters, 'p99Us'>[]
 
 function areCounters(counters: Fields): boolean {
-  const { p99Us, membersUnprobed = 0 } = counters
+  const { p99Us, membersUnprobed = 0, membersUnresolved = 0 } = counters
   return (
     (p99Us === null || isCount(p99Us)) &&
     isCount(membersUnprobed) &&
+    isCount(membersUnresolved) &&
     counterNames.every((name) => isCount(counters[name]))
   )
 }
 
 function countersOf(counters: NodeCounters): NodeCounters {
   const named = Object.fromEntries(counterNames.map((name) => [name, counters[name]]))
-  const { p99Us, membersUnprobed } = counters
-  const unprobed = membersUnprobed === undefined ? {} : { membersUnprobed }
-  return { ...(named as Omit<NodeCounters, 'p99Us'>), ...unprobed, p99Us }
+  const { p99Us, membersUnprobed, membersUnresolved } = counters
+  const later = {
+    ...(membersUnprobed === undefined ? {} : { membersUnprobed }),
+    ...(membersUnresolved === undefined ? {} : { membersUnresolved }),
+  }
+  return { ...(named as Omit<NodeCounters, 'p99Us'>), ...later, p99Us }
 }
 
 /** Older versions leave it out. */

@@ -106,6 +106,7 @@ function seenOf(told: DriftedNode, nowMs: number): SeenNode {
       unhealthy: counters.membersDown,
       warming: counters.membersWarming,
       unprobed: counters.membersUnprobed ?? 0,
+      unresolved: counters.membersUnresolved ?? 0,
     },
     isSupervised: false,
   }

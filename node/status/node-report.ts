@@ -79,6 +79,7 @@ function countersOf({ node, shadow, p99Us }: ReportParts): NodeReport['counters'
     membersDown: members.unhealthy,
     membersWarming: members.warming,
     membersUnprobed: members.unprobed,
+    membersUnresolved: members.unresolved,
   }
   for (const thread of node.counters()) {
     counters.queries += thread.udpQueries + thread.tcpQueries

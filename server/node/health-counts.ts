@@ -2,6 +2,7 @@
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
+import { membersWithSlots } from '#bundle/format/hostnames.ts'
 import { madeChecks, probedPools } from '#bundle/load/probed-pools.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -29,7 +30,17 @@ export function countHealth(
     counts[found]++
     if (found === 'healthy' && probed[bundle.memberPool[member]!] === 0) unprobed++
   }
-  return { ...counts, unprobed }
+  return { ...counts, unprobed, unresolved: countUnresolved(bundle, state) }
+}
+
+function countUnresolved(bundle: Bundle, state: RoutingState): number {
+  let count = 0
+  for (const slots of membersWithSlots(bundle)) {
+    const isEnabled = (bundle.memberFlags[slots[0]!]! & MemberFlag.Enabled) !== 0
+    const isOut = (slot: number): boolean => (state.memberOut[slot]! & MemberOut.Unresolved) !== 0
+    if (isEnabled && slots.every(isOut)) count++
+  }
+  return count
 }
 
 /**

@@ -445,7 +445,9 @@ export class DnsNode {
   }
 
   memberHealth(): NodeMemberCounts {
-    if (this.#serving === undefined) return { healthy: 0, unhealthy: 0, warming: 0, unprobed: 0 }
+    if (this.#serving === undefined) {
+      return { healthy: 0, unhealthy: 0, warming: 0, unprobed: 0, unresolved: 0 }
+    }
     return countHealth(this.#serving.bundle, this.#serving.state, this.#parts.health)
   }
 

@@ -50,4 +50,6 @@ export interface MemberCounts {
 export interface NodeMemberCounts extends MemberCounts {
   /** Members that count as healthy without probes. */
   readonly unprobed: number
+  /** Members with a host name or a source that have no address now; they count nowhere else. */
+  readonly unresolved: number
 }

@@ -211,7 +211,13 @@ function bundleIn(bytes: Uint8Array): Bundle {
 
 test('health is all well without a monitor, and members that are off do not count', async () => {
   const { node } = await start()
-  expect(node.memberHealth()).toEqual({ healthy: 0, unhealthy: 0, warming: 0, unprobed: 0 })
+  expect(node.memberHealth()).toEqual({
+    healthy: 0,
+    unhealthy: 0,
+    warming: 0,
+    unprobed: 0,
+    unresolved: 0,
+  })
   const model = generation(1)
   const [first, ...rest] = model.pools
   const off = { ...first!, members: first!.members.map((one) => ({ ...one, enabled: false })) }
@@ -222,5 +228,11 @@ test('health is all well without a monitor, and members that are off do not coun
       { seq: 1 },
     ),
   )
-  expect(node.memberHealth()).toEqual({ healthy: 1, unhealthy: 0, warming: 0, unprobed: 1 })
+  expect(node.memberHealth()).toEqual({
+    healthy: 1,
+    unhealthy: 0,
+    warming: 0,
+    unprobed: 1,
+    unresolved: 0,
+  })
 })

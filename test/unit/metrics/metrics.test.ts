@@ -97,7 +97,7 @@ const running = {
     late: 1,
     targets: 30,
     workerRestarts: 0,
-    members: { healthy: 3, unhealthy: 1, warming: 2, unprobed: 1 },
+    members: { healthy: 3, unhealthy: 1, warming: 2, unprobed: 1, unresolved: 0 },
     signalled: { healthy: 4, unhealthy: 5 },
     peers: 2,
   },

@@ -46,7 +46,7 @@ const nodes = [
   seenNode('n1', { isSelf: true }),
   seenNode('far', {
     ...{ isMissing: true, digest: 'e'.repeat(64) },
-    members: { healthy: 5, unhealthy: 1, warming: 0, unprobed: 4 },
+    members: { healthy: 5, unhealthy: 1, warming: 0, unprobed: 4, unresolved: 2 },
   }),
 ]
 const cluster: ServerPorts['cluster'] = {
@@ -113,7 +113,7 @@ describe('gslbd status', () => {
       ' Unsigned: the commit has no signature',
       'bundle seq 7 serial 12 dddddddddddd issued 10 min ago',
       'n1 (asked) ok 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
-      'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 1 up, 1 down, 4 not probed 0.1.0',
+      'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 1 up, 1 down, 4 not probed, 2 without an address 0.1.0',
       'consul held 10 min 3 2 2 of 3 members are not found any more',
       'list unused - 0 0 grant it a watch',
       'example.net. held 7 10 min it removes 9 of the 10 names',
