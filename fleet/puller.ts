@@ -104,6 +104,9 @@ const standard: PullLimits = {
   behindMsMax: fleetLimits.behindMsMax,
 }
 
+/** After this time a bundle to compute with that was refused is fetched again. */
+const refusedAgainMs = 60_000
+
 type Outcome = 'unchanged' | 'activated'
 
 export class Puller {
@@ -250,7 +253,7 @@ export class Puller {
     const { shadow, stored } = this.#parts
     if (shadow === undefined || shadow.digest() === digest) return ok(null)
     shadow.end()
-    if (digest === '' || this.#refusals.some((one) => one.digest === digest)) return ok(null)
+    if (digest === '' || this.#hasJustRefused(digest)) return ok(null)
     const bundle = stored(digest) ?? (await this.#shadowOf(source, digest))
     if (!(bundle instanceof Uint8Array)) return bundle
     const begun = shadow.begin(bundle)
@@ -258,6 +261,12 @@ export class Puller {
     if (shadow.digest() === digest) return begun
     shadow.end()
     return err({ code: 'digest-mismatch', message: 'it sent another bundle', digest })
+  }
+
+  /** Not for good: its cause may be mended, and the delivery begun anew. */
+  #hasJustRefused(of: string): boolean {
+    const sinceMs = this.#parts.clock.nowMs() - refusedAgainMs
+    return this.#refusals.some(({ digest, atMs }) => digest === of && atMs > sinceMs)
   }
 
   /** Fetches it, by a delta if there is one; it is not verified. */
@@ -364,10 +373,11 @@ export class Puller {
   #remember(source: Source, { code, message, digest }: RefusedFile): void {
     source.isRefused = true
     const last = this.#refusals.at(-1)
-    if (last?.code === code && last.digest === digest) return
+    const isAgain = last?.code === code && last.digest === (digest ?? '')
+    const before = isAgain ? this.#refusals.slice(0, -1) : this.#refusals
     const reason = message.slice(0, reportLimits.reasonCharsMax)
     const refused = { digest: digest ?? '', code, reason, atMs: this.#parts.clock.nowMs() }
-    this.#refusals = [...this.#refusals, refused].slice(-reportLimits.refusalsMax)
+    this.#refusals = [...before, refused].slice(-reportLimits.refusalsMax)
   }
 
   /** Announces the stop to the sources, so that the node is not missed. */

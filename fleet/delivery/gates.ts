@@ -131,7 +131,7 @@ export function viewsOf(
     const refused = heard.filter(
       (node) =>
         node.digest !== target.digest &&
-        (adoptions.hasLeft(node) || node.refusals.some((one) => one.digest === target.digest)),
+        (adoptions.hasLeft(node) || hasRefused(node, target.digest, begun.begunAtMs)),
     )
     const has = ({ digest, shadow }: DeliveryNode): boolean =>
       (begun.isShadow ? shadow?.digest : digest) === target.digest
@@ -141,6 +141,16 @@ export function viewsOf(
     const unknown = observedMs > silentMs ? Math.max(0, begun.nodes - all.length) : 0
     return { adopted, waiting, refused, silent: all.length - heard.length + unknown }
   })
+}
+
+/** Clocks are compared to a second or so. */
+const clockSlackMs = 2_000
+
+/** A refusal from before the wave was of an earlier try: its cause may have been mended. */
+function hasRefused({ refusals, clockOffsetMs }: DeliveryNode, of: string, begunAtMs = 0): boolean {
+  return refusals.some(
+    ({ digest, atMs }) => digest === of && atMs - clockOffsetMs >= begunAtMs - clockSlackMs,
+  )
 }
 
 /** The first gate that fails. */

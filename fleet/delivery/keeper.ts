@@ -197,7 +197,7 @@ export class DeliveryKeeper {
     const fields = { phase, commit: target?.commit, wave: waves.length, seq: next.topSeq }
     if (verdict !== null) {
       log.error(
-        { ...fields, ...verdict, good: good.digest },
+        { ...fields, ...verdict, wave: verdict.wave + 1, good: good.digest },
         `a delivery was stopped: ${verdict.gate}`,
       )
     } else if (next.adoptedAtMs === state.adoptedAtMs || phase === 'done') {

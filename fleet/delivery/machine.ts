@@ -304,7 +304,10 @@ function withWave(
   const isShadow = (plans[wave]!.shadowMs ?? 0) > 0
   return {
     ...state,
-    waves: [...state.waves, { cut, nodes: own.length, before, isShadow, shadow: null }],
+    waves: [
+      ...state.waves,
+      { cut, nodes: own.length, begunAtMs: nowMs, before, isShadow, shadow: null },
+    ],
     sinceMs: nowMs,
     adoptedAtMs: null,
   }

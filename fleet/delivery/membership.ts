@@ -16,6 +16,8 @@ export interface DeliveryNode extends NodeName {
   /** Age of its last report. */
   readonly ageMs: number
   readonly refusals: NodeReport['refusals']
+  /** How far its clock is ahead (+) or behind (-). */
+  readonly clockOffsetMs: number
   readonly counters: NodeReport['counters']
   readonly shadow: NodeReport['shadow']
 }

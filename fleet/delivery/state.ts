@@ -56,6 +56,8 @@ export interface BegunWave {
   readonly cut: number
   /** How many nodes were heard when it began. */
   readonly nodes: number
+  /** When it began, Unix epoch; left out by older versions. */
+  readonly begunAtMs?: number
   readonly before: Measure
   /** True: its nodes compute with the target, and do not answer from it yet. */
   readonly isShadow: boolean

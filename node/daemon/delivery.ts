@@ -128,10 +128,11 @@ function planIn({ gitops: { config } }: Needs, commit: string): DeliveryPlan | n
 }
 
 function nodesIn({ inventory }: Needs): readonly DeliveryNode[] {
-  return inventory.all().flatMap(({ report, ageMs, isCounted }) => {
+  return inventory.all().flatMap(({ report, ageMs, clockOffsetMs, isCounted }) => {
     const { role, name, labels, instance, digest, seq, refusals, counters, shadow } = report
     if (role !== 'dns' || !isCounted) return []
-    return [{ name, labels, instance, digest, seq, refusals, counters, shadow, ageMs }]
+    const told = { name, labels, instance, digest, seq, refusals, counters, shadow }
+    return [{ ...told, ageMs, clockOffsetMs }]
   })
 }
 

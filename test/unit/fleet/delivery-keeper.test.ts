@@ -34,7 +34,7 @@ function scene() {
   let isAway = false
   const canary: DeliveryNode = {
     ...{ name: 'n1', labels: { canary: 'true' }, instance: 'ab', digest: null, seq: 0, ageMs: 0 },
-    ...{ refusals: [], counters: reportOf('n1').counters, shadow: null },
+    ...{ refusals: [], counters: reportOf('n1').counters, shadow: null, clockOffsetMs: 0 },
   }
   const other: DeliveryNode = { ...canary, name: 'n2', labels: {} }
   const nodes = [canary, other]

@@ -26,6 +26,9 @@ const plan = (parts: Partial<DeliveryPlan> = {}): DeliveryPlan => ({
   ...parts,
 })
 const digestOf = (n: number): string => n.toString(16).padStart(64, '0')
+const refusalOf = (n: number, atMs: number) => ({
+  ...{ digest: digestOf(n), code: 'bad-bundle', reason: 'bad', atMs },
+})
 const made = (n: number, content = '') => ({
   ...{ commit: `c${n}`, digest: digestOf(n), serial: n, content },
 })
@@ -44,7 +47,14 @@ class Fleet {
     const { counters, instance } = reportOf('x')
     for (let i = 0; i < count; i++) {
       const labels: DeliveryNode['labels'] = i < canary ? { canary: 'true' } : {}
-      const served = { digest: null, seq: 0, ageMs: 0, refusals: [], shadow: null }
+      const served = {
+        digest: null,
+        seq: 0,
+        ageMs: 0,
+        clockOffsetMs: 0,
+        refusals: [],
+        shadow: null,
+      }
       this.nodes.push({ name: `n${i}`, labels, instance, counters, ...served })
     }
     this.take()
@@ -232,12 +242,30 @@ describe('a gate', () => {
       const fleet = new Fleet(10)
       fleet.propose(2)
       if (parts === 'leaves') fleet.pass(1)
-      const refusal = { digest: digestOf(2), code: 'bad-bundle', reason: 'bad', atMs: 0 }
+      const refusal = refusalOf(2, fleet.nowMs)
       const refusals = parts === 'leaves' ? [] : [refusal]
       fleet.change(0, { digest: digestOf(1), refusals })
       fleet.look()
       expect(fleet.state.verdict, parts).toMatchObject({ gate: 'refusals', value: 1, limit: 0 })
     }
+  })
+
+  test('that a refusal has stopped goes on once its cause is mended, whatever the clock says', () => {
+    const offMs = -3_600_000
+    const fleet = new Fleet(10)
+    fleet.propose(2)
+    const refusals = [refusalOf(2, fleet.nowMs + offMs)]
+    fleet.change(0, { clockOffsetMs: offMs, digest: digestOf(1), refusals })
+    fleet.look()
+    expect(fleet.state.phase).toBe('returned')
+    fleet.pass(60_000)
+    // The node goes on to tell of what it refused then.
+    expect(fleet.act('resume')).toBe('ok')
+    fleet.pass(1_000)
+    expect([fleet.stands, fleet.having(2)]).toEqual(['rolling 1', 1])
+    fleet.change(0, { digest: digestOf(1), refusals: [refusalOf(2, fleet.nowMs + offMs)] })
+    fleet.look()
+    expect(fleet.state.verdict).toMatchObject({ gate: 'refusals' })
   })
 
   test('counts nodes that reported when the wave began as silent', () => {
@@ -307,7 +335,7 @@ describe('a wave with a shadow', () => {
     for (const gate of ['refusals', 'notAdopted']) {
       const fleet = new Fleet(10)
       fleet.propose(2, shadowing(null))
-      const refusal = { digest: digestOf(2), code: 'bad-bundle', reason: 'bad', atMs: 0 }
+      const refusal = refusalOf(2, fleet.nowMs)
       if (gate === 'refusals') fleet.change(0, { refusals: [refusal] })
       else fleet.nowMs += deliveryLimits.adoptMs
       fleet.look()
