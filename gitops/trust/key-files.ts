@@ -21,7 +21,7 @@ export function readTrustedKey(path: string): Result<TrustedKey, string> {
   return readKey(path, makeOne(usual), trustedKeyOf)
 }
 
-/** Reads public keys of one file, all in PEM or all as lines of OpenSSH. Errors: a sentence. */
+/** Reads public keys of one file, in PEM or as lines of OpenSSH. Errors: a sentence. */
 export function readTrustedKeyList(path: string): Result<readonly TrustedKey[], string> {
   return readKey(path, ofControlNodes, (text) => {
     const keys: TrustedKey[] = []
@@ -38,8 +38,12 @@ const pemBlock = /-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g
 
 function keyParts(text: string): readonly string[] {
   const blocks = text.match(pemBlock)
-  if (blocks !== null) return blocks
-  return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  const lines = text
+    .replaceAll(pemBlock, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  // Beside blocks of PEM other text is a note.
+  return blocks === null ? lines : [...blocks, ...lines.filter((line) => isOpenSshPublic(line))]
 }
 
 function readKey<K>(

@@ -47,5 +47,8 @@ export function rotateNodeKey(dataDir: string, signersFile: string): Result<stri
       ? [`${signersFile} lists the new one; where other nodes follow the same remote, there too:`]
       : [`${signersFile} did not list the old one; to let the API write, add the new one:`]),
     `  gslbd trust add ${nodePrincipal} "${publicKeyLine}"`,
+    'Nodes that pull from this one (roles [dns] or [agent]) refuse what it signs with the new key',
+    'until their bundle.keys have this line, too; add it, and reload them, before this node starts:',
+    `  ${publicKeyLine}`,
   ])
 }

@@ -46,6 +46,9 @@ test('a node with a new key answers and takes writes; the old key is not believe
   expect([rotated.exit, rotated.err]).toEqual([0, ''])
   expect(readFileSync(pem, 'utf8')).not.toBe(oldPem)
   expect(statSync(pem).mode & 0o777).toBe(0o600)
+  const [line = ''] = rotated.out.match(/^ {2}ssh-ed25519 .*$/m) ?? []
+  const told = rotated.out.slice(0, rotated.out.indexOf(line))
+  expect(told, 'nodes that pull need the key, too').toMatch(/bundle\.keys have this line/)
   const [kept, newKey, ...more] = await fingerprints(dataDir)
   expect([kept, more]).toEqual([operator, []])
   expect([oldKey, operator]).not.toContain(newKey)

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SigningKey } from '#bundle/signature/channel.ts'
+import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { BundleKeys } from '#node/fleet/bundle-keys.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
@@ -9,6 +10,22 @@ import { tempDir } from '#test/support/temp-dir.ts'
 
 const pemOf = ({ publicKey }: SigningKey): string =>
   publicKey.export({ type: 'spki', format: 'pem' }).toString()
+
+const lineOf = ({ privateKey }: SigningKey): string => {
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  return formatPublicKeyLine(privateKeyFromPem(pem, 'node').publicKey, 'node')
+}
+
+test('a file holds blocks of PEM and lines of OpenSSH, one beside the other', () => {
+  const path = join(tempDir('keys'), 'bundle_keys')
+  const [first, second, third] = [newSigningKey(), newSigningKey(), newSigningKey()]
+  const lines = [second, third].map((key) => lineOf(key))
+  writeFileSync(path, `# of fra1\n${lines[0]}\nof ams1:\n${pemOf(first)}${lines[1]}\n`)
+  const opened = BundleKeys.open(path)
+  if (!opened.ok) throw new Error(opened.error)
+  const ids = opened.value.trusted.map(({ keyId }) => keyId)
+  expect(ids).toEqual([first, second, third].map(({ keyId }) => keyId))
+})
 
 test('a reader of the list sees the keys last read; a mistake changes nothing', () => {
   const path = join(tempDir('keys'), 'bundle_keys')
