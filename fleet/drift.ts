@@ -75,6 +75,8 @@ function driftOf(node: KnownNode, { current, isOld, split }: Seen): readonly Dri
   const { report, isMissing, clockOffsetMs, sharesName } = node
   const isBehind =
     current !== undefined &&
+    // A control node makes its bundles, and is in no wave.
+    report.role !== 'control' &&
     report.publisher === current.publisher &&
     report.seq < current.seq &&
     report.digest !== current.digest

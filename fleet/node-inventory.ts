@@ -42,7 +42,8 @@ export interface NodeInventory {
 /** The store that control nodes share; left out: each knows only the nodes that ask it. */
 export interface SharedReports {
   readonly tell: (word: Word) => Promise<unknown>
-  readonly list: () => Promise<readonly Word[]>
+  /** undefined: it cannot be read. */
+  readonly list: () => Promise<readonly Word[] | undefined>
 }
 
 interface Word {
@@ -74,6 +75,8 @@ interface Entry {
   readonly report: NodeReport
   /** True: its node signed it, or a control node shared it through the store. */
   readonly isVouched: boolean
+  /** True: another control node heard it, and this one by the store alone. */
+  readonly isShared: boolean
   /** By the monotonic clock: of its first report, and of this one. */
   readonly firstAtMs: number
   readonly atMs: number
@@ -98,7 +101,10 @@ export function createNodeInventory(
     if (report.role === 'control') return isVouched
     return (isVouched && judge.isListed(report.name)) || judge.countsUnlisted()
   }
-  const keep = (one: Vouched, ageMs: number): boolean => keepIn(entries, one, ageMs, clock)
+  const keep = (one: Vouched, ageMs: number, isShared = false): boolean =>
+    keepIn(entries, { ...one, isShared }, ageMs, clock)
+  /** Since when the store can be read, by the monotonic clock; Infinity: it cannot. */
+  let sharedSinceMs = -Infinity
   return {
     report: (report, told) => {
       const isOwn = told === undefined && report.role === 'control'
@@ -117,8 +123,11 @@ export function createNodeInventory(
     },
     isListed: (report, told) => vouched(report, told).isVouched,
     refresh: async () => {
-      const words = (await shared?.list()) ?? []
-      for (const { text, atMs } of words) {
+      const words = shared === undefined ? [] : await shared.list()
+      const isBack = words !== undefined && sharedSinceMs === Infinity
+      if (words === undefined) sharedSinceMs = Infinity
+      else if (isBack) sharedSinceMs = clock.monotonicMs()
+      for (const { text, atMs } of words ?? []) {
         const told = parseJson(text)
         const report = readNodeReport(told)
         if (!report.ok) continue
@@ -128,13 +137,13 @@ export function createNodeInventory(
           role === 'control'
             ? { report: report.value, isVouched: true }
             : vouched(report.value, told as object)
-        keep(one, Math.max(0, clock.nowMs() - atMs))
+        keep(one, Math.max(0, clock.nowMs() - atMs), true)
       }
     },
     all: () => {
       const nowMs = clock.monotonicMs()
       forget(entries, nowMs - inventoryLimits.forgottenMs)
-      return knownOf(entries.values(), nowMs).map(({ isVouched, ...node }) => ({
+      return knownOf(entries.values(), nowMs, sharedSinceMs).map(({ isVouched, ...node }) => ({
         ...node,
         isCounted: counts({ report: node.report, isVouched }),
       }))
@@ -143,12 +152,20 @@ export function createNodeInventory(
 }
 
 /** @returns false: there is no room for a node that is not listed */
-function keepIn(entries: Map<string, Entry>, one: Vouched, ageMs: number, clock: Clock): boolean {
-  const { report, isVouched } = one
+function keepIn(
+  entries: Map<string, Entry>,
+  one: Vouched & Pick<Entry, 'isShared'>,
+  ageMs: number,
+  clock: Clock,
+): boolean {
+  const { report, isVouched, isShared } = one
   const key = keyOf(one)
   const atMs = clock.monotonicMs() - ageMs
   const before = entries.get(key)
   if (before !== undefined && before.atMs > atMs) return true
+  // What this node has told the store comes back from it.
+  const isSame = report.sentAtMs === before?.report.sentAtMs && !report.isLeaving
+  if (isShared && before?.isShared === false && isSame) return true
   // A replay of a recorded report: the later one counts.
   const isOld = before !== undefined && report.sentAtMs < before.report.sentAtMs
   if (isVouched && report.role !== 'control' && isOld) return true
@@ -164,7 +181,7 @@ function keepIn(entries: Map<string, Entry>, one: Vouched, ageMs: number, clock:
   if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
   const hasRoom = entries.has(key) || entries.size < inventoryLimits.nodesMax
   assert(isVouched || hasRoom, 'nodes that nobody vouches for are within their limit')
-  entries.set(key, { report, isVouched, firstAtMs, atMs, clockOffsetMs })
+  entries.set(key, { report, isVouched, isShared, firstAtMs, atMs, clockOffsetMs })
   return true
 }
 
@@ -188,6 +205,7 @@ export function missingAfterMs({ againMs }: Pick<NodeReport, 'againMs'>): number
 function knownOf(
   entries: Iterable<Entry>,
   nowMs: number,
+  sharedSinceMs: number,
 ): readonly (Omit<KnownNode, 'isCounted'> & Vouched)[] {
   // Anybody may use a name: a node that signs is not affected by that.
   const byName = Map.groupBy(entries, ({ report, isVouched }) => `${report.name} ${isVouched}`)
@@ -195,7 +213,9 @@ function knownOf(
   return names.flatMap((name) => {
     const all = byName.get(name)!
     const newest = all.reduce((a, b) => (b.firstAtMs >= a.firstAtMs ? b : a))
-    const isLate = ({ atMs, report }: Entry): boolean => nowMs - atMs > missingAfterMs(report)
+    // Nobody is missed for the time in which nothing could be heard.
+    const isLate = ({ atMs, report, isShared }: Entry): boolean =>
+      nowMs - (isShared ? Math.max(atMs, sharedSinceMs) : atMs) > missingAfterMs(report)
     // Processes of this name that still reported after the newest one had started.
     const others = all.filter(
       (one) => one !== newest && one.atMs >= newest.firstAtMs && !isLate(one),

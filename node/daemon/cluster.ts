@@ -116,7 +116,7 @@ function sharedBy({ shared: { pullingNodes } }: Needs): SharedReports {
     tell: (word) => pullingNodes.tell(word),
     list: async () => {
       const listed = await pullingNodes.list()
-      return listed.ok ? listed.value : []
+      return listed.ok ? listed.value : undefined
     },
   }
 }

@@ -45,6 +45,16 @@ test('a node is behind when a change is older than a change takes', () => {
   expect(drift()).toEqual(['a behind', 'b', 'c'])
 })
 
+test('a control node is not behind what waves have given', () => {
+  const { time, tell, drift, give } = scene()
+  tell('a', { role: 'control' })
+  give(1_000_000_009, current)
+  drift()
+  time.pass(driftLimits.behindMs + 1)
+  tell('a', { role: 'control' })
+  expect(drift()).toEqual(['a'])
+})
+
 test('a node is not behind when it has what is given under an older seq', () => {
   const { time, tell, drift, give } = scene()
   tell('a')
@@ -103,4 +113,37 @@ test.each([
   expect(missingAfterMs({ againMs }) + (againMs === 5_000 ? 5_000 : 0)).toBeLessThanOrEqual(mostMs)
   time.pass(1)
   expect(drift()).toEqual(['a missing'])
+})
+
+test('nobody is missed for the time in which the store of the control nodes was away', async () => {
+  const time = new FakeTime(1_000_000)
+  const { clock } = time
+  const told: { readonly key: string; readonly text: string; readonly atMs: number }[] = []
+  let isAway = false
+  const shared = {
+    tell: async () => undefined,
+    list: async () => (isAway ? undefined : told),
+  }
+  const inventory = createNodeInventory(clock, shared)
+  const missing = async (): Promise<string> => {
+    await inventory.refresh()
+    return inventory
+      .all()
+      .filter(({ isMissing }) => isMissing)
+      .map(({ report: { name } }) => name)
+      .join()
+  }
+  const report = (name: string) => reportOf(name, { sentAtMs: clock.nowMs() })
+  told.push({ key: 'far', text: JSON.stringify(report('far')), atMs: clock.nowMs() })
+  inventory.report(report('near'))
+  expect(await missing()).toBe('')
+  isAway = true
+  await missing()
+  time.pass(inventoryLimits.missingMs + 1)
+  // The one that asks here is heard, or not, whatever the store does.
+  expect(await missing()).toBe('near')
+  isAway = false
+  expect(await missing()).toBe('near')
+  time.pass(inventoryLimits.missingMs + 1)
+  expect(await missing()).toBe('far,near')
 })
