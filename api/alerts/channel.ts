@@ -45,6 +45,17 @@ function settingSchema(name: string) {
   })
 }
 
+/** Without their defaults, which an answer would have for channels of other kinds, too. */
+function openFields(): Readonly<Record<string, object>> {
+  const open = Object.entries(fields).filter(([, schema]) => !('writeOnly' in schema))
+  return Object.fromEntries(
+    open.map(([name, { default: _default, ...schema }]: [string, { default?: unknown }]) => [
+      name,
+      schema,
+    ]),
+  )
+}
+
 const settings = Type.Unsafe<Given>({
   type: 'object',
   properties: fields,
@@ -98,9 +109,7 @@ const shown = {
   target: Type.String({ description: 'Where messages go, without what may be secret' }),
   settings: Type.Unsafe<ChannelSettings>({
     type: 'object',
-    properties: Object.fromEntries(
-      Object.entries(fields).filter(([, schema]) => !('writeOnly' in schema)),
-    ),
+    properties: openFields(),
     description: 'Without the secret ones',
   }),
   secrets: Type.Array(Type.String(), { description: 'Names of the secret settings that it has' }),
