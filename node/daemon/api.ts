@@ -232,6 +232,7 @@ function apiParts(have: Needs, { load, looks, tls }: Own): NodeApiParts {
     anycast: () => anycastOf(have.later),
     certificates: () => certificatesOf(have, tls),
     deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,
+    deliveryFault: () => have.delivery.keeper.view()?.fault ?? '',
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
     commitToActiveSeconds: have.commitToActiveSeconds,

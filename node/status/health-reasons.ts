@@ -25,6 +25,8 @@ export interface HealthParts {
   readonly isSetupOpen: () => boolean
   /** null: there is no delivery in waves. */
   readonly deliveryPhase: () => string | null
+  /** Why no delivery goes on, a sentence; empty: one could, or there is none. */
+  readonly deliveryFault: () => string
   /** null: this node keeps no journal. */
   readonly journal: () => { readonly error: string | null } | null
   /** null: queries are not logged. */
@@ -165,6 +167,13 @@ function faultyParentsMessage(faults: readonly string[]): string {
   return `Clients that validate take answers for forgeries: ${shownOf(faults)}.`
 }
 
+function deliveryMessage({ deliveryFault }: HealthParts): string {
+  const fault = deliveryFault()
+  return fault === ''
+    ? 'A change was stopped on its way to the nodes. GET /api/v1/deliveries says why.'
+    : `No change goes to the nodes that pull; they keep what they have. ${fault}`
+}
+
 function shownOf(zones: readonly string[]): string {
   const more = zones.length - zonesShown
   return `${zones.slice(0, zonesShown).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
@@ -234,8 +243,9 @@ const degradations: readonly Row[] = [
   },
   {
     code: 'delivery-stopped',
-    message: 'A change was stopped on its way to the nodes. GET /api/v1/deliveries says why.',
-    holds: ({ deliveryPhase }) => ['held', 'returned'].includes(deliveryPhase() ?? ''),
+    message: deliveryMessage,
+    holds: ({ deliveryPhase, deliveryFault }) =>
+      deliveryFault() !== '' || ['held', 'returned'].includes(deliveryPhase() ?? ''),
   },
   {
     code: 'bgp-away',

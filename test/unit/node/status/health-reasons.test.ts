@@ -41,6 +41,7 @@ function said(
     isAudited: () => true,
     isSetupOpen: () => false,
     deliveryPhase: () => null,
+    deliveryFault: () => '',
     areChecksOff: () => wanted === 'checks-off',
     missingGeo: () => missingGeo,
     absentZones: () => (wanted === 'zone-absent' ? ['big.test.', 'c.test.'] : []),

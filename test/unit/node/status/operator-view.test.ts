@@ -95,6 +95,7 @@ interface Disk {
   /** Note on the accepted commit. */
   note?: string
   deliveryPhase?: string
+  deliveryFault?: string
   database?: DatabaseView
 }
 
@@ -119,6 +120,7 @@ const keptBy = (disk: Disk) => ({
   behindNodes: () => [],
   certificateBehind: () => [],
   deliveryPhase: () => disk.deliveryPhase ?? null,
+  deliveryFault: () => disk.deliveryFault ?? '',
   redirects: () => ({ listener: null, targets: [] }),
   zonePushes: () => [],
   alerts: () => null,
@@ -298,6 +300,7 @@ const causes: readonly (readonly [what: string, code: string, fault: Partial<Dis
   ['a query log on a full disk', 'query-log', { isQueryLogFailing: true }],
   ['an audit log that cannot be written', 'audit-log', { isAudited: false }],
   ['a change that went back', 'delivery-stopped', { deliveryPhase: 'returned' }],
+  ['no delivery goes on', 'delivery-stopped', { deliveryFault: 'The database is away.' }],
   ['a directory that cannot be written', 'data-directory', { isWritable: false }],
   ['a database away', 'database-away', { database: { isUp: false, wasThere: true } }],
   ['a BGP daemon away', 'bgp-away', { anycast: { ...well, driver: { isReachable: false } } }],
