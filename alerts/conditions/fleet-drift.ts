@@ -40,7 +40,7 @@ const kinds: Readonly<Record<DriftedNodeFacts['kind'], Kind>> = {
   refusing: {
     severity: 'error',
     title: (node) => `node ${node} refuses a bundle`,
-    detail: ({ refusal }) => `${refusal} The bundle before serves there.`,
+    detail: ({ refusal }) => `It says: ${refusal === '' ? 'no reason' : refusal}.`,
   },
   'name-taken': {
     severity: 'error',

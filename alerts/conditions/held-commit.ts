@@ -18,7 +18,7 @@ export const heldCommit: Condition = {
         tenantId: operatorId,
         subject: 'configuration',
         title: `the newest commit is held: ${held.code}`,
-        detail: `${held.reason} What was accepted before serves.`,
+        detail: held.reason,
       },
     ]
   },
