@@ -47,9 +47,9 @@ interface EphemeralOptions {
   /** The section `redis`. Without a `url`: memory of this process. */
   readonly redis: RedisSettings
   /**
-   * Prefix of every key, such as `gslbd:`; installations that share a Redis have different ones.
+   * Prefix of every key; left out: `gslbd:`. Installations that share a Redis have different ones.
    */
-  readonly prefix: string
+  readonly prefix?: string
   readonly clock: Clock
   readonly log: Log
   /** A slower command counts as a failed Redis; tests on a busy machine allow more. */
@@ -57,6 +57,8 @@ interface EphemeralOptions {
   /** File for the ends of sessions that Redis has yet to learn; left out: memory only. */
   readonly endedSessionsFile?: string
 }
+
+const usualPrefix = 'gslbd:'
 
 export interface EphemeralStatus {
   readonly kind: 'memory' | 'redis'
@@ -150,7 +152,11 @@ export function redisPorts(redis: Redis, clock: Clock) {
 
 function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState {
   const { clock } = options
-  const redis = new Redis({ ...options, target, prefix: prefixFor(target, options.prefix) })
+  const redis = new Redis({
+    ...options,
+    target,
+    prefix: prefixFor(target, options.prefix ?? usualPrefix),
+  })
   const [shared, local] = [redisPorts(redis, clock), memoryPorts(clock)]
   const ended = new EndedSessions(options.endedSessionsFile ?? null, clock, options.log)
   const sessions = new FallbackSessions(shared.sessions, clock, ended)

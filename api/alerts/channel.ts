@@ -48,12 +48,11 @@ function settingSchema(name: string) {
 /** Without their defaults, which an answer would have for channels of other kinds, too. */
 function openFields(): Readonly<Record<string, object>> {
   const open = Object.entries(fields).filter(([, schema]) => !('writeOnly' in schema))
-  return Object.fromEntries(
-    open.map(([name, { default: _default, ...schema }]: [string, { default?: unknown }]) => [
-      name,
-      schema,
-    ]),
-  )
+  const plain = open.map(([name, schema]) => {
+    const keywords = Object.entries(schema).filter(([keyword]) => keyword !== 'default')
+    return [name, Object.fromEntries(keywords)] as const
+  })
+  return Object.fromEntries(plain)
 }
 
 const settings = Type.Unsafe<Given>({

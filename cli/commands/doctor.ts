@@ -13,10 +13,10 @@ import type { Paint, Row, Tone } from '#cli/terminal/paint.ts'
 const usage = `Usage: gslbd doctor [--settings FILE] [--json]
 
 Looks on this machine for what keeps a node from starting or from being asked: its settings, ports,
-disk, backups, journal, keys and their permissions, trust, repository, answers over UDP and TCP, the
-delegation of its zones, announced addresses, clock, limits and memory. Each finding is good,
-warning, bad or unknown, with what to do. Nothing is changed. Run it as the user of the node, with
-its environment, while it runs or before.
+disk, backups, journal, keys and their permissions, trust, repository, sources of bundles, database
+and Redis, answers over UDP and TCP, the delegation of its zones, announced addresses, clock, limits
+and memory. Each finding is good, warning, bad or unknown, with what to do. Nothing is changed. Run
+it as the user of the node, with its environment, while it runs or before.
 
   --settings FILE   the settings of the node; without it, the defaults
   --data-dir PATH   its data directory, where the settings do not say it

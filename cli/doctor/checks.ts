@@ -8,6 +8,7 @@ import { keys } from './keys.ts'
 import { setup } from './setup.ts'
 import { trust } from './trust.ts'
 import { repository } from './repository.ts'
+import { servers } from './servers.ts'
 import { answers } from './answers.ts'
 import { delegation } from './delegation.ts'
 import { anycast } from './anycast.ts'
@@ -24,6 +25,7 @@ export const checks: readonly Check[] = Object.freeze([
   setup,
   trust,
   repository,
+  servers,
   journal,
   answers,
   delegation,

@@ -13,14 +13,11 @@ import { createEphemeral } from '#state/ephemeral.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { Has } from '#node/parts/part-outputs.ts'
 
-/** Prefix of all keys of this program in Redis. */
-const prefix = 'gslbd:'
-
 /** A Redis that is away is no error. */
 export const openSharedState = ({ settings, log }: Given): Outcome<Has<'shared'>> => {
   const { redis, dataDir } = settings
   const endedSessionsFile = join(dataDir, 'node', 'ended-sessions')
-  const shared = createEphemeral({ redis, prefix, clock: systemClock, log, endedSessionsFile })
+  const shared = createEphemeral({ redis, clock: systemClock, log, endedSessionsFile })
   if (!shared.ok) return shared
   return ok({ gives: { shared: shared.value }, stop: () => shared.value.close() })
 }

@@ -29,8 +29,6 @@ import type { OpenStatus } from './status.ts'
 const lookEveryMs = 30_000
 const reportEveryMs = 5_000
 const leavePatienceMs = 1_000
-/** Prefix of all keys of this program in Redis. */
-const redisPrefix = 'gslbd:'
 
 /** State that changes while the node starts and stops. */
 export interface Run {
@@ -111,7 +109,7 @@ export function openOwnDataDir(
 }
 
 export const openShared = ({ redis }: Settings, log: ProcessLog) =>
-  createEphemeral({ redis, prefix: redisPrefix, clock: systemClock, log })
+  createEphemeral({ redis, clock: systemClock, log })
 
 /** Signs reports. By Redis they are sent more often than by HTTP, and say so. */
 export function sealing(

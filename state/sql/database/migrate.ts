@@ -43,7 +43,7 @@ export async function migrate(
   })
 }
 
-function newerSentence(found: number, known: number): string {
+export function newerSentence(found: number, known: number): string {
   return (
     `The database has schema ${found}, and this program knows schemas up to ${known}. Start the ` +
     'newer gslbd that wrote it, or restore a backup of before the upgrade into an empty database.'

@@ -250,24 +250,6 @@ describe('a gate', () => {
     }
   })
 
-  test('that a refusal has stopped goes on once its cause is mended, whatever the clock says', () => {
-    const offMs = -3_600_000
-    const fleet = new Fleet(10)
-    fleet.propose(2)
-    const refusals = [refusalOf(2, fleet.nowMs + offMs)]
-    fleet.change(0, { clockOffsetMs: offMs, digest: digestOf(1), refusals })
-    fleet.look()
-    expect(fleet.state.phase).toBe('returned')
-    fleet.pass(60_000)
-    // The node goes on to tell of what it refused then.
-    expect(fleet.act('resume')).toBe('ok')
-    fleet.pass(1_000)
-    expect([fleet.stands, fleet.having(2)]).toEqual(['rolling 1', 1])
-    fleet.change(0, { digest: digestOf(1), refusals: [refusalOf(2, fleet.nowMs + offMs)] })
-    fleet.look()
-    expect(fleet.state.verdict).toMatchObject({ gate: 'refusals' })
-  })
-
   test('counts nodes that reported when the wave began as silent', () => {
     const fleet = new Fleet(10)
     fleet.propose(2)

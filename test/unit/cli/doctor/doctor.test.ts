@@ -12,17 +12,19 @@ import { journal } from '#cli/doctor/journal.ts'
 import { keys } from '#cli/doctor/keys.ts'
 import { ports } from '#cli/doctor/ports.ts'
 import { repository } from '#cli/doctor/repository.ts'
+import { servers } from '#cli/doctor/servers.ts'
 import { trust } from '#cli/doctor/trust.ts'
 import { delegation } from '#cli/doctor/delegation.ts'
 import { limits } from '#cli/doctor/limits.ts'
 import type { Check, CheckedNode } from '#cli/doctor/check.ts'
+import { signChannelRecord } from '#bundle/signature/channel.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { makeBareRepository } from '#gitops/source/origin.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { Journal } from '#journal/journal.ts'
 import { segmentFiles } from '#journal/segment-files.ts'
-import { bundleOf, smallModel } from '#test/support/bundle-models.ts'
+import { bundleOf, newSigningKey, smallModel } from '#test/support/bundle-models.ts'
 import { backupName } from '#state/backup/backups.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -142,6 +144,49 @@ describe('keys', () => {
     const bundle = { urls: ['https://control.example.net'] }
     const yaml = { roles, api: { enabled: true, listenAddr, allowDevMode: true }, bundle }
     expect(await lines(keys, checkedNode(withKey(0o600), yaml))).toContain(part)
+  })
+})
+
+describe('servers', () => {
+  const record = {
+    ...{ channel: 'main', seq: 7, commit: 'ab'.repeat(20), digest: 'cd'.repeat(32) },
+    ...{ previous: '', serial: 7, issuedAtMs: 1, expiresAtMs: 2 },
+  }
+
+  test('sources of bundles are asked with the token, and their keys compared', async () => {
+    const [known, other] = [newSigningKey(), newSigningKey()]
+    const give = (key: typeof known) => async () =>
+      startStandIn(({ path, headers }) =>
+        path !== '/bundles/channels/main' || headers['authorization'] !== `Bearer ${token}`
+          ? { status: 401 }
+          : { status: 200, body: signChannelRecord(record, key) },
+      )
+    const token = 'x'.repeat(40)
+    const [right, wrong] = [await give(known)(), await give(other)()]
+    const dataDir = tempDir('doctor')
+    const pem = known.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    writeFileSync(join(dataDir, 'bundle_keys'), pem)
+    const said = (urls: string[], env = {}) =>
+      lines(servers, checkedNode(dataDir, { roles: ['dns'], bundle: { urls } }, env))
+    const env = { GSLB_BUNDLE_TOKEN: token }
+    expect(await said([right.url], env)).toMatch(/^good: .* gives seq 7, by a key of bundle\.keys/)
+    expect(await said([wrong.url], env)).toMatch(/^bad: .*signs with a key that is not in .*reload/)
+    expect(await said([right.url])).toMatch(/^bad: .*401.*; set GSLB_BUNDLE_TOKEN as on/)
+    const [first, second] = (await said(['http://127.0.0.1:9', right.url], env)).split('\n')
+    expect(first, 'one source of use is enough').toMatch(/^warning: .*gives no bundle/)
+    expect(second).toMatch(/^good: /)
+  })
+
+  test('a database and a Redis that are not there', async () => {
+    const yaml = {
+      database: { url: 'postgresql://gslbd@127.0.0.1:9/gslbd' },
+      redis: { url: 'redis://127.0.0.1:9' },
+    }
+    const node = { ...checkedNode(tempDir('doctor'), yaml), patienceMs: 300 }
+    const [one, two] = (await lines(servers, node)).split('\n')
+    expect(one).toMatch(/^bad: database\.url: .*\(ECONNREFUSED\); see docs/)
+    expect(two).toMatch(/^warning: redis\.url: Redis (is|was) not reached/)
+    expect(await lines(servers, checkedNode(tempDir('doctor')))).toMatch(/^good: /)
   })
 })
 

@@ -1,0 +1,106 @@
+// Checks whether the servers that the settings name can be used: sources of bundles, PostgreSQL and
+// Redis.
+import { setTimeout as delay } from 'node:timers/promises'
+import { verifyChannelRecord } from '#bundle/signature/channel.ts'
+import type { TrustedKey } from '#bundle/signature/channel.ts'
+import { fetchFile } from '#fleet/fetch.ts'
+import { fleetLimits } from '#fleet/limits.ts'
+import { channelPath } from '#fleet/tree.ts'
+import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { parseJson } from '#lib/text/json.ts'
+import { readBundleToken } from '#process/data/secrets.ts'
+import { createEphemeral } from '#state/ephemeral.ts'
+import { schemaOf } from '#state/schema-of.ts'
+import { bad, good, warning } from './check.ts'
+import type { Check, CheckedNode, Finding } from './check.ts'
+
+export const servers: Check = {
+  name: 'servers',
+  async look(node) {
+    const isPulling = !node.settings.roles.includes('control')
+    const found = await Promise.all([isPulling ? sources(node) : database(node), redis(node)])
+    const all = found.flat()
+    return all.length > 0 ? all : [good('the settings name none that a node shares')]
+  },
+}
+
+async function sources(node: CheckedNode): Promise<Finding[]> {
+  const { bundle } = node.settings
+  const keys = readTrustedKeyList(bundle.keys)
+  if (!keys.ok) return [bad(`bundle.keys: ${keys.error}`, 'see docs/operations/fleet.md')]
+  const found = await Promise.all(bundle.urls.map((url) => source(node, url, keys.value)))
+  // A node goes by one source of use.
+  const isAnyGood = found.some(({ verdict }) => verdict === 'good')
+  return found.map((one) =>
+    one.verdict === 'bad' && isAnyGood ? { ...one, verdict: 'warning' } : one,
+  )
+}
+
+async function source(
+  { settings: { bundle }, env, patienceMs }: CheckedNode,
+  address: string,
+  trusted: readonly TrustedKey[],
+): Promise<Finding> {
+  const url = new URL(address.endsWith('/') ? address : `${address}/`)
+  const name = `${url.origin}${url.pathname}`
+  const token = readBundleToken(env)
+  const answer = await fetchFile(new URL(channelPath(bundle.channel), url), {
+    headers: token.ok && token.value !== null ? { authorization: `Bearer ${token.value}` } : {},
+    bytesMax: fleetLimits.recordBytesMax,
+    headPatienceMs: patienceMs,
+    rate: fleetLimits.rate,
+    signal: AbortSignal.timeout(patienceMs),
+  })
+  if (!answer.ok) {
+    const { status, message } = answer.error
+    const isRefused = status === 401 || status === 403
+    const todo = isRefused
+      ? 'set GSLB_BUNDLE_TOKEN as on that control node'
+      : 'see bundle.urls, the network, and whether that node runs'
+    return bad(`${name} gives no bundle: ${message}`, todo)
+  }
+  const signed = parseJson(Buffer.from(answer.value.bytes).toString())
+  const record = verifyChannelRecord(signed, trusted)
+  if (record.ok) return good(`${name} gives seq ${record.value.seq}, by a key of bundle.keys`)
+  if (record.error !== 'unknown-key') {
+    return bad(`${name} gives no record that can be used: ${record.error}`, 'see bundle.urls')
+  }
+  return bad(
+    `${name} signs with a key that is not in ${bundle.keys}`,
+    'add its public key (openssl pkey -in data/keys/node.pem -pubout, there), and reload this node',
+  )
+}
+
+async function database({ settings: { database: section } }: CheckedNode): Promise<Finding[]> {
+  const { url, statementTimeoutMs, startupParameters } = section
+  if (url === '') return []
+  const version = await schemaOf(url, { connections: 1, statementTimeoutMs, startupParameters })
+  if (!version.ok)
+    return [bad(`database.url: ${plainOf(version.error)}`, 'see docs/operations/stores.md')]
+  const has = version.value === 0 ? 'is empty: the next start makes its tables' : 'can be used'
+  return [good(`the database of database.url ${has}`)]
+}
+
+/** The node's own adapter writes a key that ends by itself. */
+async function redis({ settings, patienceMs }: CheckedNode): Promise<Finding[]> {
+  if (settings.redis.url === '') return []
+  const opened = createEphemeral({
+    ...{ redis: settings.redis, clock: systemClock, log: noLog },
+  })
+  // The check of the settings tells of faults in them.
+  if (!opened.ok) return []
+  const { status, close } = opened.value
+  const endMs = systemClock.monotonicMs() + patienceMs
+  while (status().state !== 'up' && systemClock.monotonicMs() < endMs) await delay(lookEveryMs)
+  const { state, fault } = status()
+  close()
+  if (state === 'up') return [good('the Redis of redis.url is reached, and takes writes')]
+  const todo = 'see docs/operations/stores.md; meanwhile nodes hear nothing of each other'
+  return [warning(`redis.url: ${plainOf(fault ?? 'Redis is not reached')}`, todo)]
+}
+
+const plainOf = (sentence: string): string => sentence.replace(/\.$/, '')
+const lookEveryMs = 50
+const noLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }

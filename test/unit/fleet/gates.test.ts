@@ -1,0 +1,46 @@
+// Tests which refusals of a node count at the gates of a delivery.
+import { expect, test } from 'vitest'
+import { Adoptions } from '#fleet/delivery/gates.ts'
+import { act, firstState, look, propose } from '#fleet/delivery/machine.ts'
+import type { DeliveryNode } from '#fleet/delivery/membership.ts'
+import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
+import { reportOf } from '#test/support/node-reports.ts'
+
+const plan: DeliveryPlan = {
+  waves: [{ labels: null, percent: 100, holdMs: 10_000, shadowMs: 0 }],
+  gates: {
+    ...{ servfail: 1, noCandidate: 5, membersDown: 20, p99Us: null },
+    ...{ changedAnswers: null, refusals: 0, silent: 0, answersMin: 100 },
+  },
+  onFailure: 'return',
+  decisions: [],
+}
+const made = (n: number) => ({ commit: `c${n}`, digest: `${n}`.repeat(64), serial: n })
+
+test.each([0, -3_600_000, 3_600_000])(
+  'a delivery that a refusal stopped goes on once its cause is mended, clock off by %i ms',
+  (offMs) => {
+    const { counters, instance, labels } = reportOf('n1')
+    const node: DeliveryNode = {
+      ...{ name: 'n1', labels, instance, counters, seq: 1, ageMs: 0, shadow: null },
+      ...{ digest: made(1).digest, refusals: [], clockOffsetMs: offMs },
+    }
+    let nowMs = 10_000_000
+    const refusing = (): DeliveryNode => {
+      const refusal = { digest: made(2).digest, code: 'bad-bundle', reason: 'bad' }
+      return { ...node, refusals: [{ ...refusal, atMs: nowMs + offMs }] }
+    }
+    const verdictOf = (from: typeof state, one: DeliveryNode) =>
+      look(from, [one], new Adoptions(), nowMs, 1_000_000).state
+    let state = propose(firstState(made(1), 7, nowMs), made(2), plan, [node], nowMs)
+    const refused = refusing()
+    state = verdictOf(state, refused)
+    expect(state).toMatchObject({ phase: 'returned', verdict: { gate: 'refusals' } })
+    nowMs += 60_000
+    const resumed = act(state, 'resume', [refused], nowMs)
+    if (!resumed.ok) throw new Error(resumed.error)
+    // The node goes on to tell of what it refused then.
+    expect(verdictOf(resumed.value, refused).phase).toBe('rolling')
+    expect(verdictOf(resumed.value, refusing()).verdict).toMatchObject({ gate: 'refusals' })
+  },
+)
