@@ -171,38 +171,34 @@ function assemble(
     offsets.push(sectionsBytes)
     sectionsBytes += alignUp(size)
   }
-  const manifestOf = (digests: readonly string[]): Manifest => ({
+  const octets = sectionNames.map((name) => {
+    const { buffer, byteOffset, byteLength, BYTES_PER_ELEMENT } = columns[name]
+    const isTyped = BYTES_PER_ELEMENT === elementBytes[sectionSpecs[name].element]
+    assert(isTyped, `${name} has its type`)
+    return new Uint8Array(buffer, byteOffset, byteLength)
+  })
+  const manifest: Manifest = {
     format: layout.formatVersion,
     compiler: version,
     ...head,
     sections: [
-      ...sectionNames.map((name, i) => ({
-        ...{ name, offset: offsets[i]!, bytes: sizes[i]!, sha256: digests[i]! },
-      })),
+      ...sectionNames.map((name, i) => {
+        const sha256 = digestIn(last, i, octets[i]!) ?? hash('sha256', octets[i]!)
+        return { name, offset: offsets[i]!, bytes: sizes[i]!, sha256 }
+      }),
       ...marks.map((name) => ({
         ...{ name, offset: sectionsBytes, bytes: 0, sha256: hash('sha256', '') },
         mustUnderstand: true,
       })),
     ],
-  })
-  // The manifest's length does not depend on the values of digests, so it is measured with blanks.
-  const blanks = sectionNames.map(() => '0'.repeat(64))
-  const manifestBytes = Buffer.byteLength(canonicalJson(manifestOf(blanks) as unknown as Json))
+  }
+  const text = Buffer.from(canonicalJson(manifest as unknown as Json))
+  const manifestBytes = text.length
   const base = alignUp(layout.headerBytes + manifestBytes)
   const contentBytes = base + sectionsBytes
   const bytes = new Uint8Array(new SharedArrayBuffer(contentBytes + layout.signatureBytes))
-  const digests = sectionNames.map((name, i) => {
-    const column = columns[name]
-    const octets = new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
-    assert(
-      column.BYTES_PER_ELEMENT === elementBytes[sectionSpecs[name].element],
-      `${name} has its type`,
-    )
-    bytes.set(octets, base + offsets[i]!)
-    return digestIn(last, i, octets) ?? hash('sha256', octets)
-  })
-  const manifest = manifestOf(digests)
-  bytes.set(Buffer.from(canonicalJson(manifest as unknown as Json)), layout.headerBytes)
+  for (let i = 0; i < octets.length; i++) bytes.set(octets[i]!, base + offsets[i]!)
+  bytes.set(text, layout.headerBytes)
   const header = new DataView(bytes.buffer, 0, layout.headerBytes)
   bytes.set(Buffer.from(layout.magic), 0)
   header.setUint32(8, layout.formatVersion, true)
