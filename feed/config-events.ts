@@ -4,6 +4,7 @@ import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { ConfigChange } from '#config/view.ts'
+import { byName } from '#lib/sequence/order.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'
 import { showMember } from '#api/resources/member.ts'
 import { showPool } from '#api/resources/pool.ts'
@@ -61,21 +62,18 @@ function carriedAlong(
   before: ConfigSnapshot,
   after: ConfigSnapshot,
 ): Change<ConfigEntry<'Service'>>[] {
-  const names = new Set<string>()
+  const services = new Set<ConfigEntry<'Service'>>()
   for (const pool of pools) {
     if (pool.before?.name === pool.after?.name) continue
     for (const entry of [pool.before, pool.after]) {
-      if (entry !== null) names.add(`${entry.tenant}/${entry.name}`)
+      for (const service of entry === null ? [] : after.servicesOf(entry.name)) {
+        const isOwn = service.tenant === entry!.tenant && service.object.spec.pool === entry!.name
+        if (isOwn && before.get('Service', service.uid) === service) services.add(service)
+      }
     }
   }
-  if (names.size === 0) return []
-  return after.list('Service').flatMap((service) => {
-    const { pool } = service.object.spec
-    if (pool === null || !names.has(`${service.tenant}/${pool}`)) return []
-    return before.get('Service', service.uid) === service
-      ? [{ before: service, after: service }]
-      : []
-  })
+  const sorted = [...services].sort(byName)
+  return sorted.map((service) => ({ before: service, after: service }))
 }
 
 function poolEvents(change: Change<ConfigEntry<'Pool'>>, views: Views): FeedEvent[] {
