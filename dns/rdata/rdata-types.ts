@@ -63,7 +63,8 @@ export function parseRdata(
 export function canonicalRdata(type: RdataType, rdata: Uint8Array): Uint8Array {
   const offsets = type.namesFold ? (type.nameOffsets(rdata) ?? []) : []
   if (offsets.length === 0) return rdata
-  const canonical = rdata.slice()
+  // A Buffer, which data of a message is, would share its octets with a `slice`.
+  const canonical = new Uint8Array(rdata)
   for (const offset of offsets) {
     for (let at = offset; canonical[at] !== 0; at += canonical[at]! + 1) {
       for (let i = 1; i <= canonical[at]!; i++) canonical[at + i] = foldTable[canonical[at + i]!]!

@@ -446,6 +446,12 @@ describe('in the canonical form', () => {
     expect(shown('DNAME', 'A.')).toBe('a.')
   })
 
+  test('octets of a Buffer stay as they are', () => {
+    const octets = Buffer.from('\0\x0a\x04Mail\0', 'latin1')
+    expect(hexOf(canonicalRdata(typeOf('MX'), octets))).toBe('000a046d61696c00')
+    expect(hexOf(octets)).toBe('000a044d61696c00')
+  })
+
   test('names of newer types and texts stay as they are', () => {
     expect(shown('SVCB', '1 A.B.')).toBe('1 A.B.')
     expect(shown('TXT', '"ABC"')).toBe('"ABC"')
