@@ -218,7 +218,8 @@ const sumOf = (changes: readonly SetChange[], count: (one: SetChange) => number)
 function inOrder<One extends { readonly owner: string; readonly type: string }>(
   ones: readonly One[],
 ): readonly One[] {
-  const keyed = ones.map((one) => ({ one, key: setKey(one) }))
+  // BIND drops DS records that come in a message before that of their NS records.
+  const keyed = ones.map((one) => ({ one, key: setKey(one).replace(/ DS$/, ' NS DS') }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
   return keyed.map(({ one }) => one)
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { canonicalRdata, parseRdata, rdataTypeNamed, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
-import { foldName, parseName } from '#dns/name.ts'
+import { foldName, parseName, sameOctets } from '#dns/name.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 
 export interface RecordSet {
@@ -53,6 +53,24 @@ export function setsOf(records: Iterable<ZoneRecord>): ReadonlyMap<string, Recor
   return new Map(
     [...sets].map(([key, { set, values }]) => [key, { ...set, values: sorted(values) }]),
   )
+}
+
+/** Data as the server has it. @returns undefined: it is the canonical form of the value */
+export type Spellings = (
+  set: Pick<RecordSet, 'owner' | 'type'>,
+  value: string,
+) => Uint8Array | undefined
+
+/** For records whose names have letters in upper case, such as `10 Mail.example.com.` */
+export function spellings(records: Iterable<ZoneRecord>): Spellings {
+  const found = new Map<string, Uint8Array>()
+  for (const { owner, type: code, rdata } of records) {
+    const type = rdataTypeOf(code)
+    if (sameOctets(canonicalRdata(type, rdata), rdata)) continue
+    const set = { owner: printName(foldName(owner)), type: type.name }
+    found.set(`${setKey(set)} ${printed(type, rdata)}`, rdata)
+  }
+  return (set, value) => found.get(`${setKey(set)} ${value}`)
 }
 
 export const sorted = (values: Iterable<string>): readonly string[] => [...values].sort()

@@ -196,6 +196,18 @@ describe.each(primaryNames)('%s', (name) => {
     expect(await nameServers()).toEqual(['3600 ns1.example.com.'])
   }, 60_000)
 
+  test('loses an adopted record with capital letters when it is not wanted any more', async () => {
+    await update('update add caps.example.com. 300 MX 10 Mail.example.net.')
+    const { pusher, zoneNow, round, there } = pusherFor(primary.port)
+    const caps = set('caps 300 MX 10 mail.example.net.')
+    zoneNow.sets = [caps]
+    await pusher.ask({ plan: '', adopt: true, atMs: 1 })
+    expect(await round()).toMatchObject({ fault: '', adds: 0, same: 1 })
+    zoneNow.sets = []
+    expect(await round()).toMatchObject({ fault: '', written: 1 })
+    expect((await there()).intersection(keysOf([caps])).size).toBe(0)
+  }, 60_000)
+
   test('says what is wrong with a key, and with a clock', async () => {
     // PowerDNS answers all three without a signature.
     const wrongs = [

@@ -16,7 +16,8 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { pushLimits } from '#integrations/zone-push/limits.ts'
 import type { PushTarget, Sent, SetChange } from '#integrations/zone-push/push-target.ts'
-import { setsOf } from '#integrations/zone-push/record-sets.ts'
+import { setsOf, spellings } from '#integrations/zone-push/record-sets.ts'
+import type { Spellings } from '#integrations/zone-push/record-sets.ts'
 import { exchangeSigned } from '#integrations/zone-push/signed-exchange.ts'
 import type { DnsServer } from '#integrations/zone-push/signed-exchange.ts'
 
@@ -32,6 +33,7 @@ export interface Rfc2136Parts {
 export function createRfc2136(parts: Rfc2136Parts): PushTarget {
   const { zone, server, key, clock } = parts
   const wire = wireOf(zone)
+  let spelled: Spellings = () => undefined
   return {
     place: `rfc2136 ${server.address} ${server.port} ${zone}`,
     fit: (set) => set,
@@ -46,12 +48,14 @@ export function createRfc2136(parts: Rfc2136Parts): PushTarget {
         ...{ server, request: asked, key: found.value, clock, signal },
         take: (message) => transfer.take(message),
       })
-      return done.ok ? ok([...setsOf(transfer.records).values()]) : done
+      if (!done.ok) return done
+      spelled = spellings(transfer.records)
+      return ok([...setsOf(transfer.records).values()])
     },
     send: async (changes, signal) => {
       const found = key()
       if (!found.ok) return { is: 'stopped', why: found.error }
-      const request = updateOf(wire, changes)
+      const request = updateOf(wire, changes, spelled)
       if (request.length > 0xffff) return { is: 'refused', why: 'they do not fit into one update' }
       let rcode = 0
       const take = (message: Uint8Array): Result<boolean, string> => {
@@ -145,14 +149,26 @@ function questionOf(name: Uint8Array, type: number, opcode: number): Buffer {
   return message
 }
 
-/** Deletions first: a CNAME record and another one may change places. RFC 2136 section 3.4.2. */
-function updateOf(zone: Uint8Array, changes: readonly SetChange[]): Buffer {
+/**
+ * Deletions first: a CNAME record and another one may change places. RFC 2136 section 3.4.2.
+ *
+ * A server does not delete the last name server of a zone, and says nothing (section 3.4.2.4), so
+ * new ones come before old ones go. PowerDNS deletes them when all else is done: what stays is not
+ * deleted to get another TTL, and Knot DNS keeps the old one.
+ */
+function updateOf(zone: Uint8Array, changes: readonly SetChange[], spelled: Spellings): Buffer {
+  const deleted = (change: SetChange, value: string): Buffer => deletion(change, value, spelled)
   const apex = formatName(zone)
   const isOfApexNs = ({ owner, type }: SetChange): boolean => owner === apex && type === 'NS'
   const others = changes.filter((change) => !isOfApexNs(change))
   const records = [
-    ...changes.filter(isOfApexNs).flatMap(ofApexNs),
-    ...others.flatMap((change) => goneOf(change).map((value) => deletion(change, value))),
+    ...changes
+      .filter(isOfApexNs)
+      .flatMap((change) => [
+        ...comingOf(change).map((value) => addition(change, value)),
+        ...change.deletes.map((value) => deleted(change, value)),
+      ]),
+    ...others.flatMap((change) => goneOf(change).map((value) => deleted(change, value))),
     ...others.flatMap((change) => comingOf(change).map((value) => addition(change, value))),
   ]
   const message = Buffer.concat([questionOf(zone, RrType.SOA, Opcode.Update), ...records])
@@ -160,20 +176,12 @@ function updateOf(zone: Uint8Array, changes: readonly SetChange[]): Buffer {
   return message
 }
 
-/**
- * A server does not delete the last name server of a zone, and says nothing (RFC 2136 section
- * 3.4.2.4), so new ones come before old ones go. PowerDNS deletes them when all else is done: what
- * stays is not deleted to get another TTL, and Knot DNS keeps the old one.
- */
-const ofApexNs = (change: SetChange): readonly Buffer[] => [
-  ...comingOf(change).map((value) => addition(change, value)),
-  ...change.deletes.map((value) => deletion(change, value)),
-]
-
 const addition = (change: SetChange, value: string): Buffer =>
-  recordOf(change, value, QClass.In, change.after.ttlSeconds)
-const deletion = (change: SetChange, value: string): Buffer =>
-  recordOf(change, value, QClass.None, 0)
+  recordOf(change, rdataOf(change, value), QClass.In, change.after.ttlSeconds)
+
+/** With the letters that the server has: PowerDNS keeps what is spelled otherwise, with NOERROR. */
+const deletion = (change: SetChange, value: string, spelled: Spellings): Buffer =>
+  recordOf(change, spelled(change, value) ?? rdataOf(change, value), QClass.None, 0)
 
 const hasNewTtl = ({ before, after }: SetChange): boolean =>
   before !== undefined && after.values.length > 0 && before.ttlSeconds !== after.ttlSeconds
@@ -184,19 +192,30 @@ const goneOf = (change: SetChange): readonly string[] =>
 const comingOf = (change: SetChange): readonly string[] =>
   hasNewTtl(change) ? change.after.values : change.adds
 
-function recordOf(change: SetChange, value: string, rrClass: number, ttlSeconds: number): Buffer {
+function rdataOf(change: SetChange, value: string): Uint8Array {
   const type = rdataTypeNamed(change.type)
   assert(type !== undefined, 'sets have types that are known')
   const rdata = parseRdata(type, value)
   assert(rdata.ok, 'sets have values in canonical form')
+  return rdata.value
+}
+
+function recordOf(
+  change: SetChange,
+  rdata: Uint8Array,
+  rrClass: number,
+  ttlSeconds: number,
+): Buffer {
+  const type = rdataTypeNamed(change.type)
+  assert(type !== undefined, 'sets have types that are known')
   const owner = wireOf(change.owner)
-  const record = Buffer.alloc(owner.length + 10 + rdata.value.length)
+  const record = Buffer.alloc(owner.length + 10 + rdata.length)
   record.set(owner)
   record.writeUInt16BE(type.code, owner.length)
   record.writeUInt16BE(rrClass, owner.length + 2)
   record.writeUInt32BE(ttlSeconds, owner.length + 4)
-  record.writeUInt16BE(rdata.value.length, owner.length + 8)
-  record.set(rdata.value, owner.length + 10)
+  record.writeUInt16BE(rdata.length, owner.length + 8)
+  record.set(rdata, owner.length + 10)
   return record
 }
 

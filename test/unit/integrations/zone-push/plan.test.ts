@@ -157,6 +157,13 @@ test('records of ours that are missing are drift; replaced ones are no deletions
   expect(planned({ owned: [www], there: [www] })).toMatchObject({ missing: 0, adds: 0, deletes: 1 })
 })
 
+test('name servers of a name come before its DS records, and both before others', () => {
+  const ds = `DS 1 13 2 ${'AB'.repeat(32)}`
+  const wanted = [`b.example.com. 300 ${ds}`, 'b.example.com. 300 NS ns.example.net.']
+  const { changes } = planned({ wanted: ['b.example.com. 300 TXT "x"', ...wanted] })
+  expect(changes.map(({ type }) => type)).toEqual(['NS', 'DS', 'TXT'])
+})
+
 test('a plan has a digest of its own, whatever the order of its sets', () => {
   const wanted = [www, 'a.example.com. 300 A 192.0.2.1']
   const { digest } = planned({ wanted })
