@@ -5,11 +5,23 @@ import type { OctetReader, OctetWriter } from './octets.ts'
 import { secondsOf, ttlForm } from './ttl-text.ts'
 import type { ValueReader } from './value-reader.ts'
 
+/** What a program that reads printed rdata knows. */
+export interface TextReader {
+  /** Greatest key of SVCB parameters that it knows by name. */
+  readonly keyMax: number
+  /** It reads most signs in a name, such as an apostrophe, behind a backslash alone. */
+  readonly needsBackslashes: boolean
+}
+
 export interface Field {
   /** Takes the field's tokens and writes its octets; a fault is kept in `values`. */
   readonly parse: (values: ValueReader, out: OctetWriter) => void
   /** Takes the field's octets and prints them; a fault is kept in `octets`. */
-  readonly print: (octets: OctetReader, origin: Uint8Array | undefined, keyMax?: number) => string
+  readonly print: (
+    octets: OctetReader,
+    origin: Uint8Array | undefined,
+    reader?: TextReader,
+  ) => string
   /** Takes the same octets without printing; where it is missing, `print` is called. */
   readonly skip?: (octets: OctetReader) => void
 }
@@ -75,7 +87,7 @@ export function nameField(says: string): Field {
       const wire = token && readName(values, token, says)
       if (wire !== undefined) out.octets(wire)
     },
-    print: (octets, origin) => printName(octets.name(), origin),
+    print: (octets, origin, reader) => printName(octets.name(), origin, reader?.needsBackslashes),
     skip: (octets) => void octets.name(),
   }
 }

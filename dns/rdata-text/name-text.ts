@@ -96,7 +96,7 @@ export function escapedOctet(
  * Prints a wire name so that a zone file reads it back: relative to `origin` where it ends in
  * exactly the same octets, letter case included; absolute otherwise, and without an origin.
  */
-export function printName(wire: Uint8Array, origin?: Uint8Array): string {
+export function printName(wire: Uint8Array, origin?: Uint8Array, needsBackslashes = false): string {
   if (wire.length === 1) return '.'
   // The name is built as octets: V8 keeps every part of a text that grows character by character.
   let end = 0
@@ -107,8 +107,9 @@ export function printName(wire: Uint8Array, origin?: Uint8Array): string {
     const next = at + wire[at]! + 1
     for (at++; at < next; at++) {
       const octet = wire[at]!
-      if (escapeOf[octet] === undefined) printed[end++] = octet
-      else end += printed.write(escapeOf[octet], end, 'latin1')
+      const escaped = (needsBackslashes ? escapeOfMost : escapeOf)[octet]
+      if (escaped === undefined) printed[end++] = octet
+      else end += printed.write(escaped, end, 'latin1')
     }
     printed[end++] = 0x2e
   }
@@ -129,6 +130,12 @@ const escapeOf = Array.from({ length: 256 }, (_, octet) => {
   if (special.has(octet)) return `\\${String.fromCharCode(octet)}`
   const isPlain = octet > 0x20 && octet < 0x7f
   return isPlain ? undefined : `\\${String(octet).padStart(3, '0')}`
+})
+
+/** The same with a backslash before all but letters, digits and the signs that Knot DNS reads. */
+const escapeOfMost = escapeOf.map((escaped, octet) => {
+  const character = String.fromCharCode(octet)
+  return escaped ?? (/[\w*/-]/.test(character) ? undefined : `\\${character}`)
 })
 
 /** Large enough: four characters for each octet. */

@@ -2,7 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { hexField } from './binary-fields.ts'
-import type { Field } from './field.ts'
+import type { Field, TextReader } from './field.ts'
 import { OctetReader, OctetWriter, rdataBytesMax } from './octets.ts'
 import type { RdataFault, RdataText } from './tokens.ts'
 import { ValueReader } from './value-reader.ts'
@@ -25,9 +25,9 @@ export interface RdataType {
   /**
    * Prints presentation form; `\# 4 …` where the octets are not valid for this type.
    *
-   * @param keyMax greatest key of SVCB parameters that has a name for the reader
+   * @param reader left out: the canonical form
    */
-  readonly print: (rdata: Uint8Array, origin?: Uint8Array, keyMax?: number) => string
+  readonly print: (rdata: Uint8Array, origin?: Uint8Array, reader?: TextReader) => string
   /** Offsets of the names; undefined when the octets are not valid for this type. */
   readonly nameOffsets: (rdata: Uint8Array) => readonly number[] | undefined
 }
@@ -55,8 +55,8 @@ export function rdataType(shape: RdataShape): RdataType {
       const { column } = text.tokens[2] ?? first
       return err({ column, expected: `octets that are the rdata of ${name}` })
     },
-    print: (rdata: Uint8Array, origin?: Uint8Array, keyMax?: number) =>
-      printed(fields, rdata, origin, keyMax) ?? printGeneric(rdata),
+    print: (rdata: Uint8Array, origin?: Uint8Array, reader?: TextReader) =>
+      printed(fields, rdata, origin, reader) ?? printGeneric(rdata),
     nameOffsets: (rdata: Uint8Array) => nameOffsets(fields, rdata),
   })
 }
@@ -102,13 +102,13 @@ function printed(
   fields: readonly Field[],
   rdata: Uint8Array,
   origin: Uint8Array | undefined,
-  keyMax: number | undefined,
+  reader: TextReader | undefined,
 ): string | undefined {
   const octets = new OctetReader(rdata)
   // A counted loop: zones have millions of rdata.
   let text = ''
   for (let i = 0; i < fields.length; i++) {
-    const one = fields[i]!.print(octets, origin, keyMax)
+    const one = fields[i]!.print(octets, origin, reader)
     text = i === 0 ? one : `${text} ${one}`
   }
   return isWhole(octets, rdata) ? text.trimEnd() : undefined

@@ -31,7 +31,7 @@ const parameters: Field = {
       out.octets(found.get(code)!.value)
     }
   },
-  print: (octets, _origin, keyMax) => {
+  print: (octets, _origin, reader) => {
     const texts: string[] = []
     const found = new Map<number, ServiceParameter>()
     let before = -1
@@ -39,7 +39,8 @@ const parameters: Field = {
     while (octets.left > 0) {
       const code = octets.number(2)
       const value = octets.take(octets.number(2))
-      const text = octets.isBad || code <= before ? undefined : printParameter(code, value, keyMax)
+      const text =
+        octets.isBad || code <= before ? undefined : printParameter(code, value, reader?.keyMax)
       if (text === undefined) return octets.fail()
       found.set(code, { code, value, column: 0 })
       texts.push(text)

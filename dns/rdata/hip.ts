@@ -30,7 +30,7 @@ const hostIdentityField: Field = {
     out.octets(octets)
     while (values.peek() !== undefined && values.fault === undefined) server.parse(values, out)
   },
-  print: (octets, origin) => {
+  print: (octets, origin, reader) => {
     const tagBytes = octets.number(1)
     const number = algorithm.print(octets, origin)
     const keyBytes = octets.number(2)
@@ -38,7 +38,7 @@ const hostIdentityField: Field = {
     const key = Buffer.from(octets.take(keyBytes)).toString('base64')
     if (tagBytes === 0 || keyBytes === 0) octets.fail()
     const words = [number, tag, key]
-    while (octets.left > 0) words.push(server.print(octets, origin))
+    while (octets.left > 0) words.push(server.print(octets, origin, reader))
     return words.join(' ')
   },
 }

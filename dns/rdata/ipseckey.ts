@@ -51,11 +51,11 @@ const gatewayField: Field = {
     if (key === undefined) return values.fail(column, `${says}: ${base64Form}`)
     out.octets(key)
   },
-  print: (octets, origin) => {
+  print: (octets, origin, reader) => {
     const first = precedence.print(octets, origin)
     const number = octets.number(1)
     const algorithmText = algorithm.print(octets, origin)
-    const gateway = gateways[number]?.print(octets, origin) ?? octets.fail()
+    const gateway = gateways[number]?.print(octets, origin, reader) ?? octets.fail()
     return [first, number, algorithmText, gateway, keyText(octets, algorithmText)].join(' ').trim()
   },
 }

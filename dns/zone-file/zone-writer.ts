@@ -41,8 +41,8 @@ export function* zoneLines(
     const { name, print } = rdataTypeOf(type)
     const [typeText, text] = reader.unknownTypes.has(type)
       ? [`TYPE${type}`, printGeneric(rdata)]
-      : [name, print(rdata, undefined, reader.keyMax)]
-    yield `${printName(owner, base)}\t${ttl}\tIN\t${typeText}\t${text}\n`
+      : [name, print(rdata, undefined, reader)]
+    yield `${printName(owner, base, reader.needsBackslashes)}\t${ttl}\tIN\t${typeText}\t${text}\n`
   }
 }
 

@@ -14,6 +14,7 @@ ns1 300 A 192.0.2.1
     300 AAAA 2001:DB8::0001
 mail A 192.0.2.2
 *.wild 60 TXT any
+bob's\\032printer&co 60 SRV 0 0 631 mail
 old DNAME new
 $GENERATE 1-20/2 gen$ A 192.0.2.$
 $GENERATE 0-9 \${0,3,d}.rev PTR gen$

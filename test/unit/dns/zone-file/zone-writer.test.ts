@@ -57,5 +57,17 @@ test('a type or key that the reader has no name for is written by its number', (
   expect(printed('example.', 'relative', text, bind).split('\n').slice(1, -1)).toEqual(names)
 })
 
+test('signs in names have a backslash for readers that need it', () => {
+  const text = "bob\\'s\\032p+q 1 TXT bob's\na 1 PTR bob's.example.\nb 1 AAAA 2001:db8::1\n"
+  const shown = (reader = anyReader) => printed('example.', 'relative', text, reader).split('\n')
+  expect(shown().slice(1, -1)).toEqual([
+    "a 1 IN PTR bob\\'s.example.",
+    'b 1 IN AAAA 2001:db8::1',
+    `bob\\'s\\032p\\+q 1 IN TXT "bob's"`,
+  ])
+  const bind = zoneReaders.find(({ name }) => name === 'bind9.18')
+  expect(shown(bind)[1]).toBe("a 1 IN PTR bob's.example.")
+})
+
 const httpsOf = (key: string): string =>
   `a 1 IN HTTPS 1 . mandatory=alpn,${key} alpn=h2 ${key}=/q{?dns}`
