@@ -8,6 +8,7 @@
 #   deleted has that record. `delete` of the whole name goes the same way.
 # An engineer would have guessed: names are equal in any case (RFC 2136 section 1.1.1, RFC 4343), and the steps of a message are carried out in
 # their order (RFC 2136 section 3.4.2). A client that has read the zone from Knot or NSD, which write names in lower case, deletes nothing.
+# Nor does a transfer of PowerDNS itself tell the letters: a name there ends in those of an equal one before it.
 set -euo pipefail
 needs=(pdns-server pdns-backend-sqlite3 sqlite3 bind9 knot bind9-dnsutils python3)
 dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
@@ -21,7 +22,7 @@ dpkg-query -W "${needs[@]}"
 port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 pdns=$(port) bind=$(port) knot=$(port)
 printf '%s\n' '$ORIGIN c.example.' '$TTL 60' '@ SOA ns hostmaster 1 3600 600 86400 60' '@ NS ns' 'ns A 192.0.2.1' 'mail A 192.0.2.2' \
-  'mx MX 10 Mail' 'alias CNAME Mail' '_x._tcp SRV 0 0 5 Mail' 'a A 192.0.2.3' 'b A 192.0.2.3' > zone
+  '1st MX 10 mail.example.net.' '2nd MX 10 Mail.Example.NET.' 'mx MX 10 Mail' 'alias CNAME Mail' '_x._tcp SRV 0 0 5 Mail' 'a A 192.0.2.3' 'b A 192.0.2.3' > zone
 cp zone bind.zone
 cat > named.conf <<CONF
 options { directory "$folder"; pid-file none; listen-on port $bind { 127.0.0.1; }; listen-on-v6 { none; }; recursion no; notify no; };
@@ -58,6 +59,7 @@ local-port=$pdns
 socket-dir=$folder
 dnsupdate=yes
 allow-dnsupdate-from=127.0.0.0/8
+allow-axfr-ips=127.0.0.0/8
 cache-ttl=0
 query-cache-ttl=0
 negquery-cache-ttl=0
@@ -88,4 +90,11 @@ tell 'SRV in another case' _x._tcp SRV 'update delete _x._tcp.c.example. SRV 0 0
 tell 'added, then the set deleted' a A 'update add a.c.example. 60 A 192.0.2.9\nupdate delete a.c.example. A' '192.0.2.9 '
 tell 'added, then the name deleted' b A 'update add b.c.example. 60 A 192.0.2.9\nupdate delete b.c.example.' '192.0.2.9 '
 tell 'added, then itself deleted' d A 'update add d.c.example. 60 A 192.0.2.9\nupdate delete d.c.example. A 192.0.2.9' '192.0.2.9 '
+expect() { # WHAT SAID EXPECTED
+  echo "$1: $2"
+  [ "$2" = "$3" ] || { echo "  changed: it was $3"; status=1; }
+}
+expect 'pdns, the name asked for' "$(dig @127.0.0.1 -p "$pdns" +short 2nd.c.example MX)" '10 Mail.Example.NET.'
+expect 'pdns, the same name in a transfer' "$(dig @127.0.0.1 -p "$pdns" +noall +answer c.example AXFR | awk '$1 == "2nd.c.example." {print $5, $6}')" '10 mail.example.net.'
+expect 'bind, the same name in a transfer' "$(dig @127.0.0.1 -p "$bind" +noall +answer c.example AXFR | awk '$1 == "2nd.c.example." {print $5, $6}')" '10 Mail.Example.NET.'
 exit $status
