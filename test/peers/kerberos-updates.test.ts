@@ -1,9 +1,11 @@
 // Updates by clients that prove who they are by Kerberos (GSS-TSIG): nsupdate -g of BIND, with
 // tickets of MIT's KDC.
-import { readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readTkey } from '#dns/tkey/tkey-record.ts'
+import { checkStart } from '#node/compose/start-checks.ts'
+import { loadSettings } from '#settings/settings.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess, LogLine } from '#test/support/daemon.ts'
 import { ask, exchangeUdp, TcpClient } from '#test/support/dns/client.ts'
@@ -108,6 +110,22 @@ test.each([
   await realm.login(principal)
   expect(await update([`update add ${name} 60 A 192.0.2.7`])).toMatch(/REFUSED/)
   expect(await found(`${name} A`)).toBe('rcode 3')
+})
+
+test('a keytab that is open to all, or not there, is told of before the start', async () => {
+  const told = async (): Promise<readonly string[]> => {
+    const settings = loadSettings({ file: site.settingsFile, env: {}, flags: {} })
+    if (!settings.ok) throw new Error(settings.error.join())
+    const { warnings } = await checkStart(settings.value, {})
+    return warnings.filter((one) => one.includes('keytab'))
+  }
+  expect(await told()).toEqual([])
+  chmodSync(keytab, 0o604)
+  expect(await told()).toEqual([`${keytab} is open to all users: chmod o-rwx ${keytab}`])
+  chmodSync(keytab, 0o600)
+  renameSync(keytab, `${keytab}.away`)
+  expect(await told()).toMatchObject([expect.stringContaining(`there is no file ${keytab}`)])
+  renameSync(`${keytab}.away`, keytab)
 })
 
 test('without a ticket nsupdate sends nothing', async () => {

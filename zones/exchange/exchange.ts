@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { assert } from '#lib/assert.ts'
 import { Flag1, Flag2, HeaderOffset, Opcode } from '#dns/header.ts'
+import { sameOctets } from '#dns/name.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
@@ -15,6 +16,7 @@ import {
   tsigBytesMax,
   unprovenBytes,
 } from '#dns/tsig/sign-message.ts'
+import { gssTsig } from '#dns/tsig/tsig-algorithms.ts'
 import { TsigError } from '#dns/tsig/tsig-key.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
@@ -352,12 +354,19 @@ export class Exchange {
     if (error === TsigError.BadKey) this.counts.badKey++
     else this.counts.badSignature++
     const opcode = opcodeOf(message)
-    const isUnknown = this.#findKey(record.keyName) === undefined
-    // An update by an unknown key is refused like an unsigned one.
-    const rcode = opcode === Opcode.Update && isUnknown ? Rcode.Refused : Rcode.NotAuth
+    // An update by an unknown key is refused like an unsigned one; a client that had agreed on
+    // its key agrees on another one.
+    const isRefused = opcode === Opcode.Update && this.#isStranger(record)
+    const rcode = isRefused ? Rcode.Refused : Rcode.NotAuth
     const length = this.#bare(tx, message, rcode, into)
     assert(length + unprovenBytes(record) <= into.length, 'a reply without records is short')
     return appendUnproven(into, length, record, error)
+  }
+
+  #isStranger({ keyName, algorithmName }: TsigRecord): boolean {
+    const mayHaveAgreed =
+      this.#parts.keyExchange !== undefined && sameOctets(algorithmName, gssTsig.wire)
+    return !mayHaveAgreed && this.#findKey(keyName) === undefined
   }
 
   /** Counts the message and its reply, which has no records but OPT. */

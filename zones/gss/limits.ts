@@ -1,7 +1,7 @@
 // Limits on negotiations of keys and on what is kept of them.
 
 export interface GssLimits {
-  /** Contexts of all clients, each some 20 KiB. Beyond, the one that was used first goes. */
+  /** Contexts of all clients, each some 10 KiB. Beyond, the one that was used first goes. */
   readonly contextsMax: number
   /** Negotiations under way, of them: nobody has proven anything yet. The same holds. */
   readonly unfinishedMax: number

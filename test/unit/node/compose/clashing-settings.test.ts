@@ -39,6 +39,31 @@ test.each([
   expect(portClash(settingsIn(text))?.split(',')[0]).toBe(clash)
 })
 
+const anybody = "{ principal: '*@EXAMPLE.COM', scope: self }"
+test.each([
+  ['{}', '', []],
+  [`{ keytab: /k, grants: [${anybody}] }`, '', []],
+  ['{ keytab: /k }', '', ['dns.update.gssTsig.grants is empty']],
+  [`{ grants: [${anybody}] }`, '', ['dns.update.gssTsig.keytab is missing']],
+  [`{ keytab: /k, grants: [${anybody}] }`, 'roles: [dns]', ['dns.update.gssTsig.keytab']],
+])('dns.update.gssTsig: %s %s', (text, roles, sentences) => {
+  const found = withoutEffect(settingsIn(`${roles}\ndns: { update: { gssTsig: ${text} } }\n`))
+  expect(found.map((sentence) => sentence.split(':')[0])).toEqual(sentences)
+})
+
+test.each([
+  '{ principal: ann, scope: self }',
+  "{ principal: '*@*', scope: self }",
+  '{ principal: ann@EXAMPLE.COM }',
+  '{ principal: ann@EXAMPLE.COM, scope: "" }',
+  '{ principal: ann@EXAMPLE.COM, scope: "*.example.com" }',
+  '{ principal: "a b@EXAMPLE.COM", scope: self }',
+])('the grant %s is none', (grant) => {
+  expect(() => settingsIn(`dns: { update: { gssTsig: { grants: [${grant}] } } }\n`)).toThrow(
+    'dns.update.gssTsig.grants',
+  )
+})
+
 test.each([
   ['axfr: {}', []],
   ['axfr: { allow: [192.0.2.0/24] }', ['dns.axfr.allow has no effect']],
