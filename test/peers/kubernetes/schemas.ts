@@ -19,6 +19,7 @@ const files: Readonly<Record<string, string>> = {
   'apps/v1 DaemonSet': `${kubernetes}AppsV1DaemonSet`,
   'apps/v1 Deployment': `${kubernetes}AppsV1Deployment`,
   'apps/v1 StatefulSet': `${kubernetes}AppsV1StatefulSet`,
+  'discovery.k8s.io/v1 EndpointSlice': `${kubernetes}DiscoveryV1EndpointSlice`,
   'networking.k8s.io/v1 Ingress': `${kubernetes}NetworkingV1Ingress`,
   'networking.k8s.io/v1 NetworkPolicy': `${kubernetes}NetworkingV1NetworkPolicy`,
   'rbac.authorization.k8s.io/v1 ClusterRole': `${kubernetes}RbacV1ClusterRole`,

@@ -4,41 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { kindNamed } from '#integrations/discovery/kinds.ts'
 import { asked, askOf, startApi, targetLines } from '#test/support/discovery-kinds.ts'
+import { endpoint, slice, slicePages } from '#test/support/endpoint-slices.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-
-const slice = (addressType: string, endpoints: readonly object[]) => ({
-  metadata: { name: 'shop-abc', labels: { 'kubernetes.io/service-name': 'shop', App: 'Shop' } },
-  ...{ addressType, endpoints },
-  ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
-})
-
-const endpoint = (address: string, conditions: object | undefined, zone = 'eu-1a') => ({
-  ...{ addresses: [address], nodeName: 'n1', zone },
-  ...(conditions === undefined ? {} : { conditions }),
-})
-
-const pages: Readonly<Record<string, object>> = {
-  '': {
-    ...{ kind: 'EndpointSliceList', apiVersion: 'discovery.k8s.io/v1' },
-    metadata: { resourceVersion: '10', continue: 'more of it' },
-    items: [
-      slice('IPv4', [
-        endpoint('192.0.2.1', { ready: true, serving: true, terminating: false }),
-        endpoint('192.0.2.2', { ready: false, serving: true, terminating: true }),
-        endpoint('192.0.2.3', undefined, 'EU-1B'),
-      ]),
-      slice('FQDN', [endpoint('web.example.net', { ready: true })]),
-    ],
-  },
-  'more of it': {
-    metadata: {},
-    items: [
-      slice('IPv6', [endpoint('2001:db8::1', { ready: true })]),
-      // On its way from one slice to another, it stands in both.
-      slice('IPv4', [endpoint('192.0.2.1', { ready: true })]),
-    ],
-  },
-}
 
 function kubeconfig(server: string): string {
   const path = join(tempDir('kubeconfig'), 'config')
@@ -55,7 +22,7 @@ function kubeconfig(server: string): string {
 test('ready endpoints of a Service are found in all its slices, with their zones', async () => {
   const api = await startApi(({ url }) => {
     const more = new URL(url, 'http://x').searchParams.get('continue') ?? ''
-    return { json: pages[more] }
+    return { json: slicePages[more] }
   })
   const ask = askOf('kubernetes', { kubeconfig: kubeconfig(api.url) })
   expect(targetLines(await ask(asked('web/shop')), 'zone', 'app', 'node')).toEqual([
