@@ -146,7 +146,7 @@ export function rowsOfMember(columns: HostnameColumns, member: number): readonly
   ]
 }
 
-/** Of each member that has slots, all of them. */
+/** The slots of each member that has some: all that it has. */
 export function* membersWithSlots(columns: HostnameColumns): Generator<readonly number[]> {
   const rows = columns.hostnameRow.length / HostnameCell.Words
   for (let hostname = 0; hostname < rows;) {

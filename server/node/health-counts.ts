@@ -15,6 +15,10 @@ interface PoolCounts extends MemberCounts {
 
 type Counted = { -readonly [Key in keyof MemberCounts]: number }
 
+export const noMembers: NodeMemberCounts = Object.freeze({
+  ...{ healthy: 0, unhealthy: 0, warming: 0, unprobed: 0, unresolved: 0 },
+})
+
 /** @param health which checks are made; null: none */
 export function countHealth(
   bundle: Bundle,

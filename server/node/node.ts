@@ -17,7 +17,7 @@ import type { RoutingState } from '#routing/state/state.ts'
 import { DynamicLink } from './dynamic-link.ts'
 import { GenerationMemory } from './generation-memory.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
-import { countHealth } from './health-counts.ts'
+import { countHealth, noMembers } from './health-counts.ts'
 import { LiveState } from './live-state.ts'
 import type { OverlayClock, OverlayStatus } from './overlay-clock.ts'
 import { SwapTimes } from '#answer/counters/swap-times.ts'
@@ -445,9 +445,7 @@ export class DnsNode {
   }
 
   memberHealth(): NodeMemberCounts {
-    if (this.#serving === undefined) {
-      return { healthy: 0, unhealthy: 0, warming: 0, unprobed: 0, unresolved: 0 }
-    }
+    if (this.#serving === undefined) return noMembers
     return countHealth(this.#serving.bundle, this.#serving.state, this.#parts.health)
   }
 

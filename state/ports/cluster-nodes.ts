@@ -33,7 +33,7 @@ export interface ClusterNode {
     readonly warming: number
     /** Members that count as healthy without probes. Left out by older versions. */
     readonly unprobed?: number
-    /** Those without an address. Left out by older versions. */
+    /** Members without an address. Left out by older versions. */
     readonly unresolved?: number
   }
   /** A supervisor restarts it when it ends. */
