@@ -30,8 +30,11 @@ export interface HistoryCommit {
 export interface HistoryQuestion {
   /** Limits the answer to objects that this tenant may see; null: no limit. */
   readonly tenant: string | null
-  /** Id of an object: only commits that changed it; '': any. */
-  readonly uid: string
+  /** Id or name of an object: only commits that changed it; '': any. */
+  readonly object: string
+  /** Times of commits, Unix epoch; `beforeSeconds` is excluded. */
+  readonly fromSeconds: number
+  readonly beforeSeconds: number
   /** Commit after which the list continues; '': begins with the accepted one. */
   readonly after: string
   readonly commitsMax: number

@@ -46,6 +46,23 @@ const Page = closed({
 })
 type Page = Static<typeof Page>
 
+const Seconds = Type.Integer({ minimum: 0, maximum: 1e11 })
+const Asked = closed({
+  ...Page.properties,
+  object: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'Its id or name: commits that changed it. It may be gone.',
+    }),
+  ),
+  from: Type.Optional(
+    Type.Integer({ ...Seconds, description: 'Unix seconds: commits of then and later.' }),
+  ),
+  to: Type.Optional(Type.Integer({ ...Seconds, description: 'Unix seconds: commits before.' })),
+})
+type Asked = Static<typeof Asked>
+
 type Context = Pick<RouteContext<'view' | 'history' | 'commitFates'>, 'caller' | 'ports'>
 type RevertContext = Pick<
   RouteContext<'config' | 'licence' | 'checkPolicy' | 'domains' | 'clock'>,
@@ -99,10 +116,12 @@ function failed(fault: HistoryFault, commit = ''): Reply {
   return later(503, `${why}: try again in a moment`, 1)
 }
 
-async function page(context: Context, { limit, cursor = '' }: Page, uid: string): Promise<Reply> {
+async function page(context: Context, asked: Asked): Promise<Reply> {
   const { caller, ports } = context
+  const { limit, cursor = '', object = '', from = 0, to = Infinity } = asked
   const found = await ports.history.list({
-    ...{ tenant: visibleTenant(caller), uid, after: cursor },
+    ...{ tenant: visibleTenant(caller), object, after: cursor },
+    ...{ fromSeconds: from, beforeSeconds: to },
     commitsMax: limit ?? pageDefault,
   })
   if (!found.ok) return failed(found.error)
@@ -112,7 +131,7 @@ async function page(context: Context, { limit, cursor = '' }: Page, uid: string)
     commits.map(({ commit }) => commit),
   )
   const shown =
-    uid === ''
+    object === '' && from === 0 && to === Infinity
       ? await withHeld(context, found.value, fates)
       : commits.map((commit) => showCommit(commit, fates))
   return success(shown, next === '' ? {} : { 'x-next-cursor': next })
@@ -126,12 +145,12 @@ const list = route('GET /api/v1/history', {
     `${historyLimits.walkedMax} commits and some ${historyLimits.filesMax} files or ` +
     `${historyLimits.bytesMax / 1024 / 1024} MiB at most: a page ` +
     'may have less than `limit`, even none, while there is a cursor. System administrators also ' +
-    'see held commits, by their time.',
-  query: Page,
+    'see held commits, by their time, where neither an object nor a time is asked for.',
+  query: Asked,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
   refusals: [404],
   ports: ['view', 'history', 'commitFates'],
-  handle: (context) => page(context, context.query, ''),
+  handle: (context) => page(context, context.query),
 })
 
 const ofPool = route('GET /api/v1/pools/{id}/history', {
@@ -142,7 +161,9 @@ const ofPool = route('GET /api/v1/pools/{id}/history', {
   ports: ['view', 'config', 'history', 'commitFates'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
-    return pool === undefined ? missing('pool') : page(context, context.query, pool.uid)
+    return pool === undefined
+      ? missing('pool')
+      : page(context, { ...context.query, object: pool.uid })
   },
 })
 

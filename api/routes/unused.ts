@@ -152,11 +152,12 @@ async function commitsByObject(
   const found = new Map<string, Set<string>>()
   let after = ''
   for (let page = 0; page < historyPagesMax; page++) {
-    const question = { tenant: visibleTenant(caller), uid: '', after, commitsMax: historyPage }
-    const read = await ports.history.list(question)
+    const read = await ports.history.list({
+      ...{ tenant: visibleTenant(caller), object: '', after, commitsMax: historyPage },
+      ...{ fromSeconds, beforeSeconds: Infinity },
+    })
     if (!read.ok) return null
-    for (const { commit, atSeconds, objects } of read.value.commits) {
-      if (atSeconds < fromSeconds) return found
+    for (const { commit, objects } of read.value.commits) {
       for (const { uid } of objects) {
         getOrInsert(found, uid, () => new Set()).add(commit)
       }

@@ -61,7 +61,7 @@ export class History implements ConfigHistory {
   }
 
   list = async (question: HistoryQuestion): Promise<Result<HistoryPage, HistoryFault>> => {
-    const { tenant, uid, after, commitsMax } = question
+    const { tenant, object, after, commitsMax } = question
     let at = this.#accepted()
     let beforeSeconds: number | null = null
     if (after !== '') {
@@ -80,13 +80,23 @@ export class History implements ConfigHistory {
         const { commit: next, atSeconds: fromSeconds } = last
         return ok({ commits, next, beforeSeconds, fromSeconds })
       }
+      const about = await this.#graph.commit(at)
+      if (!about.ok) return err('unavailable')
+      const { seconds } = about.value.committer
+      if (seconds < question.fromSeconds) break
+      if (seconds >= question.beforeSeconds) {
+        await this.#takeTurns()
+        last = { commit: at, atSeconds: seconds }
+        at = about.value.parents[0] ?? null
+        continue
+      }
       const isKnown = this.#commits.has(at)
       const found = await this.#readCommit(at)
       if (found === undefined) return err('unavailable')
       if (!isKnown) [files, bytes] = [files + found.files.length, bytes + found.bytes]
       const shown = visible(found.commit, tenant)
-      const fits = uid === '' || shown.objects.some((one) => one.uid === uid)
-      if (shown.objects.length > 0 && fits) commits.push(shown)
+      const objects = shown.objects.filter((one) => isNamed(one, object))
+      if (objects.length > 0) commits.push(shown)
       last = found.commit
       at = found.parent
     }
@@ -234,6 +244,9 @@ interface Changes {
   /** True: a file is missing, or the files together are too large. */
   readonly isCut: boolean
 }
+
+const isNamed = ({ uid, name }: ChangedObject, object: string): boolean =>
+  object === '' || uid === object || name === object
 
 const weightOf = ({ files }: Pick<ReadCommit, 'files'>): number => 1 + files.length
 

@@ -1,7 +1,7 @@
 // The history of a repository that people write: what it reads, remembers and shows of moves.
 import { expect, test } from 'vitest'
 import { historyLimits } from '#config/history.ts'
-import type { HistoryCommit, HistoryLimits } from '#config/history.ts'
+import type { HistoryCommit, HistoryLimits, HistoryQuestion } from '#config/history.ts'
 import { revertOperations } from '#config/revert.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { History } from '#gitops/history/history.ts'
@@ -17,13 +17,14 @@ function repository() {
   const box = gitSandbox()
   box.run('git', ['init', '-q', '-b', 'main', 'repo'])
   const git = (...args: string[]): string => box.git(box.at('repo'), ...args)
-  const commit = (files: Readonly<Record<string, string | null>>): string => {
+  const commit = (files: Readonly<Record<string, string | null>>, seconds?: number): string => {
     for (const [path, text] of Object.entries(files)) {
       if (text === null) git('rm', '-q', path)
       else box.write(`repo/${path}`, text)
     }
     git('add', '-A')
-    git('commit', '-q', '-m', 'a change')
+    const date = seconds === undefined ? [] : [`GIT_COMMITTER_DATE=${seconds} +0000`]
+    box.run('env', [...date, 'git', '-C', box.at('repo'), 'commit', '-q', '-m', 'a change'])
     return git('rev-parse', 'main')
   }
   let reads = 0
@@ -47,7 +48,10 @@ function repository() {
   }
 }
 
-const all = { tenant: null, uid: '', after: '', commitsMax: 100 } as const
+const all = {
+  ...{ tenant: null, object: '', after: '', commitsMax: 100 },
+  ...{ fromSeconds: 0, beforeSeconds: Infinity },
+} as const
 
 test('a question that would read too many files goes on with the next page', async () => {
   const { commit, historyWith } = repository()
@@ -67,6 +71,30 @@ test('a question that would read too many files goes on with the next page', asy
     if (after === '') break
   }
   expect(pages).toEqual(made.toReversed().map((one) => [one]))
+})
+
+test('an object that is gone is asked for by its name, in a span of time', async () => {
+  const { commit, historyWith, readsOf } = repository()
+  const begin = 1_700_000_000
+  const path = 'tenants/default/pools/web.yaml'
+  const made = commit({ [path]: poolText('web', uid) }, begin)
+  const other = commit({ 'tenants/default/pools/b.yaml': poolText('b') }, begin + 1)
+  const gone = commit({ [path]: null }, begin + 2)
+  const asked = async (question: Partial<HistoryQuestion>) => {
+    const page = await historyWith().list({ ...all, ...question })
+    if (!page.ok) throw new Error(page.error)
+    return page.value.commits.map((one) => one.commit)
+  }
+  expect(await asked({ object: 'web' })).toEqual([gone, made])
+  expect(await asked({ object: uid })).toEqual([gone, made])
+  expect(await asked({ object: 'nobody' })).toEqual([])
+  expect(await asked({ fromSeconds: begin + 1 })).toEqual([gone, other])
+  const until = { ...all, beforeSeconds: begin + 1 }
+  const reads = await readsOf(async () => {
+    const page = await historyWith().list(until)
+    expect(page.ok && page.value.commits.map((one) => one.commit)).toEqual([made])
+  })
+  expect(reads, 'files of later commits are not read').toBe(1)
 })
 
 test('files beyond the octets of a commit or a question are not read, which is said', async () => {
