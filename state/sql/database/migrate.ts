@@ -27,10 +27,7 @@ export async function migrate(
       name text not null,
       applied_at_ms bigint not null
     )`.execute(transaction)
-    const { version: newest } = await transaction
-      .selectFrom('gslbd_schema')
-      .select((from) => from.fn.coalesce(from.fn.max('version'), from.lit(0)).as('version'))
-      .executeTakeFirstOrThrow()
+    const newest = await newestOf(transaction)
     if (newest > migrations.length) return err(newerSentence(newest, migrations.length))
     for (const { version, name, statements } of migrations.slice(newest)) {
       for (const statement of statements) await sql.raw(statement).execute(transaction)
@@ -41,6 +38,19 @@ export async function migrate(
     }
     return ok(undefined)
   })
+}
+
+/**
+ * The newest step that was made; 0: none.
+ *
+ * @throws the driver's error, as where the table of steps is not there
+ */
+export async function newestOf(db: Pick<Db, 'selectFrom'>): Promise<number> {
+  const { version } = await db
+    .selectFrom('gslbd_schema')
+    .select((from) => from.fn.coalesce(from.fn.max('version'), from.lit(0)).as('version'))
+    .executeTakeFirstOrThrow()
+  return version
 }
 
 export function newerSentence(found: number, known: number): string {

@@ -7,7 +7,7 @@ import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 import { advised, failureOf, isOfSchema, isServerFault, sqlFault } from './faults.ts'
 import type { SqlFault } from './faults.ts'
 import { sqlLimits } from './limits.ts'
-import { migrate } from './migrate.ts'
+import { migrate, newestOf } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import type { Db } from './tables.ts'
 
@@ -83,6 +83,8 @@ class SqlCalls implements Sql {
   #connection: SqlConnection | null = null
   #opening: Promise<SqlConnection | null> | null = null
   #openedAtMs = Number.NEGATIVE_INFINITY
+  /** True: what is ours was missing, and not every statement needs it. */
+  #lacksSchema = false
   #underWay = 0
   #closed = false
   #status: SqlStatus
@@ -175,7 +177,8 @@ class SqlCalls implements Sql {
       return err({ again: 'safe', failure: this.#failure(), isServers: false })
     try {
       const value = await work(connection.db)
-      if (this.#status.state !== 'up' && connection === this.#connection) this.#is('up', null)
+      const isNews = this.#status.state !== 'up' && connection === this.#connection
+      if (isNews && (await this.#hasSchema(connection))) this.#is('up', null)
       return ok(value)
     } catch (error) {
       const fault = sqlFault(error)
@@ -183,11 +186,19 @@ class SqlCalls implements Sql {
       if (fault.kind === 'bug') throw new Error(`assertion failed: SQLSTATE ${fault.code}`)
       const failure = failureOf(fault)
       const isServers = isServerFault(fault)
+      if (isOfSchema(fault)) this.#lacksSchema = true
       if (isServers && !isOfSchema(fault)) connection.onFault?.()
       if (fault.kind === 'refused') return err({ again: 'never', failure, isServers })
       const again = fault.kind === 'untouched' ? 'safe' : 'if-repeatable'
       return err({ again, failure, isServers })
     }
+  }
+
+  async #hasSchema({ db }: SqlConnection): Promise<boolean> {
+    if (!this.#lacksSchema) return true
+    const version = await newestOf(db).catch(() => 0)
+    this.#lacksSchema = version < migrations.length
+    return !this.#lacksSchema
   }
 
   async #drop(): Promise<void> {

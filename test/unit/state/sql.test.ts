@@ -187,6 +187,10 @@ test('a database whose tables are gone is away, and is there again with them', a
     state: 'away',
     fault: expect.stringMatching(/\(42P01\)\. .*was emptied.*restart the nodes/) as string,
   })
+  await sql`alter table gslbd_schema rename to steps`.execute(db)
+  await valueOf(opened.value.repeatable((any) => sql`select 1`.execute(any)))
+  expect(opened.value.status().state, 'what needs no table says nothing of them').toBe('away')
+  await sql`alter table steps rename to gslbd_schema`.execute(db)
   await sql`alter table gone rename to users`.execute(db)
   expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
   expect(opened.value.status()).toMatchObject({ state: 'up', fault: null })
