@@ -35,6 +35,8 @@ export interface NodeInventory {
   readonly isListed: (report: NodeReport, told: object) => boolean
   /** Ordered by name. */
   readonly all: () => readonly KnownNode[]
+  /** For how long the store of the control nodes was there; 0: it is away. */
+  readonly heardMs: () => number
   /** Merges what other control nodes have heard. */
   readonly refresh: () => Promise<void>
 }
@@ -122,6 +124,7 @@ export function createNodeInventory(
       return counts(one) ? one.report : undefined
     },
     isListed: (report, told) => vouched(report, told).isVouched,
+    heardMs: () => Math.max(0, clock.monotonicMs() - sharedSinceMs),
     refresh: async () => {
       const words = shared === undefined ? [] : await shared.list()
       const isBack = words !== undefined && sharedSinceMs === Infinity

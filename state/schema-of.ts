@@ -3,7 +3,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { advised, sqlFault } from './sql/database/faults.ts'
 import { postgresHosts } from './sql/database/find-primary.ts'
-import { newerSentence } from './sql/database/migrate.ts'
+import { newerSentence, newestOf } from './sql/database/migrate.ts'
 import { schemaVersion } from './sql/database/migrations.ts'
 import { postgresDriver } from './sql/database/postgres.ts'
 import type { PostgresOptions } from './sql/database/postgres.ts'
@@ -23,12 +23,7 @@ export async function schemaOf(
   try {
     const open = postgresDriver({ ...options, hosts: hosts.value })
     const connection = await open(new AbortController().signal)
-    const found = await connection.db
-      .selectFrom('gslbd_schema')
-      .select((from) => from.fn.coalesce(from.fn.max('version'), from.lit(0)).as('version'))
-      .executeTakeFirstOrThrow()
-      .finally(() => connection.close())
-    const { version } = found
+    const version = await newestOf(connection.db).finally(() => connection.close())
     return version > schemaVersion ? err(newerSentence(version, schemaVersion)) : ok(version)
   } catch (error) {
     const fault = sqlFault(error)

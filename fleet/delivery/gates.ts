@@ -138,8 +138,10 @@ export function viewsOf(
     const adopted = heard.filter((node) => has(node) && !refused.includes(node))
     const waiting = heard.filter((node) => !has(node) && !refused.includes(node))
     // Another control node may have heard them when the wave began.
-    const unknown = observedMs > silentMs ? Math.max(0, begun.nodes - all.length) : 0
-    return { adopted, waiting, refused, silent: all.length - heard.length + unknown }
+    const unknown = Math.max(0, begun.nodes - all.length)
+    // For a while after nothing could be heard, nobody is silent.
+    const silent = observedMs > silentMs ? all.length - heard.length + unknown : 0
+    return { adopted, waiting, refused, silent }
   })
 }
 

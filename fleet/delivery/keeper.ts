@@ -48,6 +48,8 @@ export interface DeliveryKeeperParts {
   readonly nodes: () => readonly DeliveryNode[]
   /** How many nodes are heard that do not count. */
   readonly strangers: () => number
+  /** For how long all that nodes say has come here; 0: what other control nodes hear does not. */
+  readonly heardMs: () => number
   readonly records: PlaceRecords
   /** Called when nodes may get another record than before. */
   readonly onChange: () => void
@@ -260,7 +262,8 @@ export class DeliveryKeeper {
   }
 
   #observedMs(): number {
-    return this.#parts.clock.monotonicMs() - this.#observedFromMs
+    const { clock, heardMs } = this.#parts
+    return Math.min(clock.monotonicMs() - this.#observedFromMs, heardMs())
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -48,6 +48,7 @@ export const keepDelivery = (have: Needs): Outcome<Has<'delivery'>> => {
     made: () => madeBy(have),
     plan: (commit) => planIn(have, commit),
     nodes: () => nodesIn(have),
+    heardMs: () => have.inventory.heardMs(),
     strangers: () => have.inventory.all().filter(({ isCounted }) => !isCounted).length,
     onChange: () => have.later.bundleFeed?.changed(),
   })

@@ -54,6 +54,7 @@ function scene() {
       },
       mayHaveRow: () => true,
       strangers: () => 0,
+      heardMs: () => Infinity,
       kept: () => text,
       keep: (next) => (text = next),
       made: () => ({

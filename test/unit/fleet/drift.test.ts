@@ -137,8 +137,10 @@ test('nobody is missed for the time in which the store of the control nodes was 
   told.push({ key: 'far', text: JSON.stringify(report('far')), atMs: clock.nowMs() })
   inventory.report(report('near'))
   expect(await missing()).toBe('')
+  expect(inventory.heardMs()).toBe(Infinity)
   isAway = true
   await missing()
+  expect(inventory.heardMs()).toBe(0)
   time.pass(inventoryLimits.missingMs + 1)
   // The one that asks here is heard, or not, whatever the store does.
   expect(await missing()).toBe('near')

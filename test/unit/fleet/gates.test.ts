@@ -1,6 +1,7 @@
-// Tests which refusals of a node count at the gates of a delivery.
+// Tests which refusals and silences of a node count at the gates of a delivery.
 import { expect, test } from 'vitest'
 import { Adoptions } from '#fleet/delivery/gates.ts'
+import { deliveryLimits } from '#fleet/delivery/plan.ts'
 import { act, firstState, look, propose } from '#fleet/delivery/machine.ts'
 import type { DeliveryNode } from '#fleet/delivery/membership.ts'
 import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
@@ -44,3 +45,19 @@ test.each([0, -3_600_000, 3_600_000])(
     expect(verdictOf(resumed.value, refusing()).verdict).toMatchObject({ gate: 'refusals' })
   },
 )
+
+test.each([
+  [0, 'rolling'],
+  [deliveryLimits.silentMs, 'rolling'],
+  [deliveryLimits.silentMs + 1, 'returned'],
+])('a node that has not been heard since nodes are heard, for %i ms: %s', (observedMs, phase) => {
+  const { counters, instance, labels } = reportOf('n1')
+  const node: DeliveryNode = {
+    ...{ name: 'n1', labels, instance, counters, seq: 1, ageMs: 0, shadow: null },
+    ...{ digest: made(1).digest, refusals: [], clockOffsetMs: 0 },
+  }
+  const state = propose(firstState(made(1), 7, 0), made(2), plan, [node], 0)
+  const ageMs = deliveryLimits.silentMs + 1
+  const looked = look(state, [{ ...node, ageMs }], new Adoptions(), ageMs, observedMs)
+  expect(looked.state.phase).toBe(phase)
+})
