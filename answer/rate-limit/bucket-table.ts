@@ -11,10 +11,10 @@
 // in a line passes at the same speed, so whoever comes back later takes over a time that is never
 // before its own: the table may limit too early when it is crowded, but never too late.
 //
-// The time of a bucket in use is changed by compare and exchange, so that no answer of two threads
-// is lost. A bucket that is full has its first answer stored plainly, as are tags: the processor
-// would wait until all octets of the reply are stored. Threads that meet there at the same moment
-// may forget an answer; the next one finds a bucket in use. An answer that is too many writes
+// A time is stored plainly, as tags are, while at most half of the bucket is used; beyond that it
+// is changed by compare and exchange, so that no answer of two threads is lost near the limit.
+// Where threads meet before, an answer may be forgotten. An exchange costs as much as the rest: the
+// processor waits until all octets of the reply are stored. An answer that is too many writes
 // nothing.
 
 const bucketCells = 2
@@ -113,7 +113,7 @@ export class BucketTable {
       const ahead = aheadOf(full, nowMicros) + costMicros
       if (ahead > windowMicros) return false
       const next = (nowMicros + ahead) | 0
-      if (ahead === costMicros) {
+      if (ahead * 2 <= windowMicros) {
         cells[at] = next
         return true
       }
