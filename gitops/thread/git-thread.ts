@@ -62,13 +62,15 @@ interface GitThreadParts {
   readonly shrink: () => void
   /** Collects garbage before more is made. */
   readonly collect: () => void
+  /** Called before each write. */
+  readonly onWrite: () => void
   /** Called when the thread has stopped on request. */
   readonly onEnd: () => void
 }
 
 /** Runs until a message stops it, in a thread of its own or in that of a test. */
 export async function runGitThread(parts: GitThreadParts): Promise<void> {
-  const { start, port, shrink, collect, onEnd } = parts
+  const { start, port, shrink, collect, onWrite, onEnd } = parts
   const { options, heapMb, isRestart } = start
   const releases = new MemoryReleases({
     clock: systemClock,
@@ -117,7 +119,10 @@ export async function runGitThread(parts: GitThreadParts): Promise<void> {
       ;({ databases } = message)
       effects.renew()
       releases.changed()
-    } else obey(message, pipeline, tell)
+    } else {
+      if (message.kind === 'write') onWrite()
+      obey(message, pipeline, tell)
+    }
   })
 }
 

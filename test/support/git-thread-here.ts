@@ -19,6 +19,7 @@ export function gitThreadHere(start: WorkerStart): GitThread {
     port,
     shrink: () => undefined,
     collect: () => undefined,
+    onWrite: () => undefined,
     onEnd: end,
   }).then(() => events.emit('online'))
   const thread = {
