@@ -211,6 +211,17 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       expect(await valueOf(dynamicDns.listRecords('every-tenant'))).toEqual([])
     })
 
+    test('of a writer that is no key are written in its name, beside those of keys', async () => {
+      const { dynamicDns } = state()
+      await valueOf(dynamicDns.createKey(keyOf('k')))
+      await valueOf(dynamicDns.applyChanges('k', [add('a')], 1))
+      const writer = { tenantId: 'default', writtenBy: 'kerberos:PC1$@EXAMPLE.COM' }
+      const { added } = await valueOf(dynamicDns.applyChanges(writer, [add('b')], 2))
+      expect(added).toMatchObject([writer])
+      const removed = await valueOf(dynamicDns.applyChanges(writer, [removeAll()], 3))
+      expect(removed.removed).toEqual(added.map(({ id }) => id))
+    })
+
     test('decided on by what is no longer there changes nothing', async () => {
       const { dynamicDns } = state()
       await valueOf(dynamicDns.createKey(keyOf('k')))
