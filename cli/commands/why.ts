@@ -60,7 +60,8 @@ very octets come out again.
   --data-dir PATH   its data directory, where the settings do not say it
   --repository DIR  a clone that has the commit of then, where the node has it no more
   --url URL         asks the API of a running node in place of its files; GSLB_API_KEY is the key
-  --node NODE       with --url: asks about this node, whose journal that one has in its database
+  --node NODE       asks the API of --url, or of GSLB_API_URL, about this node, whose journal that
+                    one has in its database
   --json            prints the report as JSON, as POST /api/v1/why gives it; with --record a line
                     for each record that is not the same, and one with the counts
 
@@ -93,7 +94,7 @@ export const why: Command = {
     const question = questionOf(positionals, values)
     const [name = ''] = positionals
     const told =
-      values.url === undefined
+      values.url === undefined && values.node === undefined
         ? await explainedHere(name, question, values, io)
         : await explainedByNode(name, values, io)
     const { text, shown } = told
@@ -134,7 +135,8 @@ async function replayed(
 async function explainedByNode(name: string, values: Values, io: Io): Promise<NodeAnswer> {
   const { type, client: subnet, at = '', node } = values
   for (const file of ['settings', 'data-dir', 'repository'] as const) {
-    if (values[file] !== undefined) throw new UsageError(`--url needs no --${file}: leave one out`)
+    if (values[file] !== undefined)
+      throw new UsageError(`an API is asked without --${file}: leave one out`)
   }
   const client = subnet === undefined ? {} : { subnet }
   const asked = { name, type, at, ...client, ...(node === undefined ? {} : { node }) }
@@ -147,7 +149,6 @@ async function explainedHere(
   values: Values,
   io: Io,
 ): Promise<NodeAnswer> {
-  if (values.node !== undefined) throw new UsageError('--node is for --url, the API of that node')
   const report = await reportOf(question, values, io)
   const { type, client } = values
   const asked = { name, type, ...(client === undefined ? {} : { subnet: client }) }

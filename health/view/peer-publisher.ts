@@ -85,7 +85,8 @@ export class PeerPublisher {
       const noted = [...batch, ...this.#dirty]
       this.#dirty = new Map(noted.filter(([key, owner]) => this.#isWorthTelling(key, owner)))
       if (!this.#isAway) {
-        log.warn({ err: error }, 'health cannot be told to the other nodes; it is tried again')
+        const { message: reason } = error as Error
+        log.warn({ reason }, 'health cannot be told to the other nodes; it is tried again')
       }
       this.#isAway = true
       return

@@ -97,6 +97,12 @@ test('another node is asked at its own API', async () => {
   expect(err).toMatch(/give --url the address of that|the nodes that .* knows are/)
 })
 
+test('a node is asked about at the API of GSLB_API_URL', async () => {
+  const at0 = ['why', 'www.example.com.', '--client', '203.0.113.9', '--at', at]
+  const { exit, out } = await runCliWith({ ...env, GSLB_API_URL: url }, ...at0, '--node', 'fra1')
+  expect([exit, out]).toEqual([0, expect.stringContaining('answer    192.0.2.1, TTL 60')])
+})
+
 test('a node that nobody knows is told apart from one that must be asked itself', async () => {
   const standIn = await startStandIn(({ path }) =>
     path === '/api/v1/why'
@@ -118,7 +124,7 @@ test('text from a server cannot move the cursor', async () => {
 
 test.each<readonly [string, readonly string[], string]>([
   ['files', ['--url', 'http://127.0.0.1:1', '--data-dir', '/x'], 'leave one out'],
-  ['a node without its API', ['--node', 'fra1'], '--node is for --url'],
+  ['a node and files', ['--node', 'fra1', '--data-dir', '/x'], 'leave one out'],
   ['no address', ['--url', 'fra1'], 'is no address of an API'],
 ])('%s: wrong call', async (_what, more, sentence) => {
   const { exit, err } = await why('--at', at, ...more)
