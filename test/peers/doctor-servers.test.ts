@@ -1,0 +1,43 @@
+// `gslbd doctor` beside a real PostgreSQL and a real Redis: well, refusing and away.
+import { expect, onTestFinished, test } from 'vitest'
+import { servers } from '#cli/doctor/servers.ts'
+import { loadSettings } from '#settings/settings.ts'
+import { startPostgres } from '#test/support/postgres-server.ts'
+import { startRedis } from '#test/support/redis-server.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+async function said(
+  env: Readonly<Record<string, string>>,
+  patienceMs = 30_000,
+): Promise<readonly string[]> {
+  const dataDir = tempDir('doctor-stores')
+  const settings = loadSettings({ file: undefined, env, flags: { 'data-dir': dataDir } })
+  if (!settings.ok) throw new Error(settings.error.join('\n'))
+  const node = { settings: settings.value, env, zones: [], patienceMs }
+  const findings = await servers.look(node)
+  return findings.map(({ verdict, found, todo = '' }) => `${verdict}: ${found}; ${todo}`)
+}
+
+test('a database and a Redis that answer, refuse, or are away', async () => {
+  expect(await said({})).toEqual(['good: the settings name none that a node shares; '])
+  const postgres = await startPostgres()
+  onTestFinished(postgres.stop)
+  const redis = await startRedis()
+  onTestFinished(redis.stop)
+  const database = `postgresql://gslbd@127.0.0.1:${postgres.port}/`
+  const well = { GSLB_DATABASE_URL: `${database}postgres`, GSLB_REDIS_URL: redis.url }
+  const reached = 'good: the Redis of redis.url is reached, and takes writes; '
+  const empty = 'good: the database of database.url is empty: the next start makes its tables; '
+  expect(await said(well)).toEqual([empty, reached])
+  // A look makes no tables.
+  expect(await said(well)).toEqual([empty, reached])
+  await postgres.sql("create table gslbd_schema as select 1 as version, '' as name")
+  expect((await said(well))[0]).toBe('good: the database of database.url can be used; ')
+  const wrong = { GSLB_DATABASE_URL: `${database}other`, GSLB_REDIS_URL: 'redis://127.0.0.1:1' }
+  expect(await said(wrong, 500)).toEqual([
+    expect.stringMatching(/^bad: .*\(3D000\)\. The server has no database of that name; see docs/),
+    expect.stringMatching(/^warning: redis\.url: .*; see docs/),
+  ])
+  await postgres.stop()
+  expect((await said(well))[0]).toMatch(/^bad: .*ECONNREFUSED/)
+})
