@@ -349,10 +349,10 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: 'import',
-    says: 'configurations of other systems in; files of gslbd out',
+    says: 'configurations of other systems, zones of other servers in; files of gslbd out',
     mayImport: [
       ...['lib', 'dns', 'schemas', 'bundle/format/limits.ts', 'zones/inbound', 'diagnostics'],
-      ...['compiler', 'config', 'settings'],
+      ...['compiler', 'config', 'settings', 'judge/guard', 'state/ports', 'state/file'],
     ],
     packages: ['yaml'],
     node: ['crypto', 'fs', 'path'],

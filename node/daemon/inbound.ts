@@ -1,7 +1,7 @@
 // Part: takes in the zones that come from other servers.
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { InboundZones } from '#node/inbound/inbound-zones.ts'
+import { InboundZones } from '#import/inbound/inbound-zones.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { Has } from '#node/parts/part-outputs.ts'
 import { systemClock } from '#lib/clock.ts'

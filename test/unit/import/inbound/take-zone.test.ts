@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Operation, WriteFailure, WriteFailureCode } from '#config/operation.ts'
 import { err } from '#lib/result.ts'
-import { writeZone } from '#node/inbound/take-zone.ts'
+import { writeZone } from '#import/inbound/take-zone.ts'
 import type { TakeFault } from '#zones/inbound/zone-follower.ts'
 
 const finding = { code: 'record-below-cut', message: 'it is below a delegation', help: '' }

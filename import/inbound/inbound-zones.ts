@@ -29,11 +29,11 @@ import { inboundLimits } from '#zones/inbound/limits.ts'
 import { ZoneFollower } from '#zones/inbound/zone-follower.ts'
 import type { FollowStatus, StoredZone } from '#zones/inbound/zone-follower.ts'
 import { inboundIndexOf } from './inbound-index.ts'
-import { expiryOf, filesOf } from '#import/inbound/record-files.ts'
-import type { FilesPlan, InboundFiles } from '#import/inbound/record-files.ts'
+import { expiryOf, filesOf } from './record-files.ts'
+import type { FilesPlan, InboundFiles } from './record-files.ts'
 import { writeZone } from './take-zone.ts'
 import type { Write } from './take-zone.ts'
-import { headOf, isAsItCame } from '#import/inbound/zone-digest.ts'
+import { headOf, isAsItCame } from './zone-digest.ts'
 
 interface InboundZonesParts {
   readonly config: ConfigView
