@@ -1,7 +1,6 @@
 // Runs a probe agent, a node of the role agent: it probes the members of the bundles that it pulls,
 // and reports to the other nodes. It answers no DNS.
 import { randomBytes } from 'node:crypto'
-import { readBundleToken, readNodeKey } from '#process/data/secrets.ts'
 import { takeOverFrom } from '#process/data/predecessor.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createAddressSources, readsFleet } from '#node/compose/discovery.ts'
@@ -23,11 +22,11 @@ import type { DnsNodeParts } from '#server/node/node-parts.ts'
 import { releaseMemory } from '#system/worker/release-memory.ts'
 import type { PeerHealth } from '#state/ports/peer-health.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
-import { BundleKeys } from './bundle-keys.ts'
+import type { BundleKeys } from './bundle-keys.ts'
 import { codesOf } from './pulled-health.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
-import { beginPulling, openOwnDataDir, openShared, startPulled, sealing } from './start-pulled.ts'
+import { beginPulling, openPulled, startPulled, sealing } from './start-pulled.ts'
 import type { Run, StartedNode } from './start-pulled.ts'
 
 export const startAgent: StartNode = (given) => startPulled(given, start, { roles: ['agent'] })
@@ -35,39 +34,27 @@ export const startAgent: StartNode = (given) => startPulled(given, start, { role
 async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, string>> {
   const { settings, log, env, before, createThreads } = given
   const stops = run.stops.first
-  const token = readBundleToken(env)
-  if (!token.ok) return token
-  const nodeKey = readNodeKey(env)
-  if (!nodeKey.ok) return nodeKey
-  const keys = BundleKeys.open(settings.bundle.keys)
-  if (!keys.ok) return keys
-  const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
-  if (!dataDir.ok) return dataDir
-  const shared = openShared(settings, log)
-  if (!shared.ok) return shared
-  stops.push(() => shared.value.close())
-  const { path } = dataDir.value
+  const open = openPulled(given, run)
+  if (!open.ok) return open
+  const { token, nodeKey, keys, dataDir, shared } = open.value
+  const { path } = dataDir
   const mayBegin = before === null ? undefined : run.gate.opened
-  const told = { ...shared.value, ...reportsTo(settings, token.value) }
+  const told = { ...shared, ...reportsTo(settings, token) }
   const health = createNodeHealth(probing(settings), told, log, env, mayBegin)
-  const { resolver } = createAddressSources(
-    given,
-    path,
-    readsFleet(shared.value, keys.value.trusted),
-  )
+  const { resolver } = createAddressSources(given, path, readsFleet(shared, keys.trusted))
   const store = new BundleStore(path)
   const node = new DnsNode({
     ...{ threads: noAnswers, createThreads, usedMax: 0 },
-    ...{ store, trusted: keys.value.trusted, health, resolver, geo: null, clock: systemClock, log },
+    ...{ store, trusted: keys.trusted, health, resolver, geo: null, clock: systemClock, log },
   })
   stops.push(() => node.rest())
   run.stops.last.push(() => node.stop())
   const opened = await node.start(before?.sockets)
   if (!opened.ok) return opened
-  const taken = await takeOverFrom(before, { ...given, node, dataDir: dataDir.value })
+  const taken = await takeOverFrom(before, { ...given, node, dataDir })
   if (!taken.ok) return taken
   run.gate.open()
-  const ours = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver, store }
+  const ours = { settings, dataDir, shared, health, resolver, store }
   const unanswered = {
     texts: null,
     exchange: null,
@@ -80,14 +67,9 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     ...{ staleKeys: () => null, staleCertificate: () => null },
     ...{ keyTroubles: () => [], keysRefusal: () => '' },
     hasToken: true,
-    sealed: sealing(settings, shared.value.status, nodeKey.value),
+    sealed: sealing(settings, shared.status, nodeKey),
   }
-  return startPulling(
-    { ...ours, ...unanswered, node },
-    { token: token.value, keys: keys.value },
-    given,
-    run,
-  )
+  return startPulling({ ...ours, ...unanswered, node }, { token, keys }, given, run)
 }
 
 /** Settings with everything else switched off. */

@@ -1,10 +1,8 @@
 // Runs a node of the role dns alone: it answers from bundles that it pulls, without Git, compiler,
 // SQL and API.
 import { randomBytes, randomInt } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
 import { announceNode } from '#node/anycast/node-anycast.ts'
 import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
-import { readBundleToken, readNodeKey } from '#process/data/secrets.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { takeOverFrom } from '#process/data/predecessor.ts'
 import type { Predecessor } from '#process/data/predecessor.ts'
@@ -50,13 +48,12 @@ import type { PulledKeys } from '#server/signing/pulled-keys.ts'
 import { PulledTexts } from '#server/texts/pulled-texts.ts'
 import { textsDirectory } from '#server/texts/texts-bundle.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
-import { BundleKeys } from './bundle-keys.ts'
 import { startJournalSender } from './journal-copy.ts'
 import { codesOf } from './pulled-health.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createShadow } from './shadow.ts'
-import { beginPulling, openOwnDataDir, openShared, sealing, startPulled } from './start-pulled.ts'
+import { beginPulling, openPulled, sealing, startPulled } from './start-pulled.ts'
 import type { Run, StartedNode } from './start-pulled.ts'
 import { ZoneExchange } from './zone-exchange.ts'
 
@@ -70,34 +67,27 @@ export const startDnsNode: StartNode = (given) => {
 async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, string>> {
   const { settings, log, env, before, createThreads } = given
   const stops = run.stops.first
-  const secrets = readOwnSecrets(env)
-  if (!secrets.ok) return secrets
-  const { token, nodeKey } = secrets.value
+  const open = openPulled(given, run)
+  if (!open.ok) return open
+  const { token, nodeKey, keys: bundleKeys, dataDir, shared } = open.value
   warnOfUnused(settings, token, log)
-  const bundleKeys = BundleKeys.open(settings.bundle.keys)
-  if (!bundleKeys.ok) return bundleKeys
-  const { trusted } = bundleKeys.value
-  const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
-  if (!dataDir.ok) return dataDir
-  const shared = openShared(settings, log)
-  if (!shared.ok) return shared
-  stops.push(() => shared.value.close())
-  const { path: dirPath } = dataDir.value
+  const { trusted } = bundleKeys
+  const { path: dirPath } = dataDir
   const [store, textsStore] = [new BundleStore(dirPath), new BundleStore(dirPath, textsDirectory)]
   const texts = new PulledTexts({ store: textsStore, trusted, log })
   await texts.start()
   const redirects = await createRedirectListener(settings.redirect, log)
   run.stops.last.push(() => redirects?.stop())
   const mayBegin = before === null ? undefined : run.gate.opened
-  const health = createNodeHealth(settings, shared.value, log, env, mayBegin)
-  const { resolver } = createAddressSources(given, dirPath, readsFleet(shared.value, trusted))
+  const health = createNodeHealth(settings, shared, log, env, mayBegin)
+  const { resolver } = createAddressSources(given, dirPath, readsFleet(shared, trusted))
   const geo = createGeo(settings, log)
   const inData = { dataDir: dirPath, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
   const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
   const watchers = watchersOf(settings, log)
   const { samples, queryLog, rateLimit } = watchers
-  const cookies = startCookies({ ...given, dataDir: dataDir.value, clock: systemClock })
+  const cookies = startCookies({ ...given, dataDir, clock: systemClock })
   if (!cookies.ok) return cookies
   const pulledKeys = openPulledKeys(dirPath, env, log)
   const pulledCertificate = openPulledCertificate(settings, dirPath, env, log)
@@ -116,36 +106,26 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   run.stops.last.push(() => stopAnswering(node, queryLog), cookies.value.stop)
   await geo.source.start()
   stops.push(() => geo.source.stop())
-  const opened = await openSockets({ ...given, node, redirects, dataDir: dataDir.value }, run)
+  const opened = await openSockets({ ...given, node, redirects, dataDir }, run)
   if (!opened.ok) return opened
   const ours = {
-    ...{ settings, dataDir: dataDir.value, shared: shared.value, health, resolver, token, trusted },
+    ...{ settings, dataDir, shared: shared, health, resolver, token, trusted },
     ...{ store, journal, textsStore, node, texts, exchange, redirects, pulledKeys },
     ...{ geo: geo.source, queryLog, samples, pulledCertificate },
     missingKeys: () => signing.missing(),
-    sealed: sealing(settings, shared.value.status, nodeKey),
+    sealed: sealing(settings, shared.status, nodeKey),
   }
   const pulling = await startPulling(ours, { log, env, before, run, dnsPort: opened.value.port })
   if (!pulling.ok) return pulling
   const reread = (now: Settings): void => {
     rateLimit?.reload(now)
-    bundleKeys.value.reread(log)
+    bundleKeys.reread(log)
     cookies.value.reread()
     pulling.value.askAgain()
     redirects?.reopenLog()
     exchange.rereadKeys()
   }
   return ok({ dnsPort: opened.value.port, ...pulling.value, reread })
-}
-
-/** Secrets that protect what this node shows. Errors: a sentence. */
-function readOwnSecrets(
-  env: Io['env'],
-): Result<{ readonly token: string | null; readonly nodeKey: KeyObject | null }, string> {
-  const token = readBundleToken(env)
-  if (!token.ok) return token
-  const nodeKey = readNodeKey(env)
-  return nodeKey.ok ? ok({ token: token.value, nodeKey: nodeKey.value }) : nodeKey
 }
 
 /** Opens the sockets, or takes those of the process before and then its data directory. */

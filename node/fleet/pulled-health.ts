@@ -28,42 +28,34 @@ export const noBundle: HealthReason = {
 }
 
 /** Reasons of a node that announces addresses. */
-function anycastReasons({ anycast }: PulledNode): readonly HealthReason[] {
+function anycastReasons({ anycast }: PulledNode): readonly Row[] {
   const status = anycast()
   const { driver, reason, isGuarded } = status ?? {}
-  const away = { code: 'bgp-away', message: `The BGP daemon cannot be told. See the log.` }
-  const withdrawn = {
-    code: 'addresses-withdrawn',
-    message: `The addresses of this node are not announced: ${reason}. See the log.`,
-  }
-  const unguarded = {
-    code: 'bgp-unguarded',
-    message: 'If this node were killed now, its addresses might stay announced. See the log.',
-  }
+  const withdrawn = `The addresses of this node are not announced: ${reason}. See the log.`
   return [
-    ...(driver?.isReachable === false ? [away] : []),
-    ...(isWithdrawn(status) ? [withdrawn] : []),
-    ...(isGuarded === false ? [unguarded] : []),
+    [driver?.isReachable === false, 'bgp-away', 'The BGP daemon cannot be told. See the log.'],
+    [isWithdrawn(status), 'addresses-withdrawn', withdrawn],
+    [isGuarded === false, 'bgp-unguarded', unguarded],
   ]
 }
+
+const unguarded = 'If this node were killed now, its addresses might stay announced. See the log.'
 
 const withoutToken =
   'GSLB_BUNDLE_TOKEN is not set on this node: without it no control node gives it keys.'
 
 /** Reasons of a node that signs. */
-function keyReasons(pulled: PulledNode): readonly HealthReason[] {
-  const noCertificate = pulled.staleCertificate()
-  const [missing, stale, held] = [pulled.missingKeys(), pulled.staleKeys(), pulled.keyTroubles()]
+function keyReasons(pulled: PulledNode): readonly Row[] {
+  const [missing, held] = [pulled.missingKeys(), pulled.keyTroubles()]
+  const [stale, certificate] = [pulled.staleKeys(), pulled.staleCertificate()]
   const refusal = pulled.keysRefusal()
   const refused = refusal === '' ? '' : ` No control node gives it: ${refusal}.`
   const why = pulled.hasToken ? refused : ` ${withoutToken}`
   return [
-    ...(missing.length > 0
-      ? [{ code: keyMissing, message: missingKeysMessage(missing) + why }]
-      : []),
-    ...(held.length > 0 ? [{ code: keysUnused, message: unusedKeysMessage(held) }] : []),
-    ...(stale === null ? [] : [{ code: 'zone-keys-stale', message: stale }]),
-    ...(noCertificate === null ? [] : [{ code: 'certificate-stale', message: noCertificate }]),
+    [missing.length > 0, keyMissing, missingKeysMessage(missing) + why],
+    [held.length > 0, keysUnused, unusedKeysMessage(held)],
+    [stale !== null, 'zone-keys-stale', stale ?? ''],
+    [certificate !== null, 'certificate-stale', certificate ?? ''],
   ]
 }
 
@@ -73,67 +65,38 @@ export function healthOf(pulled: PulledNode): { status: string; reasons: readonl
   if (active === null) return { status: 'starting', reasons: [noBundle] }
   const [missing, absent] = [missingGeoOn(node), absentOn(node)]
   const faulty = faultyOf(node.tcpStats?.secure?.certificates ?? [])
-  const rows: readonly (readonly [boolean, HealthReason])[] = [
-    [
-      refused !== null,
-      {
-        code: 'bundle-refused',
-        message: 'The newest bundle was refused, and the one before serves. See the log.',
-      },
-    ],
-    [
-      expired,
-      {
-        code: 'record-expired',
-        message: 'The channel record is past its expiry: see the clock and the sources.',
-      },
-    ],
-    [
-      active.issuedAtMs - systemClock.nowMs() > aheadMsMax,
-      {
-        code: 'clock-behind',
-        message: 'The channel record is from the future: the clock of this node is behind.',
-      },
-    ],
-    [
-      puller.status().sources.every(({ fault }) => fault !== null),
-      {
-        code: 'no-source',
-        message: 'No bundle source is of use: the last good bundle serves. See the log.',
-      },
-    ],
-    [
-      areTextsOld(pulled),
-      {
-        code: 'texts-old',
-        message:
-          'TXT records written at run time may have changed: no source gives them. See the log.',
-      },
-    ],
-    [
-      !isStored || dataDir.fault() !== null,
-      {
-        code: 'bundle-not-stored',
-        message: 'The data directory cannot be written: a restart would serve an older bundle.',
-      },
-    ],
-    [
-      (pulled.journal?.status().error ?? null) !== null,
-      {
-        code: 'journal-ended',
-        message: 'The journal cannot be written: answers cannot be explained later. See the log.',
-      },
-    ],
-    [faulty.length > 0, { code: 'tls-certificate', message: certificatesFaulty(faulty) }],
-    [absent.length > 0, { code: zoneAbsent, message: absentZonesMessage(absent) }],
-    [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
-    [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
-    [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],
+  const rows: readonly Row[] = [
+    [refused !== null, 'bundle-refused', newestRefused],
+    [expired, 'record-expired', recordExpired],
+    [active.issuedAtMs - systemClock.nowMs() > aheadMsMax, 'clock-behind', fromFuture],
+    [puller.status().sources.every(({ fault }) => fault !== null), 'no-source', noSource],
+    [areTextsOld(pulled), 'texts-old', textsOld],
+    [!isStored || dataDir.fault() !== null, 'bundle-not-stored', notStored],
+    [(pulled.journal?.status().error ?? null) !== null, 'journal-ended', journalEnded],
+    [faulty.length > 0, 'tls-certificate', certificatesFaulty(faulty)],
+    [absent.length > 0, zoneAbsent, absentZonesMessage(absent)],
+    [missing.length > 0, geoMissing, missing.join(' ')],
+    [pulled.queryLog?.counts().isFailing === true, 'query-log', queryLogLost],
+    [shared.status().state === 'away', 'redis-away', redisAway],
+    ...keyReasons(pulled),
+    ...anycastReasons(pulled),
   ]
-  const held = rows.flatMap(([holds, reason]) => (holds ? [reason] : []))
-  const reasons = [...held, ...keyReasons(pulled), ...anycastReasons(pulled)]
+  const reasons = rows.flatMap(([holds, code, message]) => (holds ? [{ code, message }] : []))
   return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
 }
+
+/** Whether a reason holds, its code, and its message. */
+type Row = readonly [holds: boolean, code: string, message: string]
+
+const newestRefused = 'The newest bundle was refused, and the one before serves. See the log.'
+const recordExpired = 'The channel record is past its expiry: see the clock and the sources.'
+const fromFuture = 'The channel record is from the future: the clock of this node is behind.'
+const noSource = 'No bundle source is of use: the last good bundle serves. See the log.'
+const textsOld =
+  'TXT records written at run time may have changed: no source gives them. See the log.'
+const notStored = 'The data directory cannot be written: a restart would serve an older bundle.'
+const journalEnded =
+  'The journal cannot be written: answers cannot be explained later. See the log.'
 
 /** Only if there were some: a source of an older version has none. */
 function areTextsOld({ texts, puller }: PulledNode): boolean {

@@ -9,7 +9,7 @@ import type { Daemon } from '#process/replace/daemon.ts'
 import { stopParts } from '#node/parts/part.ts'
 import type { NodeStart, Stop, Stops } from '#node/parts/part.ts'
 import { WriteGate } from '#process/data/predecessor.ts'
-import type { Predecessor } from '#process/data/predecessor.ts'
+import { readBundleToken, readNodeKey } from '#process/data/secrets.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { ProcessLog } from '#process/log.ts'
@@ -20,7 +20,9 @@ import type { Result } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
 import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
 import type { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import { BundleKeys } from './bundle-keys.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { openStatusServer } from './status.ts'
 import type { OpenStatus } from './status.ts'
@@ -42,7 +44,6 @@ export interface Run {
 }
 
 export interface StartedNode extends Pick<Daemon, 'dnsPort' | 'apiPort' | 'sockets' | 'isServing'> {
-  /** What files say besides the settings. */
   /** Called with the settings that are in force from now on. */
   readonly reread: (now: Settings) => void
 }
@@ -94,22 +95,47 @@ export async function startPulled(
   return ok({ ...parts, isRestarting: () => false })
 }
 
-/** Opens the directory, or waits for the process before; the gate opens then. */
-export function openOwnDataDir(
-  path: string,
-  log: ProcessLog,
-  before: Predecessor | null,
+/** What a node that pulls begins with. */
+interface PulledStart {
+  /** Permits to ask control nodes; null: it is not set. */
+  readonly token: string | null
+  /** Signs the reports of this node; null: it is not set. */
+  readonly nodeKey: KeyObject | null
+  readonly keys: BundleKeys
+  readonly dataDir: DataDir
+  readonly shared: EphemeralState
+}
+
+/**
+ * Reads the secrets and the trusted keys, connects to Redis, and opens the data directory, or waits
+ * for the process before; the gate opens then. Errors: a sentence for the operator.
+ */
+export function openPulled(
+  { settings, log, env, before }: NodeStart,
   run: Run,
-): Result<DataDir, string> {
-  const dataDir = before === null ? openDataDirToServe(path, log) : ok(openDataDirLater(path))
+): Result<PulledStart, string> {
+  const token = readBundleToken(env)
+  if (!token.ok) return token
+  const nodeKey = readNodeKey(env)
+  if (!nodeKey.ok) return nodeKey
+  const keys = BundleKeys.open(settings.bundle.keys)
+  if (!keys.ok) return keys
+  const dataDir =
+    before === null
+      ? openDataDirToServe(settings.dataDir, log)
+      : ok(openDataDirLater(settings.dataDir))
   if (!dataDir.ok) return dataDir
   if (before === null) run.gate.open()
   run.stops.first.push(() => dataDir.value.release())
-  return dataDir
+  const { redis } = settings
+  const shared = createEphemeral({ redis, clock: systemClock, log })
+  if (!shared.ok) return shared
+  run.stops.first.push(() => shared.value.close())
+  return ok({
+    ...{ token: token.value, nodeKey: nodeKey.value, keys: keys.value },
+    ...{ dataDir: dataDir.value, shared: shared.value },
+  })
 }
-
-export const openShared = ({ redis }: Settings, log: ProcessLog) =>
-  createEphemeral({ redis, clock: systemClock, log })
 
 /** Signs reports. By Redis they are sent more often than by HTTP, and say so. */
 export function sealing(
