@@ -1,10 +1,9 @@
 // Marks queried names and answered members: a bit each, set by all threads, taken by the control
 // thread.
-import { uidOf } from '#bundle/format/bundle.ts'
+import { nameOfNode, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
-import { nameOfNode } from '#bundle/load/node-names.ts'
 
 /** Bits by node and by member of a bundle. */
 export interface UseMarks {

@@ -1,10 +1,9 @@
 // Finds signalling names (RFC 9615). They are below the names of name servers, and tell the keys of
 // zones on these servers to parents that have no DS for such a zone yet.
-import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, wireNameOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { findStored } from '#bundle/load/find-node.ts'
-import { wireNameOf } from '#bundle/load/node-names.ts'
 import { rrsetAt } from '#bundle/load/rrset-values.ts'
 import { hasSignals } from '#bundle/load/zone-signing.ts'
 import { foldName, hashName, hashNameAt, isAtOrBelow, labelOffsets } from '#dns/name.ts'

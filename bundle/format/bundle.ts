@@ -1,5 +1,6 @@
 // Defines a loaded bundle, and reads its columns: the contract between compiler and runtime.
 import { formatAddress } from '#dns/address.ts'
+import { formatName } from '#dns/name.ts'
 import * as cells from './cells.ts'
 import type { ColumnsOf, SectionName } from './format.ts'
 import { hostnameOfMember } from './hostnames.ts'
@@ -50,6 +51,25 @@ export function serviceCell(bundle: ServiceColumns, service: number, cell: numbe
 /** Returns how many octets a node's name has. */
 export function nodeNameBytes(bundle: Pick<BundleColumns, 'nodeRow'>, node: number): number {
   return bundle.nodeRow[node * NodeCell.Words + NodeCell.NameBytesAndFlags]! & 0xff
+}
+
+type NameColumns = Pick<BundleColumns, 'nodeRow' | 'names'>
+
+/** Returns the name of a node in wire form, as a view into the bundle. */
+export function wireNameOf(bundle: NameColumns, node: number): Uint8Array {
+  const start = bundle.nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+  return bundle.names.subarray(start, start + nodeNameBytes(bundle, node))
+}
+
+export function nameOfNode(bundle: NameColumns, node: number): string {
+  return formatName(wireNameOf(bundle, node))
+}
+
+export function nameOfZone(
+  bundle: NameColumns & Pick<BundleColumns, 'zoneNode'>,
+  zone: number,
+): string {
+  return nameOfNode(bundle, bundle.zoneNode[zone]!)
 }
 
 /** Bits of NodeFlag. */

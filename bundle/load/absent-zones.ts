@@ -1,8 +1,7 @@
 // Finds the zones of a bundle whose records come from elsewhere, and are not here: none have come
 // yet, or they have expired.
-import { textOf } from '#bundle/format/bundle.ts'
+import { nameOfNode, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { nameOfNode } from './node-names.ts'
 import { parseRoutingText } from '#bundle/format/routing-text.ts'
 
 /** @param zone in lower case, with its final dot */

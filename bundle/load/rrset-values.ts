@@ -1,7 +1,7 @@
 // Reads rrsets back from a bundle, rdata in wire form. For reports; answers are written by
 // `answer/rrsets.ts`.
 import { RrType } from '#dns/rrtype.ts'
-import { rrsetCount, zoneOfNode } from '#bundle/format/bundle.ts'
+import { rrsetCount, wireNameOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import {
@@ -12,7 +12,6 @@ import {
   RrsetCell,
   storedName,
 } from '#bundle/format/rrsets.ts'
-import { wireNameOf } from './node-names.ts'
 
 export interface RrsetValue {
   readonly type: number

@@ -1,9 +1,8 @@
 // Finds the zones of a bundle that are to be signed, and their algorithms: a flag at the apex and a
 // DNSKEY placeholder mark them.
 import { formatName } from '#dns/name.ts'
-import { wireNameOf } from './node-names.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { findRrset, nodeFlags, rrsetCount } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, rrsetCount, wireNameOf } from '#bundle/format/bundle.ts'
 import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'

@@ -1,6 +1,7 @@
 // Reads the zones of the stored bundle for the checks of `gslbd doctor`.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { nameOfZone } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
@@ -8,7 +9,6 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { namedBy } from '#server/node/refusals.ts'
-import { nameOfZone } from '#bundle/load/node-names.ts'
 import type { StoredZone } from './check.ts'
 
 /**

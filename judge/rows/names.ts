@@ -1,5 +1,12 @@
 // Finds the names whose answers may differ, because their rows in the two bundles differ.
-import { nodeFlags, rrsetCount, serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
+import {
+  nodeFlags,
+  rrsetCount,
+  serviceOfNode,
+  textOf,
+  wireNameOf,
+  zoneOfNode,
+} from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
@@ -8,7 +15,6 @@ import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import { foldName, formatName, labelOffsets, parseName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { findStored } from '#bundle/load/find-node.ts'
-import { wireNameOf } from '#bundle/load/node-names.ts'
 import { aliasesMax } from '#answer/transaction.ts'
 import { pairPools } from './pools.ts'
 import type { PoolPairs } from './pools.ts'

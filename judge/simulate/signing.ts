@@ -1,11 +1,11 @@
 // Says whether a simulated answer would be signed, and what a resolver that validates makes of it.
 // No keys are needed: a bundle says which zones are signed, and by which algorithm.
+import { nameOfZone } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { signedZones, zoneAlgorithm } from '#bundle/load/zone-signing.ts'
 import { algorithmName } from '#dns/dnssec/algorithms.ts'
 import { signalNamesMax } from '#answer/signing/signal-names.ts'
-import { nameOfZone } from '#bundle/load/node-names.ts'
 import { plannedSignals } from './planned-signer.ts'
 
 /**

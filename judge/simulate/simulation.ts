@@ -1,6 +1,6 @@
 // Runs one question through the server's own answer path, and collects why the answer is what it
 // is.
-import { serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
+import { nameOfNode, nameOfZone, serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
@@ -25,7 +25,6 @@ import { Transaction } from '#answer/transaction.ts'
 import { aliasService } from '#judge/sides/alias-service.ts'
 import { answerRecords, referralOf } from '#judge/sides/answer-records.ts'
 import type { Referral } from '#judge/sides/answer-records.ts'
-import { nameOfNode, nameOfZone } from '#bundle/load/node-names.ts'
 import { PlannedSigning } from './planned-signer.ts'
 import type { SimulatedClient, SimulatedQuestion } from './question.ts'
 import { explainService } from './service.ts'

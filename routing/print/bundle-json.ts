@@ -1,6 +1,8 @@
 // Prints a bundle as JSON with names instead of indices.
 import {
   addressOfMember,
+  nameOfNode,
+  nameOfZone,
   poolOfService,
   redirectsOf,
   serviceCell,
@@ -16,7 +18,6 @@ import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import type { RrsetValue } from '#bundle/load/rrset-values.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
-import { nameOfNode, nameOfZone } from '#bundle/load/node-names.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { membersOf } from '#routing/state/candidates.ts'
 import { wayOfCode } from '#routing/choose/ways.ts'

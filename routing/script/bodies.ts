@@ -1,11 +1,10 @@
 // Lists the scripts of a bundle, and which services use them.
 import { createHash } from 'node:crypto'
-import { serviceCell, textOf } from '#bundle/format/bundle.ts'
+import { nameOfNode, serviceCell, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
-import { nameOfNode } from '#bundle/load/node-names.ts'
 
 /** The distinct bodies, in the order of the policies. A script's number is its position. */
 export function scriptBodiesOf(bundle: Bundle): readonly string[] {

@@ -1,10 +1,9 @@
 // Writes all answers under the names of a bundle, rrset by rrset, as the answer path does, so that
 // signatures are kept under the same digests.
-import { findRrset, nodeFlags, rrsetCount } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, rrsetCount, wireNameOf } from '#bundle/format/bundle.ts'
 import { serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
-import { wireNameOf } from '#bundle/load/node-names.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { RrsetCell } from '#bundle/format/rrsets.ts'
 import { RrType } from '#dns/rrtype.ts'

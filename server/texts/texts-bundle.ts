@@ -2,11 +2,11 @@
 // only answer. The bundle has one zone, the root, so that it does not depend on any main bundle.
 import { sharedCopy } from '#lib/memory/copy-for-threads.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
+import { nameOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { plainRouting } from '#bundle/format/model.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
-import { nameOfNode } from '#bundle/load/node-names.ts'
 import { writtenTypes } from '#state/ports/dynamic-dns.ts'
 import type { StoredRecord } from '#state/ports/dynamic-dns.ts'
 

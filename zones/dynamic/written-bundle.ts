@@ -3,6 +3,7 @@
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import {
   findRrset,
+  nameOfZone,
   nodeFlags,
   rrsetCount,
   serviceOfNode,
@@ -19,7 +20,6 @@ import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { findStored } from '#bundle/load/find-node.ts'
-import { nameOfZone } from '#bundle/load/node-names.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { hiddenBy } from './hidden-names.ts'

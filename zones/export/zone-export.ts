@@ -3,6 +3,8 @@
 import { isDiscoveredName } from '#bundle/discovered/from.ts'
 import {
   addressOfMember,
+  nameOfNode,
+  nameOfZone,
   poolOfService,
   serviceCell,
   textOf,
@@ -15,7 +17,6 @@ import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import type { RrsetValue } from '#bundle/load/rrset-values.ts'
-import { nameOfNode, nameOfZone } from '#bundle/load/node-names.ts'
 import { formatName, foldName, parseName } from '#dns/name.ts'
 import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'

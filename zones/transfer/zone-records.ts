@@ -1,5 +1,5 @@
 // All records of a zone, as a transfer shows them to another server. RFC 5936 sections 2.2 and 3.
-import { findRrset, isSigned, memberOctets, nodeFlags } from '#bundle/format/bundle.ts'
+import { findRrset, isSigned, memberOctets, nodeFlags, wireNameOf } from '#bundle/format/bundle.ts'
 import { rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag, NodeCell, NodeFlag } from '#bundle/format/cells.ts'
@@ -10,7 +10,6 @@ import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { findWritten } from '#answer/dynamic.ts'
 import { findStored } from '#bundle/load/find-node.ts'
-import { wireNameOf } from '#bundle/load/node-names.ts'
 import { nodesPerTurn } from './limits.ts'
 import type { ZoneContent, ZoneSource } from './zone-source.ts'
 
