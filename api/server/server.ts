@@ -1,14 +1,12 @@
 // Starts and stops the HTTP server of the API.
-import { isIPv6 } from 'node:net'
-import type { AddressInfo, Server } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import type { Log } from '#lib/log.ts'
-import { err, ok } from '#lib/result.ts'
+import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createApp } from './app.ts'
 import type { ServerPorts } from './app.ts'
-import { apiLimits } from '#http/limits.ts'
 import { isLoopback } from '#lib/loopback.ts'
+import { httpServer } from './listening.ts'
+import type { HttpServer } from './listening.ts'
 import type { ServerTls } from './server-tls.ts'
 import { serveStatusPage } from './status-page.ts'
 import type { StatusPage } from './status-page.ts'
@@ -32,50 +30,31 @@ interface ApiServerParts {
   readonly tls?: ServerTls | null
 }
 
-export interface ApiServer {
-  /**
-   * Errors: a sentence that names the setting to change.
-   *
-   * @param handed descriptor of a socket that listens there already; the server closes it
-   */
-  readonly listen: (handed?: number) => Promise<Result<{ readonly port: number }, string>>
-  /** The listening server. */
-  readonly server: Server
-  /** Lets requests in progress finish for `closeGraceMs`, then cuts them off. */
-  readonly close: () => Promise<void>
-}
-
 /** Builds a server that is not listening yet. */
-export function createApiServer(parts: ApiServerParts): ApiServer {
+export function createApiServer(parts: ApiServerParts): HttpServer {
   const { dashboardDirectory } = parts
   const home = dashboardDirectory === undefined ? {} : { homePath: dashboardPath }
   const app = createApp({ ...parts.ports, ...home }, parts.trustedProxies, parts.tls ?? null)
   if (dashboardDirectory === null) servePlaceholder(app)
   else if (dashboardDirectory !== undefined) serveDashboard(app, dashboardDirectory)
   if (parts.statusPage !== undefined) serveStatusPage(app, parts.ports, parts.statusPage)
-  return {
-    listen: (handed) => listen(app, parts, handed),
-    server: app.server,
-    close: () => close(app),
-  }
+  const { listenAddr, port } = parts
+  const cannot = 'the API cannot listen'
+  const http = httpServer(app, { listenAddr, port, section: 'api', cannot })
+  return { ...http, listen: (handed) => listen(http, parts, handed) }
 }
 
 async function listen(
-  app: FastifyInstance,
-  { listenAddr, port, log, ports, allowDevMode, tls = null }: ApiServerParts,
+  http: HttpServer,
+  { listenAddr, log, ports, allowDevMode, tls = null }: ApiServerParts,
   handed: number | undefined,
-): Promise<Result<{ port: number }, string>> {
+): Promise<Result<{ readonly port: number }, string>> {
   const isDevMode = ports.auth.systemKey === null
   const fault = devModeFault({ isDevMode, listenAddr, allowDevMode })
   if (fault !== undefined) return err(fault)
-  try {
-    // node:net listens on a descriptor, if there is one.
-    const place = { host: listenAddr, port, ...(handed === undefined ? {} : { fd: handed }) }
-    await app.listen(place)
-  } catch (error) {
-    return err(whyNotListening(error, listenAddr, port))
-  }
-  const bound = (app.server.address() as AddressInfo).port
+  const listening = await http.listen(handed)
+  if (!listening.ok) return listening
+  const { port: bound } = listening.value
   const scheme = tls === null ? 'http' : 'https'
   log.info({ address: listenAddr, port: bound, scheme }, 'API listens')
   if (isDevMode) {
@@ -85,7 +64,7 @@ async function listen(
         'administrator, without login; set it for anything but a trial on this machine',
     )
   }
-  return ok({ port: bound })
+  return listening
 }
 
 /**
@@ -106,24 +85,4 @@ export function devModeFault({
     'system administrator; set GSLB_API_KEY, set api.listenAddr to 127.0.0.1, or, if the network ' +
     'keeps everybody else away, set api.allowDevMode to true'
   )
-}
-
-function whyNotListening(error: unknown, listenAddr: string, port: number): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  const place = isIPv6(listenAddr) ? `[${listenAddr}]:${port}` : `${listenAddr}:${port}`
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another program listens there; stop it, or set api.port to a free port',
-    EACCES: 'this user may not use that port; set api.port to 1024 or more',
-    EADDRNOTAVAIL: 'this machine does not have that address; set api.listenAddr to one it has',
-  }
-  return `the API cannot listen on ${place}: ${reasons[code ?? ''] ?? message}`
-}
-
-async function close(app: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), apiLimits.closeGraceMs)
-  try {
-    await app.close()
-  } finally {
-    clearTimeout(cut)
-  }
 }

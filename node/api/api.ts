@@ -11,9 +11,8 @@ import type { NodeFacts } from '#ports/node-facts.ts'
 import type { ServerPorts } from '#api/server/app.ts'
 import { createApiServer } from '#api/server/server.ts'
 import { createExternalDnsServer } from '#external-dns/server.ts'
-import type { ExternalDnsServer } from '#external-dns/server.ts'
 import { shippedDashboard } from '#api/server/web-dashboard.ts'
-import type { ApiServer } from '#api/server/server.ts'
+import type { HttpServer } from '#api/server/listening.ts'
 import type { ServerTls } from '#api/server/server-tls.ts'
 import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
 import { SourceBuckets } from '#access/admit/source-buckets.ts'
@@ -75,10 +74,10 @@ export interface NodeApiParts {
 
 export interface NodeApi {
   /** Checks the stores, then listens. Errors: a sentence for the operator. */
-  readonly listen: ApiServer['listen']
-  readonly server: ApiServer['server']
+  readonly listen: HttpServer['listen']
+  readonly server: HttpServer['server']
   /** Listens after the API does; null: it is off. */
-  readonly externalDns: ExternalDnsServer | null
+  readonly externalDns: HttpServer | null
   readonly licence: NodeLicence
   /** How many clients are connected to the feed. */
   readonly feedClients: () => number
@@ -167,7 +166,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   })
 }
 
-const externalDnsOf = ({ externalDns }: Settings, ports: ServerPorts): ExternalDnsServer | null =>
+const externalDnsOf = ({ externalDns }: Settings, ports: ServerPorts): HttpServer | null =>
   externalDns.enabled ? createExternalDnsServer({ ...externalDns, ports }) : null
 
 function auditOf({ settings, log, records }: NodeApiParts, { auditLog }: NodeSecrets) {

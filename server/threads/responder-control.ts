@@ -43,13 +43,8 @@ export function acknowledge(
   Atomics.store(control, controlCell(thread, Control.Adopted), number)
 }
 
-/** The start data of a responder. */
-export interface ResponderStart {
-  readonly kind: 'responder'
-  readonly index: number
-  /** The source of its packets: a row of packet-sources.ts, and its place there. */
-  readonly source: SourceName
-  readonly place: SourcePlace
+/** The start data of each thread that answers. */
+export interface AnsweringStart {
   /** Networks of proxies; empty: PROXY headers are not accepted. */
   readonly proxies: readonly Network[]
   readonly settings: AnswerSettings
@@ -58,16 +53,25 @@ export interface ResponderStart {
   readonly counters: SharedArrayBuffer
   /** See query-bucket.ts. */
   readonly queryBucket: SharedArrayBuffer
-  /** Left out: answers are not rate-limited. */
+  /** undefined: answers are not rate-limited. */
   readonly rateLimit: RateMemory | undefined
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
   /** See hand-over.ts. */
   readonly handOver: SharedArrayBuffer
-  /** See samples/query-ring.ts; undefined: no samples are taken. */
-  readonly querySamples: SharedArrayBuffer | undefined
   /** See query-log/ring.ts; undefined: no query is logged. */
   readonly queryLog: SharedArrayBuffer | undefined
+}
+
+/** The start data of a responder. */
+export interface ResponderStart extends AnsweringStart {
+  readonly kind: 'responder'
+  readonly index: number
+  /** The source of its packets: a row of packet-sources.ts, and its place there. */
+  readonly source: SourceName
+  readonly place: SourcePlace
+  /** See samples/query-ring.ts; undefined: no samples are taken. */
+  readonly querySamples: SharedArrayBuffer | undefined
   /** Receives generations; read without an event loop, which a responder does not have. */
   readonly port: MessagePort
 }

@@ -1,6 +1,5 @@
 // The messages between the main thread and the stream thread.
 import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
-import type { Network } from '#dns/network.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { TcpListening } from '#server/stream/tcp.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
@@ -12,10 +11,9 @@ import type { Generation } from '#answer/serving-view.ts'
 import type { UpdateSigner } from '#zones/update/update-writers.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import type { HandedMessage } from './hand-over.ts'
+import type { AnsweringStart } from './responder-control.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
-import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
-import type { AnswerSettings } from '#answer/transaction.ts'
 
 /** Listeners with TLS. */
 export const secureKinds = ['tls', 'https'] as const
@@ -43,7 +41,7 @@ interface SecurePlace {
   readonly handed: number | undefined
 }
 
-export interface StreamStart {
+export interface StreamStart extends AnsweringStart {
   /** Index among the threads in the control words, after the responders. */
   readonly index: number
   readonly listenAddr: string
@@ -60,23 +58,7 @@ export interface StreamStart {
    * packets.
    */
   readonly source: SourceName | undefined
-  /** Networks of proxies; empty: PROXY headers are not accepted. */
-  readonly proxies: readonly Network[]
-  readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
-  readonly seed: number
-  readonly control: SharedArrayBuffer
-  readonly counters: SharedArrayBuffer
-  /** See query-bucket.ts. */
-  readonly queryBucket: SharedArrayBuffer
-  /** undefined: answers are not rate-limited. */
-  readonly rateLimit: RateMemory | undefined
-  /** See script/mailbox.ts. */
-  readonly scriptMailbox: SharedArrayBuffer
-  /** See hand-over.ts. */
-  readonly handOver: SharedArrayBuffer
-  /** See query-log/ring.ts; undefined: no query is logged. */
-  readonly queryLog: SharedArrayBuffer | undefined
   readonly transfers: TransferSettings
   /** Path of a keytab; undefined: keys are not agreed on. */
   readonly keytab: string | undefined

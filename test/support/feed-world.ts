@@ -9,7 +9,7 @@ import { unprobed } from '#ports/member-health.ts'
 import type { KnownHealth, MemberHealthView } from '#ports/member-health.ts'
 import type { ServerPorts } from '#api/server/app.ts'
 import { createApiServer } from '#api/server/server.ts'
-import type { ApiServer } from '#api/server/server.ts'
+import type { HttpServer } from '#api/server/listening.ts'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { LiveConfigView, noConfig } from '#config/view.ts'
@@ -96,7 +96,7 @@ export class FeedWorld {
   readonly sessions = new MemorySessions(this.time.clock)
   readonly feed: Feed
   readonly ports: ServerPorts
-  readonly server: ApiServer
+  readonly server: HttpServer
   /** By address; health of other members is unknown. */
   readonly health = new Map<string, KnownHealth>()
   readonly #healthHandlers = new Set<(uids: readonly string[]) => void>()

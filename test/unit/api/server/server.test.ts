@@ -5,7 +5,7 @@ import { apiLimits } from '#http/limits.ts'
 import type { GitopsStatus, OperatorView } from '#ports/operator-view.ts'
 import { routes } from '#api/routes.ts'
 import { createApiServer } from '#api/server/server.ts'
-import type { ApiServer } from '#api/server/server.ts'
+import type { HttpServer } from '#api/server/listening.ts'
 import type { Log } from '#lib/log.ts'
 import { portsOf } from '../../../support/api-ports.ts'
 import { startingStatus } from '../../../support/gitops-status.ts'
@@ -52,7 +52,7 @@ const plainView: OperatorView = {
 }
 
 type Line = readonly [level: string, fields: object, message: string]
-const running: ApiServer[] = []
+const running: HttpServer[] = []
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()))
 })
@@ -61,7 +61,7 @@ function create(
   view: Partial<OperatorView>,
   listenAddr: string,
   port: number,
-): [ApiServer, Line[]] {
+): [HttpServer, Line[]] {
   const lines: Line[] = []
   const log: Log = {
     info: (fields, message) => lines.push(['info', fields, message]),

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemKey } from '#access/auth/policy.ts'
 import { createApiServer } from '#api/server/server.ts'
-import type { ApiServer } from '#api/server/server.ts'
+import type { HttpServer } from '#api/server/listening.ts'
 import { dashboardFault } from '#api/server/web-dashboard.ts'
 import { devMode, portsOf, silentLog } from '../../../support/api-ports.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
@@ -18,7 +18,7 @@ const page = '<!doctype html><title>Dashboard</title><script src="assets/app.js"
 let place: string
 let directory: string
 let port: number
-const running: ApiServer[] = []
+const running: HttpServer[] = []
 beforeEach(async () => {
   place = tempDir('dashboard')
   directory = join(place, 'ui')
