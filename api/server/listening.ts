@@ -63,10 +63,11 @@ function whyNotListening(
 ): string {
   const { code, message } = error as NodeJS.ErrnoException
   const place = isIPv6(listenAddr) ? `[${listenAddr}]:${port}` : `${listenAddr}:${port}`
+  const elsewhere = `set ${section}.listenAddr to one it has`
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: `another program listens there; stop it, or set ${section}.port to a free port`,
     EACCES: `this user may not use that port; set ${section}.port to 1024 or more`,
-    EADDRNOTAVAIL: `this machine does not have that address; set ${section}.listenAddr to one it has`,
+    EADDRNOTAVAIL: `this machine does not have that address; ${elsewhere}`,
   }
   return `${cannot} on ${place}: ${reasons[code ?? ''] ?? message}`
 }
