@@ -829,7 +829,7 @@ export interface paths {
     /** Commits of the accepted configuration that changed something of yours, newest first */
     get: {
       params: Record<string, never>
-      query: { limit?: number; cursor?: string }
+      query: { limit?: number; cursor?: string; object?: string; from?: number; to?: number }
       body: undefined
       answer: ({ "commit": string; "parent": string | null; "author": string; "time": number; "subject": string; "verdict": string; "code": string; "reason": string; "heldAt": number | null; "activeAt": number | null; "activeOn": ({ "node": string; "since": number })[]; "isActive": boolean; "isPartial": boolean; "objects": ({ "kind": string; "id": string; "tenantId": string; "name": string; "change": string })[] })[]
     }
@@ -1043,14 +1043,14 @@ export interface paths {
       params: Record<string, never>
       query: { limit?: number; cursor?: string; name?: string }
       body: undefined
-      answer: ({ "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number })[]
+      answer: ({ "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number })[]
     }
     /** Create a channel */
     post: {
       params: Record<string, never>
       query: Record<string, never>
       body: { "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "settings": { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "zone-push" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean; "scope"?: "tenant" | "platform" }
-      answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
+      answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
   }
   '/api/v1/alerts/events': {
@@ -1093,14 +1093,14 @@ export interface paths {
       params: { id: string }
       query: Record<string, never>
       body: undefined
-      answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number }
+      answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number }
     }
     /** Change a channel; what is left out stays */
     put: {
       params: { id: string }
       query: Record<string, never>
       body: { "name"?: string; "settings"?: { "url"?: string; "secret"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string; "password"?: string; "routingKey"?: string }; "conditions"?: ("rollout-regression" | "pool-without-members" | "member-down" | "member-flapping" | "held-commit" | "geo-database-stale" | "licence" | "certificate" | "certificate-renewal" | "node-missing" | "drift" | "fleet-drift" | "delivery-stopped" | "discovery-source" | "zone-transfer" | "zone-push" | "disk")[]; "minSeverity"?: "critical" | "error" | "warning" | "info"; "enabled"?: boolean }
-      answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security": "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
+      answer: { "id": string; "tenantId": string | null; "scope": "tenant" | "platform"; "name": string; "kind": "webhook" | "email" | "slack" | "pagerduty"; "target": string; "settings": { "url"?: string; "host"?: string; "from"?: string; "to"?: (string)[]; "port"?: number; "security"?: "starttls" | "tls" | "none"; "username"?: string }; "secrets": (string)[]; "conditions": (string)[]; "minSeverity": "critical" | "error" | "warning" | "info"; "enabled": boolean; "createdAt": number; "updatedAt": number; "lastSentAt": number | null; "failures": number; "lastError": string; "queued": number; "dropped": number; "secret"?: string }
     }
     /** Delete a channel and what waits for it */
     delete: {
