@@ -109,13 +109,13 @@ interface WaveView {
   readonly silent: number
 }
 
-/** @param observedMs for how long the deciding node has heard nodes */
+/** @param heardMs see `Hearing` */
 export function viewsOf(
   state: DeliveryState,
   nodes: readonly DeliveryNode[],
   adoptions: Adoptions,
   nowMs: number,
-  observedMs: number,
+  heardMs: number,
 ): readonly WaveView[] {
   const { plan, waves, target, sinceMs } = state
   if (plan === null || target === null) return []
@@ -140,7 +140,7 @@ export function viewsOf(
     // Another control node may have heard them when the wave began.
     const unknown = Math.max(0, begun.nodes - all.length)
     // For a while after nothing could be heard, nobody is silent.
-    const silent = observedMs > silentMs ? all.length - heard.length + unknown : 0
+    const silent = heardMs > silentMs ? all.length - heard.length + unknown : 0
     return { adopted, waiting, refused, silent }
   })
 }

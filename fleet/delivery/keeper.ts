@@ -9,7 +9,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { Adoptions, viewsOf } from './gates.ts'
 import { act, firstState, look, propose, reportSeconds } from './machine.ts'
-import type { DeliveryAction, Made } from './machine.ts'
+import type { DeliveryAction, Hearing, Made } from './machine.ts'
 import { placeFor, shadowFor, waveOf } from './membership.ts'
 import type { DeliveryNode, NodeName } from './membership.ts'
 import { deliveryLimits } from './plan.ts'
@@ -48,7 +48,7 @@ export interface DeliveryKeeperParts {
   readonly nodes: () => readonly DeliveryNode[]
   /** How many nodes are heard that do not count. */
   readonly strangers: () => number
-  /** For how long all that nodes say has come here; 0: what other control nodes hear does not. */
+  /** See `Hearing`; it may begin before this process. */
   readonly heardMs: () => number
   readonly records: PlaceRecords
   /** Called when nodes may get another record than before. */
@@ -117,7 +117,7 @@ export class DeliveryKeeper {
     const state = this.#state
     if (state === undefined) return null
     const { nodes, clock } = this.#parts
-    const waves = viewsOf(state, nodes(), this.#adoptions, clock.nowMs(), this.#observedMs())
+    const waves = viewsOf(state, nodes(), this.#adoptions, clock.nowMs(), this.#hearing().heardMs)
     return { state, decider: this.#decider, waitsFor: this.#waitsFor, waves, fault: this.#fault }
   }
 
@@ -188,7 +188,7 @@ export class DeliveryKeeper {
 
   async #decide(state: DeliveryState, isBeatDue: boolean): Promise<void> {
     const { nodes, strangers, clock, log, name } = this.#parts
-    const seen = [clock.nowMs(), this.#observedMs(), strangers()] as const
+    const seen = [clock.nowMs(), this.#hearing(), strangers()] as const
     const looked = look(state, nodes(), this.#adoptions, ...seen)
     this.#waitsFor = looked.waitsFor
     const next = looked.state
@@ -261,9 +261,10 @@ export class DeliveryKeeper {
     return err(fault)
   }
 
-  #observedMs(): number {
+  #hearing(): Hearing {
     const { clock, heardMs } = this.#parts
-    return Math.min(clock.monotonicMs() - this.#observedFromMs, heardMs())
+    const observedMs = clock.monotonicMs() - this.#observedFromMs
+    return { observedMs, heardMs: Math.min(observedMs, heardMs()) }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

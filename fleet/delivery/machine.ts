@@ -120,9 +120,15 @@ interface Look {
   readonly waitsFor: string
 }
 
+/** For how long the deciding node knows what nodes say. */
+export interface Hearing {
+  /** Since it decides: a hold is watched for no longer. */
+  readonly observedMs: number
+  /** Since all that nodes say has come there; 0: what other control nodes hear does not. */
+  readonly heardMs: number
+}
+
 /**
- * @param observedMs for how long the deciding node has heard nodes
- *
  * @param strangers nodes that are heard and do not count
  */
 export function look(
@@ -130,20 +136,21 @@ export function look(
   nodes: readonly DeliveryNode[],
   adoptions: Adoptions,
   nowMs: number,
-  observedMs: number,
+  { observedMs, heardMs }: Hearing,
   strangers = 0,
 ): Look {
   const { plan, target, phase } = state
   if (plan === null || target === null || !isUnderWay(state)) return { state, waitsFor: '' }
   adoptions.note(target.digest, nodes)
   if (phase === 'held') return { state, waitsFor: 'a person' }
-  const views = viewsOf(state, nodes, adoptions, nowMs, observedMs)
+  const views = viewsOf(state, nodes, adoptions, nowMs, heardMs)
   const failed = failedGate(state, views, adoptions, nowMs)
   if (failed !== undefined) return stopped(state, failed, nowMs)
   const wave = state.waves.length - 1
   const { adopted, waiting } = views[wave]!
   const ageMs = Math.max(0, nowMs - state.sinceMs)
-  const isPatient = ageMs < deliveryLimits.adoptMs
+  // Nodes that cannot be heard may have it.
+  const isPatient = ageMs < deliveryLimits.adoptMs || heardMs <= deliveryLimits.silentMs
   const some = state.waves[wave]!.nodes + adopted.length + waiting.length > 0
   // No node has the labels, or none is listed: the bundle would be tried by nobody.
   const isStrange = nodes.length === 0 && strangers > 0
@@ -152,9 +159,12 @@ export function look(
     if (isPatient) return { state, waitsFor: what }
     return heldFor(state, { gate: 'noNodes', wave, value: 0, limit: 1, atMs: nowMs }, nowMs)
   }
-  if (waiting.length > 0 || adopted.length < expectedAdopters(state, wave, views)) {
+  const unheard = expectedAdopters(state, wave, views) - adopted.length - waiting.length
+  if (waiting.length > 0 || unheard > 0) {
     const what = state.waves[wave]!.isShadow ? 'compute with' : 'take'
-    if (isPatient) return { state, waitsFor: `${nodesOf(waiting.length)} to ${what} the bundle` }
+    const taking = `${nodesOf(waiting.length)} to ${what} the bundle`
+    const waitsFor = waiting.length > 0 ? taking : `word of ${nodesOf(unheard)}`
+    if (isPatient) return { state, waitsFor }
     const value = waiting.length
     return stopped(state, { gate: 'notAdopted', wave, value, limit: 0, atMs: nowMs }, nowMs)
   }

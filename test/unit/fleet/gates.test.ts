@@ -16,6 +16,7 @@ const plan: DeliveryPlan = {
   onFailure: 'return',
   decisions: [],
 }
+const long = { observedMs: 1_000_000, heardMs: 1_000_000 }
 const made = (n: number) => ({ commit: `c${n}`, digest: `${n}`.repeat(64), serial: n })
 
 test.each([0, -3_600_000, 3_600_000])(
@@ -32,7 +33,7 @@ test.each([0, -3_600_000, 3_600_000])(
       return { ...node, refusals: [{ ...refusal, atMs: nowMs + offMs }] }
     }
     const verdictOf = (from: typeof state, one: DeliveryNode) =>
-      look(from, [one], new Adoptions(), nowMs, 1_000_000).state
+      look(from, [one], new Adoptions(), nowMs, long).state
     let state = propose(firstState(made(1), 7, nowMs), made(2), plan, [node], nowMs)
     const refused = refusing()
     state = verdictOf(state, refused)
@@ -50,7 +51,7 @@ test.each([
   [0, 'rolling'],
   [deliveryLimits.silentMs, 'rolling'],
   [deliveryLimits.silentMs + 1, 'returned'],
-])('a node that has not been heard since nodes are heard, for %i ms: %s', (observedMs, phase) => {
+])('a node that has not been heard since nodes are heard, for %i ms: %s', (heardMs, phase) => {
   const { counters, instance, labels } = reportOf('n1')
   const node: DeliveryNode = {
     ...{ name: 'n1', labels, instance, counters, seq: 1, ageMs: 0, shadow: null },
@@ -58,6 +59,6 @@ test.each([
   }
   const state = propose(firstState(made(1), 7, 0), made(2), plan, [node], 0)
   const ageMs = deliveryLimits.silentMs + 1
-  const looked = look(state, [{ ...node, ageMs }], new Adoptions(), ageMs, observedMs)
+  const looked = look(state, [{ ...node, ageMs }], new Adoptions(), ageMs, { ...long, heardMs })
   expect(looked.state.phase).toBe(phase)
 })
