@@ -110,9 +110,9 @@ export const list = (lengthMax: number, options: Options) =>
     Type.Array(Type.String({ minLength: 1, maxLength: lengthMax }), { ...options, maxItems: 100 }),
   )
 const label = '[A-Za-z0-9_-]{1,63}'
-/** Matches the name of a zone or a key; in settings the final dot may be left out. */
-/** Name of a node. */
+/** Matches the name of a node. */
 export const nodeNamePattern = '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$'
+/** Matches the name of a zone or a key; in settings the final dot may be left out. */
 export const namePattern = `^${label}(\\.${label})*\\.?$`
 /** Octets of a name, with the dots between its labels. RFC 1035 section 2.3.4. */
 export const nameLengthMax = 253
