@@ -73,6 +73,9 @@ export async function openSql(
   return err(fault!)
 }
 
+/** As the server says where not even the table of steps is there. */
+const emptied = Object.assign(new Error('no step of the schema was made'), { code: '42P01' })
+
 const neverAborted = new AbortController().signal
 
 class SqlCalls implements Sql {
@@ -83,6 +86,8 @@ class SqlCalls implements Sql {
   #connection: SqlConnection | null = null
   #opening: Promise<SqlConnection | null> | null = null
   #openedAtMs = Number.NEGATIVE_INFINITY
+  /** Whether this process has had the schema. */
+  #wasUp = false
   /** True: what is ours was missing, and not every statement needs it. */
   #lacksSchema = false
   #underWay = 0
@@ -132,9 +137,13 @@ class SqlCalls implements Sql {
     let connection: SqlConnection | null = null
     try {
       connection = await this.#driver()
+      // An empty database in the place of one that was in use is not begun anew: a restore may be
+      // under way, whose tables would be in its way.
+      if (this.#wasUp && (await newestOf(connection.db)) === 0) throw emptied
       const migrated = await migrate(connection.db, migrations, this.#clock.nowMs())
       if (migrated.ok) {
         this.#connection = connection
+        this.#wasUp = true
         this.#is('up', null)
         return connection
       }

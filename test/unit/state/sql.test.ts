@@ -16,6 +16,7 @@ import type { Tables } from '#state/sql/database/tables.ts'
 import { openPglite } from '#state/sql/database/open-pglite.ts'
 import { createSqlUsers } from '#state/sql/users.ts'
 import { placeDatabase } from '#test/support/database-template.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { newUser, valueOf } from '#test/support/store-values.ts'
 import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
 
@@ -194,6 +195,35 @@ test('a database whose tables are gone is away, and is there again with them', a
   await sql`alter table gone rename to users`.execute(db)
   expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
   expect(opened.value.status()).toMatchObject({ state: 'up', fault: null })
+})
+
+test('nobody begins anew in an empty database in the place of one that was in use', async () => {
+  const db = new Kysely<Tables>({ dialect: await bareDatabase(tempDir('other-server')) })
+  onTestFinished(() => db.destroy())
+  let isBroken = true
+  const connection = { db, close: () => Promise.resolve(), isBroken: () => isBroken }
+  const time = new FakeTime(0)
+  const opened = await openSql('postgresql', () => Promise.resolve(connection), time.clock)
+  if (!opened.ok) throw new Error(opened.error)
+  const users = createSqlUsers(opened.value)
+  const run = (text: string) => sql.raw(text).execute(db)
+  await run('alter schema public rename to kept')
+  await run('create schema public')
+  const stateAfter = async (): Promise<string> => {
+    time.pass(60_000)
+    await users.find('every-tenant', 'u1')
+    return opened.value.status().state
+  }
+  expect(await stateAfter()).toBe('away')
+  expect(opened.value.status().fault).toMatch(/\(42P01\)\. .*was emptied.*restart the nodes/)
+  // A restore makes the tables before their rows.
+  await run('create table gslbd_schema (version integer)')
+  expect(await stateAfter()).toBe('away')
+  await run('drop schema public cascade')
+  await run('alter schema kept rename to public')
+  expect(await stateAfter()).toBe('up')
+  isBroken = false
+  expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
 })
 
 /** How often a file is flushed from now on, to the end of the test. */
