@@ -85,6 +85,14 @@ interface Entry {
   readonly clockOffsetMs: number
 }
 
+/** What is known of the store that control nodes share. */
+interface StoreSeen {
+  /** Since when it can be read, by the monotonic clock; Infinity: it cannot. */
+  readonly sinceMs: number
+  /** Nodes that were missing when it went away, which does not bring them back. */
+  readonly missedBefore: ReadonlySet<Entry>
+}
+
 type Vouched = Pick<Entry, 'report' | 'isVouched'>
 
 export function createNodeInventory(
@@ -105,8 +113,7 @@ export function createNodeInventory(
   }
   const keep = (one: Vouched, ageMs: number, isShared = false): boolean =>
     keepIn(entries, { ...one, isShared }, ageMs, clock)
-  /** Since when the store can be read, by the monotonic clock; Infinity: it cannot. */
-  let sharedSinceMs = -Infinity
+  let store: StoreSeen = { sinceMs: -Infinity, missedBefore: new Set() }
   return {
     report: (report, told) => {
       const isOwn = told === undefined && report.role === 'control'
@@ -124,12 +131,14 @@ export function createNodeInventory(
       return counts(one) ? one.report : undefined
     },
     isListed: (report, told) => vouched(report, told).isVouched,
-    heardMs: () => Math.max(0, clock.monotonicMs() - sharedSinceMs),
+    heardMs: () => Math.max(0, clock.monotonicMs() - store.sinceMs),
     refresh: async () => {
       const words = shared === undefined ? [] : await shared.list()
-      const isBack = words !== undefined && sharedSinceMs === Infinity
-      if (words === undefined) sharedSinceMs = Infinity
-      else if (isBack) sharedSinceMs = clock.monotonicMs()
+      const [wasAway, nowMs] = [store.sinceMs === Infinity, clock.monotonicMs()]
+      if (words === undefined && !wasAway) {
+        const missed = entries.values().filter((one) => isLate(one, nowMs, store))
+        store = { sinceMs: Infinity, missedBefore: new Set(missed) }
+      } else if (words !== undefined && wasAway) store = { ...store, sinceMs: nowMs }
       for (const { text, atMs } of words ?? []) {
         const told = parseJson(text)
         const report = readNodeReport(told)
@@ -146,7 +155,7 @@ export function createNodeInventory(
     all: () => {
       const nowMs = clock.monotonicMs()
       forget(entries, nowMs - inventoryLimits.forgottenMs)
-      return knownOf(entries.values(), nowMs, sharedSinceMs).map(({ isVouched, ...node }) => ({
+      return knownOf(entries.values(), nowMs, store).map(({ isVouched, ...node }) => ({
         ...node,
         isCounted: counts({ report: node.report, isVouched }),
       }))
@@ -166,9 +175,9 @@ function keepIn(
   const atMs = clock.monotonicMs() - ageMs
   const before = entries.get(key)
   if (before !== undefined && before.atMs > atMs) return true
-  // What this node has told the store comes back from it.
+  // The store has it until the next one, also what this node has told it.
   const isSame = report.sentAtMs === before?.report.sentAtMs && !report.isLeaving
-  if (isShared && before?.isShared === false && isSame) return true
+  if (isShared && isSame) return true
   // A replay of a recorded report: the later one counts.
   const isOld = before !== undefined && report.sentAtMs < before.report.sentAtMs
   if (isVouched && report.role !== 'control' && isOld) return true
@@ -202,13 +211,20 @@ export function missingAfterMs({ againMs }: Pick<NodeReport, 'againMs'>): number
   return againMs === undefined ? missingMs : misses * againMs + slowMs
 }
 
+/** Nobody is late for the time in which nothing could be heard. */
+function isLate(one: Entry, nowMs: number, { sinceMs, missedBefore }: StoreSeen): boolean {
+  const { atMs, report, isShared } = one
+  const fromMs = isShared ? Math.max(atMs, sinceMs) : atMs
+  return missedBefore.has(one) || nowMs - fromMs > missingAfterMs(report)
+}
+
 /**
  * Leaves out the process that a node was before its last start; two live processes are both kept.
  */
 function knownOf(
   entries: Iterable<Entry>,
   nowMs: number,
-  sharedSinceMs: number,
+  store: StoreSeen,
 ): readonly (Omit<KnownNode, 'isCounted'> & Vouched)[] {
   // Anybody may use a name: a node that signs is not affected by that.
   const byName = Map.groupBy(entries, ({ report, isVouched }) => `${report.name} ${isVouched}`)
@@ -216,18 +232,15 @@ function knownOf(
   return names.flatMap((name) => {
     const all = byName.get(name)!
     const newest = all.reduce((a, b) => (b.firstAtMs >= a.firstAtMs ? b : a))
-    // Nobody is missed for the time in which nothing could be heard.
-    const isLate = ({ atMs, report, isShared }: Entry): boolean =>
-      nowMs - (isShared ? Math.max(atMs, sharedSinceMs) : atMs) > missingAfterMs(report)
     // Processes of this name that still reported after the newest one had started.
     const others = all.filter(
-      (one) => one !== newest && one.atMs >= newest.firstAtMs && !isLate(one),
+      (one) => one !== newest && one.atMs >= newest.firstAtMs && !isLate(one, nowMs, store),
     )
     return [newest, ...others].map((one) => ({
       ...{ report: one.report, isVouched: one.isVouched },
       ageMs: nowMs - one.atMs,
       clockOffsetMs: one.clockOffsetMs,
-      isMissing: isLate(one),
+      isMissing: isLate(one, nowMs, store),
       sharesName: others.length > 0,
     }))
   })

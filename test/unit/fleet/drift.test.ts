@@ -134,18 +134,25 @@ test('nobody is missed for the time in which the store of the control nodes was 
       .join()
   }
   const report = (name: string) => reportOf(name, { sentAtMs: clock.nowMs() })
-  told.push({ key: 'far', text: JSON.stringify(report('far')), atMs: clock.nowMs() })
+  const tellStore = (name: string): void =>
+    void told.push({ key: name, text: JSON.stringify(report(name)), atMs: clock.nowMs() })
+  tellStore('dead')
+  await missing()
+  time.pass(inventoryLimits.missingMs + 1)
+  tellStore('far')
   inventory.report(report('near'))
-  expect(await missing()).toBe('')
+  expect(await missing()).toBe('dead')
   expect(inventory.heardMs()).toBe(Infinity)
   isAway = true
-  await missing()
+  expect(await missing(), 'it is not back with that').toBe('dead')
   expect(inventory.heardMs()).toBe(0)
   time.pass(inventoryLimits.missingMs + 1)
   // The one that asks here is heard, or not, whatever the store does.
-  expect(await missing()).toBe('near')
+  expect(await missing()).toBe('dead,near')
   isAway = false
-  expect(await missing()).toBe('near')
+  expect(await missing()).toBe('dead,near')
   time.pass(inventoryLimits.missingMs + 1)
-  expect(await missing()).toBe('far,near')
+  expect(await missing()).toBe('dead,far,near')
+  tellStore('dead')
+  expect(await missing(), 'until it is heard').toBe('far,near')
 })
