@@ -11,14 +11,15 @@ import type { AcmeState, IssuedCertificate } from '#integrations/acme/acme-state
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
+import type { Settings } from '#settings/settings.ts'
 import { partFor, revisionOf, sentRevisionOf } from './pulled-certificate.ts'
 
 interface GivingParts {
   /** null: the settings ask for no certificate. */
   readonly vault: { readonly state: AcmeState } | null
   readonly inventory: Pick<NodeInventory, 'counted' | 'isListed'>
-  /** Names of the nodes that alone get an entry; undefined: each that counts gets it. */
-  readonly nodesOf: (entry: string) => readonly string[] | undefined
+  /** `acme.certificates` of the settings. What they do not name any more is given to nobody. */
+  readonly entries: Settings['acme']['certificates']
   readonly key: SigningKey
   readonly clock: Pick<Clock, 'nowMs'>
 }
@@ -33,7 +34,7 @@ export const rollOutLimits = {
 } as const
 
 export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
-  const { vault, inventory, nodesOf, key, clock } = parts
+  const { vault, inventory, entries, key, clock } = parts
   return ({ report: told, revision: known }) => {
     const report = readNodeReport(told)
     if (!report.ok) return err({ code: 'refused', message: report.error })
@@ -43,17 +44,18 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
     if (role !== 'dns' || inventory.counted(report.value, told) === undefined) {
       return err({ code: 'stranger', message: stranger })
     }
-    const closed = acme.filter((entry) => nodesOf(entry) !== undefined)
+    const named = acme.filter((entry) => entry === '' || Object.hasOwn(entries, entry))
+    const closed = named.filter((entry) => entries[entry]?.nodes !== undefined)
     if (closed.length > 0 && !inventory.isListed(report.value, told)) {
       return err({ code: 'stranger', message: unlisted(closed[0]!, name) })
     }
-    const others = closed.find((entry) => nodesOf(entry)?.includes(name) === false)
+    const others = closed.find((entry) => entries[entry]?.nodes?.includes(name) === false)
     if (others !== undefined) return err({ code: 'stranger', message: ofOthers(others, name) })
-    const part = partFor(vault.state, acme)
+    const part = partFor(vault.state, named)
     const revision = sentRevisionOf(part)
     // A challenge cannot wait.
     const mayWait = known !== 0 && part.challenges.length === 0
-    if (revision === known || (mayWait && mustWait(vault.state, acme, name, clock.nowMs()))) {
+    if (revision === known || (mayWait && mustWait(vault.state, named, name, clock.nowMs()))) {
       return ok(null)
     }
     const content = Buffer.from(printState(part))

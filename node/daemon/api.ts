@@ -336,7 +336,7 @@ function bundlesOf(have: Needs): Passed['bundles'] {
     }),
     certificate: givingCertificate({
       ...{ vault: have.certificates?.vault ?? null, inventory: have.inventory },
-      nodesOf: (entry) => have.settings.acme.certificates[entry]?.nodes,
+      entries: have.settings.acme.certificates,
       ...{ key: have.key.signing, clock: systemClock },
     }),
     record: (channel, asking) => feedOf(given(), channel).record(channel, asking),

@@ -28,6 +28,7 @@ const certificate: IssuedCertificate = {
 const newer = { ...certificate, chain: 'newer' }
 const signer = newSigningKey()
 const question = newQuestionKey()
+const entries = { inner: { names: ['ns1.inner.example.com'] } }
 const account = { directory: 'https://ca.test/dir', key: 'account key' }
 
 function asked(
@@ -49,7 +50,7 @@ function asked(
       state: { ...emptyState, account, certificate: has, beforeEndsMs },
     },
     inventory: { counted: () => (isCounted ? report : undefined), isListed: () => true },
-    nodesOf: () => undefined,
+    entries,
     ...{ key: signer, clock: new FakeTime(atMs).clock },
   })
   const given = give({ report, revision: known })
@@ -169,7 +170,7 @@ test('an envelope of another kind is not opened', () => {
     ...{ vault: { state: { ...emptyState, certificate } }, key: signer },
     ...{
       inventory: { counted: () => report, isListed: () => true },
-      nodesOf: () => undefined,
+      entries,
       clock: new FakeTime(began).clock,
     },
   })
@@ -223,7 +224,7 @@ test('challenges are sent at once, also where the certificate has its turn later
       ...{ vault: { state: { ...emptyState, ...state } }, key: signer },
       ...{
         inventory: { counted: () => report, isListed: () => true },
-        nodesOf: () => undefined,
+        entries,
         clock: new FakeTime(began).clock,
       },
     })({ report, revision: known })
@@ -244,7 +245,7 @@ test('a node gets the certificates that it uses, and a first one at once', () =>
       ...{
         vault: { state },
         inventory: { counted: () => own, isListed: () => true },
-        nodesOf: () => undefined,
+        entries,
       },
       ...{ key: signer, clock: new FakeTime(began).clock },
     })({ report: own, revision: known })
@@ -286,20 +287,27 @@ test('a node that keeps a certificate which a new database does not have yet is 
 })
 
 test.each([
-  ['named and listed', ['', 'console'], ['far-1'], true, undefined],
+  ['named and listed', ['', 'console'], ['far-1'], true, 'has it'],
   ['listed, and not named', ['', 'console'], ['near-1'], true, 'does not name far-1'],
   ['of no node', ['console'], [], true, 'does not name far-1'],
   ['named, by a node that is not listed', ['console'], ['far-1'], false, 'far-1 is not listed'],
-  ['not named, and not asked for', [''], ['near-1'], false, undefined],
+  ['not named, and not asked for', [''], ['near-1'], false, 'has it not'],
+  ['in the settings no more', ['', 'console'], null, true, 'has it not'],
 ])('an entry that is %s', (_what, acme, nodes, isListed, says) => {
   const one = { failure: null, renewal: null, beforeEndsMs: null, certificate: newer }
   const state = { ...emptyState, account, certificate, more: { console: one } }
   const report = { ...reportOf('far-1', { acme }), sealTo: question.sealTo }
   const given = givingCertificate({
     ...{ vault: { state }, inventory: { counted: () => report, isListed: () => isListed } },
-    nodesOf: (entry) => (entry === 'console' ? nodes : undefined),
+    entries: nodes === null ? {} : { console: { names: [], nodes } },
     ...{ key: signer, clock: new FakeTime(began).clock },
   })({ report, revision: 0 })
-  expect(given.ok).toBe(says === undefined)
-  if (!given.ok) expect(given.error.message).toContain(says)
+  const said = (): string => {
+    if (!given.ok) return given.error.message
+    const to = { node: 'far-1', key: question }
+    const letter = openEnvelope(given.value!, to, [signer], 'certificate')
+    const text = letter.ok ? Buffer.from(letter.value.content).toString() : ''
+    return text.includes('"console"') ? 'has it' : 'has it not'
+  }
+  expect(said()).toMatch(new RegExp(`${says}$|${says}[:,]`))
 })
