@@ -41,7 +41,6 @@ class Fleet {
   readonly adoptions = new Adoptions()
   waitsFor = ''
   observedMs = 1_000_000
-  heardMs = Infinity
 
   constructor(count: number, canary = 1) {
     this.state = firstState(made(1), 7, this.nowMs)
@@ -91,8 +90,8 @@ class Fleet {
   }
 
   look(): void {
-    const heardMs = Math.min(this.observedMs, this.heardMs)
-    const hearing = { observedMs: this.observedMs, heardMs }
+    const { observedMs } = this
+    const hearing = { observedMs, heardMs: observedMs }
     const looked = look(this.state, this.nodes, this.adoptions, this.nowMs, hearing)
     this.state = looked.state
     this.waitsFor = looked.waitsFor
@@ -251,37 +250,6 @@ describe('a gate', () => {
       fleet.look()
       expect(fleet.state.verdict, parts).toMatchObject({ gate: 'refusals', value: 1, limit: 0 })
     }
-  })
-
-  test('takes nothing back for nodes that cannot be heard, and begins no hold anew', () => {
-    const fleet = new Fleet(10)
-    const holdMs = 3 * deliveryLimits.adoptMs
-    fleet.observedMs = holdMs
-    fleet.propose(2, plan({ waves: [share(100, holdMs)] }))
-    fleet.pass(1_000)
-    fleet.pass(2 * deliveryLimits.adoptMs)
-    const silence = deliveryLimits.silentMs + 1
-    fleet.heardMs = 0
-    for (const i of fleet.nodes.keys()) fleet.change(i, { ageMs: silence })
-    fleet.look()
-    expect([fleet.stands, fleet.waitsFor]).toEqual(['rolling 1', 'word of 10 nodes'])
-    for (const i of fleet.nodes.keys()) fleet.change(i, { ageMs: 0 })
-    fleet.heardMs = 1_000
-    fleet.pass(deliveryLimits.adoptMs)
-    expect(fleet.stands).toBe('done 1')
-  })
-
-  test('counts nodes that are not heard long after it is possible again', () => {
-    const fleet = new Fleet(10)
-    fleet.propose(2, plan({ waves: [share(100, 3 * deliveryLimits.adoptMs)] }))
-    fleet.pass(2 * deliveryLimits.adoptMs)
-    fleet.change(0, { ageMs: deliveryLimits.silentMs + 1 })
-    fleet.heardMs = deliveryLimits.silentMs
-    fleet.look()
-    expect([fleet.stands, fleet.waitsFor]).toEqual(['rolling 1', 'word of 1 node'])
-    fleet.heardMs++
-    fleet.look()
-    expect(fleet.state.verdict).toMatchObject({ gate: 'silent', value: 1 })
   })
 
   test('counts nodes that reported when the wave began as silent', () => {

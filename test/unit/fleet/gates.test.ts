@@ -62,3 +62,33 @@ test.each([
   const looked = look(state, [{ ...node, ageMs }], new Adoptions(), ageMs, { ...long, heardMs })
   expect(looked.state.phase).toBe(phase)
 })
+
+test('nodes that cannot be heard are waited for, and a hold goes on meanwhile', () => {
+  const { counters, instance, labels } = reportOf('n1')
+  const holdMs = 3 * deliveryLimits.adoptMs
+  const held = { ...plan, waves: [{ ...plan.waves[0]!, holdMs }] }
+  const target = { seq: 2, digest: made(2).digest }
+  const node: DeliveryNode = {
+    ...{ name: 'n1', labels, instance, counters, shadow: null, refusals: [], clockOffsetMs: 0 },
+    ...{ ...target, ageMs: 0 },
+  }
+  const adoptions = new Adoptions()
+  let state = propose(firstState(made(1), 7, 0), made(2), held, [node], 0)
+  const lookAt = (nowMs: number, ageMs: number, heardMs: number): string => {
+    const hearing = { observedMs: nowMs, heardMs }
+    const looked = look(state, [{ ...node, ageMs }], adoptions, nowMs, hearing)
+    ;({ state } = looked)
+    return looked.waitsFor
+  }
+  const { silentMs, adoptMs } = deliveryLimits
+  lookAt(1_000, 0, 1_000)
+  expect(lookAt(2 * adoptMs, silentMs + 1, 0)).toBe('word of 1 node')
+  expect(lookAt(2 * adoptMs, silentMs + 1, silentMs)).toBe('word of 1 node')
+  expect(lookAt(2 * adoptMs, 0, 1_000)).toBe('11 min')
+  const before = state
+  lookAt(2 * adoptMs, silentMs + 1, silentMs + 1)
+  expect(state.verdict).toMatchObject({ gate: 'silent', value: 1 })
+  state = before
+  lookAt(holdMs + 1_000, 0, 1_000)
+  expect(state.phase).toBe('done')
+})
