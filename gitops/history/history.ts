@@ -41,6 +41,9 @@ const commitId = /^[0-9a-f]{40}$/
 /** How many commits and files are read before other work of the thread gets its turn. */
 const turnEvery = 50
 
+/** Commits in turn before the span that end a walk: the clock of one of them may be behind. */
+const earlierMax = 5
+
 export class History implements ConfigHistory {
   readonly #driver: GitDriver
   readonly #graph: CommitGraph
@@ -73,7 +76,7 @@ export class History implements ConfigHistory {
     const commits: HistoryCommit[] = []
     const { walkedMax, filesMax, bytesMax } = this.#limits
     let last = { commit: '', atSeconds: 0 }
-    let [files, bytes] = [0, 0]
+    let [files, bytes, earlier] = [0, 0, 0]
     for (let walked = 0; at !== null; walked++) {
       const isEnough = walked === walkedMax || files >= filesMax || bytes >= bytesMax
       if (isEnough || commits.length === commitsMax) {
@@ -83,8 +86,9 @@ export class History implements ConfigHistory {
       const about = await this.#graph.commit(at)
       if (!about.ok) return err('unavailable')
       const { seconds } = about.value.committer
-      if (seconds < question.fromSeconds) break
-      if (seconds >= question.beforeSeconds) {
+      earlier = seconds < question.fromSeconds ? earlier + 1 : 0
+      if (earlier > earlierMax) break
+      if (earlier > 0 || seconds >= question.beforeSeconds) {
         await this.#takeTurns()
         last = { commit: at, atSeconds: seconds }
         at = about.value.parents[0] ?? null
@@ -95,8 +99,9 @@ export class History implements ConfigHistory {
       if (found === undefined) return err('unavailable')
       if (!isKnown) [files, bytes] = [files + found.files.length, bytes + found.bytes]
       const shown = visible(found.commit, tenant)
-      const objects = shown.objects.filter((one) => isNamed(one, object))
-      if (objects.length > 0) commits.push(shown)
+      // What else it changed was not read, and may be what is asked for.
+      const isAsked = found.isCut || shown.objects.some((one) => isNamed(one, object))
+      if (shown.objects.length > 0 && isAsked) commits.push(shown)
       last = found.commit
       at = found.parent
     }

@@ -97,6 +97,32 @@ test('an object that is gone is asked for by its name, in a span of time', async
   expect(reads, 'files of later commits are not read').toBe(1)
 })
 
+test('a commit by a clock that was behind does not end a span of time', async () => {
+  const { commit, historyWith } = repository()
+  const begin = 1_700_000_000
+  const path = 'tenants/default/pools/web.yaml'
+  const times = [begin - 10, begin, begin - 1e6, begin - 1e6, begin + 1]
+  const made = times.map((seconds, i) =>
+    commit({ [path]: poolText('web') + '#'.repeat(i) }, seconds),
+  )
+  const page = await historyWith().list({ ...all, object: 'web', fromSeconds: begin })
+  expect(page.ok && page.value.commits.map((one) => one.commit)).toEqual([made[4], made[1]])
+})
+
+test('a commit that changed more than is read is among those of any object', async () => {
+  const { commit, historyWith } = repository()
+  const names = ['a', 'b', 'c']
+  commit(Object.fromEntries(names.map((name) => [`tenants/t/pools/${name}.yaml`, poolText(name)])))
+  const asked = async (tenant: string | null, objectsMax: number) => {
+    const page = await historyWith({ objectsMax }).list({ ...all, tenant, object: 'c' })
+    return page.ok && page.value.commits.map(({ isMore, objects }) => [isMore, objects.length])
+  }
+  expect(await asked(null, 2)).toEqual([[true, 2]])
+  expect(await asked('t', 2)).toEqual([[true, 2]])
+  expect(await asked('other', 2), 'nothing of a tenant is nothing for it').toEqual([])
+  expect(await asked(null, 3)).toEqual([[false, 3]])
+})
+
 test('files beyond the octets of a commit or a question are not read, which is said', async () => {
   const { commit, historyWith } = repository()
   const text = (name: string) => poolText(name) + '#'.repeat(1_000 - poolText(name).length)
