@@ -143,6 +143,9 @@ export function look(
   if (plan === null || target === null || !isUnderWay(state)) return { state, waitsFor: '' }
   adoptions.note(target.digest, nodes)
   if (phase === 'held') return { state, waitsFor: 'a person' }
+  const anew = heardSince(state, nodes, nowMs)
+  if (anew !== undefined)
+    return { state: anew, waitsFor: 'the nodes of the wave to take the bundle' }
   const views = viewsOf(state, nodes, adoptions, nowMs, heardMs)
   const failed = failedGate(state, views, adoptions, nowMs)
   if (failed !== undefined) return stopped(state, failed, nowMs)
@@ -177,6 +180,18 @@ export function look(
     nowMs,
     observedMs,
   )
+}
+
+/** The first wave again, where it is a share of nodes of which none was heard when it began. */
+function heardSince(
+  state: DeliveryState,
+  nodes: readonly DeliveryNode[],
+  nowMs: number,
+): DeliveryState | undefined {
+  const { plan, waves } = state
+  const isShare = waves.length === 1 && plan?.waves[0]?.labels === null
+  if (!isShare || waves[0]!.nodes > 0 || liveOf(nodes).length === 0) return undefined
+  return withWave({ ...state, waves: [] }, nodes, nowMs)
 }
 
 const nodesOf = (count: number): string => (count === 1 ? '1 node' : `${count} nodes`)

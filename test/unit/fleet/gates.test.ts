@@ -1,8 +1,9 @@
-// Tests which refusals and silences of a node count at the gates of a delivery.
+// Tests which refusals and silences of a node count in a delivery.
 import { expect, test } from 'vitest'
 import { Adoptions } from '#fleet/delivery/gates.ts'
 import { deliveryLimits } from '#fleet/delivery/plan.ts'
 import { act, firstState, look, propose } from '#fleet/delivery/machine.ts'
+import { placeFor } from '#fleet/delivery/membership.ts'
 import type { DeliveryNode } from '#fleet/delivery/membership.ts'
 import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
 import { reportOf } from '#test/support/node-reports.ts'
@@ -91,4 +92,25 @@ test('nodes that cannot be heard are waited for, and a hold goes on meanwhile', 
   state = before
   lookAt(holdMs + 1_000, 0, 1_000)
   expect(state.phase).toBe('done')
+})
+
+test.each([
+  [50, 1],
+  [100, 2],
+])('a first wave of %i %% begins anew when the first nodes are heard', (percent, having) => {
+  const { counters, instance, labels } = reportOf('n1')
+  const nodes = ['n1', 'n2'].map((name): DeliveryNode => ({
+    ...{ name, labels, instance, counters, shadow: null, refusals: [], clockOffsetMs: 0 },
+    ...{ seq: 1, digest: made(1).digest, ageMs: 0 },
+  }))
+  const [all] = plan.waves
+  const waves = percent < 100 ? [{ ...all!, percent }, all!] : [all!]
+  const state = propose(firstState(made(1), 7, 0), made(2), { ...plan, waves }, [], 0)
+  expect(state.waves[0]?.nodes).toBe(0)
+  const hearing = { observedMs: 60_000, heardMs: 60_000 }
+  const looked = look(state, nodes, new Adoptions(), 60_000, hearing).state
+  expect(looked).toMatchObject({ phase: 'rolling', sinceMs: 60_000 })
+  expect(looked.waves.map((wave) => wave.nodes)).toEqual([having])
+  const given = nodes.filter((node) => placeFor(looked, node).digest === made(2).digest)
+  expect(given).toHaveLength(having)
 })
