@@ -95,9 +95,13 @@ function bindCalls(): GssCalls {
     releaseBuffer(address + BigInt(Slot.More), address + BigInt(Slot.Out))
     return out
   }
+  // V8 may collect the memory of a call before it where nothing is read afterwards, and the library
+  // would read what is free. Those that wait are read afterwards.
+  let newest: Buffer
   const memory = (...more: readonly Uint8Array[]): CallMemory => {
     const octets = Buffer.concat([Buffer.alloc(Slot.End), ...more])
-    return { octets, address: koffi.address(octets) }
+    newest = octets
+    return { octets, address: koffi.address(newest) }
   }
   const textOf = (code: number, kind: number): string => {
     const own = memory()

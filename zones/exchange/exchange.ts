@@ -263,11 +263,13 @@ export class Exchange {
     let isDone = false
     const answered = async (octets: Uint8Array): Promise<number> => {
       const reply = await keyExchange.reply(query)
-      const head = writeHead(message, reply.rcode, octets)
-      counters.reply(reply.rcode, RrType.TKEY)
-      const length = appendTkey(octets, head, opt, reply, key !== null, nowSeconds())
-      reply.release()
-      return length
+      try {
+        const head = writeHead(message, reply.rcode, octets)
+        counters.reply(reply.rcode, RrType.TKEY)
+        return appendTkey(octets, head, opt, reply, key !== null, nowSeconds())
+      } finally {
+        reply.release()
+      }
     }
     return {
       next: (octets) => {

@@ -1,6 +1,7 @@
 // Keeps the keys that clients have negotiated, and negotiations under way: the one that was used
 // first goes first.
 import { assert } from '#lib/assert.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import type { SecurityContext } from '#system/gss/security-context.ts'
 import type { GssLimits } from './limits.ts'
@@ -37,9 +38,10 @@ export class AgreedKeys {
   readonly #limits: GssLimits
   readonly #monotonicMs: () => number
   /** By name; the one that was used first is first, here and of each client. */
-  readonly #all = new Map<string, Negotiation>()
+  readonly #agreed = new Map<string, Negotiation>()
   readonly #byClient = new Map<string, Map<string, Negotiation>>()
-  readonly #unfinished = new Set<Negotiation>()
+  /** By name, first begun first. Nobody has proven anything: they never take the place of keys. */
+  readonly #unfinished = new Map<string, Negotiation>()
 
   constructor(limits: GssLimits, monotonicMs: () => number) {
     this.#limits = limits
@@ -47,12 +49,13 @@ export class AgreedKeys {
   }
 
   get count(): number {
-    return this.#all.size
+    return this.#agreed.size + this.#unfinished.size
   }
 
   /** @returns undefined: there is none, or its time is over */
   find(name: Uint8Array): Negotiation | undefined {
-    const found = this.#all.get(textOf(name))
+    const text = textOf(name)
+    const found = this.#agreed.get(text) ?? this.#unfinished.get(text)
     if (found === undefined) return undefined
     if (found.isBusy || !this.#isOver(found)) return found
     this.forget(found)
@@ -60,23 +63,19 @@ export class AgreedKeys {
   }
 
   begin(name: Uint8Array, client: string, context: SecurityContext): Negotiation {
-    const { contextsMax, unfinishedMax, perClientMax, negotiationMaxMs } = this.#limits
-    assert(!this.#all.has(textOf(name)), 'a name stands for one key')
+    const { unfinishedMax, perClientMax, negotiationMaxMs } = this.#limits
+    const text = textOf(name)
+    assert(!this.#agreed.has(text) && !this.#unfinished.has(text), 'a name stands for one key')
     const nowMs = this.#monotonicMs()
-    for (const other of this.#all.values()) {
-      if (!this.#isOver(other)) break
-      this.forget(other)
-    }
-    const own = this.#byClient.get(client)
-    if (own !== undefined && own.size >= perClientMax) this.#forgetFirst(own.values())
+    for (const some of [this.#agreed, this.#unfinished]) this.#forgetOver(some.values())
+    const own = [...this.#unfinished.values()].filter((other) => other.client === client)
+    if (own.length >= perClientMax) this.#forgetFirst(own)
     if (this.#unfinished.size >= unfinishedMax) this.#forgetFirst(this.#unfinished.values())
-    if (this.#all.size >= contextsMax) this.#forgetFirst(this.#all.values())
     const made: Negotiation = {
       ...{ name, client, context, key: undefined, steps: 0, isBusy: false },
       ...{ endsMs: nowMs + negotiationMaxMs, usedMs: nowMs, holds: 0, isForgotten: false },
     }
-    this.#unfinished.add(made)
-    this.#put(made)
+    this.#unfinished.set(text, made)
     return made
   }
 
@@ -84,15 +83,19 @@ export class AgreedKeys {
   agree(one: Negotiation, key: AgreedKey, endsMs: number): void {
     one.key = key
     one.endsMs = endsMs
-    this.#unfinished.delete(one)
-    this.use(one)
+    if (one.isForgotten) return
+    const { contextsMax, perClientMax } = this.#limits
+    this.#unfinished.delete(textOf(one.name))
+    const own = this.#byClient.get(one.client)
+    if (own !== undefined && own.size >= perClientMax) this.#forgetFirst(own.values())
+    if (this.#agreed.size >= contextsMax) this.#forgetFirst(this.#agreed.values())
+    this.#put(one)
   }
 
   /** It goes last from now on. */
   use(used: Negotiation): void {
     if (used.isForgotten) return
     this.#take(used)
-    used.usedMs = this.#monotonicMs()
     this.#put(used)
   }
 
@@ -112,7 +115,6 @@ export class AgreedKeys {
     if (gone.isForgotten) return
     gone.isForgotten = true
     this.#take(gone)
-    this.#unfinished.delete(gone)
     if (gone.holds === 0) gone.context.drop()
   }
 
@@ -121,22 +123,29 @@ export class AgreedKeys {
     return nowMs >= endsMs || nowMs >= usedMs + this.#limits.idleMs
   }
 
+  #forgetOver(some: Iterable<Negotiation>): void {
+    for (const one of some) {
+      if (!this.#isOver(one)) break
+      this.forget(one)
+    }
+  }
+
   #forgetFirst(some: Iterable<Negotiation>): void {
     const [first] = some
     if (first !== undefined) this.forget(first)
   }
 
   #put(one: Negotiation): void {
+    one.usedMs = this.#monotonicMs()
     const text = textOf(one.name)
-    this.#all.set(text, one)
-    const own = this.#byClient.get(one.client) ?? new Map<string, Negotiation>()
-    this.#byClient.set(one.client, own.set(text, one))
+    this.#agreed.set(text, one)
+    getOrInsert(this.#byClient, one.client, () => new Map()).set(text, one)
   }
 
-  #take(gone: Negotiation): void {
-    const { name, client } = gone
+  #take({ name, client }: Negotiation): void {
     const text = textOf(name)
-    this.#all.delete(text)
+    this.#unfinished.delete(text)
+    this.#agreed.delete(text)
     const own = this.#byClient.get(client)
     own?.delete(text)
     if (own?.size === 0) this.#byClient.delete(client)

@@ -6,6 +6,7 @@ import { TkeyError, TkeyMode } from '#dns/tkey/tkey-record.ts'
 import type { TkeyRecord } from '#dns/tkey/tkey-record.ts'
 import { gssTsig } from '#dns/tsig/tsig-algorithms.ts'
 import type { Log } from '#lib/log.ts'
+import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { BeginContext, SecurityStep } from '#system/gss/security-context.ts'
 import { AgreedKeys } from './agreed-keys.ts'
@@ -53,8 +54,7 @@ export class KeyExchange {
   readonly #parts: KeyExchangeParts
   readonly #limits: GssLimits
   readonly #keys: AgreedKeys
-  #begin: BeginContext | undefined
-  #opening: Promise<Result<BeginContext, string>> | undefined
+  #opening: Promise<BeginContext | undefined> | undefined
   #atOnce = 0
   #toldMs = -Infinity
   #untold = 0
@@ -182,15 +182,15 @@ export class KeyExchange {
     return withError(record, TkeyError.BadKey)
   }
 
-  /** Opens it anew where that failed, after a pause. */
   async #open(): Promise<BeginContext | undefined> {
-    if (this.#begin !== undefined) return this.#begin
-    this.#opening ??= this.#parts.open()
-    const opened = await this.#opening
-    if (opened.ok) {
-      this.#begin = opened.value
-      return this.#begin
-    }
+    this.#opening ??= this.#tryOpen()
+    return await this.#opening
+  }
+
+  /** Where it fails, the next client after a pause tries again. */
+  async #tryOpen(): Promise<BeginContext | undefined> {
+    const opened = await this.#parts.open().catch((error: unknown) => err(String(error)))
+    if (opened.ok) return opened.value
     this.#tell({ reason: opened.error }, noKeytab)
     setTimeout(() => (this.#opening = undefined), this.#limits.retryMs).unref()
     return undefined

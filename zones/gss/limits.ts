@@ -1,11 +1,11 @@
 // Limits on negotiations of keys and on what is kept of them.
 
 export interface GssLimits {
-  /** Contexts of all clients, each some 10 KiB. Beyond, the one that was used first goes. */
+  /** Keys of all clients, each some 10 KiB. Beyond, the one that was used first goes. */
   readonly contextsMax: number
-  /** Negotiations under way, of them: nobody has proven anything yet. The same holds. */
+  /** Negotiations under way, besides: nobody has proven anything yet. The same holds. */
   readonly unfinishedMax: number
-  /** Per client: an IPv4 address, or an IPv6 /64. Beyond, its own one that was used first goes. */
+  /** For each client, either of them: an IPv4 address, or an IPv6 /64. Its own first one goes. */
   readonly perClientMax: number
   /** A key without a message for this long is forgotten. */
   readonly idleMs: number

@@ -19,7 +19,7 @@ export interface UpdateWriter {
 }
 
 export interface PrincipalGrant {
-  /** With `*` for any letters but `@`. */
+  /** With `*` for any letters but `@` and backslashes. */
   readonly principal: string
   /** Wire form, in lower case: this name and names below. `self`: the machine's own name. */
   readonly scope: Uint8Array | 'self'
@@ -60,10 +60,11 @@ export function writerOfPrincipal(
   }
 }
 
-/** A principal of another realm has another end, and `@` inside a name is none of the pattern. */
+// A principal of another realm has another end. Kerberos writes a `/` or `@` within a component
+// behind a backslash: `x\/admin@R` has one component, and is somebody else than `x/admin@R`.
 function isMatch(pattern: string, principal: string): boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[^\w]/g, '\\$&'))
-  return new RegExp(`^${parts.join('[^@]*')}$`).test(principal)
+  return new RegExp(`^${parts.join('[^@\\\\]*')}$`).test(principal)
 }
 
 /**

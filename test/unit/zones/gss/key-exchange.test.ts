@@ -181,6 +181,18 @@ test('10,000 negotiations under way take away no key of another client', async (
   expect(scene.keys.counts.open).toBe(gssLimits.unfinishedMax + 1)
 })
 
+test('negotiations under way take away no key where there are as many as may be', async () => {
+  const scene = new Scene({ perClientMax: 2, contextsMax: 3 })
+  const names = ['a0', 'a1', 'b0'].map((name) => `${name}.example.`)
+  for (const [i, name] of names.entries()) said(await scene.ask(name, 'I am ann', {}, i >> 1))
+  for (const token of ['nonsense', 'more']) {
+    for (let i = 0; i < 20; i++) said(await scene.ask(`n${i}.example.`, token, {}, i % 4))
+  }
+  expect(names.filter((name) => scene.has(name))).toEqual(names)
+  // Two of each client.
+  expect([scene.live, scene.keys.counts.open]).toEqual([11, 11])
+})
+
 test('a client with more keys than it may have loses those that it used first', async () => {
   const scene = new Scene({ perClientMax: 3, contextsMax: 5 })
   for (let i = 0; i < 3; i++) said(await scene.ask(`a${i}.example.`, 'I am ann'))
@@ -228,4 +240,5 @@ test('a keytab that is not there is SERVFAIL, and looked for again', async () =>
   await expect
     .poll(async () => said(await scene.ask('k.example.', 'I am ann')))
     .toBe('0 0 well signed')
+  expect(scene.lines).toHaveLength(1)
 })

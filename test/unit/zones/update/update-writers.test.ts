@@ -40,6 +40,9 @@ test.each([
   ['ann@EXAMPLE.COM\n', [below('*@EXAMPLE.COM')], 'd.example.com.', false],
   ['kea/a.example.com@EXAMPLE.COM', [below('kea/*@EXAMPLE.COM')], 'd.example.com.', true],
   ['kea@EXAMPLE.COM', [below('kea/*@EXAMPLE.COM')], 'd.example.com.', false],
+  ['ann/admin@EXAMPLE.COM', [below('*/admin@EXAMPLE.COM')], 'd.example.com.', true],
+  // One component with a slash in it.
+  ['ann\\/admin@EXAMPLE.COM', [below('*/admin@EXAMPLE.COM')], 'd.example.com.', false],
   ['ann@EXAMPLE.COM', [], 'd.example.com.', false],
 ])('%s by %j at %s: %s', (principal, grants, name, may) => {
   const { refusal } = writerOfPrincipal(principal, { tenantId: 'default', grants })
