@@ -1,6 +1,6 @@
 // Decides whether a tenant may have an object at a name, by the accepted configuration or by a
 // draft.
-import { heldName, holdingOf } from '#compiler/holders/name-holder.ts'
+import { heldName, holdingOf, zoneOfName } from '#compiler/holders/name-holder.ts'
 import type { Claimant, HeldNames, HeldZone, Holding } from '#compiler/holders/name-holder.ts'
 import { checkName } from '#compiler/values/names.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
@@ -52,8 +52,12 @@ export function nameRefusal(
 ): NameRefusal | undefined {
   const held = heldName(name)
   const holding = holdingIn(source, claimant, held)
+  // Where it gives no right, only the tenants of the zone may register a domain.
+  if (holding.is === 'own' && holding.by === 'nothing') {
+    return isListedAt(source, claimant.tenant, held) ? undefined : 'others'
+  }
   // A domain would take the names of others below it, whatever is above it.
-  const isTaking = claimant.isDomain === true && !(holding.is === 'own' && holding.by === 'nothing')
+  const isTaking = claimant.isDomain === true
   if (holding.is === 'own' && !isTaking) return undefined
   if (holding.is === 'others' || holding.is === 'unowned') return holding.is
   const { names, settings } = source
@@ -80,6 +84,28 @@ function holdingIn({ names, settings }: NameSource, claimant: Claimant, held: st
     claimsAt: (name) => names.claimsAt(name),
   }
   return holdingOf(known, claimant, held)
+}
+
+/** Whether the closest zone above a name, or at it, is given to the tenant, maybe among others. */
+function isListedAt({ settings }: NameSource, tenant: string, name: string): boolean {
+  const { at } = zonesIn(settings)
+  const zone = zoneOfName({ zoneAt: (one) => at.get(one) }, name)
+  return zone?.recordTenants?.includes(tenant) === true
+}
+
+/**
+ * Whether a tenant alone has a zone of this server, such as its keys: a delegated domain that gives
+ * no names does not give them either.
+ *
+ * @param zone lower case, final dot
+ */
+export function hasZoneAlone(snapshot: Listed, tenant: string, zone: string): boolean {
+  const source = nameSource(snapshot)
+  const holding = nameHolding(source, { tenant }, zone)
+  if (holding.is !== 'own') return false
+  if (holding.by === 'domain') return true
+  const { recordTenants = [] } = zonesIn(source.settings).at.get(zone) ?? {}
+  return holding.by === 'zone' && recordTenants.every((one) => one === tenant)
 }
 
 /**

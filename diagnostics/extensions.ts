@@ -105,7 +105,7 @@ export const extensionDiagnostics = {
   },
   'delegated-domain-overlap': {
     severity: 'warning',
-    message: 'the domain %s is inside %s, which belongs to tenant "%s"',
+    message: 'the domain %s is inside %s, which belongs to another tenant',
     help: 'make sure that both owners know of it, or register it under one tenant',
     cause: 'The owner of the outer domain can take the inner one back at any time.',
     bad: '# tenants/a/domains/d.yaml: example.com\n# tenants/b/domains/d.yaml: eu.example.com',

@@ -63,7 +63,7 @@ export const nameDiagnostics = {
   },
   'pool-of-other-tenant': {
     severity: 'error',
-    message: 'the pool "%s" belongs to tenant "%s"',
+    message: 'the pool "%s" belongs to another tenant',
     help: 'make a pool of the same members in tenant "%s"',
     cause: 'A tenant sees and uses its own pools only.',
     bad: '# tenants/b/services/www.yaml\nspec: { domain: www.example.com., pool: a-web }',

@@ -8,6 +8,7 @@ import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 import { listObjects } from '#api/config/reads.ts'
+import { hasZoneAlone } from '#config/name-holder.ts'
 import { claimOf } from '#api/domains/domain-json.ts'
 import { SignedZone, ZoneKey } from '#ports/zone-keys.ts'
 import type { ZoneKeysFault } from '#ports/zone-keys.ts'
@@ -17,13 +18,14 @@ const route = routesOf({ tag: 'DNSSEC' })
 
 type Context = RouteContext<'config' | 'zoneKeys'>
 
-/** A zone is its tenant's where that has the delegated domain of its name. */
+/** A zone is its tenant's where a delegated domain of its name gives it the names. */
 function zonesOf(context: Context): readonly SignedZone[] {
   const { caller, ports } = context
   const all = ports.zoneKeys.list()
   if (caller.isSystemAdmin || caller.tenant === defaultTenant) return all
   const own = new Set(listObjects(context, 'DelegatedDomain').map((one) => claimOf(one).domain))
-  return all.filter(({ zone }) => own.has(zone))
+  const snapshot = ports.config.snapshot()
+  return all.filter(({ zone }) => own.has(zone) && hasZoneAlone(snapshot, caller.tenant, zone))
 }
 
 function zoneOf(context: Context & { readonly params: { readonly zone: string } }) {
@@ -34,7 +36,8 @@ function zoneOf(context: Context & { readonly params: { readonly zone: string } 
 const list = route('GET /api/v1/dnssec/zones', {
   needs: 'dnssec:read',
   summary: 'Signed zones by name, with their keys and what they wait for',
-  details: 'A tenant sees the zones that it has as delegated domains; `default` sees all.',
+  details:
+    'A tenant sees the zones that it has alone, and as delegated domains; `default` sees all.',
   responses: { 200: { description: 'Zones', schema: Type.Array(SignedZone) } },
   ports: ['config', 'zoneKeys'],
   handle: (context) => success(zonesOf(context)),

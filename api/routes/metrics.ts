@@ -5,6 +5,8 @@ import { route } from '#api/route/route.ts'
 
 export const getMetrics = route('GET /metrics', {
   needs: 'cluster:status',
+  // Labels name pools of all tenants.
+  ofPlatform: true,
   withoutConfig: true,
   withMetricsToken: true,
   tag: 'Node',

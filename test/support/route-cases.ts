@@ -199,7 +199,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getDocs: anyone,
   // The page has no file of this name.
   getDocsByFile: { ...anyone, statuses: [404] },
-  getMetrics: { needs: 'cluster:status' },
+  getMetrics: { needs: 'cluster:status', ofPlatform: true },
   getGitopsStatus: { needs: 'settings:read' },
   postSync: { needs: 'settings:write', ofPlatform: true },
   getSettings: { needs: 'settings:read', ofPlatform: true },

@@ -63,7 +63,7 @@ function reportMissing(
     report('pool-unknown', at, { args: [name, entry.tenant], suggestion: suggest(name, names) })
     return
   }
-  const args = [name, elsewhere.tenant, entry.tenant]
+  const args = [name, entry.tenant]
   const other = valueIn(elsewhere, 'metadata', 'name')
   report('pool-of-other-tenant', at, { args, other, suggestion: suggest(name, names) })
 }

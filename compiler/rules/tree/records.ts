@@ -31,7 +31,7 @@ export const recordZones: TreeRule = recordRule(({ tree, plan }, report) => {
     const at = valueIn(entry, 'spec', 'zone')
     const position = plan.zoneAt.get(zone)
     if (position === undefined) {
-      const suggestion = suggest(zone, [...plan.zoneAt.keys()])
+      const suggestion = suggest(zone, zonesFor(entry.tenant, plan))
       report('record-zone-unknown', at, { args: [zone], suggestion })
     } else if (!hasWholeZone(entry.tenant, plan.zones[position]!)) {
       if (plan.zones[position]!.isByDomain) checkDomains(entry, plan, position, report)
@@ -40,6 +40,17 @@ export const recordZones: TreeRule = recordRule(({ tree, plan }, report) => {
   }
   checkClosest(plan, report)
 })
+
+/** Zones in which a tenant may write: it is not told of others. */
+function zonesFor(tenant: string, { zones, domains }: RecordPlan): readonly string[] {
+  const own = [...domains].flatMap(([name, domain]) => (domain.tenant === tenant ? [name] : []))
+  return zones.flatMap((zone) => {
+    const isOpen =
+      hasWholeZone(tenant, zone) ||
+      (zone.isByDomain && own.some((name) => isInside(name, zone.name)))
+    return isOpen ? [zone.name] : []
+  })
+}
 
 /** Each name must be in a delegated domain of the tenant. */
 function checkDomains(

@@ -91,7 +91,7 @@ export const delegatedDomains: TreeRule = ({ tree }, report) => {
     if (outerName === undefined) continue
     const outer = ownerOf.get(outerName)!
     if (outer.tenant === entry.tenant) continue
-    const args = [key, outerName, outer.tenant]
+    const args = [key, outerName]
     const other = valueIn(outer, 'spec', 'domain')
     report('delegated-domain-overlap', valueIn(entry, 'spec', 'domain'), { args, other })
   }

@@ -37,8 +37,13 @@ export interface ZoneKeysWorld {
 /**
  * @param zone has a key
  * @param other should be signed as well
+ * @param settings gslb.yaml; left out: none
  */
-export async function startZoneKeysWorld(zone: string, other: string): Promise<ZoneKeysWorld> {
+export async function startZoneKeysWorld(
+  zone: string,
+  other: string,
+  settings?: string,
+): Promise<ZoneKeysWorld> {
   const directory = makeTempDir('zone-keys')
   const clock = { nowMs: () => 5_000_000 }
   const parent: ZoneKeysWorld['parent'] = { view: null }
@@ -56,7 +61,8 @@ export async function startZoneKeysWorld(zone: string, other: string): Promise<Z
     looks: createStoredLooks(join(directory, 'looks'), silentLog),
   })
   const parts = { vault, keeper: () => keeper, signed: () => [zone, other], clock: now }
-  const world = await startConfigWorld({ ports: { zoneKeys: createZoneKeysAdmin(parts) } })
+  const ports = { zoneKeys: createZoneKeysAdmin(parts) }
+  const world = await startConfigWorld({ ports, ...(settings === undefined ? {} : { settings }) })
   const stop = async (): Promise<void> => {
     await world.close()
     await adapter.stop()

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import { nameRefusal } from '#config/name-holder.ts'
+import { hasZoneAlone, nameRefusal } from '#config/name-holder.ts'
 import type { NameSource } from '#config/name-holder.ts'
 import { NameIndex, namesOf } from '#config/name-index.ts'
 import type { ObjectOf } from '#schemas/kinds.ts'
@@ -95,4 +95,22 @@ test('a name that another tenant holds as well is refused, whatever came in abov
   const { diagnostics } = compile(zonesOf(zone('example.com.', from)), came({}).file, ...files)
   const told = diagnostics.filter(({ code }) => code.startsWith('name-of-'))
   expect(told.map(({ code }) => code).sort()).toEqual(['name-of-other', warning])
+})
+
+// The first name is a zone with those tenants; acme has the domain.
+test.each([
+  ['of no tenant', undefined, false, true],
+  ['of acme alone', ['acme'], false, true],
+  ['of several', ['acme', 'zenith'], false, false],
+  ['of another', ['zenith'], false, false],
+  ['of another, by domains', ['zenith'], true, true],
+  ['of several, by domains', ['acme', 'zenith'], true, true],
+])('a domain has a zone %s alone: by what gives it names', (_of, tenants, delegated, isAlone) => {
+  const domain = declared('DelegatedDomain', 'acme', 'own', specOf.DelegatedDomain('a.example.'))
+  const settings = { object: { spec: { zones: [{ name: 'a.example.', tenants, delegated }] } } }
+  const entries = { Settings: [settings], DelegatedDomain: [domain.entry] }
+  const list = (kind: string) => entries[kind as keyof typeof entries] ?? []
+  const snapshot = { list } as unknown as Parameters<typeof hasZoneAlone>[0]
+  expect(hasZoneAlone(snapshot, 'acme', 'a.example.')).toBe(isAlone)
+  expect(hasZoneAlone(snapshot, 'other', 'a.example.')).toBe(false)
 })

@@ -13,13 +13,20 @@ import type { ZoneKeysWorld } from '#test/support/dns/zone-keys-world.ts'
 
 const zone = 'gslb.example.com.'
 const other = 'other.example.'
+const settings = `apiVersion: gslb/v1
+kind: Settings
+metadata: { name: settings }
+spec:
+  defaults: { nameservers: [{ name: ns1.example.net. }] }
+  zones: [{ name: ${other}, tenants: [acme, zenith] }]
+`
 const newKey = () => generateZoneKey(signingAlgorithm(13)!)
 let keys: ZoneKeysWorld
 let world: ConfigWorld
 let first: KeyRecord
 
 beforeAll(async () => {
-  keys = await startZoneKeysWorld(zone, other)
+  keys = await startZoneKeysWorld(zone, other, settings)
   ;({ world, first } = keys)
   await world.call(keyOf('acme'), 'POST', '/domains', { domain: 'gslb.example.com' })
 })
@@ -38,6 +45,12 @@ test('a tenant sees the zones that it has as delegated domains, administrators a
   expect(await names(keyOf('zenith'))).toEqual([])
   expect((await call('GET', `/${zone}`, undefined, keyOf('zenith'))).status).toBe(404)
   expect((await call('GET', '/GSLB.example.com', undefined, keyOf('acme'))).status).toBe(200)
+})
+
+test('a domain in a zone of several tenants gives none of them its keys', async () => {
+  const made = await world.call(keyOf('acme'), 'POST', '/domains', { domain: 'other.example' })
+  expect(made.status).toBe(201)
+  expect((await call('GET', `/${other}`, undefined, keyOf('acme'))).status).toBe(404)
 })
 
 test('a key is shown with its DS, and without its private half', async () => {

@@ -179,16 +179,28 @@ describe('two tenants with the same domain', () => {
     expect([answer.status, answer.body.error]).toEqual([409, unverified('mine.outer', own)])
   })
 
-  test('a zone that is given to one stays so, and a domain elsewhere gives nothing', async () => {
-    await registerVerified(acme, `zenith.${zone}`)
+  test('a hint for a zone that is not there names none of others', async () => {
+    const hint = async (by: string, name: string) =>
+      (await write(by, 'www', { zone: name })).body.error.split(';')[1]
+    expect(await hint(zenith, `zenitt.${zone}`)).toContain(`did you mean "zenith.${zone}"?`)
+    expect(await hint(acme, `zenitt.${zone}`)).not.toContain('zenith')
+    expect(await hint(acme, 'plein.example.')).not.toContain('plain')
+  })
+
+  test('a zone that is given to one stays so: others register no domain in it', async () => {
+    for (const name of [`zenith.${zone}`, `own.zenith.${zone}`, 'shop.plain.example']) {
+      const refused = await call(acme, 'POST', '/domains', { domain: name })
+      expect([refused.status, refused.body.error]).toEqual([
+        409,
+        `domain: ${name}${name.endsWith('.') ? '' : '.'} is taken: it is at, above or below a ` +
+          'name of somebody else',
+      ])
+    }
     const inner = { zone: `zenith.${zone}` }
     const taken = await write(acme, 'www', inner)
     expect(taken.status).toBe(400)
     expect(taken.body.error).toContain(`the zone zenith.${zone} is not given to tenant "acme"`)
     expect((await write(zenith, 'www', inner)).status).toBe(201)
-    await registerVerified(acme, 'shop.plain.example')
-    expect((await write(acme, 'shop', { zone: 'plain.example.' })).status).toBe(400)
-    // Domains are nested as before where they give no rights.
-    await register(zenith, 'eu.shop.plain.example')
+    await register(zenith, `zenith.${zone}`)
   })
 })
