@@ -96,7 +96,7 @@ function bindCalls(): GssCalls {
     return out
   }
   // V8 may collect the memory of a call before it where nothing is read afterwards, and the library
-  // would read what is free. Those that wait are read afterwards.
+  // would read what is free. That of a call that waits is read afterwards.
   let newest: Buffer
   const memory = (...more: readonly Uint8Array[]): CallMemory => {
     const octets = Buffer.concat([Buffer.alloc(Slot.End), ...more])
