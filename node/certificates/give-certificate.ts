@@ -45,18 +45,22 @@ export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
       return err({ code: 'stranger', message: stranger })
     }
     const named = acme.filter((entry) => entry === '' || Object.hasOwn(entries, entry))
-    const closed = named.filter((entry) => entries[entry]?.nodes !== undefined)
-    if (closed.length > 0 && !inventory.isListed(report.value, told)) {
-      return err({ code: 'stranger', message: unlisted(closed[0]!, name) })
-    }
-    const others = closed.find((entry) => entries[entry]?.nodes?.includes(name) === false)
-    if (others !== undefined) return err({ code: 'stranger', message: ofOthers(others, name) })
-    const part = partFor(vault.state, named)
+    const isListed = inventory.isListed(report.value, told)
+    const closed = named.filter((entry) => {
+      const { nodes } = entries[entry] ?? {}
+      return nodes !== undefined && !(isListed && nodes.includes(name))
+    })
+    const own = named.filter((entry) => !closed.includes(entry))
+    const part = partFor(vault.state, own)
     const revision = sentRevisionOf(part)
     // A challenge cannot wait.
     const mayWait = known !== 0 && part.challenges.length === 0
-    if (revision === known || (mayWait && mustWait(vault.state, named, name, clock.nowMs()))) {
-      return ok(null)
+    if (revision === known || (mayWait && mustWait(vault.state, own, name, clock.nowMs()))) {
+      const [first] = closed
+      // Not before it has the others, and proofs of names.
+      if (first === undefined) return ok(null)
+      const why = isListed ? ofOthers : unlisted
+      return err({ code: 'stranger', message: why(first, name) })
     }
     const content = Buffer.from(printState(part))
     const to = { node: name, sealTo }
