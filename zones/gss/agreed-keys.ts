@@ -6,7 +6,7 @@ import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import type { SecurityContext } from '#system/gss/security-context.ts'
 import type { GssLimits } from './limits.ts'
 
-/** A key of a client that has proven who it is. It writes updates, and transfers nothing. */
+/** It writes updates, and transfers nothing. */
 export interface AgreedKey extends TsigKey {
   /** The same for all keys of a principal: a message that comes again is known by it. */
   readonly id: string
@@ -40,8 +40,11 @@ export class AgreedKeys {
   /** By name; the one that was used first is first, here and of each client. */
   readonly #agreed = new Map<string, Negotiation>()
   readonly #byClient = new Map<string, Map<string, Negotiation>>()
-  /** By name, first begun first. Nobody has proven anything: they never take the place of keys. */
-  readonly #unfinished = new Map<string, Negotiation>()
+  /**
+   * By name, first begun first: negotiations, and keys that have signed nothing. A token that was
+   * recorded brings a key, too, which its sender does not know. These take the place of no others.
+   */
+  readonly #unproven = new Map<string, Negotiation>()
 
   constructor(limits: GssLimits, monotonicMs: () => number) {
     this.#limits = limits
@@ -49,13 +52,13 @@ export class AgreedKeys {
   }
 
   get count(): number {
-    return this.#agreed.size + this.#unfinished.size
+    return this.#agreed.size + this.#unproven.size
   }
 
   /** @returns undefined: there is none, or its time is over */
   find(name: Uint8Array): Negotiation | undefined {
     const text = textOf(name)
-    const found = this.#agreed.get(text) ?? this.#unfinished.get(text)
+    const found = this.#agreed.get(text) ?? this.#unproven.get(text)
     if (found === undefined) return undefined
     if (found.isBusy || !this.#isOver(found)) return found
     this.forget(found)
@@ -63,19 +66,19 @@ export class AgreedKeys {
   }
 
   begin(name: Uint8Array, client: string, context: SecurityContext): Negotiation {
-    const { unfinishedMax, perClientMax, negotiationMaxMs } = this.#limits
+    const { unprovenMax, perClientMax, negotiationMaxMs } = this.#limits
     const text = textOf(name)
-    assert(!this.#agreed.has(text) && !this.#unfinished.has(text), 'a name stands for one key')
+    assert(!this.#agreed.has(text) && !this.#unproven.has(text), 'a name stands for one key')
     const nowMs = this.#monotonicMs()
-    for (const some of [this.#agreed, this.#unfinished]) this.#forgetOver(some.values())
-    const own = [...this.#unfinished.values()].filter((other) => other.client === client)
+    for (const some of [this.#agreed, this.#unproven]) this.#forgetOver(some.values())
+    const own = [...this.#unproven.values()].filter((other) => other.client === client)
     if (own.length >= perClientMax) this.#forgetFirst(own)
-    if (this.#unfinished.size >= unfinishedMax) this.#forgetFirst(this.#unfinished.values())
+    if (this.#unproven.size >= unprovenMax) this.#forgetFirst(this.#unproven.values())
     const made: Negotiation = {
       ...{ name, client, context, key: undefined, steps: 0, isBusy: false },
       ...{ endsMs: nowMs + negotiationMaxMs, usedMs: nowMs, holds: 0, isForgotten: false },
     }
-    this.#unfinished.set(text, made)
+    this.#unproven.set(text, made)
     return made
   }
 
@@ -83,20 +86,21 @@ export class AgreedKeys {
   agree(one: Negotiation, key: AgreedKey, endsMs: number): void {
     one.key = key
     one.endsMs = endsMs
-    if (one.isForgotten) return
-    const { contextsMax, perClientMax } = this.#limits
-    this.#unfinished.delete(textOf(one.name))
-    const own = this.#byClient.get(one.client)
-    if (own !== undefined && own.size >= perClientMax) this.#forgetFirst(own.values())
-    if (this.#agreed.size >= contextsMax) this.#forgetFirst(this.#agreed.values())
-    this.#put(one)
   }
 
-  /** It goes last from now on. */
+  /** It has signed a message, and goes last from now on. */
   use(used: Negotiation): void {
+    assert(used.key !== undefined, 'only a key signs')
     if (used.isForgotten) return
+    const { contextsMax, perClientMax } = this.#limits
     this.#take(used)
-    this.#put(used)
+    const own = this.#byClient.get(used.client)
+    if (own !== undefined && own.size >= perClientMax) this.#forgetFirst(own.values())
+    if (this.#agreed.size >= contextsMax) this.#forgetFirst(this.#agreed.values())
+    used.usedMs = this.#monotonicMs()
+    const text = textOf(used.name)
+    this.#agreed.set(text, used)
+    getOrInsert(this.#byClient, used.client, () => new Map()).set(text, used)
   }
 
   /** Keeps its context until the reply is signed. @returns what ends that, called at least once */
@@ -135,16 +139,9 @@ export class AgreedKeys {
     if (first !== undefined) this.forget(first)
   }
 
-  #put(one: Negotiation): void {
-    one.usedMs = this.#monotonicMs()
-    const text = textOf(one.name)
-    this.#agreed.set(text, one)
-    getOrInsert(this.#byClient, one.client, () => new Map()).set(text, one)
-  }
-
   #take({ name, client }: Negotiation): void {
     const text = textOf(name)
-    this.#unfinished.delete(text)
+    this.#unproven.delete(text)
     this.#agreed.delete(text)
     const own = this.#byClient.get(client)
     own?.delete(text)

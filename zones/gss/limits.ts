@@ -3,8 +3,8 @@
 export interface GssLimits {
   /** Keys of all clients, each some 10 KiB. Beyond, the one that was used first goes. */
   readonly contextsMax: number
-  /** Negotiations under way, besides: nobody has proven anything yet. The same holds. */
-  readonly unfinishedMax: number
+  /** Negotiations under way, besides, and keys that have signed nothing yet. The same holds. */
+  readonly unprovenMax: number
   /** For each client, either of them: an IPv4 address, or an IPv6 /64. Its own first one goes. */
   readonly perClientMax: number
   /** A key without a message for this long is forgotten. */
@@ -25,7 +25,7 @@ export interface GssLimits {
 
 export const gssLimits: GssLimits = Object.freeze({
   contextsMax: 1_000,
-  unfinishedMax: 100,
+  unprovenMax: 100,
   perClientMax: 50,
   idleMs: 10 * 60_000,
   negotiationMaxMs: 10_000,
