@@ -175,55 +175,64 @@ test('a clock that is set back by years makes no timer that fires at once', asyn
   expect(timers.at(-1)?.delayMs).toBe(2 ** 31 - 1)
 })
 
-test('a database whose tables are gone is away, and is there again with them', async () => {
-  const db = new Kysely<Tables>({ dialect: await bareDatabase(tempDir('emptied')) })
-  onTestFinished(() => db.destroy())
-  const connection = { db, close: () => Promise.resolve(), isBroken: () => false }
-  const opened = await openSql('postgresql', () => Promise.resolve(connection), systemClock)
-  if (!opened.ok) throw new Error(opened.error)
-  const users = createSqlUsers(opened.value)
-  await sql`alter table users rename to gone`.execute(db)
-  expect(await users.find('every-tenant', 'u1')).toMatchObject({ error: { code: 'store-away' } })
-  expect(opened.value.status()).toMatchObject({
-    state: 'away',
-    fault: expect.stringMatching(/\(42P01\)\. .*was emptied.*restart the nodes/) as string,
-  })
-  await sql`alter table gslbd_schema rename to steps`.execute(db)
-  await valueOf(opened.value.repeatable((any) => sql`select 1`.execute(any)))
-  expect(opened.value.status().state, 'what needs no table says nothing of them').toBe('away')
-  await sql`alter table steps rename to gslbd_schema`.execute(db)
-  await sql`alter table gone rename to users`.execute(db)
-  expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
-  expect(opened.value.status()).toMatchObject({ state: 'up', fault: null })
-})
+describe('a database whose tables are gone', () => {
+  const home = makeTempDir('emptied')
+  let db: Kysely<Tables>
 
-test('nobody begins anew in an empty database in the place of one that was in use', async () => {
-  const db = new Kysely<Tables>({ dialect: await bareDatabase(tempDir('other-server')) })
-  onTestFinished(() => db.destroy())
-  let isBroken = true
-  const connection = { db, close: () => Promise.resolve(), isBroken: () => isBroken }
-  const time = new FakeTime(0)
-  const opened = await openSql('postgresql', () => Promise.resolve(connection), time.clock)
-  if (!opened.ok) throw new Error(opened.error)
-  const users = createSqlUsers(opened.value)
-  const run = (text: string) => sql.raw(text).execute(db)
-  await run('alter schema public rename to kept')
-  await run('create schema public')
-  const stateAfter = async (): Promise<string> => {
-    time.pass(60_000)
-    await users.find('every-tenant', 'u1')
-    return opened.value.status().state
-  }
-  expect(await stateAfter()).toBe('away')
-  expect(opened.value.status().fault).toMatch(/\(42P01\)\. .*was emptied.*restart the nodes/)
-  // A restore makes the tables before their rows.
-  await run('create table gslbd_schema (version integer)')
-  expect(await stateAfter()).toBe('away')
-  await run('drop schema public cascade')
-  await run('alter schema kept rename to public')
-  expect(await stateAfter()).toBe('up')
-  isBroken = false
-  expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
+  beforeAll(async () => {
+    db = new Kysely<Tables>({ dialect: await bareDatabase(home) })
+  })
+  afterAll(async () => {
+    await db.destroy()
+    removeTempDir(home)
+  })
+
+  test('is away, and is there again with them', async () => {
+    const connection = { db, close: () => Promise.resolve(), isBroken: () => false }
+    const opened = await openSql('postgresql', () => Promise.resolve(connection), systemClock)
+    if (!opened.ok) throw new Error(opened.error)
+    const users = createSqlUsers(opened.value)
+    await sql`alter table users rename to gone`.execute(db)
+    expect(await users.find('every-tenant', 'u1')).toMatchObject({ error: { code: 'store-away' } })
+    expect(opened.value.status()).toMatchObject({
+      state: 'away',
+      fault: expect.stringMatching(/\(42P01\)\. .*was emptied.*restart the nodes/) as string,
+    })
+    await sql`alter table gslbd_schema rename to steps`.execute(db)
+    await valueOf(opened.value.repeatable((any) => sql`select 1`.execute(any)))
+    expect(opened.value.status().state, 'what needs no table says nothing of them').toBe('away')
+    await sql`alter table steps rename to gslbd_schema`.execute(db)
+    await sql`alter table gone rename to users`.execute(db)
+    expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
+    expect(opened.value.status()).toMatchObject({ state: 'up', fault: null })
+  })
+
+  test('gets no new ones by a node that had them and connects again', async () => {
+    let isBroken = true
+    const connection = { db, close: () => Promise.resolve(), isBroken: () => isBroken }
+    const time = new FakeTime(0)
+    const opened = await openSql('postgresql', () => Promise.resolve(connection), time.clock)
+    if (!opened.ok) throw new Error(opened.error)
+    const users = createSqlUsers(opened.value)
+    const run = (text: string) => sql.raw(text).execute(db)
+    await run('alter schema public rename to kept')
+    await run('create schema public')
+    const stateAfter = async (): Promise<string> => {
+      time.pass(60_000)
+      await users.find('every-tenant', 'u1')
+      return opened.value.status().state
+    }
+    expect(await stateAfter()).toBe('away')
+    expect(opened.value.status().fault).toMatch(/\(42P01\)\. .*was emptied.*restart the nodes/)
+    // A restore makes the tables before their rows.
+    await run('create table gslbd_schema (version integer)')
+    expect(await stateAfter()).toBe('away')
+    await run('drop schema public cascade')
+    await run('alter schema kept rename to public')
+    expect(await stateAfter()).toBe('up')
+    isBroken = false
+    expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
+  })
 })
 
 /** How often a file is flushed from now on, to the end of the test. */
