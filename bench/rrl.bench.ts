@@ -37,7 +37,7 @@ export async function runRrl({ isQuick, say }: BenchContext): Promise<Report> {
         notes: [
           'least of the rounds, which take turns; a table of 131,072 buckets, all is answered',
           'networks ask in turn, so that each look is at another line of the table',
-          'left: a bucket of which less than half is left changes by compare and exchange',
+          'left: a bucket that is not full changes by compare and exchange',
         ],
       },
       {

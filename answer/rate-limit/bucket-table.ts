@@ -11,11 +11,10 @@
 // in a line passes at the same speed, so whoever comes back later takes over a time that is never
 // before its own: the table may limit too early when it is crowded, but never too late.
 //
-// A time is stored plainly, as tags are, while at most half of the bucket is used; beyond that it
-// is changed by compare and exchange, so that no answer of two threads is lost near the limit.
-// Where threads meet before, an answer may be forgotten. An exchange costs as much as the rest: the
-// processor waits until all octets of the reply are stored. An answer that is too many writes
-// nothing.
+// The time of a full bucket is stored plainly, as tags are; any other is changed by compare and
+// exchange, so that no answer of two threads is lost. Only where threads meet at a full bucket may
+// one be forgotten. An exchange costs as much as the rest: the processor waits until all octets of
+// the reply are stored. An answer that is too many writes nothing.
 
 const bucketCells = 2
 const lineBuckets = 8
@@ -110,10 +109,10 @@ export class BucketTable {
     // It ends: whenever another thread was faster, less room is left.
     for (;;) {
       const full = cells[at]!
-      const ahead = aheadOf(full, nowMicros) + costMicros
-      if (ahead > windowMicros) return false
-      const next = (nowMicros + ahead) | 0
-      if (ahead * 2 <= windowMicros) {
+      const used = aheadOf(full, nowMicros)
+      if (used + costMicros > windowMicros) return false
+      const next = (nowMicros + used + costMicros) | 0
+      if (used === 0) {
         cells[at] = next
         return true
       }

@@ -11,7 +11,7 @@ import { encodeQuery } from '../data/query-wire.ts'
 import { tableBuckets } from '../data/rate-limit.ts'
 
 /** How much of the bucket of each network is left. */
-type Buckets = 'all' | 'less than half'
+type Buckets = 'all' | 'a part'
 
 export interface RateLimitCost {
   readonly question: string
@@ -44,8 +44,8 @@ const questions = [
 
 /** The longest. */
 const windowSeconds = 60
-/** What each network asks for in advance: the rest is less than half. */
-const usedSeconds = 40
+/** What each network asks for in advance. */
+const usedSeconds = 1
 
 /** All is answered. */
 function perSecondOf(networks: number, buckets: Buckets): number {
@@ -123,7 +123,7 @@ function looks(tableBytes: number): LookCost {
 
 const table = bucketCountFor(tableBuckets) * bucketBytes
 const result: RateLimitResult = {
-  answers: (['all', 'less than half'] as const).flatMap((buckets) =>
+  answers: (['all', 'a part'] as const).flatMap((buckets) =>
     networkCounts.flatMap((networks) => answers(networks, buckets)),
   ),
   looks: [16_384, table, table * 64].map(looks),
