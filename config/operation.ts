@@ -242,7 +242,10 @@ export interface WriteRequest {
   readonly operations: readonly Operation[]
   /** Its protocol says in one request all that is to change: it may have many operations. */
   readonly hasMany?: true
-  /** Present: a system administrator asks, and the request may take names of others. */
+  /**
+   * Present: a system administrator asks, and the request may take names of others, and give a
+   * tenant members at addresses of the node.
+   */
   readonly mayTakeAnyName?: true
   /** Summary by the person, one line: the subject of a commit that has no other request. */
   readonly subject?: string

@@ -25,10 +25,19 @@ export function isInNetwork(address: Uint8Array, { octets, prefixBits }: Network
  * address is judged by that one.
  */
 export function isInternalAddress(address: Uint8Array): boolean {
-  if (internalNetworks.some((network) => isInNetwork(address, network))) return true
+  return isAmong(internalNetworks, address)
+}
+
+/** True for this host, this link, and the metadata addresses of clouds, judged in the same way. */
+export function isLocalAddress(address: Uint8Array): boolean {
+  return isAmong(localNetworks, address)
+}
+
+function isAmong(networks: readonly Network[], address: Uint8Array): boolean {
+  if (networks.some((network) => isInNetwork(address, network))) return true
   const embedding = embeddings.find(({ network }) => isInNetwork(address, network))
   if (embedding === undefined) return false
-  return isInternalAddress(address.subarray(embedding.at, embedding.at + 4))
+  return isAmong(networks, address.subarray(embedding.at, embedding.at + 4))
 }
 
 /** @param allowed networks that may be reached though they are internal */
@@ -81,6 +90,19 @@ const internalNetworks = [
   'fe80::/10',
   'fec0::/10',
   'ff00::/8',
+].map(network)
+
+const localNetworks = [
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  'fe80::/10',
+  // Metadata at Azure, Oracle, Alibaba; Amazon, Google.
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+  '100.100.100.200/32',
+  'fd00:ec2::/32',
+  'fd20:ce::/64',
 ].map(network)
 
 /** Prefixes that embed an IPv4 address, and its offset in octets. */

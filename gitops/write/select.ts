@@ -10,6 +10,7 @@ import { kindNames } from '#schemas/kinds.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
 import { affectedBy } from '#config/change/affected.ts'
 import { applyOperation } from '#config/change/apply.ts'
+import { localMember } from '#config/change/local-members.ts'
 import { takeNames } from '#config/change/names.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
@@ -214,6 +215,8 @@ function applyRequest(
     if (!applied.ok) return err({ ...applied.error, operation: at })
     objects.push(applied.value)
   }
+  const local = request.mayTakeAnyName === true ? undefined : localMember(draft)
+  if (local !== undefined) return err({ ...local, operation: -1 })
   const heldBefore = (): NameIndex => memory.held ?? accepted.names()
   const held = takeNames(draft, heldBefore, request.mayTakeAnyName === true)
   if (!held.ok) return err({ ...held.error, operation: -1 })

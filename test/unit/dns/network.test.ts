@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#dns/address.ts'
-import { isForbiddenAddress, isInNetwork, isInternalAddress } from '#dns/network.ts'
+import { isForbiddenAddress, isInNetwork, isInternalAddress, isLocalAddress } from '#dns/network.ts'
 
 function octetsOf(text: string): Uint8Array {
   const octets = parseAddress(text)
@@ -97,4 +97,21 @@ test('an allowed network lifts the ban on itself alone, however its addresses ar
   const isForbidden = (text: string): boolean => isForbiddenAddress(octetsOf(text), allowed)
   expect(['10.1.2.3', '::ffff:10.1.2.3', '8.8.8.8'].map(isForbidden)).toEqual([false, false, false])
   expect(['10.2.2.3', '::ffff:10.2.2.3', '127.0.0.1'].map(isForbidden)).toEqual([true, true, true])
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['169.254.169.254', true],
+  ['::1', true],
+  ['fe80::1', true],
+  ['::ffff:127.0.0.1', true],
+  ['64:ff9b::7f00:1', true],
+  ['2002:a9fe:a9fe::', true],
+  ['fd00:ec2::254', true],
+  ['10.0.0.1', false],
+  ['fd00::1', false],
+  ['192.0.2.1', false],
+  ['2001:db8::1', false],
+])('%s is of the node, its link or its cloud: %s', (text, isLocal) => {
+  expect(isLocalAddress(octetsOf(text))).toBe(isLocal)
 })

@@ -135,7 +135,10 @@ describe('several writes', () => {
   test('keep to If-Match of what was there before all of them', async () => {
     const path = `/pools/${ids.pool}`
     const tag = await tagOf(path)
-    const made = await world.call(acme, 'POST', `${path}/members`, { ipAddress: '::1', port: 80 })
+    const made = await world.call(acme, 'POST', `${path}/members`, {
+      ipAddress: '2001:db8::1',
+      port: 80,
+    })
     const changes = (ofPool: string): readonly Asked[] => [
       // The members are a part of what the tag of a pool stands for.
       ['PATCH', `/members/${made.body.id}`, { weight: 5 }, made.headers['etag']],

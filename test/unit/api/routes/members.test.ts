@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { everythingLicensed } from '#test/support/everything-licensed.ts'
 import type { MemberLimit } from '#licence/gate.ts'
-import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
+import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
 const acme = keyOf('acme')
@@ -34,6 +34,25 @@ describe('members', () => {
     expect((await call(acme, 'GET', `/pools/${noSuchId}/members`)).status).toBe(404)
     const sent = { ipAddress: '192.0.2.250', port: 80 }
     expect((await call(acme, 'POST', `/pools/${noSuchId}/members`, sent)).status).toBe(404)
+  })
+
+  test('at addresses of the node are given a tenant by system administrators alone', async () => {
+    const { body } = await call(acme, 'POST', '/pools', { name: 'local' })
+    const path = `/pools/${body.id}/members`
+    const at = (by: string, ipAddress: string) => call(by, 'POST', path, { ipAddress, port: 80 })
+    for (const address of ['127.0.0.1', '169.254.169.254', '::1', '64:ff9b::7f00:1']) {
+      const answer = await at(acme, address)
+      expect([answer.status, answer.body.error]).toEqual([
+        403,
+        expect.stringMatching(`^ipAddress: ${address} is of the node itself`),
+      ])
+    }
+    expect((await at(rootKey, '127.0.0.1')).status).toBe(201)
+    // What is there stays, and does not stand in the way of others.
+    const other = await at(acme, '192.0.2.200')
+    expect(other.status).toBe(201)
+    const moved = await call(acme, 'PATCH', `/members/${other.body.id}`, { ipAddress: '127.0.0.2' })
+    expect(moved.status).toBe(403)
   })
 
   test('have defaults for fields left out', async () => {
