@@ -234,5 +234,7 @@ function faultOf(
 ): string | undefined {
   // RFC 3645 section 3.1.1. Without it a recorded token would bring the same key again.
   if (!isMutual) return 'the client does not ask for mutual authentication'
+  // RFC 8062 section 3: it may have a realm of ours, in which a pattern would match it.
+  if (principal.startsWith('WELLKNOWN/')) return 'the client is anonymous'
   return principal.length > principalMax ? 'the name of the principal is too long' : undefined
 }

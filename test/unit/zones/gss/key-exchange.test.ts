@@ -102,6 +102,7 @@ const refused: readonly [string, string, Partial<TkeyRecord>, string][] = [
   ['k.example.', 'nonsense', {}, `0 ${TkeyError.BadKey} `],
   ['k.example.', '', {}, `0 ${TkeyError.BadKey} `],
   ['k.example.', 'I am ann@EXAMPLE.COM alone', {}, `0 ${TkeyError.BadKey} `],
+  ['k.example.', 'I am WELLKNOWN/ANONYMOUS@EXAMPLE.COM', {}, `0 ${TkeyError.BadKey} `],
   ['k.example.', `I am ${'a'.repeat(257)}`, {}, `0 ${TkeyError.BadKey} `],
   ['k.example.', 'I am ann', { mode: 2 }, `0 ${TkeyError.BadMode} `],
   ['k.example.', 'I am ann', { algorithmName: wireName('hmac-sha256.') }, '0 21 '],
