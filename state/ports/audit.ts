@@ -86,7 +86,8 @@ export interface AuditCopy {
   readonly append: (entries: readonly AuditEntry[]) => StoreCall<void>
   readonly query: (query: AuditQuery) => StoreCall<AuditPage>
   /**
-   * Removes entries older than `beforeMs`, and the oldest above `entriesMax`.
+   * Removes entries older than `beforeMs`, and above `entriesMax` the oldest of the tenants that
+   * have most.
    *
    * @returns their number
    */

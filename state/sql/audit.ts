@@ -108,18 +108,42 @@ function isOne({ actor, method, path, isRefused }: AuditFilter) {
     ])
 }
 
+/** Takes from the tenants that have most: calls of one push out none of the others. */
 async function deleteAbove(db: Db, entriesMax: number): Promise<number> {
-  const surplus = db
+  const tenants = await db
     .selectFrom('audit_entries')
-    .select('id')
-    .orderBy('at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .offset(entriesMax)
-  const { numDeletedRows } = await db
-    .deleteFrom('audit_entries')
-    .where('id', 'in', surplus)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+    .select(({ fn }) => ['tenant_id as id', fn.countAll().as('count')])
+    .groupBy('tenant_id')
+    .execute()
+  const most = fairMost(
+    tenants.map(({ count }) => Number(count)),
+    entriesMax,
+  )
+  let deleted = 0
+  for (const { id, count } of tenants) {
+    if (Number(count) <= most) continue
+    const surplus = db
+      .selectFrom('audit_entries')
+      .select('id')
+      .where('tenant_id', '=', id)
+      .orderBy('at_ms', 'desc')
+      .orderBy('id', 'desc')
+      .offset(most)
+    const done = await db.deleteFrom('audit_entries').where('id', 'in', surplus).executeTakeFirst()
+    deleted += Number(done.numDeletedRows)
+  }
+  return deleted
+}
+
+/** The number that each may keep, so that all together keep `all` at most. */
+function fairMost(counts: readonly number[], all: number): number {
+  let left = all
+  for (const [at, count] of counts.toSorted((a, b) => a - b).entries()) {
+    const share = Math.floor(left / (counts.length - at))
+    if (count > share) return share
+    left -= count
+  }
+  return Infinity
 }
 
 function rowOf(entry: AuditEntry): AuditEntriesTable {

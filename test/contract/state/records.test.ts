@@ -227,5 +227,19 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       expect(left.entries.map(({ id }) => id)).toEqual(['9', '8', '7', '6'])
       expect(await valueOf(audit.prune(3, 4))).toBe(0)
     })
+
+    test('a tenant with many calls pushes out none of the others', async () => {
+      const { audit } = state()
+      const of = (tenantId: string, count: number, fromMs: number) =>
+        Array.from({ length: count }, (_, i) => {
+          const atMs = fromMs + i
+          return auditEntry(`${tenantId}-${i}`, { tenantId, atMs })
+        })
+      await valueOf(audit.append([...of('a', 2, 1), ...of('b', 5, 10), ...of('c', 30, 100)]))
+      expect(await valueOf(audit.prune(0, 12))).toBe(25)
+      const { entries } = await valueOf(audit.query(everything))
+      const left = ['c-29', 'c-28', 'c-27', 'c-26', 'c-25', 'b-4', 'b-3', 'b-2', 'b-1', 'b-0']
+      expect(entries.map(({ id }) => id)).toEqual([...left, 'a-1', 'a-0'])
+    })
   })
 })
