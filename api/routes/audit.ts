@@ -56,9 +56,10 @@ export const getAudit = route('GET /api/v1/audit', {
   summary: 'Calls that changed something, or tried to, the newest first',
   details:
     'Of the tenant of the caller; for a system administrator, of all. Kept for 400 days, and the ' +
-    'last million, of which no tenant pushes out those of others; the audit log has all. Calls without a credential are in the log alone. An ' +
-    `answer to a filter looks through ${auditLimits.examinedMax} calls: it may have few or none, ` +
-    'and yet the header X-Next-Cursor, which leads on.',
+    'last million, of which no tenant pushes out those of others; the audit log has all. Calls ' +
+    'without a credential are in the log alone. An answer to a filter looks through ' +
+    `${auditLimits.examinedMax} calls: it may have few or none, and yet the header ` +
+    'X-Next-Cursor, which leads on.',
   query: Query,
   responses: { 200: { description: 'Calls', schema: Type.Array(AuditCall) } },
   ports: ['auditCopy'],

@@ -1,5 +1,6 @@
 // Parses and normalizes the IP addresses of files, and finds unreachable ones.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { isLocalAddress } from '#dns/network.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { TextFault } from '#diagnostics/finding.ts'
 
@@ -47,4 +48,10 @@ function unusable(octets: Uint8Array): string | undefined {
   if (octets.every((octet) => octet === 255)) return 'the broadcast address'
   if (first >= 224 && first <= 239) return 'a multicast address'
   return first >= 240 ? 'a reserved address' : undefined
+}
+
+/** Whether the text is an address of the node itself, its link or its cloud. */
+export function isLocalText(text: string): boolean {
+  const address = parseAddress(text)
+  return address.ok && isLocalAddress(address.value)
 }

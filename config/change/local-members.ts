@@ -1,6 +1,5 @@
 // Refuses members of tenants at addresses that only the nodes themselves can reach.
-import { isLocalAddress } from '#dns/network.ts'
-import { parseAddress } from '#dns/address.ts'
+import { isLocalText } from '#compiler/values/addresses.ts'
 import type { Draft } from '#config/draft.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { fault } from '#config/fault.ts'
@@ -20,7 +19,7 @@ export function localMember(draft: Draft): Fault | undefined {
     const addresses = addressesOf(entry)
     if (addresses.length === 0) continue
     const had = new Set(before.flatMap((one) => (one.uid === entry.uid ? addressesOf(one) : [])))
-    const local = addresses.find((address) => !had.has(address) && isLocal(address))
+    const local = addresses.find((address) => !had.has(address) && isLocalText(address))
     if (local !== undefined) return fault('forbidden', `ipAddress: ${local} ${reason}`)
   }
   return undefined
@@ -33,9 +32,4 @@ function addressesOf(entry: ConfigEntry): readonly string[] {
   if (entry.kind !== 'Pool') return []
   const { members } = (entry as ConfigEntry<'Pool'>).object.spec
   return members.flatMap(({ ipAddress = '' }) => (ipAddress === '' ? [] : [ipAddress]))
-}
-
-function isLocal(text: string): boolean {
-  const address = parseAddress(text)
-  return address.ok && isLocalAddress(address.value)
 }
