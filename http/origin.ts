@@ -10,6 +10,17 @@ export const reboundHost = refused(
     'key to use another name',
 )
 
+export const twoHosts = refused(400, 'the header Host is there more than once; give it once')
+
+/** RFC 9112 section 3.2: a proxy before may have looked at the other one. */
+export function hasTwoHosts({ raw: { rawHeaders } }: FastifyRequest): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** As the row of the route says. */

@@ -21,7 +21,7 @@ import { Handshakes, isHandshake } from '#http/handshake/web-socket.ts'
 import { apiLimits } from '#http/limits.ts'
 import { endedRequestOf } from './ended-request.ts'
 import type { ApiServerTimes } from './ended-request.ts'
-import { pageHeaders, preflightHeaders } from '#http/origin.ts'
+import { hasTwoHosts, pageHeaders, preflightHeaders, twoHosts } from '#http/origin.ts'
 import { PageAudit } from './page-audit.ts'
 import { OwnDelay } from './own-delay.ts'
 import type { FeedPort } from '#ports/feed-port.ts'
@@ -225,6 +225,7 @@ async function guard(
   asked: Asked,
   access: AccessParts,
 ): Promise<unknown> {
+  if (hasTwoHosts(request)) return send(reply, null, twoHosts)
   const admitted = await admit(request, asked, access)
   if ('status' in admitted) return send(reply, null, admitted)
   request.admitted = admitted

@@ -209,6 +209,12 @@ describe('a refusal is {"error": …}', () => {
       'the request headers are too large',
     ],
     [
+      'two hosts',
+      'GET /metrics HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n',
+      '400 Bad Request',
+      'the header Host is there more than once; give it once',
+    ],
+    [
       'two lengths of one body',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n',
       '400 Bad Request',
