@@ -47,7 +47,8 @@ export function wholeRdata(
   end: number,
 ): Uint8Array | undefined {
   const form = namesOf[type]
-  if (form === undefined || start === end) return message.slice(start, end)
+  // Not `slice`, which shares the octets of a Buffer.
+  if (form === undefined || start === end) return new Uint8Array(message.subarray(start, end))
   let at = start + form.before
   const parts = [message.subarray(start, at)]
   for (let i = 0; i < form.names; i++) {

@@ -117,7 +117,8 @@ function formatOctet(octet: number): string {
 
 /** Copies a name with A to Z in lower case. */
 export function foldName(wire: Uint8Array): Uint8Array {
-  const folded = wire.slice()
+  // Not `slice`, which shares the octets of a Buffer.
+  const folded = new Uint8Array(wire)
   for (let i = 0; i < folded.length; i++) folded[i] = foldTable[folded[i]!]!
   return folded
 }

@@ -66,7 +66,7 @@ export class ReplyCheck {
     }
     const view = new DataView(message.buffer, message.byteOffset, message.length)
     this.#unsigned.push({
-      octets: message.slice(),
+      octets: new Uint8Array(message),
       id: view.getUint16(HeaderOffset.Id),
       arCount: view.getUint16(HeaderOffset.ArCount),
     })

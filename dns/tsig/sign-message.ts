@@ -68,7 +68,7 @@ export class MessageSigner {
   skip(message: Uint8Array, length: number): void {
     assert(!this.#isFirst, 'the first message of an answer is signed')
     assert(this.#unsigned.length < unsignedMax, 'a client would wait no longer for a signature')
-    this.#unsigned.push(digested(message.slice(0, length), length))
+    this.#unsigned.push(digested(new Uint8Array(message.subarray(0, length)), length))
   }
 
   #sign(message: Uint8Array, length: number, variables: TsigVariables): number {

@@ -85,9 +85,9 @@ function readRecord(
     algorithmName: foldName(algorithm.wire),
     timeSeconds: view.getUint16(times) * 2 ** 32 + view.getUint32(times + 2),
     fudgeSeconds: view.getUint16(times + 6),
-    mac: message.slice(times + timesBytes, tail),
+    mac: new Uint8Array(message.subarray(times + timesBytes, tail)),
     originalId: view.getUint16(tail),
     error: view.getUint16(tail + 2),
-    other: message.slice(other),
+    other: new Uint8Array(message.subarray(other)),
   }
 }

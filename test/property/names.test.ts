@@ -13,6 +13,9 @@ import {
   nameLimits,
   parseName,
 } from '#dns/name.ts'
+import { readMessageName } from '#dns/message-name.ts'
+import { wholeRdata } from '#dns/message-rdata.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { hashSuffixes, readQuestion } from '#answer/question.ts'
 import { Transaction } from '#answer/transaction.ts'
@@ -80,6 +83,33 @@ describe('names', () => {
         })
         expect(foldName(other)).toEqual(folded)
         expect(foldName(folded)).toEqual(folded)
+      }),
+    )
+  })
+
+  test('are copied by folding, from a buffer too: it keeps the octets it had', () => {
+    fc.assert(
+      fc.property(wireName, (wire) => {
+        const before = wire.toString('hex')
+        const folded = foldName(wire)
+        folded.fill(0)
+        expect(wire.toString('hex')).toBe(before)
+      }),
+    )
+  })
+
+  test('and data in a message are copied out of it, whatever the type', () => {
+    const types = fc.constantFrom(RrType.A, RrType.TXT, RrType.NS, RrType.MX, RrType.SOA)
+    fc.assert(
+      fc.property(types, wireName, fc.nat(40), (type, wire, before) => {
+        // Enough for two names, and for what stands before one.
+        const message = Buffer.concat([Buffer.alloc(before), Buffer.of(0, 1), wire, wire])
+        const copy = Buffer.from(message)
+        for (const start of [before, before + 2]) {
+          wholeRdata(message, type, start, message.length)?.fill(0xff)
+          readMessageName(message, start)?.wire.fill(0xff)
+        }
+        expect(message).toEqual(copy)
       }),
     )
   })

@@ -285,7 +285,7 @@ export class Exchange {
   #notice(tx: Transaction, message: Uint8Array, into: Uint8Array, reserved: number): LongReply {
     const client = clientOf(tx)
     const length = answerQuery(tx, message, into, reserved)
-    const reply = into.slice(0, length)
+    const reply = new Uint8Array(into.subarray(0, length))
     let isDone = false
     return {
       next: (octets) => {
@@ -394,7 +394,7 @@ const signedUpdateOf = ({ key, record: { mac, timeSeconds } }: Signature): Signe
 })
 
 function clientOf({ source, sourceAt, sourceBytes }: Transaction): Uint8Array {
-  return source.slice(sourceAt, sourceAt + sourceBytes)
+  return new Uint8Array(source.subarray(sourceAt, sourceAt + sourceBytes))
 }
 
 /** A message with OPT gets a reply with OPT, even with an error. RFC 6891 section 6.1.1. */
@@ -432,7 +432,7 @@ function optOf(tx: Transaction, into: Uint8Array): Uint8Array {
   // The same record serves messages of different lengths, so it is not padded.
   tx.wantsPadding = false
   writeOpt(tx, into.length)
-  return into.slice(0, tx.at)
+  return new Uint8Array(into.subarray(0, tx.at))
 }
 
 const none = new Uint8Array(0)

@@ -126,7 +126,7 @@ function recordsOfMembers(
       // RFC 2181 section 10.1: a name has one CNAME.
       return [{ owner, type: RrType.CNAME, ttlSeconds, rdata: aliasTarget(bundle, member) }]
     }
-    const rdata = memberOctets(bundle, member).slice()
+    const rdata = new Uint8Array(memberOctets(bundle, member))
     // Two members of an address are one record.
     const key = Buffer.from(rdata).toString('latin1')
     if (seen.has(key)) continue
@@ -183,7 +183,7 @@ export function rrsetRecords(
   const ttlSeconds = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.TtlSeconds]!
   const apex = nameOf(bundle, bundle.zoneNode[zone]!)
   return storedRdata(bundle, rrset).map(({ start, end }) => {
-    const rdata = wholeRdata(bundle.rrsetData.slice(start, end), type, apex)
+    const rdata = wholeRdata(new Uint8Array(bundle.rrsetData.subarray(start, end)), type, apex)
     return { owner, type, ttlSeconds, rdata }
   })
 }
@@ -284,7 +284,7 @@ export const zoneKeyOf = (name: Uint8Array): string =>
   Buffer.from(name.buffer, name.byteOffset, name.length).toString('latin1')
 
 export function nameOf(bundle: Bundle, node: number): Uint8Array {
-  return wireNameOf(bundle, node).slice()
+  return new Uint8Array(wireNameOf(bundle, node))
 }
 
 function cellOf(bundle: Bundle, node: number, cell: number): number {

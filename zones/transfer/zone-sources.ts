@@ -96,7 +96,7 @@ class Kept {
     const found = this.#served.find((one) => one.digest === digest) ?? this.copies.get(digest)
     if (found !== undefined) return found
     if (this.copies.size >= this.#copiesMax) return undefined
-    const copy = this.#known.get(digest) ?? adoptBundle(bytes.slice(), digest)
+    const copy = this.#known.get(digest) ?? adoptBundle(new Uint8Array(bytes), digest)
     this.copies.set(digest, copy)
     return copy
   }
