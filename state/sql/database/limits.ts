@@ -14,6 +14,8 @@ export const sqlLimits = {
   callTimeMs: 3_000,
   /** Pause between two attempts to open a database. */
   reopenPauseMs: 500,
+  /** A database that lacked a table or a right is up again after this time without such a fault. */
+  schemaDoubtMs: 60_000,
   rowsPerStatement: 500,
 } as const
 

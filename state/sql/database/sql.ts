@@ -88,8 +88,8 @@ class SqlCalls implements Sql {
   #openedAtMs = Number.NEGATIVE_INFINITY
   /** Whether this process has had the schema. */
   #wasUp = false
-  /** True: what is ours was missing, and not every statement needs it. */
-  #lacksSchema = false
+  /** When a call last missed something of ours; null: all of it is there. */
+  #lackedAtMs: number | null = null
   #underWay = 0
   #closed = false
   #status: SqlStatus
@@ -195,7 +195,7 @@ class SqlCalls implements Sql {
       if (fault.kind === 'bug') throw new Error(`assertion failed: SQLSTATE ${fault.code}`)
       const failure = failureOf(fault)
       const isServers = isServerFault(fault)
-      if (isOfSchema(fault)) this.#lacksSchema = true
+      if (isOfSchema(fault)) this.#lackedAtMs = this.#clock.monotonicMs()
       if (isServers && !isOfSchema(fault)) connection.onFault?.()
       if (fault.kind === 'refused') return err({ again: 'never', failure, isServers })
       const again = fault.kind === 'untouched' ? 'safe' : 'if-repeatable'
@@ -203,11 +203,14 @@ class SqlCalls implements Sql {
     }
   }
 
+  /** A call that worked says nothing of a table or a right that it did not need. */
   async #hasSchema({ db }: SqlConnection): Promise<boolean> {
-    if (!this.#lacksSchema) return true
+    if (this.#lackedAtMs === null) return true
+    if (this.#clock.monotonicMs() - this.#lackedAtMs < sqlLimits.schemaDoubtMs) return false
     const version = await newestOf(db).catch(() => 0)
-    this.#lacksSchema = version < migrations.length
-    return !this.#lacksSchema
+    if (version < migrations.length) return false
+    this.#lackedAtMs = null
+    return true
   }
 
   async #drop(): Promise<void> {

@@ -189,22 +189,40 @@ describe('a database whose tables are gone', () => {
 
   test('is away, and is there again with them', async () => {
     const connection = { db, close: () => Promise.resolve(), isBroken: () => false }
-    const opened = await openSql('postgresql', () => Promise.resolve(connection), systemClock)
+    const time = new FakeTime(0)
+    const states: string[] = []
+    const opened = await openSql(
+      'postgresql',
+      () => Promise.resolve(connection),
+      time.clock,
+      ({ state }) => {
+        if (states.at(-1) !== state) states.push(state)
+      },
+    )
     if (!opened.ok) throw new Error(opened.error)
     const users = createSqlUsers(opened.value)
+    const works = () => valueOf(opened.value.repeatable((any) => sql`select 1`.execute(any)))
     await sql`alter table users rename to gone`.execute(db)
     expect(await users.find('every-tenant', 'u1')).toMatchObject({ error: { code: 'store-away' } })
     expect(opened.value.status()).toMatchObject({
       state: 'away',
       fault: expect.stringMatching(/\(42P01\)\. .*was emptied.*restart the nodes/) as string,
     })
+    for (let i = 0; i < 2; i++) {
+      time.pass(59_000)
+      await works()
+      await users.find('every-tenant', 'u1')
+    }
+    expect(states, 'calls that need another table say nothing of it').toEqual(['up', 'away'])
     await sql`alter table gslbd_schema rename to steps`.execute(db)
-    await valueOf(opened.value.repeatable((any) => sql`select 1`.execute(any)))
+    time.pass(60_000)
+    await works()
     expect(opened.value.status().state, 'what needs no table says nothing of them').toBe('away')
     await sql`alter table steps rename to gslbd_schema`.execute(db)
     await sql`alter table gone rename to users`.execute(db)
     expect(await valueOf(users.find('every-tenant', 'u1'))).toBeNull()
     expect(opened.value.status()).toMatchObject({ state: 'up', fault: null })
+    expect(states).toEqual(['up', 'away', 'up'])
   })
 
   test('gets no new ones by a node that had them and connects again', async () => {
