@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { TSchema } from '#lib/schema/type.ts'
-import { suggest } from '#lib/suggest.ts'
+import { didYouMean, suggest } from '#lib/suggest.ts'
 
 /** The part of a request; `body` also names the whole body. */
 export type Part = 'body' | 'query' | 'params'
@@ -22,6 +22,8 @@ const largeBodies = new Ajv({ ...options, allErrors: false }).addVocabulary(ownK
 const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownKeywords)
 
 const faultsShownMax = 5
+/** Fields that are listed where none is near the one that was sent. */
+const fieldsShownMax = 12
 
 /**
  * Compiles the schema at the first call.
@@ -77,9 +79,9 @@ function sentenceOf(error: ErrorObject, part: Part): string {
   if (keyword === 'required') return `${inside(String(params['missingProperty']))}: is required`
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']).slice(0, 100)
-    const near = nearField(name, Object.keys((parentSchema['properties'] ?? {}) as object))
-    const hint = near === undefined ? '' : `; did you mean "${near}"?`
-    return `${inside(name)}: there is no such ${part === 'query' ? 'parameter' : 'field'}${hint}`
+    const known = Object.keys((parentSchema['properties'] ?? {}) as object)
+    const what = part === 'query' ? 'parameter' : 'field'
+    return `${inside(name)}: there is no such ${what}${fieldHint(name, known)}`
   }
   const field = at === '' ? part : at
   // Without a body, the framework checks null.
@@ -90,8 +92,11 @@ function sentenceOf(error: ErrorObject, part: Part): string {
 }
 
 /** Other APIs, and our files, write `pool` for `poolId`. */
-function nearField(name: string, known: readonly string[]): string | undefined {
-  return known.includes(`${name}Id`) ? `${name}Id` : suggest(name, known)
+function fieldHint(name: string, known: readonly string[]): string {
+  const near = known.includes(`${name}Id`) ? `${name}Id` : suggest(name, known)
+  if (near !== undefined) return `; did you mean "${near}"?`
+  const isShort = known.length > 0 && known.length <= fieldsShownMax
+  return isShort ? `; there are ${known.join(', ')}` : ''
 }
 
 /** Names the broken rule only, of several that a field may have. */
@@ -108,10 +113,8 @@ function brokenRule({ keyword, params, data, parentSchema = {} }: ErrorObject): 
   return `${words}, ${shown(data)}${near}`
 }
 
-function nearest(text: string, schema: JsonSchema): string {
-  const near = suggest(text.slice(0, 100), valuesOf(schema).map(String))
-  return near === undefined ? '' : `; did you mean "${near}"?`
-}
+const nearest = (text: string, schema: JsonSchema): string =>
+  didYouMean(text.slice(0, 100), valuesOf(schema).map(String))
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
