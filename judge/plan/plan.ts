@@ -90,7 +90,8 @@ export function makePlan(request: PlanRequest): Plan {
       base: createSide(base, moment, scripts),
       head: createSide(head, moment, scripts),
     }
-    warnings.addUnknown(sides.base.unknownMembers, sides.head.unknownMembers)
+    // A tenant would read of members of others, and asks with the health of the node alone.
+    if (viewer === null) warnings.addUnknown(sides.base.unknownMembers, sides.head.unknownMembers)
     const networksMax = networksFor(differences.names.length)
     const limits = { ...planLimits, networksMax, ...request.limits }
     const names = placeNames(geo)

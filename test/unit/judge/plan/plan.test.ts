@@ -362,6 +362,14 @@ describe('with two moments', () => {
     expect(plan.scenarios.map(({ health }) => health)).toEqual(['all-up', 'given'])
   })
 
+  test('members that neither side has are told of, but not to a tenant', () => {
+    const moments = [at(new Map([['other-pool/192.0.2.250', { healthy: false }]]))]
+    const viewer = { tenant: 'zenith', names: new Set<string>() }
+    const said = (more: object) => planBetween(model, model, { moments, ...more }).warnings.join()
+    expect(said({})).toContain('other-pool/192.0.2.250')
+    expect(said({ viewer })).toBe('')
+  })
+
   test('a window shows at its time', () => {
     const window = {
       ...{ uid: uid(7), name: 'work', tenant: 'default', pool: 0, member: 0, members: null },
