@@ -1,5 +1,7 @@
 // Checks whether the servers that the settings name can be used: sources of bundles, PostgreSQL and
 // Redis.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
@@ -13,6 +15,7 @@ import { parseJson } from '#lib/text/json.ts'
 import { readBundleToken } from '#process/data/secrets.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
 import { schemaOf } from '#state/schema-of.ts'
+import { copyFile } from '#zones/dynamic/local-copy.ts'
 import { bad, good, warning } from './check.ts'
 import type { Check, CheckedNode, Finding } from './check.ts'
 
@@ -73,15 +76,24 @@ async function source(
   )
 }
 
-async function database({ settings: { database: section } }: CheckedNode): Promise<Finding[]> {
-  const { url, statementTimeoutMs, startupParameters } = section
+async function database({ settings }: CheckedNode): Promise<Finding[]> {
+  const { url, statementTimeoutMs, startupParameters } = settings.database
   if (url === '') return []
   const version = await schemaOf(url, { connections: 1, statementTimeoutMs, startupParameters })
   if (!version.ok)
     return [bad(`database.url: ${plainOf(version.error)}`, 'see docs/operations/stores.md')]
-  const has = version.value === 0 ? 'is empty: the next start makes its tables' : 'can be used'
-  return [good(`the database of database.url ${has}`)]
+  const name = 'the database of database.url'
+  if (version.value > 0) return [good(`${name} can be used`)]
+  // A node writes it when it first reads a database, also an empty one.
+  const hadOne = existsSync(join(settings.dataDir, copyFile))
+  if (!hadOne) return [good(`${name} is empty: the next start makes its tables`)]
+  return [warning(`${name} is empty, and this node has run with one: ${startsAnew}`, restoreTodo)]
 }
+
+const startsAnew = 'the next start begins without its accounts, keys and records'
+const restoreTodo =
+  'before that, restore a backup: gslbd restore FILE --only-database, see ' +
+  'docs/operations/backups.md'
 
 /** The node's own adapter writes a key that ends by itself. */
 async function redis({ settings, patienceMs }: CheckedNode): Promise<Finding[]> {

@@ -1,16 +1,19 @@
 // `gslbd doctor` beside a real PostgreSQL and a real Redis: well, refusing and away.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { servers } from '#cli/doctor/servers.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { startPostgres } from '#test/support/postgres-server.ts'
 import { startRedis } from '#test/support/redis-server.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import { copyFile } from '#zones/dynamic/local-copy.ts'
 
 async function said(
   env: Readonly<Record<string, string>>,
   patienceMs = 30_000,
+  dataDir = tempDir('doctor-stores'),
 ): Promise<readonly string[]> {
-  const dataDir = tempDir('doctor-stores')
   const settings = loadSettings({ file: undefined, env, flags: { 'data-dir': dataDir } })
   if (!settings.ok) throw new Error(settings.error.join('\n'))
   const node = { settings: settings.value, env, zones: [], patienceMs }
@@ -31,8 +34,15 @@ test('a database and a Redis that answer, refuse, or are away', async () => {
   expect(await said(well)).toEqual([empty, reached])
   // A look makes no tables.
   expect(await said(well)).toEqual([empty, reached])
+  const ranBefore = tempDir('doctor-stores')
+  writeFileSync(join(ranBefore, copyFile), '')
+  expect((await said(well, undefined, ranBefore))[0]).toMatch(
+    /^warning: .* is empty, and this node has run with one: .*; before that, restore a backup: /,
+  )
   await postgres.sql("create table gslbd_schema as select 1 as version, '' as name")
-  expect((await said(well))[0]).toBe('good: the database of database.url can be used; ')
+  const used = 'good: the database of database.url can be used; '
+  expect((await said(well))[0]).toBe(used)
+  expect((await said(well, undefined, ranBefore))[0]).toBe(used)
   const wrong = { GSLB_DATABASE_URL: `${database}other`, GSLB_REDIS_URL: 'redis://127.0.0.1:1' }
   expect(await said(wrong, 500)).toEqual([
     expect.stringMatching(/^bad: .*\(3D000\)\. The server has no database of that name; see docs/),

@@ -108,6 +108,14 @@ describe('a key', () => {
   })
 })
 
+test('the first look at a database leaves a copy, also of an empty one', async () => {
+  const here = await node()
+  expect(await here.refresh()).toBe(true)
+  time.pass(copyDelayMs)
+  // A mark of a node that had a database, by which `gslbd doctor` goes.
+  expect(statSync(join(directory, 'copy')).size).toBeGreaterThan(0)
+})
+
 describe('records', () => {
   test('are rrsets with one TTL, in canonical order, when an update resolves', async () => {
     const here = await node()
