@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ReplyCheck } from '#dns/tsig/check-replies.ts'
 import { checkTsig } from '#dns/tsig/check-tsig.ts'
 import { TsigError } from '#dns/tsig/tsig-key.ts'
 import { readTsig } from '#dns/tsig/tsig-record.ts'
@@ -215,3 +216,28 @@ const truncated = (macBytes: number): Buffer => signedWith(300, macBytes)
 function uint16(value: number): Buffer {
   return Buffer.from([value >> 8, value & 0xff])
 }
+
+test('buffers that are used again change no message that was signed, taken or read in them', () => {
+  const messages = fc.array(fc.uint8Array({ minLength: 4, maxLength: 4 }), { minLength: 2 })
+  fc.assert(
+    fc.property(messages, (heads) => {
+      const signer = new MessageSigner(key, Buffer.alloc(32))
+      const check = new ReplyCheck(key, Buffer.alloc(32))
+      for (const [i, head] of heads.entries()) {
+        const message = Buffer.alloc(12 + tsigBytesMax(key))
+        message.set(head)
+        const isSigned = i === 0 || i === heads.length - 1
+        let length = 12
+        if (isSigned) length = signer.sign(message, 12, corpusSeconds)
+        else signer.skip(message, 12)
+        const taken = Buffer.from(message.subarray(0, length))
+        const record = readTsig(taken)
+        if (record !== null && record !== 'malformed') record.mac.fill(0)
+        expect(check.take(taken, corpusSeconds)).toEqual({ ok: true, value: null })
+        message.fill(1)
+        taken.fill(2)
+      }
+      expect(check.isSigned).toBe(true)
+    }),
+  )
+})
