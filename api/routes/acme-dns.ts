@@ -36,7 +36,10 @@ const register = route('POST /acme-dns/register', {
   takesAnyType: true,
   summary: 'A name and a key for one ACME client, as acme-dns gives them',
   details: 'Off without `acmeDns.domain`; for the networks of `acmeDns.registerFrom`.',
-  body: Type.Object({ allowfrom: Type.Optional(nullable(Type.Array(Type.String()))) }),
+  body: Type.Object(
+    { allowfrom: Type.Optional(nullable(Type.Array(Type.String()))) },
+    { additionalProperties: true },
+  ),
   responses: {
     201: {
       description: 'The password is said once',
@@ -62,7 +65,10 @@ const update = route('POST /acme-dns/update', {
   takesAnyType: true,
   summary: 'Sets a TXT value of the name of a key; the two newest stay',
   details: 'The key is in the headers `X-Api-User` and `X-Api-Key`.',
-  body: Type.Object({ subdomain: Type.String(), txt: Type.String() }),
+  body: Type.Object(
+    { subdomain: Type.String(), txt: Type.String() },
+    { additionalProperties: true },
+  ),
   responses: {
     200: { description: 'It is answered', schema: Type.Object({ txt: Type.String() }) },
   },

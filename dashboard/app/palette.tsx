@@ -1,4 +1,5 @@
 // The command palette: finds a screen, service or pool by a few letters of its name.
+import type { TargetedKeyboardEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { operations } from '../api/document.ts'
 import { allPools, allServices } from '../api/live.ts'
@@ -47,7 +48,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     onClose()
     go(target.path)
   }
-  const steer = (event: KeyboardEvent): void => {
+  const steer = (event: TargetedKeyboardEvent<HTMLInputElement>): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
@@ -55,7 +56,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
     }
     if (event.key === 'Enter') {
       event.preventDefault()
-      follow(targets[chosen])
+      // Fast typing is ahead of the list that is shown.
+      const { value } = event.currentTarget
+      follow(value === words ? targets[chosen] : targetsFor(value)[0])
     }
   }
   return (

@@ -70,7 +70,7 @@ test('where they are not, the commit passes with a warning, and no script runs',
   await site.push()
   const passed = await waitUntil('the commit to serve', async () => {
     const status = await daemon.gitops()
-    return status.active === head ? status : undefined
+    return status.active === head && status.sync !== 'pending' ? status : undefined
   })
   const warnings = passed.diagnostics.filter(({ severity }) => severity === 'warning')
   expect([passed.sync, warnings.map(({ code }) => code)]).toEqual([

@@ -32,9 +32,10 @@ const expected = {
       'mx-prerequisite-name-runs-out-of-rdata mx-prerequisite-points-to-itself no-zone ' +
       'octets-behind owner-is-pointer-forward owner-of-256-octets records-fewer-than-counted ' +
       'soa-prerequisite-cut text-empty text-longer-than-rdata two-zones type-opt-as-update ' +
-      'type-tsig-as-prerequisite zone-of-type-a',
+      'zone-of-type-a',
     NOTZONE: 'name-ends-like-zone name-outside-zone',
     REFUSED: 'six-hundred-records',
+    NXRRSET: 'type-tsig-as-prerequisite',
     NOTAUTH: 'zone-is-root zone-of-class-any',
   },
   transfer: {

@@ -50,6 +50,8 @@ function outcome(
   return checked.changes.map((one) => `${one.verb} ${formatName(one.name)[0]}`).join(', ')
 }
 
+const octets = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
+
 describe('RFC 2136 section 3.1: the zone', () => {
   test.each([
     [{ name: 'example.com.', type: 6, class: 1 }, ''],
@@ -172,7 +174,7 @@ describe('RFC 2136 section 3.4: updates', () => {
     })
     const name = '\x04host\x07example\x03net\0'
     expect(checkUpdate(readUpdate(message)!, { ...view, takes: () => true })).toMatchObject({
-      changes: [{ rdata: Buffer.from(name) }, { rdata: Buffer.from(`\0\x01\0\x02\0\x03${name}`) }],
+      changes: [{ rdata: octets(name) }, { rdata: octets(`\0\x01\0\x02\0\x03${name}`) }],
     })
   })
 
@@ -189,7 +191,7 @@ describe('RFC 2136 section 3.4: updates', () => {
     const all = { ...view, isUsed: () => true }
     expect(checkUpdate(read, all)).toMatchObject({
       changes: [
-        { verb: 'add', ttlSeconds: 60, rdata: Buffer.from('\x03a b\x01c') },
+        { verb: 'add', ttlSeconds: 60, rdata: octets('\x03a b\x01c') },
         { verb: 'delete-rrset', type: 16 },
       ],
     })
