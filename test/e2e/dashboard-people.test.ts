@@ -62,7 +62,7 @@ test(
     await page.keyboard.press('Enter')
     await page.getByText('live', { exact: true }).waitFor()
     await page.keyboard.press('Control+k')
-    await expect.poll(() => focused(page)).toMatch(/^Screen, service or pool/)
+    await page.locator('input[role=combobox]:focus').waitFor()
     await page.keyboard.type('pools')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Pools' }).waitFor()
