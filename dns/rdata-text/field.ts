@@ -11,6 +11,8 @@ export interface TextReader {
   readonly keyMax: number
   /** It reads most signs in a name, such as an apostrophe, behind a backslash alone. */
   readonly needsBackslashes: boolean
+  /** It reads no dot in the place of a gateway that an IPSECKEY record has not. */
+  readonly refusesNoGateway?: boolean
 }
 
 export interface Field {

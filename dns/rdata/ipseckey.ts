@@ -15,7 +15,7 @@ const noGateway: Field = {
     const token = values.takePlain(none)
     if (token !== undefined && token.text !== '.') values.fail(token.column, none)
   },
-  print: () => '.',
+  print: (_octets, _origin, reader) => (reader?.refusesNoGateway === true ? '' : '.'),
 }
 const gateways: readonly Field[] = [
   noGateway,
@@ -56,7 +56,8 @@ const gatewayField: Field = {
     const number = octets.number(1)
     const algorithmText = algorithm.print(octets, origin)
     const gateway = gateways[number]?.print(octets, origin, reader) ?? octets.fail()
-    return [first, number, algorithmText, gateway, keyText(octets, algorithmText)].join(' ').trim()
+    const texts = [first, number, algorithmText, gateway, keyText(octets, algorithmText)]
+    return texts.filter((text) => text !== '').join(' ')
   },
 }
 

@@ -26,6 +26,7 @@ export const zoneReaders: readonly ZoneReader[] = Object.freeze([
     unknownTypes: new Set([x25, isdn, rt, px, hip]),
     keyMax: 8,
     needsBackslashes: false,
+    refusesNoGateway: true,
   },
 ])
 

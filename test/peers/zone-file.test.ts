@@ -9,6 +9,7 @@ import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
 import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
+import type { ZoneReader } from '#dns/zone-file/zone-readers.ts'
 import { ask } from '#test/support/dns/client.ts'
 import { compiledByBind } from '#test/support/dns/compiled-zone.ts'
 import { referenceServers } from '#test/support/dns/reference.ts'
@@ -160,6 +161,21 @@ describe('a file for one reader', () => {
     const text = [...zoneLines(recordsOf(written), options)].join('')
     const [program, ...args] = check[reader.name]!(writtenTo(`${reader.name}.zone`, text))
     expect(() => execFileSync(program!, args, { stdio: 'pipe' })).not.toThrow()
+  })
+
+  // `zone2json` above passes on what is in the records as it is.
+  test('PowerDNS loads what it refuses of the one for all of them', () => {
+    const records = recordsOf('@ 60 SOA a. b. 1 1 1 1 1\n@ 60 NS a.\nx 60 IPSECKEY 10 0 2 . AQID\n')
+    writtenTo('pdns.conf', `launch=bind\nbind-config=${join(folder, 'named.conf')}\n`)
+    const loads = (reader: ZoneReader): string => {
+      const text = [...zoneLines(records, { origin, names: 'absolute', reader })].join('')
+      const file = writtenTo('loaded.zone', text)
+      writtenTo('named.conf', `zone "example.com" { type native; file "${file}"; };\n`)
+      const args = [`--config-dir=${folder}`, 'check-zone', 'example.com']
+      return execFileSync('pdnsutil', args, { encoding: 'utf8', stdio: 'pipe' })
+    }
+    expect(loads(zoneReaders.find(({ name }) => name === 'pdns4.7')!)).toContain(' 0 errors')
+    expect(() => loads(anyReader)).toThrow()
   })
 
   test('is the one for all of them, or has more names', () => {

@@ -69,5 +69,17 @@ test('signs in names have a backslash for readers that need it', () => {
   expect(shown(bind)[1]).toBe("a 1 IN PTR bob's.example.")
 })
 
+test('a gateway that is not there is a dot, but for the reader that refuses it', () => {
+  const text = 'a 1 IPSECKEY 10 0 2 . AQID\nb 1 IPSECKEY 10 0 0 .\n'
+  const lines = (reader = anyReader) => printed('example.', 'absolute', text, reader)
+  expect(lines()).toBe(
+    'a.example. 1 IN IPSECKEY 10 0 2 . AQID\nb.example. 1 IN IPSECKEY 10 0 0 .\n',
+  )
+  const pdns = zoneReaders.find(({ name }) => name === 'pdns4.7')
+  expect(lines(pdns)).toBe(
+    'a.example. 1 IN IPSECKEY 10 0 2 AQID\nb.example. 1 IN IPSECKEY 10 0 0\n',
+  )
+})
+
 const httpsOf = (key: string): string =>
   `a 1 IN HTTPS 1 . mandatory=alpn,${key} alpn=h2 ${key}=/q{?dns}`
