@@ -37,7 +37,7 @@ const { start } = useDaemons({ GSLB_API_KEY: bearer })
 let site: Site
 let node: DaemonProcess
 let ca: AcmeServer
-/** Of the loopback interface here: a tenant may have no member at 127.0.0.0/8. */
+/** Addresses of the loopback interface here: a tenant may have no member at 127.0.0.0/8. */
 const [eu, us] = ['10.77.9.1', '10.77.9.2'] as const
 const onLoopback = (verb: 'replace' | 'delete', address: string): void => {
   execFileSync('ip', ['address', verb, `${address}/32`, 'dev', 'lo'])
