@@ -1,4 +1,4 @@
-// Lists the zones of the accepted configuration that speak of DNSSEC, by the names of their keys.
+// Lists the zones of the accepted configuration that have a `dnssec` section.
 import { checkName } from '#compiler/values/names.ts'
 import type { ConfigView } from './view.ts'
 import type { Zone } from '#schemas/objects/zone.ts'

@@ -25,7 +25,9 @@ export const servers: Check = {
     const isPulling = !node.settings.roles.includes('control')
     const found = await Promise.all([isPulling ? sources(node) : database(node), redis(node)])
     const all = found.flat()
-    return all.length > 0 ? all : [good('the settings name none that a node shares')]
+    return all.length > 0
+      ? all
+      : [good('the settings name no source of bundles, no database and no Redis')]
   },
 }
 
@@ -34,7 +36,7 @@ async function sources(node: CheckedNode): Promise<Finding[]> {
   const keys = readTrustedKeyList(bundle.keys)
   if (!keys.ok) return [bad(`bundle.keys: ${keys.error}`, 'see docs/operations/fleet.md')]
   const found = await Promise.all(bundle.urls.map((url) => source(node, url, keys.value)))
-  // A node goes by one source of use.
+  // One source that works is enough for a node.
   const isAnyGood = found.some(({ verdict }) => verdict === 'good')
   return found.map((one) =>
     one.verdict === 'bad' && isAnyGood ? { ...one, verdict: 'warning' } : one,
@@ -98,9 +100,7 @@ const restoreTodo =
 /** The node's own adapter writes a key that ends by itself. */
 async function redis({ settings, patienceMs }: CheckedNode): Promise<Finding[]> {
   if (settings.redis.url === '') return []
-  const opened = createEphemeral({
-    ...{ redis: settings.redis, clock: systemClock, log: noLog },
-  })
+  const opened = createEphemeral({ redis: settings.redis, clock: systemClock, log: noLog })
   // The check of the settings tells of faults in them.
   if (!opened.ok) return []
   const { status, close } = opened.value

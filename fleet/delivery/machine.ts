@@ -166,7 +166,7 @@ export function look(
   if (waiting.length > 0 || unheard > 0) {
     const what = state.waves[wave]!.isShadow ? 'compute with' : 'take'
     const taking = `${nodesOf(waiting.length)} to ${what} the bundle`
-    const waitsFor = waiting.length > 0 ? taking : `word of ${nodesOf(unheard)}`
+    const waitsFor = waiting.length > 0 ? taking : `reports of ${nodesOf(unheard)}`
     if (isPatient) return { state, waitsFor }
     const value = waiting.length
     return stopped(state, { gate: 'notAdopted', wave, value, limit: 0, atMs: nowMs }, nowMs)

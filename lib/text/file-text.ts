@@ -1,4 +1,4 @@
-// Reads a file of the system, or one that need not be there.
+// Reads a text file that may be missing or unreadable.
 import { readFileSync } from 'node:fs'
 
 /** @returns undefined: the file does not exist, or cannot be read */

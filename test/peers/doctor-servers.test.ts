@@ -22,7 +22,9 @@ async function said(
 }
 
 test('a database and a Redis that answer, refuse, or are away', async () => {
-  expect(await said({})).toEqual(['good: the settings name none that a node shares; '])
+  expect(await said({})).toEqual([
+    'good: the settings name no source of bundles, no database and no Redis; ',
+  ])
   const postgres = await startPostgres()
   onTestFinished(postgres.stop)
   const redis = await startRedis()

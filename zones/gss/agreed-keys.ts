@@ -1,5 +1,5 @@
-// Keeps the keys that clients have negotiated, and negotiations under way: the one that was used
-// first goes first.
+// Keeps the keys that clients have negotiated, and negotiations under way: beyond the limits the
+// least recently used one goes.
 import { assert } from '#lib/assert.ts'
 import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
@@ -37,7 +37,7 @@ export interface Negotiation {
 export class AgreedKeys {
   readonly #limits: GssLimits
   readonly #monotonicMs: () => number
-  /** By name; the one that was used first is first, here and of each client. */
+  /** By name, least recently used first; so are those of each client. */
   readonly #agreed = new Map<string, Negotiation>()
   readonly #byClient = new Map<string, Map<string, Negotiation>>()
   /**

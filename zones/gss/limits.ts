@@ -1,11 +1,11 @@
 // Limits on negotiations of keys and on what is kept of them.
 
 export interface GssLimits {
-  /** Keys of all clients, each some 10 KiB. Beyond, the one that was used first goes. */
+  /** Keys of all clients, each some 10 KiB. Beyond it the least recently used one goes. */
   readonly contextsMax: number
-  /** Negotiations under way, besides, and keys that have signed nothing yet. The same holds. */
+  /** Negotiations under way, and keys that have signed nothing yet. The oldest one goes. */
   readonly unprovenMax: number
-  /** For each client, either of them: an IPv4 address, or an IPv6 /64. Its own first one goes. */
+  /** Either of them for each client: an IPv4 address or an IPv6 /64. Its own oldest one goes. */
   readonly perClientMax: number
   /** A key without a message for this long is forgotten. */
   readonly idleMs: number

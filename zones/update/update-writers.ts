@@ -1,5 +1,5 @@
-// What the signer of an update may write: by the scope of a TSIG key, or by what the settings grant
-// to a principal of Kerberos.
+// Decides what the signer of an update may write: by the scope of a TSIG key, or by what the
+// settings grant to a principal of Kerberos.
 import { foldName, formatName, isAtOrBelow, parseName, sameOctets } from '#dns/name.ts'
 import type { RecordWriter } from '#state/ports/dynamic-dns.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'

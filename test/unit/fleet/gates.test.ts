@@ -83,8 +83,8 @@ test('nodes that cannot be heard are waited for, and a hold goes on meanwhile', 
   }
   const { silentMs, adoptMs } = deliveryLimits
   lookAt(1_000, 0, 1_000)
-  expect(lookAt(2 * adoptMs, silentMs + 1, 0)).toBe('word of 1 node')
-  expect(lookAt(2 * adoptMs, silentMs + 1, silentMs)).toBe('word of 1 node')
+  expect(lookAt(2 * adoptMs, silentMs + 1, 0)).toBe('reports of 1 node')
+  expect(lookAt(2 * adoptMs, silentMs + 1, silentMs)).toBe('reports of 1 node')
   expect(lookAt(2 * adoptMs, 0, 1_000)).toBe('11 min')
   const before = state
   lookAt(2 * adoptMs, silentMs + 1, silentMs + 1)
