@@ -19,11 +19,12 @@ export interface SigningAlgorithm {
   readonly mnemonic: string
   /** In a DNSKEY record. */
   readonly publicBytes: number
-  /** Scalar or seed, as key files of BIND hold it. */
-  readonly privateBytes: number
   readonly signatureBytes: number
   readonly generate: () => KeyObject
-  /** @returns undefined: no such key */
+  /**
+   * @param octets scalar or seed, as key files of BIND hold it
+   * @returns undefined: no such key
+   */
   readonly privateFrom: (octets: Uint8Array) => KeyObject | undefined
   readonly privateOctets: (key: KeyObject) => Uint8Array
   readonly publicOctets: (privateKey: KeyObject) => Uint8Array
@@ -56,25 +57,29 @@ function isKey(key: Readonly<Record<string, string>>): boolean {
 
 /** RFC 6605 section 4: two numbers of 32 octets, not DER. */
 const dsaEncoding = 'ieee-p1363'
+/** A scalar of P-256, a seed of Ed25519. */
+const privateBytes = 32
 
 const ecdsaP256Sha256: SigningAlgorithm = {
   number: 13,
   name: 'ecdsap256sha256',
   mnemonic: 'ECDSAP256SHA256',
   publicBytes: 64,
-  privateBytes: 32,
   signatureBytes: 64,
   generate: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
   privateFrom: (octets) => {
+    if (octets.length > privateBytes) return undefined
+    // BIND writes a number: without its leading zeros, which one key of 256 has.
+    const scalar = Buffer.concat([Buffer.alloc(privateBytes - octets.length), octets])
     const pair = createECDH('prime256v1')
     try {
-      pair.setPrivateKey(octets)
+      pair.setPrivateKey(scalar)
     } catch {
       return undefined
     }
     const point = pair.getPublicKey()
     const [x, y] = [textOf(point.subarray(1, 33)), textOf(point.subarray(33))]
-    const key = { kty: 'EC', crv: 'P-256', x, y, d: textOf(octets) }
+    const key = { kty: 'EC', crv: 'P-256', x, y, d: textOf(scalar) }
     return createPrivateKey({ key, format: 'jwk' })
   },
   privateOctets: (key) => octetsOf(jwkOf(key).d),
@@ -102,10 +107,10 @@ const ed25519: SigningAlgorithm = {
   name: 'ed25519',
   mnemonic: 'ED25519',
   publicBytes: 32,
-  privateBytes: 32,
   signatureBytes: 64,
   generate: () => generateKeyPairSync('ed25519').privateKey,
   privateFrom: (octets) => {
+    if (octets.length !== privateBytes) return undefined
     const key = Buffer.concat([ed25519Prefix, octets])
     return createPrivateKey({ key, format: 'der', type: 'pkcs8' })
   },

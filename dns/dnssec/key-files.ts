@@ -203,8 +203,7 @@ function readSecret(fields: Fields, flags: number): Result<ZoneKey, string> {
     return err(`the key is of algorithm ${number ?? 'none'}; ${known} can sign here`)
   }
   const octets = Buffer.from(fields.get('privatekey') ?? '', 'base64')
-  const isWhole = octets.length === algorithm.privateBytes
-  const privateKey = isWhole ? algorithm.privateFrom(octets) : undefined
+  const privateKey = algorithm.privateFrom(octets)
   if (privateKey === undefined) return err('the .private file has no private key of its algorithm')
   return ok(zoneKey(privateKey, flags)!)
 }

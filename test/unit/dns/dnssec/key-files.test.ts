@@ -11,7 +11,7 @@ import {
   readPublicKey,
   zoneOfKeyFile,
 } from '#dns/dnssec/key-files.ts'
-import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { generateZoneKey, zoneKey } from '#dns/dnssec/zone-key.ts'
 import { formatName } from '#dns/name.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
@@ -78,7 +78,7 @@ describe.each(signingAlgorithms)('$name', (algorithm) => {
       'cut off',
       files.record,
       files.secret.replace(/PrivateKey: ..../, 'PrivateKey: '),
-      /no private key/,
+      /no private key|not the one of the DNSKEY/,
     ],
     ['a revoked key', files.record.replace(' 257 ', ' 385 '), files.secret, /flags 385/],
     ['a bad owner', files.record.replaceAll('Example', 'a..b'), files.secret, /no zone name/],
@@ -92,10 +92,30 @@ describe.each(signingAlgorithms)('$name', (algorithm) => {
   })
 })
 
+// As BIND 9.18.49 writes numbers; keys of tests alone.
+test.each([
+  [31, 'b2929P1SK3iTEk414DuE9yJO+ISSkD1RQvSkbrPE/w=='],
+  [30, 'b2929P1SK3iTEk414DuE9yJO+ISSkD1RQvSkbrPE'],
+])('a scalar of P-256 without its leading zeros, in %i octets', (bytes, secret) => {
+  const octets = Buffer.from(secret, 'base64')
+  expect(octets).toHaveLength(bytes)
+  const [p256] = signingAlgorithms
+  const key = zoneKey(p256!.privateFrom(octets)!)!
+  const files = bindKeyFiles({ zone, key }, atMs)
+  const whole = Buffer.concat([Buffer.alloc(32 - bytes), octets]).toString('base64')
+  expect(files.secret).toContain(`PrivateKey: ${whole}\n`)
+  for (const text of [files.secret, files.secret.replace(whole, secret)]) {
+    const read = readBindKey(files.record, text)
+    expect(read).toMatchObject({ ok: true, value: { key: { tag: key.tag } } })
+  }
+})
+
 test('a scalar of zero is no key of P-256', () => {
   const [p256] = signingAlgorithms
   expect(p256!.privateFrom(new Uint8Array(32))).toBeUndefined()
   expect(p256!.privateFrom(new Uint8Array(32).fill(0xff))).toBeUndefined()
+  expect(p256!.privateFrom(new Uint8Array(0))).toBeUndefined()
+  expect(p256!.privateFrom(Buffer.from(`00${'11'.repeat(32)}`, 'hex'))).toBeUndefined()
 })
 
 test.each([
