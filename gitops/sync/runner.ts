@@ -1,6 +1,7 @@
 // Schedules reconciliations: on request, when a watched file changes, and periodically; one at a
 // time.
 import { backoffMs } from '#lib/backoff.ts'
+import { Rounds } from '#lib/rounds.ts'
 
 interface RunnerParts {
   /**
@@ -42,9 +43,7 @@ export class Runner {
   readonly #parts: RunnerParts
   #failures = 0
   #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | undefined
-  #isPoked = false
-  #isStopped = false
+  readonly #rounds = new Rounds(() => this.#look())
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
@@ -52,28 +51,20 @@ export class Runner {
 
   /** Looks now; or again after the look under way, which may have begun too early. */
   poke(): void {
-    if (this.#isStopped) return
-    this.#isPoked = true
-    this.#running ??= this.#run()
+    this.#rounds.ask()
   }
 
   /** Resolves when the look under way has ended. */
   async stop(): Promise<void> {
-    this.#isStopped = true
     clearTimeout(this.#timer)
-    await this.#running
+    await this.#rounds.stop()
   }
 
-  async #run(): Promise<void> {
+  async #look(): Promise<void> {
     clearTimeout(this.#timer)
-    while (this.#isPoked && !this.#isStopped) {
-      this.#isPoked = false
-      const outcome = await this.#parts.look()
-      this.#failures = outcome === 'failed' ? this.#failures + 1 : 0
-    }
-    // At once: a poke between here and a reaction to the promise would wake nobody.
-    this.#running = undefined
-    if (!this.#isStopped) this.#schedule()
+    const outcome = await this.#parts.look()
+    this.#failures = outcome === 'failed' ? this.#failures + 1 : 0
+    if (!this.#rounds.isStopped) this.#schedule()
   }
 
   #schedule(): void {

@@ -1,6 +1,7 @@
 // The queue of writes: those that arrive during a commit become the next one.
 import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
+import { Rounds } from '#lib/rounds.ts'
 import { failed } from '#config/fault.ts'
 import type { WriteFailure } from '#config/operation.ts'
 import { gitLimits } from '../limits.ts'
@@ -18,15 +19,14 @@ interface WriteQueueParts {
 export class WriteQueue {
   readonly #parts: WriteQueueParts
   #waiting: Pending[] = []
-  #running: Promise<void> | undefined
-  #isStopped = false
+  readonly #rounds = new Rounds(() => this.#writeAll())
 
   constructor(parts: WriteQueueParts) {
     this.#parts = parts
   }
 
   add(asked: Asked): void {
-    if (this.#isStopped) return refuse(asked, stopping)
+    if (this.#rounds.isStopped) return refuse(asked, stopping)
     if (this.#waiting.length >= gitLimits.writeQueueMax) {
       return refuse(asked, tooMany('writes'))
     }
@@ -36,19 +36,17 @@ export class WriteQueue {
     }
     const sinceMs = this.#parts.clock.monotonicMs() - (asked.request.waitedMs ?? 0)
     this.#waiting.push({ ...asked, sinceMs })
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined
-    })
+    this.#rounds.ask()
   }
 
   /** Waits for the batch under way, and refuses the rest. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    const stopped = this.#rounds.stop()
     for (const pending of this.#waiting.splice(0)) refuse(pending, stopping)
-    await this.#running
+    await stopped
   }
 
-  async #run(): Promise<void> {
+  async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       // Requests that arrived in the same turn of the event loop share a commit.
       await new Promise<void>((resolve) => void setImmediate(resolve))

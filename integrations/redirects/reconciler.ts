@@ -2,6 +2,7 @@
 // a failure. Nothing waits for it.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { Rounds } from '#lib/rounds.ts'
 import type { PushedRedirect } from './rule.ts'
 import type { RedirectTarget } from './target.ts'
 
@@ -40,8 +41,7 @@ export interface TargetStatus {
 export class Reconciler {
   readonly #parts: ReconcilerParts
   readonly #end = new AbortController()
-  #running: Promise<void> | undefined
-  #isAsked = false
+  readonly #rounds = new Rounds(() => this.#round())
   #dueAtMs = 0
   /** The redirects after the last successful round. */
   #applied: readonly PushedRedirect[] | undefined
@@ -60,14 +60,13 @@ export class Reconciler {
   /** To be called when redirects may have changed. */
   changed(): void {
     if (this.#end.signal.aborted || this.#parts.wanted() === this.#applied) return
-    if (this.#running !== undefined) this.#isAsked = true
-    else this.#start()
+    this.#rounds.ask()
   }
 
   /** To be called often; runs a round when one is due. */
   tick(): void {
-    if (this.#end.signal.aborted || this.#running !== undefined) return
-    if (this.#parts.clock.monotonicMs() >= this.#dueAtMs) this.#start()
+    if (this.#rounds.isUnderWay) return
+    if (this.#parts.clock.monotonicMs() >= this.#dueAtMs) this.#rounds.ask()
   }
 
   status(): TargetStatus {
@@ -81,12 +80,12 @@ export class Reconciler {
 
   /** Resolves when no round is under way. */
   async settled(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+    await this.#rounds.settled()
   }
 
   async stop(): Promise<void> {
     this.#end.abort()
-    await this.settled()
+    await this.#rounds.stop()
   }
 
   #lately(): readonly number[] {
@@ -94,17 +93,11 @@ export class Reconciler {
     return this.#mendedAtMs.filter((atMs) => atMs > sinceMs)
   }
 
-  #start(): void {
-    this.#isAsked = false
-    this.#running = this.#round()
-      .catch((error: unknown) => this.#failed(String(error)))
-      .finally(() => {
-        this.#running = undefined
-        if (this.#isAsked && !this.#end.signal.aborted) this.#start()
-      })
+  async #round(): Promise<void> {
+    await this.#bring().catch((error: unknown) => this.#failed(String(error)))
   }
 
-  async #round(): Promise<void> {
+  async #bring(): Promise<void> {
     const { target, wanted: ask, clock, intervalMs } = this.#parts
     const wanted = ask()
     if (wanted === undefined) return

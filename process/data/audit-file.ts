@@ -5,6 +5,7 @@ import { appendFile, open, stat } from 'node:fs/promises'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { Rounds } from '#lib/rounds.ts'
 import type { ProcessLog } from '#process/log.ts'
 
 /** The part of the main log that is used here. */
@@ -19,7 +20,7 @@ export class AuditFile {
   readonly #path: string
   readonly #log: AuditLog
   #waiting: Line[] = []
-  #running: Promise<void> | undefined
+  readonly #rounds = new Rounds(() => this.#drain())
   #isWritten = true
 
   /** Errors: a sentence, when the file cannot be opened for writing. */
@@ -54,21 +55,18 @@ export class AuditFile {
     }
     this.#waiting.push(line)
     assert(this.#waiting.length <= waitingMax, 'lines that wait are within their limit')
-    this.#running ??= this.#drain()
+    this.#rounds.ask()
   }
 
   /** Writes the lines that wait, then ends. */
   async close(): Promise<void> {
-    await this.#running
+    await this.#rounds.settled()
   }
 
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const lines = this.#waiting
-      this.#waiting = []
-      await this.#append(lines)
-    }
-    this.#running = undefined
+    const lines = this.#waiting
+    this.#waiting = []
+    await this.#append(lines)
   }
 
   /** Opens the file by name each time: it may have been rotated, or the disk was full. */

@@ -6,6 +6,7 @@ import type { ChannelRecord, SignedChannelRecord, SigningKey } from '#bundle/sig
 import { signBundle } from '#bundle/signature/sign.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { Rounds } from '#lib/rounds.ts'
 import type { After } from '#lib/timer.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import { WrittenEncoder } from '#zones/dynamic/written-encoder.ts'
@@ -34,13 +35,10 @@ export class TextsPublisher {
   readonly #parts: TextsPublisherParts
   readonly #encoder: WrittenEncoder
   #newest: SignedChannelRecord | undefined
-  /** Whether records may have changed since they were last encoded. */
-  #isDue = false
-  #running: Promise<void> | undefined
+  readonly #rounds = new Rounds(() => this.#round())
   #callOffLook = (): void => undefined
   #endPause = (): void => undefined
   #endHearing = (): void => undefined
-  #isStopped = false
   #isUnstored = false
 
   constructor(parts: TextsPublisherParts) {
@@ -55,34 +53,26 @@ export class TextsPublisher {
     if (verifyChannelRecord(stored, [key]).ok) this.#newest = stored as SignedChannelRecord
     this.#endHearing = feed.onChange(({ names }) => {
       this.#encoder.changed(names)
-      this.#look()
+      this.#rounds.ask()
     })
-    this.#look()
+    this.#rounds.ask()
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
+    const stopped = this.#rounds.stop()
     this.#endHearing()
     this.#callOffLook()
     this.#endPause()
     await this.#encoder.stop()
-    await this.#running
+    await stopped
   }
 
-  #look(): void {
-    this.#isDue = true
-    this.#running ??= this.#run().finally(() => (this.#running = undefined))
-  }
-
-  async #run(): Promise<void> {
-    while (this.#isDue && !this.#isStopped) {
-      this.#isDue = false
-      const nextLookMs = await this.#publish().catch((error: unknown) => this.#logUnstored(error))
-      if (this.#isStopped) return
-      this.#callOffLook()
-      this.#callOffLook = this.#parts.after(nextLookMs, () => this.#look())
-      await this.#pause()
-    }
+  async #round(): Promise<void> {
+    const nextLookMs = await this.#publish().catch((error: unknown) => this.#logUnstored(error))
+    if (this.#rounds.isStopped) return
+    this.#callOffLook()
+    this.#callOffLook = this.#parts.after(nextLookMs, () => this.#rounds.ask())
+    await this.#pause()
   }
 
   #pause(): Promise<void> {
@@ -144,7 +134,7 @@ export class TextsPublisher {
 
   #logUnstored(error: unknown): number {
     const line = 'nodes that pull do not get the newest TXT records: they cannot be stored here'
-    if (!this.#isUnstored && !this.#isStopped) this.#parts.log.error({ err: error }, line)
+    if (!this.#isUnstored && !this.#rounds.isStopped) this.#parts.log.error({ err: error }, line)
     this.#isUnstored = true
     return retryMs
   }

@@ -96,3 +96,20 @@ test('no write waits for many dry runs, and no more of them wait than fit', asyn
   expect(results.at(-1)).toMatchObject({ ok: false, error: { code: 'busy' } })
   expect(batches.reduce((sum, length) => sum + length)).toBe(dryRunQueueMax + 1)
 })
+
+test('a write that comes at any moment around the end of another is made', async () => {
+  for (let moment = 0; moment < 20; moment++) {
+    const { add, freeAt } = blockedQueue()
+    let isMade = false
+    const next = add(0).then(async () => {
+      for (let i = 0; i < moment; i++) await Promise.resolve()
+      await add(0)
+      isMade = true
+    })
+    await new Promise(setImmediate)
+    freeAt(0)
+    for (let i = 0; i < 10 && !isMade; i++) await new Promise(setImmediate)
+    expect([moment, isMade]).toEqual([moment, true])
+    await next
+  }
+})

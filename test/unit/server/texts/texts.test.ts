@@ -216,6 +216,18 @@ describe('the publication of a control node', () => {
     await world.publisher.stop()
   })
 
+  test('has a change that comes at any moment around the end of the pause', async () => {
+    const world = startWorld()
+    for (let moment = 0; moment < 10; moment++) {
+      await world.published(moment + 1)
+      world.time.pass(textsPauseMs)
+      for (let i = 0; i < moment; i++) await Promise.resolve()
+      world.written.write(['a.example.', String(moment)])
+    }
+    await world.published(11)
+    await world.publisher.stop()
+  })
+
   test('goes on after a restart where it ended, and says nothing before it knows', async () => {
     const directory = tempDir('texts')
     const before = startWorld(directory)
