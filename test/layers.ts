@@ -492,4 +492,6 @@ export const sizes = {
   columnsMax: 100,
   roomFilesMax: 18,
   layerLinesMax: 14_000,
+  /** Commands and what a person sees: what a node does stands below. */
+  cliLinesMax: 9_000,
 } as const

@@ -63,7 +63,8 @@ export const serve: Command = {
     const settings = read()
     if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
     if (isFirstAccount) {
-      const { askOnTerminal, createAdmin } = await import('../create-admin.ts')
+      const { createAdmin } = await import('#node/stores/first-account.ts')
+      const { askOnTerminal } = await import('#cli/terminal/ask-account.ts')
       const created = await createAdmin(settings.value, askOnTerminal)
       if (!created.ok) return endWith(io, Exit.ErrorsFound, `gslbd: ${created.error}`)
       io.out(`${created.value}\n`)

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
-import { startDemoBackends } from '#cli/demo-backends.ts'
-import type { DemoBackends } from '#cli/demo-backends.ts'
+import { startDemoBackends } from '#node/quickstart/demo-backends.ts'
+import type { DemoBackends } from '#node/quickstart/demo-backends.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { createHealthMonitor } from '#health/view/monitor.ts'
@@ -119,7 +119,7 @@ test('a port in use is told with the address, and nothing is left running', asyn
 onlyLong(() => {
   test('the demo backends end with a parent that is killed', async () => {
     const parentScript = `
-    import { startDemoBackends } from '#cli/demo-backends.ts'
+    import { startDemoBackends } from '#node/quickstart/demo-backends.ts'
     const started = await startDemoBackends(['127.0.0.11', '127.0.0.12'], ${await freePort()})
     console.log(JSON.stringify(started.ok ? started.value.backends.map((b) => b.pid) : started))`
     const args = ['--input-type=module', '--eval', parentScript]

@@ -1,6 +1,4 @@
-// `gslbd serve --create-admin`: creates the first account, with a prompt on the terminal.
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
+// Creates the first account of a node that does not run.
 import { Passwords, passwordFault } from '#access/auth/passwords.ts'
 import { systemAdministrator } from '#access/caller.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -9,10 +7,11 @@ import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { NewUser } from '#state/ports/users.ts'
 import type { PersistentState } from '#state/persistent.ts'
-import { withLoneState } from '#node/stores/stopped-state.ts'
+import { withLoneState } from './stopped-state.ts'
 import type { Settings } from '#settings/settings.ts'
 
-export interface Answers {
+/** What a person is asked for. */
+export interface FirstAccount {
   readonly email: string
   readonly password: string
 }
@@ -20,7 +19,7 @@ export interface Answers {
 /** Errors: a sentence. Asks nothing when there is an account. */
 export async function createAdmin(
   settings: Settings,
-  ask: () => Promise<Answers>,
+  ask: () => Promise<FirstAccount>,
 ): Promise<Result<string, string>> {
   return withLoneState(settings, (state) => createFirst(state, settings.auth.bcryptCost, ask))
 }
@@ -30,7 +29,7 @@ const exists = 'there is an account already; log in with it, or create others th
 async function createFirst(
   { users }: PersistentState,
   bcryptCost: number,
-  ask: () => Promise<Answers>,
+  ask: () => Promise<FirstAccount>,
 ): Promise<Result<string, string>> {
   const hasAny = await users.hasAny()
   if (!hasAny.ok) return err(hasAny.error.message)
@@ -55,32 +54,4 @@ async function createFirst(
   const created = await users.createFirst(account, 'those-left')
   if (created.ok) return ok(`${email} is system administrator`)
   return err(created.error.code === 'not-first' ? exists : created.error.message)
-}
-
-/** Asks at a terminal without showing the password; reads lines of a pipe. */
-export async function askOnTerminal(): Promise<Answers> {
-  let isHidden = false
-  const output = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      if (!isHidden) process.stderr.write(chunk)
-      done()
-    },
-  })
-  const lines = createInterface({
-    input: process.stdin,
-    output,
-    terminal: process.stdin.isTTY === true,
-  })
-  const next = lines[Symbol.asyncIterator]()
-  const read = async (question: string): Promise<string> => {
-    process.stderr.write(question)
-    const line = await next.next()
-    return line.value ?? ''
-  }
-  const email = (await read('E-mail: ')).trim()
-  isHidden = true
-  const password = await read('Password: ')
-  process.stderr.write('\n')
-  lines.close()
-  return { email, password }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createAdmin } from '#cli/create-admin.ts'
+import { createAdmin } from '#node/stores/first-account.ts'
 import { withLoneState } from '#node/stores/stopped-state.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'

@@ -20,7 +20,7 @@ import { writeSecret } from '#process/data/data-dir.ts'
 import { openNodeKey } from '#process/data/key.ts'
 import type { Settings } from '#settings/settings.ts'
 
-const exampleDir = fileURLToPath(new URL('../examples/quickstart/', import.meta.url))
+const exampleDir = fileURLToPath(new URL('../../examples/quickstart/', import.meta.url))
 /** The principal that the first node trusts besides itself. */
 const operator = 'operator@localhost'
 

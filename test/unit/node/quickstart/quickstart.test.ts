@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync 
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { start } from '#cli/commands/start.ts'
-import { operatorKeyPath, prepareQuickstart } from '#cli/quickstart.ts'
+import { operatorKeyPath, prepareQuickstart } from '#node/quickstart/quickstart.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { jsonSchemaFile } from '#schemas/json-schema.ts'
