@@ -20,8 +20,9 @@ const geoRules: ClientRanges = {
     { start: 0x0a14_1e00, end: 0x0a14_1eff, endpoints: [other, inner, outer] },
     { start: 0x0a14_1f00, end: 0x0a14_ffff, endpoints: [inner, outer] },
     { start: 0x0a15_0000, end: 0x0aff_ffff, endpoints: [outer] },
-    // 127.0.0.0/8: the tests themselves.
-    { start: 0x7f00_0000, end: 0x7fff_ffff, endpoints: [other] },
+    // 127.0.0.0/16: the tests themselves.
+    { start: 0x7f00_0000, end: 0x7f00_ffff, endpoints: [other] },
+    { start: 0x7f01_0000, end: 0x7fff_ffff, endpoints: [inner] },
   ],
   v6: [
     {
@@ -138,6 +139,21 @@ describe('section 7.1.2: a source prefix of 0', () => {
       expect(await wwwFor(client, true)).toEqual({ answer: other, scope: 0 })
     },
   )
+
+  // PowerDNS Recursor 4.8.8 sends 127.0.0.1/32 for clients of private networks.
+  test.each(['127.0.0.1/32', '127.9.0.0/16', '127.0.0.0/8'])(
+    '%s, where no client is: the resolver is the client, for this network alone',
+    async (client) => {
+      expect(await wwwFor(client)).toEqual({ answer: other, scope: 8 })
+      expect(await wwwFor(client, true)).toEqual({ answer: other, scope: 8 })
+      expect(told(await askWith('one.test. A', client)).scope).toBe(0)
+    },
+  )
+
+  test('no scope of another client holds for it', async () => {
+    expect(await wwwFor('126.0.0.0/8')).toEqual({ answer: first, scope: 8 })
+    expect(await wwwFor('112.0.0.0/5')).toEqual({ answer: first, scope: 5 })
+  })
 
   // These look at the client whatever the tables say: for the resolver as for anybody.
   const names = ['pinned.test. A', 'scripted.test. A']
