@@ -3,16 +3,19 @@
 
 /** Seconds. */
 export const validity = {
-  /** A signature is valid from before its period, for clients whose clock is late. */
-  backdated: 3_600,
+  /** A signature is valid from before its period, for clients whose clock is a day late. */
+  backdated: 90_000,
   period: 259_200,
   /**
    * What was signed for the period before is still answered, while it is signed anew where nobody
    * waits: an entry that is asked for is there before it is needed.
    */
   overlap: 3_600,
-  /** RFC 6781 section 4.4.2 has days in mind: nearly 4 are left when it is answered last. */
-  total: 604_800,
+  /**
+   * Seven days from when its period begins. RFC 6781 section 4.4.2 has days in mind: nearly 4 are
+   * left when it is answered last.
+   */
+  total: 694_800,
 } as const
 
 /** Inception of a signature that is made now; seconds since 1970, as 32 bits. */
