@@ -15,6 +15,7 @@ import { memberFlapping } from './conditions/member-flapping.ts'
 import { nodeMissing } from './conditions/node-missing.ts'
 import { poolWithoutMembers } from './conditions/pool-without-members.ts'
 import { rolloutRegression } from './conditions/rollout-regression.ts'
+import { zoneKeys } from './conditions/zone-keys.ts'
 import { zoneTransfer } from './conditions/zone-transfer.ts'
 import { zonePush } from './conditions/zone-push.ts'
 
@@ -35,6 +36,7 @@ export const conditions: readonly Condition[] = Object.freeze([
   discoverySource,
   zoneTransfer,
   zonePush,
+  zoneKeys,
   disk,
 ])
 

@@ -137,6 +137,15 @@ export interface ZonePushFacts {
   readonly drift: number
 }
 
+/** A fault of keys that sign zones. */
+export interface ZoneKeyFacts {
+  readonly kind: 'missing' | 'stale' | 'unused' | 'behind' | 'left-behind' | 'ds-mismatch' | 'waits'
+  /** A node; for `ds-mismatch` and `waits` a zone. */
+  readonly of: string
+  /** A sentence, or several. */
+  readonly detail: string
+}
+
 export interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
@@ -170,6 +179,8 @@ export interface AlertFacts {
   readonly discoverySources: () => readonly DiscoverySourceFacts[]
   readonly zoneTransfers: () => readonly ZoneTransferFacts[]
   readonly zonePushes: () => readonly ZonePushFacts[]
+  /** Faults of this node, of those that pull, and of parents of signed zones. */
+  readonly zoneKeys: () => readonly ZoneKeyFacts[]
   readonly disk: () => DiskFacts
   readonly nowMs: () => number
 }

@@ -34,7 +34,7 @@ export class Parents {
   readonly #parts: ParentsParts
   #seen: ReadonlyMap<string, ParentOfZone>
   #told: string
-  #faults: readonly string[] = []
+  #faults: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: ParentsParts) {
     this.#parts = parts
@@ -43,7 +43,7 @@ export class Parents {
   }
 
   /** See `NodeDomains`. */
-  get faults(): readonly string[] {
+  get faults(): ReadonlyMap<string, string> {
     return this.#faults
   }
 
@@ -58,13 +58,13 @@ export class Parents {
     const rolls = new Map(rolled().map(({ zone, parent }) => [zone, parent?.onAny]))
     const checked = new Map(signed.map(({ uid, zone }) => [zone, dsIn(results.value.get(uid))]))
     const seen = new Map<string, ParentOfZone>()
-    const faults: string[] = []
+    const faults = new Map<string, string>()
     for (const zone of new Set([...checked.keys(), ...rolls.keys()])) {
       const ds = checked.get(zone) ?? rolls.get(zone) ?? this.#seen.get(zone)?.ds
       if (ds === undefined) continue
       seen.set(zone, { ds, rolls: rolls.has(zone) })
       const fault = faultOf(zone, ds, dsOf(zone) ?? [])
-      if (fault !== undefined) faults.push(fault)
+      if (fault !== undefined) faults.set(zone, fault)
     }
     const isSigned = this.#parts.signed()
     for (const [zone, { ds }] of this.#seen) {

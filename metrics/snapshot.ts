@@ -42,6 +42,8 @@ export interface MetricsSnapshot {
   /** null: this node tells of none. */
   readonly alerts: AlertSnapshot | null
   readonly scripts: { readonly benched: number; readonly killed: number }
+  /** Zones that are to be signed, and have no key here. */
+  readonly zonesWithoutKey: number
   /** Signatures of the thread that signs before anybody asks. */
   readonly signedAhead: { readonly made: number; readonly leftOut: number }
   readonly overlays: OverlaySnapshot

@@ -116,6 +116,12 @@ const rateLimits: MetricRows = {
 }
 
 const signing: MetricRows = {
+  gslbd_dnssec_zones_without_key: {
+    help:
+      'Zones that are to be signed and have no key on this node, which answers them SERVFAIL to ' +
+      'clients that validate. Its health and its log say why.',
+    read: ({ zonesWithoutKey }) => zonesWithoutKey,
+  },
   gslbd_dnssec_signed_ahead_total: {
     help:
       'Signatures that were made before anybody asked: of records, members and denials. It rises ' +

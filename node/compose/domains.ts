@@ -50,8 +50,8 @@ interface NodeDomainsParts {
 export interface NodeDomains extends DomainChecks {
   /** Checks the domains that are due. */
   readonly look: () => Promise<void>
-  /** A sentence for each signed zone whose parent has DS records of other keys alone. */
-  readonly dsFaults: () => readonly string[]
+  /** By zone, for each signed one whose parent has DS records of other keys alone: a sentence. */
+  readonly dsFaults: () => ReadonlyMap<string, string>
   /** Returns the current DS records of a zone's parent; null: not all of its servers answered. */
   readonly parentOf: (zone: string) => Promise<ParentView | null>
   /** Returns what any server of the parent has; null: none of them says anything of DS records. */

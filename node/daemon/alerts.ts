@@ -5,6 +5,7 @@ import { createDeliveriesView } from '#node/status/delivery-view.ts'
 import { renewalsOf } from '#node/certificates/certificates-view.ts'
 import { pushFacts } from '#node/zone-push/zone-push-view.ts'
 import { createAlertFacts } from '#node/status/alert-facts.ts'
+import { zoneKeyFacts } from '#node/status/zone-key-facts.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { channel } from './git.ts'
@@ -12,7 +13,8 @@ import type { Given, Outcome } from '#node/parts/part.ts'
 import type { Has } from '#node/parts/part-outputs.ts'
 
 type OfState = 'dataDir' | 'records' | 'certificates' | 'redirectPushes'
-type Needs = Given & Has<OfState | 'node' | 'geo' | 'health' | 'discovery' | 'gitops'>
+type OfKeys = 'signing' | 'keyVault'
+type Needs = Given & Has<OfState | OfKeys | 'node' | 'geo' | 'health' | 'discovery' | 'gitops'>
 
 export const keepAlerts = (have: Needs): Outcome<Has<'alerts'>> => {
   const { settings, env, log, node, gitops, geo, health, records, dataDir, later } = have
@@ -25,6 +27,7 @@ export const keepAlerts = (have: Needs): Outcome<Has<'alerts'>> => {
     zonePushes: () => pushFacts(later.zonePushes ?? null),
     discoverySources: () => have.discovery.sources(),
     zoneTransfers: () => later.inbound?.status() ?? [],
+    zoneKeys: () => zoneKeysOf(have),
     dataDirFault: () => dataDir.fault(),
     drifted: () => later.drifted?.() ?? [],
     // No condition of an alert reads the plan.
@@ -42,4 +45,20 @@ export const keepAlerts = (have: Needs): Outcome<Has<'alerts'>> => {
   const alerts = createNodeAlerts({ settings, env, state, facts, clock: systemClock, log })
   if (!alerts.ok) return alerts
   return ok({ gives: { alerts: alerts.value }, stop: () => alerts.value.keeper.stop() })
+}
+
+function zoneKeysOf(have: Needs): ReturnType<typeof zoneKeyFacts> {
+  const { settings, signing, later } = have
+  const { vault } = have.keyVault
+  return zoneKeyFacts({
+    nodeName: settings.state.nodeName,
+    // Elsewhere nobody is answered.
+    missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
+    keyTroubles: () => vault?.troubles() ?? [],
+    behindNodes: () => (vault === null ? [] : (later.behindNodes?.notable() ?? [])),
+    dsFaults: () => later.domains?.dsFaults() ?? new Map(),
+    rolled: () => later.keyKeeper?.views() ?? [],
+    nodes: () => later.drifted?.() ?? [],
+    nowMs: systemClock.nowMs,
+  })
 }

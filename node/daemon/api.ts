@@ -176,7 +176,7 @@ const zoneView = ({ settings, signing, keyVault, domains, behindNodes, ...have }
   missingKeys: () => (settings.roles.includes('dns') ? signing.missing() : []),
   newestKeyMs: () => newestMs(keyVault.vault?.keys() ?? new Map()),
   keyTroubles: () => keyVault.vault?.troubles() ?? [],
-  dsFaults: domains.dsFaults,
+  dsFaults: () => [...domains.dsFaults().values()],
   behindNodes: () => (keyVault.vault === null ? [] : behindNodes.notable()),
 })
 

@@ -9,6 +9,7 @@ import {
   faultyOf,
   isWithdrawn,
   keyMissing,
+  keysStale,
   keysUnused,
   queryLogLost,
   redisAway,
@@ -54,7 +55,7 @@ function keyReasons(pulled: PulledNode): readonly Row[] {
   return [
     [missing.length > 0, keyMissing, missingKeysMessage(missing) + why],
     [held.length > 0, keysUnused, unusedKeysMessage(held)],
-    [stale !== null, 'zone-keys-stale', stale ?? ''],
+    [stale !== null, keysStale, stale ?? ''],
     [certificate !== null, 'certificate-stale', certificate ?? ''],
   ]
 }

@@ -138,6 +138,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     feedClients: () => 0,
     queryLog: () => pulled.queryLog?.counts() ?? null,
     zonePushes: () => [],
+    missingKeys: pulled.missingKeys,
     updates: { counts: new Map<number, number>() },
     notifier: pulled.exchange?.notifier ?? noNotices,
   }

@@ -58,6 +58,7 @@ export interface AlertFactsParts {
   readonly discoverySources: NodeAlertFacts['discoverySources']
   readonly zoneTransfers: NodeAlertFacts['zoneTransfers']
   readonly zonePushes: NodeAlertFacts['zonePushes']
+  readonly zoneKeys: NodeAlertFacts['zoneKeys']
   readonly dataDirFault: () => string | null
   /** Nodes of the fleet, each with what is wrong with it. */
   readonly drifted: () => readonly DriftedNode[]
@@ -112,6 +113,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     discoverySources: parts.discoverySources,
     zoneTransfers: parts.zoneTransfers,
     zonePushes: parts.zonePushes,
+    zoneKeys: parts.zoneKeys,
     disk: () => ({
       fault: diskFault(parts),
       freePercent: percentOf(freeRatioOf(parts.settings.dataDir)),

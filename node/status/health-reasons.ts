@@ -97,6 +97,7 @@ export const geoMissing = 'geo-missing'
 export const zoneAbsent = 'zone-absent'
 export const keyMissing = 'zone-key-missing'
 export const keysUnused = 'zone-keys-unused'
+export const keysStale = 'zone-keys-stale'
 
 /** Returns the message about zones without a key, however many there are. */
 export function missingKeysMessage(missing: readonly string[]): string {

@@ -41,6 +41,8 @@ export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly nodeName: string
   readonly clock: Clock
   readonly queryLog: () => MetricsSnapshot['queryLog']
+  /** A sentence for each zone that is to be signed and has no key here. */
+  readonly missingKeys: () => readonly string[]
   /** Connected clients. */
   readonly feedClients: () => number
 }
@@ -194,7 +196,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
     redirects: parts.redirects(),
     zonePushes: parts.zonePushes(),
     scripts: node.scriptStatus(),
-    signedAhead: node.aheadStatus(),
+    ...{ signedAhead: node.aheadStatus(), zonesWithoutKey: parts.missingKeys().length },
     overlays: overlaySnapshot(parts),
     geo: parts.geo().map(({ setting, buildEpoch, networks, error }) => ({
       setting,

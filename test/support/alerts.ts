@@ -46,6 +46,7 @@ export const healthyFacts: AlertFacts = {
   discoverySources: () => [],
   zoneTransfers: () => [],
   zonePushes: () => [],
+  zoneKeys: () => [],
   disk: () => ({ fault: '', freePercent: 50 }),
   nowMs: () => 0,
 }

@@ -230,6 +230,30 @@ const rows: readonly Row[] = [
       'warning  zone push edge: 3 records of c.example. at edge are not as they should be',
     ],
   ],
+  ['zone-keys', {}, []],
+  [
+    'zone-keys',
+    {
+      zoneKeys: () => [
+        { kind: 'missing', of: 'far-1', detail: 'Clients that validate get SERVFAIL from it.' },
+        { kind: 'stale', of: 'far-2', detail: 'It signs with what it has.' },
+        { kind: 'unused', of: 'near-1', detail: 'Keys stay as they are.' },
+        { kind: 'behind', of: 'far-3', detail: 'It has not taken newer keys.' },
+        { kind: 'left-behind', of: 'far-4', detail: 'It has not taken newer keys.' },
+        { kind: 'ds-mismatch', of: 'a.example.', detail: 'The DS is of no key.' },
+        { kind: 'waits', of: 'b.example.', detail: 'Key 7 waits for the parent.' },
+      ],
+    },
+    [
+      'critical  far-1: missing: node far-1 has no key of a signed zone, which it answers SERVFAIL',
+      'warning  far-2: stale: node far-2 gets no answer about keys of zones',
+      'error  near-1: unused: keys of zones cannot be used or changed on node near-1',
+      'warning  far-3: behind: node far-3 signs with keys of before, and rolls wait for it',
+      'error  far-4: left-behind: node far-4 signs with keys of before, and rolls go on without it',
+      'error  a.example.: ds-mismatch: the DS records of a.example. at its parent fit no key',
+      'warning  b.example.: waits: the roll of the keys of b.example. waits for its parent',
+    ],
+  ],
   ['delivery-stopped', {}, []],
   [
     'delivery-stopped',

@@ -44,7 +44,7 @@ function scene(
     isAway = next === 'away'
     found = next === 'away' ? found : next
     await parents.look([{ uid: 'uid', domain: `shop.${zone}`, tenant: 'acme' }])
-    return parents.faults
+    return [...parents.faults.values()]
   }
   return { look, told, rolled, signed }
 }

@@ -149,6 +149,7 @@ const running = {
   },
   scripts: { benched: 1, killed: 3 },
   signedAhead: { made: 40_000, leftOut: 12 },
+  zonesWithoutKey: 3,
   overlays: { rollouts: { running: 2 }, windows: { active: 1, completed: 4 }, regressions: 3 },
   geo: [{ setting: 'asn.dbPath', buildEpoch: 1_700_000_000, networks: 7, isBroken: true }],
   bundle: {
@@ -274,6 +275,7 @@ describe('a scrape', () => {
     'gslbd_rollouts{state="rolled_back"} 0',
     'gslbd_rollout_regressions_total 3',
     'gslbd_maintenance_windows{state="active"} 1',
+    'gslbd_dnssec_zones_without_key 3',
     'gslbd_dnssec_signed_ahead_total 40000',
     'gslbd_dnssec_ahead_left_out 12',
     'gslbd_thread_queries_total{thread="1"} 12',
