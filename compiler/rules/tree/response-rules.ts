@@ -54,15 +54,25 @@ export const responseRuleEffects: TreeRule = ({ tree, zones, records, responses 
 }
 
 /** Notes unsigned rules in a signed zone: validators refuse their answers. */
-function reportUnsigned({ zones }: ZonePlan, { rules }: ResponsePlan, report: TreeReport): void {
-  if (zones.every(({ algorithm }) => algorithm === undefined)) return
+function reportUnsigned({ zones }: ZonePlan, plan: ResponsePlan, report: TreeReport): void {
+  const signedZones = zones.filter(({ algorithm }) => algorithm !== undefined)
+  if (signedZones.length === 0) return
   const declared = new Map(zones.map((zone, i) => [zone.name, i]))
-  for (const rule of rules) {
+  // A rule for a domain answers in all zones below it that have no rule of their own.
+  const below = new Map<PlannedRule | undefined, string>()
+  for (const { name } of signedZones) {
+    const rule = plan.domain.get(name) ?? ruleAbove(plan, name)
+    if (!below.has(rule)) below.set(rule, name)
+  }
+  for (const rule of plan.rules) {
     const { action, trigger, signed } = rule.model
-    const zone = action === 'passthru' || signed ? undefined : enclosingZone(trigger, declared)
-    if (zone === undefined || zones[zone]!.algorithm === undefined) continue
-    const args = [trigger, zones[zone]!.name]
-    report('response-rule-in-signed-zone', placeOfRule(rule, 'triggerValue'), { args })
+    if (action === 'passthru' || signed) continue
+    const zone = zones[enclosingZone(trigger, declared) ?? -1]
+    const name = zone?.algorithm === undefined ? below.get(rule) : zone.name
+    if (name === undefined) continue
+    report('response-rule-in-signed-zone', placeOfRule(rule, 'triggerValue'), {
+      args: [trigger, name],
+    })
   }
 }
 

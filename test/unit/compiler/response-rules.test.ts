@@ -57,6 +57,10 @@ describe('in a zone that is signed', () => {
     ['a rule says that it is', `${denied}, signed: true`, 0],
     ['a rule lets pass', rule('exact', 'a.eu.example.com', 'passthru'), 0],
     ['a rule is for another zone', rule('exact', 'a.example.com', 'nxdomain'), 0],
+    ['a rule is for a domain above', rule('domain', 'example.com', 'nxdomain'), 1],
+    ['a rule is for a domain above all zones', rule('domain', 'com', 'nxdomain'), 1],
+    ['a rule above is signed', `${rule('domain', 'com', 'nxdomain')}, signed: true`, 0],
+    ['a rule is for the very name above', rule('exact', 'example.com', 'nxdomain'), 0],
   ])('%s', (_, text, count) => {
     const warned = inSigned(text).filter((line) => line.startsWith('response-rule-in-signed'))
     expect(warned).toHaveLength(count)
@@ -85,6 +89,12 @@ spec:
     const said = `${code}: signed: true has no effect in the rule for ${trigger}.`
     const warned = found(files).filter((line) => line.startsWith(code))
     expect(warned).toEqual(why === undefined ? [] : [`${said}: ${why}`])
+  })
+
+  test('a rule for a domain above is none where the zone has a rule of its own', () => {
+    const own = rule('domain', 'eu.example.com', 'passthru')
+    const codes = inSigned(rule('domain', 'com', 'nxdomain'), own)
+    expect(codes.filter((line) => line.startsWith('response-rule-in-signed'))).toEqual([])
   })
 
   test('a rule that is signed below one that is not has an effect', () => {
