@@ -120,7 +120,7 @@ export const layers: readonly Layer[] = [
       'state/ports',
     ],
     packages: [],
-    node: ['crypto', 'dgram', 'dns', 'fs', 'net', 'timers', 'worker_threads'],
+    node: ['crypto', 'dgram', 'dns', 'fs', 'net', 'timers', 'tls', 'worker_threads'],
   },
   {
     folder: 'server',

@@ -1,7 +1,7 @@
 // Keeps one follower for each zone that gslb.yaml takes from other servers, and passes NOTIFY to
 // them.
+import { primaryOf } from '#compiler/values/primaries.ts'
 import type { ConfigView } from '#config/view.ts'
-import { parseAddressPort } from '#dns/address-port.ts'
 import type { AddressPort } from '#dns/address-port.ts'
 import { formatAddress, isMappedIpv4 } from '#dns/address.ts'
 import { Flag1, HeaderOffset } from '#dns/header.ts'
@@ -178,14 +178,15 @@ export class InboundZones {
     const wire = parseName(name)
     if (!wire.ok || from === undefined) return
     assert(!this.#followed.has(name), 'a zone is followed once')
-    const primaries = from.primaries.flatMap((text) => parseAddressPort(text, dnsPort) ?? [])
+    const primaries = from.primaries.flatMap((text) => primaryOf(text, from.tls) ?? [])
+    const tls = from.tls?.replace(/\.$/, '')
     const { clock, after, random, log, contacts, shared } = this.#parts
     const follower = new ZoneFollower({
       ...{ name, zone: foldName(wire.value), primaries, clock, after, random, log },
       key: () => this.#keyOf(from.key),
       ask: (primary, question, stop) => {
         const nowSeconds = (): number => Math.floor(clock.nowMs() / 1_000)
-        return this.#inTurn(() => askPrimary(primary, question, { nowSeconds, stop }), stop)
+        return this.#inTurn(() => askPrimary(primary, question, { nowSeconds, stop, tls }), stop)
       },
       stored: () => storedOf(this.#filesOf(name)),
       isAsItCame: async () => await inSlices(isAsItCame(this.#filesOf(name).entries), clock),
@@ -293,8 +294,6 @@ export class InboundZones {
     }
   }
 }
-
-const dnsPort = 53
 const notFollowed = 'is not asked any more'
 const namesShown = 5
 const markStays =

@@ -200,6 +200,15 @@ const From = Type.Object(
           'Without it: they are not signed.',
       }),
     ),
+    tls: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 254,
+        description:
+          'Name that the certificates of the primary servers are for: they are asked over TLS ' +
+          '(RFC 9103), at port 853 where none is written. Without it: over TCP, in the open.',
+      }),
+    ),
   },
   {
     additionalProperties: false,

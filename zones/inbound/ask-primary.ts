@@ -1,8 +1,9 @@
-// Asks a primary server for a zone over one TCP connection: first for its serial, then for what has
-// changed, or for all of it. RFC 5936 section 4, RFC 1995, RFC 9103 without its TLS.
+// Asks a primary server for a zone over one connection of TCP or TLS: first for its serial, then
+// for what has changed, or for all of it. RFC 5936 section 4, RFC 1995, RFC 9103.
 import { randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { connect as connectTls, TLSSocket } from 'node:tls'
 import type { AddressPort } from '#dns/address-port.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { RrType } from '#dns/rrtype.ts'
@@ -35,6 +36,8 @@ export interface PrimaryQuestion {
 interface Asking {
   readonly nowSeconds: () => number
   readonly stop: AbortSignal
+  /** Name that its certificate must be for; undefined, or left out: it is asked without TLS. */
+  readonly tls?: string | undefined
 }
 
 /** Errors: a sentence without its subject, which is the server: `refuses the connection`. */
@@ -59,10 +62,10 @@ interface AskFault {
 async function askOnce(
   primary: AddressPort,
   question: PrimaryQuestion,
-  { nowSeconds, stop }: Asking,
+  { nowSeconds, stop, tls }: Asking,
 ): Promise<Result<Transferred, AskFault>> {
   if (stop.aborted) return err({ of: 0, reason: notWaitedFor })
-  const socket = connect({ host: primary.address, port: primary.port, noDelay: true })
+  const socket = open(primary, tls)
   const messages = new Messages(socket, stop)
   const duration = setTimeout(() => messages.fail(tooLong), inboundLimits.durationMaxMs)
   try {
@@ -84,6 +87,15 @@ async function askOnce(
     clearTimeout(duration)
     messages.end()
   }
+}
+
+function open({ address: host, port }: AddressPort, tls: string | undefined): Socket {
+  if (tls === undefined) return connect({ host, port, noDelay: true })
+  // RFC 9103 section 7.1: no earlier version, and this protocol.
+  const wanted = { minVersion: 'TLSv1.3', ALPNProtocols: ['dot'] } as const
+  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  const isChecked = { servername: tls, rejectUnauthorized: true } as const
+  return connectTls({ host, port, ...wanted, ...isChecked }).setNoDelay(true)
 }
 
 const tooLong = `takes longer than ${inboundLimits.durationMaxMs / 60_000} minutes`
@@ -167,15 +179,18 @@ class Messages {
   constructor(socket: Socket, stop: AbortSignal) {
     this.#socket = socket
     this.#stop = stop
-    socket.setTimeout(inboundLimits.connectMs, () => this.fail(this.#isOpen ? idle : noConnection))
-    socket.on('connect', () => {
+    socket.setTimeout(inboundLimits.connectMs, () => {
+      const unopened = socket.connecting ? noConnection : noHandshake
+      this.fail(this.#isOpen ? idle : unopened)
+    })
+    socket.on(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
       this.#isOpen = true
       socket.setTimeout(inboundLimits.idleMs)
       this.#wake()
     })
     socket.on('data', (octets: Buffer) => this.#take(octets))
     socket.on('end', () => this.fail('closes the connection before the end'))
-    socket.on('error', (error: NodeJS.ErrnoException) => this.fail(faultOf(error)))
+    socket.on('error', (error: NodeJS.ErrnoException) => this.fail(faultOf(error, socket)))
     stop.addEventListener('abort', this.#aborted)
   }
 
@@ -241,9 +256,16 @@ class Messages {
 
 const notWaitedFor = 'is not waited for: it is no primary server any more, or this node stops'
 const idle = `sends nothing for ${inboundLimits.idleMs / 1_000} s`
+const noHandshake = `ends no TLS handshake within ${inboundLimits.connectMs / 1_000} s`
 const noConnection = `does not take a connection within ${inboundLimits.connectMs / 1_000} s`
 
-function faultOf({ code, message }: NodeJS.ErrnoException): string {
+function faultOf({ code, message }: NodeJS.ErrnoException, socket: Socket): string {
   if (code === 'ECONNREFUSED') return 'refuses the connection'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'has a certificate for another name'
+  // Set by Node before it ends the connection, and never cleared.
+  const reason = socket instanceof TLSSocket ? (socket.authorizationError as unknown) : undefined
+  if (typeof reason === 'string' && reason === code) {
+    return `has a certificate that is not believed (${code}): see NODE_EXTRA_CA_CERTS`
+  }
   return `cannot be reached (${code ?? message})`
 }

@@ -1,11 +1,11 @@
 // Checks zones, their name servers and SOA, and delegated domains.
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { checkHostName, checkMailbox, checkName } from '#compiler/values/names.ts'
+import { primaryOf } from '#compiler/values/primaries.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import { reportFault } from '#diagnostics/finding.ts'
 import type { Report } from '#diagnostics/finding.ts'
-import { parseAddressPort } from '#dns/address-port.ts'
 import { earlier } from '#lib/sequence/earlier.ts'
 import type { From, Nameserver, Soa } from '#schemas/objects/zone.ts'
 import type { ObjectRule } from './object-rule.ts'
@@ -39,13 +39,11 @@ function checkServers(servers: readonly Nameserver[], path: YamlPath, report: Re
   }
 }
 
-const dnsPort = 53
-
 function checkFrom(from: From | undefined, path: YamlPath, report: Report): void {
   const firstOf = new Map<string, Place>()
   for (const [i, text] of (from?.primaries ?? []).entries()) {
     const place = valueAt(...path, 'primaries', i)
-    const primary = parseAddressPort(text, dnsPort)
+    const primary = primaryOf(text, from?.tls)
     if (primary === undefined) report('primary-invalid', place, { args: [text] })
     else {
       const key = `${primary.address} ${primary.port}`
@@ -53,8 +51,10 @@ function checkFrom(from: From | undefined, path: YamlPath, report: Report): void
       if (other !== undefined) report('primary-duplicate', place, { args: [text], other })
     }
   }
-  if (from?.key === undefined) return
-  reportFault(checkHostName(from.key).fault, valueAt(...path, 'key'), report)
+  for (const field of ['key', 'tls'] as const) {
+    const name = from?.[field]
+    if (name !== undefined) reportFault(checkHostName(name).fault, valueAt(...path, field), report)
+  }
 }
 
 function checkOnce(
