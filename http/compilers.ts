@@ -28,8 +28,13 @@ function createValidator(check: (value: unknown) => string[]) {
   }
 }
 
-const buildValidator = () => (route: { schema: TSchema; httpPart: Part }) =>
-  createValidator(createCheck(route.schema, route.httpPart))
+type HttpPart = Exclude<Part, 'query'> | 'querystring'
+
+/** People say "parameter", not "field of the query string". */
+const buildValidator =
+  () =>
+  ({ schema, httpPart }: { schema: TSchema; httpPart: HttpPart }) =>
+    createValidator(createCheck(schema, httpPart === 'querystring' ? 'query' : httpPart))
 
 type SchemaController = NonNullable<FastifyServerOptions['schemaController']>
 type Factories = Required<NonNullable<SchemaController['compilersFactory']>>

@@ -51,7 +51,7 @@ describe('usage', () => {
     ['to=2026-11-20', 'to: must be an hour in UTC'],
     ['from=2026-11-20T24', 'from: '],
     ['from=2026-11-21T00&to=2026-11-20T00', 'from: must not be after'],
-    ['since=2026-11-20T00', 'since: there is no such'],
+    ['since=2026-11-20T00', 'since: there is no such parameter; there are from, to'],
   ])('?%s is refused by field and reason', async (query, sentence) => {
     const answer = await call(acme, 'GET', `/usage?${query}`)
     expect(answer.body.error).toContain(sentence)
