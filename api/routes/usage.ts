@@ -4,6 +4,7 @@ import type { Static } from '#lib/schema/type.ts'
 import { closed } from '#http/shapes.ts'
 import type { Ports } from '#ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 
@@ -44,17 +45,24 @@ const own = route('GET /api/v1/usage', {
 const ofTenant = route('GET /api/v1/tenants/{id}/usage', {
   needs: 'system',
   summary: 'One tenant by hours, both ends included; without a range the day so far',
+  details: 'Also one that was deleted, for the hours in which it has used something.',
   query: Range,
   responses,
   ports: ['tenants', 'usage', 'clock'],
-  handle: ({ ports, params, query }) =>
-    ports.tenants.find(params.id) === undefined
-      ? missing('tenant')
-      : answer(ports, params.id, query),
+  handle: async ({ ports, params: { id }, query }) => {
+    const reply = await answer(ports, id, query)
+    // What a tenant has used outlives it.
+    const isEmpty = Array.isArray(reply.body) && reply.body.length === 0
+    return isEmpty && ports.tenants.find(id) === undefined ? missing('tenant') : reply
+  },
 })
 
 /** The current UTC day by default. */
-async function answer({ usage, clock }: Ports<'usage' | 'clock'>, tenant: string, range: Range) {
+async function answer(
+  { usage, clock }: Ports<'usage' | 'clock'>,
+  tenant: string,
+  range: Range,
+): Promise<Reply> {
   const today = new Date(clock.nowMs()).toISOString().slice(0, 10)
   const { from = `${today}T00`, to = `${today}T23` } = range
   if (from > to) return invalid('from', 'must not be after `to`')

@@ -26,7 +26,7 @@ const late = `
   deleteDnsWrittenRecordsById
   deleteRolesById deleteTenantsByIdKey deleteUsersById getAlerts getAlertsById getAlertsEvents
   getAlertsSilences getDnsTsigKeys getDnsTxtRecords getDnsWrittenRecords getDomains getRoles
-  getRolesById getUsage getUsers getUsersById postAlerts postAlertsByIdTest
+  getRolesById getTenantsByIdUsage getUsage getUsers getUsersById postAlerts postAlertsByIdTest
   postAlertsSilences postAuthLogin postAuthSetup
   postDnsTsigKeys postDnsTxtRecords postDomainsByIdVerify postLicense postRoles postTenants
   postUsers putAlertsById putRolesById putUsersById

@@ -11,7 +11,7 @@ const usage: Usage = {
   add: async () => ok(undefined),
   range: async (tenantId, ...range) => {
     asked.push([tenantId, ...range])
-    return ok(tenantId === 'acme' ? [{ tenantId, ...record }] : [])
+    return ok(['acme', 'gone'].includes(tenantId) ? [{ tenantId, ...record }] : [])
   },
 }
 const nowMs = Date.UTC(2026, 10, 20, 15)
@@ -44,6 +44,11 @@ describe('usage', () => {
     const { list } = await call(rootKey, 'GET', '/tenants/acme/usage')
     expect(list).toEqual([{ tenantId: 'acme', ...record }])
     expect((await call(rootKey, 'GET', '/tenants/nobody/usage')).status).toBe(404)
+  })
+
+  test('what a tenant has used can be read when it is deleted', async () => {
+    const { list } = await call(rootKey, 'GET', '/tenants/gone/usage')
+    expect(list).toEqual([{ tenantId: 'gone', ...record }])
   })
 
   test.each([
