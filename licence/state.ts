@@ -133,13 +133,14 @@ function judgeToken(facts: LicenceFacts, { text }: SourcedToken): Judgement {
     const reason = `the token is for the installation ${payload.iid}, and this is ${installId}`
     return { status: 'node-locked', tier: 'unlicensed', payload, reason }
   }
-  if (payload.exp !== 0 && nowMs >= payload.exp * 1_000) {
-    const reason = `the licence expired on ${day(payload.exp)}`
-    return { status: 'expired', tier: 'expired', payload, reason }
-  }
+  // Before its end: a revoked licence must not get a higher rate by it.
   if (facts.isRevoked) {
     const reason = 'the licence server says that the licence is revoked'
     return { status: 'revoked', tier: 'unlicensed', payload, reason }
+  }
+  if (payload.exp !== 0 && nowMs >= payload.exp * 1_000) {
+    const reason = `the licence expired on ${day(payload.exp)}`
+    return { status: 'expired', tier: 'expired', payload, reason }
   }
   return { status: 'valid', tier: payload.tier, payload, reason: 'the licence is valid' }
 }

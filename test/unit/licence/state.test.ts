@@ -76,6 +76,14 @@ describe('the state of a licence', () => {
       'unlicensed',
       5,
     ],
+    [
+      'a revocation, past its end',
+      { ...of(token()), isRevoked: true, nowMs: later(1) },
+      'revoked',
+      false,
+      'unlicensed',
+      5,
+    ],
     ['a trial', { trial: trialOf(30) }, 'trial', true, 'trial', 500],
     [
       'a trial, last moment',
