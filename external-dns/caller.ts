@@ -2,9 +2,9 @@
 // hold, or without one by the settings, on this machine alone.
 import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '#access/auth/authenticator.ts'
-import { tenantKeyPermissions } from '#access/auth/identities.ts'
 import type { Caller } from '#access/caller.ts'
 import { basicPasswordOf, bearerOf } from '#access/credentials.ts'
+import { builtInRoles } from '#access/permissions.ts'
 import type { Permission } from '#access/permissions.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
 import { crossSite, isDirectFromHere, isRebound } from '#http/origin.ts'
@@ -13,6 +13,9 @@ import type { Reply } from '#http/reply.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Ports } from '#ports/ports.ts'
+
+/** What a program on this machine may do, which has no credential. */
+const localPermissions: ReadonlySet<Permission> = new Set(builtInRoles.operator)
 
 interface CallerParts {
   readonly authenticator: Authenticator
@@ -59,7 +62,7 @@ async function localCaller(
   // A proxy on this machine speaks for others.
   if (!isDirectFromHere(request)) return err(needsKey)
   const caller: Caller = {
-    ...{ kind: 'tenant', tenant, userId: null, role: null, permissions: tenantKeyPermissions },
+    ...{ kind: 'tenant', tenant, userId: null, role: null, permissions: localPermissions },
     ...{ isSystemAdmin: false, sessionHash: null, keyHash: null },
   }
   return present(caller, parts)

@@ -10,7 +10,6 @@ import type { Sessions } from '#state/ports/sessions.ts'
 import type { Tenants } from '#access/tenants.ts'
 import { obstacleReply, tenantPresence } from '#access/unread.ts'
 import type { Obstacle, ViewParts } from '#access/unread.ts'
-import { tenantKeyPermissions } from './identities.ts'
 import type { Identities } from './identities.ts'
 import { tokenHash } from './policy.ts'
 import type { AuthPolicy } from './policy.ts'
@@ -160,17 +159,17 @@ export class Authenticator {
   async #ofTenantKey(hash: string): Promise<Caller | Obstacle | null> {
     const found = await this.#parts.identities.tenantOfKey(hash)
     if (!found.ok) return found.error
+    if (found.value === null) return null
+    const { tenant, permissions } = found.value
     // A pull request may have deleted the tenant of the key.
-    const tenant = found.value
-    const presence = tenant === null ? 'gone' : tenantPresence(this.#parts, tenant)
-    if (tenant === null || presence === 'gone') return null
-    if (presence === 'unread') return unread
+    const presence = tenantPresence(this.#parts, tenant)
+    if (presence !== 'there') return presence === 'unread' ? unread : null
     return {
       kind: 'tenant',
       tenant,
       userId: null,
       role: null,
-      permissions: tenantKeyPermissions,
+      permissions,
       isSystemAdmin: false,
       sessionHash: null,
       keyHash: hash,

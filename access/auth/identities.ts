@@ -7,7 +7,7 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { TenantKeys } from '#state/ports/tenant-keys.ts'
 import type { Users } from '#state/ports/users.ts'
 import { builtInRoles, isPermission } from '#access/permissions.ts'
-import type { Permission } from '#access/permissions.ts'
+import type { BuiltInRole, Permission } from '#access/permissions.ts'
 
 interface UserIdentity {
   readonly userId: string
@@ -15,6 +15,12 @@ interface UserIdentity {
   readonly displayName: string
   readonly tenant: string
   readonly role: string
+  readonly permissions: ReadonlySet<Permission>
+}
+
+/** A tenant's API key. */
+interface KeyIdentity {
+  readonly tenant: string
   readonly permissions: ReadonlySet<Permission>
 }
 
@@ -36,12 +42,12 @@ type Looked<T> = Promise<Result<T | null, StoreFailure>>
 export class Identities {
   readonly #stores: IdentityStores
   readonly #users: Kept<UserIdentity>
-  readonly #tenants: Kept<string>
+  readonly #keys: Kept<KeyIdentity>
 
   constructor(stores: IdentityStores) {
     this.#stores = stores
     this.#users = new Kept(stores.clock)
-    this.#tenants = new Kept(stores.clock)
+    this.#keys = new Kept(stores.clock)
   }
 
   /** null: there is no such user. */
@@ -49,15 +55,15 @@ export class Identities {
     return this.#users.get(id, () => this.#lookUpUser(id))
   }
 
-  /** The tenant whose API key has this hash; null: there is none. */
-  tenantOfKey(hash: string): Looked<string> {
-    return this.#tenants.get(hash, () => this.#stores.tenantKeys.findTenant(hash))
+  /** The tenant whose API key has this hash, and what the key may do; null: there is none. */
+  tenantOfKey(hash: string): Looked<KeyIdentity> {
+    return this.#keys.get(hash, () => this.#lookUpKey(hash))
   }
 
   /** To be called after any change of a user, a role or a tenant's key. */
   forget(): void {
     this.#users.clear()
-    this.#tenants.clear()
+    this.#keys.clear()
   }
 
   async #lookUpUser(id: string): Looked<UserIdentity> {
@@ -65,19 +71,37 @@ export class Identities {
     if (!found.ok) return found
     if (found.value === null) return ok(null)
     const { role, tenantId, displayName, email } = found.value
+    const permissions = await this.#permissionsOf(tenantId, role)
+    if (!permissions.ok) return permissions
+    const identity = { userId: id, email, displayName, tenant: tenantId, role }
+    return ok({ ...identity, permissions: permissions.value })
+  }
+
+  async #lookUpKey(hash: string): Looked<KeyIdentity> {
+    const found = await this.#stores.tenantKeys.findTenant(hash)
+    if (!found.ok) return found
+    if (found.value === null) return ok(null)
+    const tenant = found.value
+    const permissions = await this.#permissionsOf(tenant, tenantKeyRole)
+    return permissions.ok ? ok({ tenant, permissions: permissions.value }) : permissions
+  }
+
+  async #permissionsOf(
+    tenantId: string,
+    role: string,
+  ): Promise<Result<ReadonlySet<Permission>, StoreFailure>> {
     const stored = await this.#stores.roles.findByName(tenantId, role)
     if (!stored.ok) return stored
     // The store learns of built-in roles at the first start that reaches it.
     const granted = stored.value?.permissions ?? builtIn.get(role) ?? []
-    const permissions = new Set(granted.filter(isPermission))
-    return ok({ userId: id, email, displayName, tenant: tenantId, role, permissions })
+    return ok(new Set(granted.filter(isPermission)))
   }
 }
 
 const builtIn: ReadonlyMap<string, readonly Permission[]> = new Map(Object.entries(builtInRoles))
 
-/** Permissions of a tenant's API key. */
-export const tenantKeyPermissions: ReadonlySet<Permission> = new Set(builtInRoles.operator)
+/** The role whose permissions a tenant's API key has, as they are stored. */
+const tenantKeyRole: BuiltInRole = 'operator'
 
 /** A cache of found values; absent ones are looked up each time. */
 class Kept<T> {

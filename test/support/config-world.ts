@@ -128,6 +128,7 @@ export async function startConfigWorld({
     history: control.history,
     checkPolicy,
     tenants,
+    roles: portOf('roles', { findByName: async () => ok(null) }),
     tenantKeys: portOf('tenantKeys', {
       findTenant: async (hash) => ok(tenantOf.get(hash) ?? null),
     }),

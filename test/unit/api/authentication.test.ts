@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { systemKey, tokenHash } from '#access/auth/policy.ts'
+import { builtInRoles } from '#access/permissions.ts'
 import { devMode } from '#test/support/api-ports.ts'
 import { apiKey, createWorld, memoryTenants, sessionOf, withKeys } from '#test/support/api-world.ts'
 import type { World } from '#test/support/api-world.ts'
@@ -172,6 +173,19 @@ describe('a change of role counts with the next request', () => {
     const changed = await world.call('PUT', `/api/v1/users/${userId}`, { bearer: apiKey, body })
     expect(changed.status).toBe(200)
     expect((await list()).status).toBe(200)
+  })
+
+  test('also with the key of a tenant, which may do what operators may', async () => {
+    const world = await worldWithTenant()
+    const permitted = async () => {
+      const { body } = await world.call('GET', me, { bearer: tenantKey })
+      return (body as { readonly permissions: readonly string[] }).permissions
+    }
+    expect(await permitted()).toEqual([...builtInRoles.operator].toSorted())
+    const body = { permissions: ['pool:read', 'user:read'] }
+    const changed = await world.call('PUT', '/api/v1/roles/operator', { bearer: apiKey, body })
+    expect(changed.status).toBe(200)
+    expect(await permitted()).toEqual(['pool:read', 'user:read'])
   })
 })
 
