@@ -87,6 +87,8 @@ export interface ApiPorts {
   readonly memberHealth: MemberHealthView
   /** Receives the posts of outside monitors. */
   readonly healthSignals: HealthSignals
+  /** False: health checks are off here, and with them what outside monitors say. */
+  readonly goesBySignals: boolean
   /** TSIG keys and TXT records. A change is in force on this node when the call resolves. */
   readonly dynamicDns: DynamicDnsAdmin
   /** Why this node would not answer records of a name, which is absolute and in lower case. */

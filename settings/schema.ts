@@ -250,14 +250,17 @@ export const SettingsFile = settled(
     health: section('Health probes.', {
       enabled: boolean({
         default: false,
-        description: 'Whether members are probed. Without probes every member counts as healthy.',
+        description:
+          'Whether members are probed. Without probes every member counts as healthy, whatever ' +
+          'outside monitors say of it.',
       }),
       allowScriptChecks: boolean({
         default: false,
         description:
           'Whether health checks of type `script` run. They run with the rights of this process: ' +
           'whoever may push to the configuration may then run programs here. While it is false, ' +
-          'a commit with such a check is refused.',
+          'the API and `gslbd check` refuse such a check; one that comes by Git is not run, and ' +
+          'its pool counts as without a check.',
       }),
       probers: integer(0, 100, {
         default: 0,

@@ -4,6 +4,9 @@ import { parseHealthSignal, signalBodyLimits, signalFormats } from '#schemas/hea
 import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { findPart } from '#api/config/reads.ts'
 import { missing, refused, success } from '#http/reply.ts'
+import { sentenceList } from '#http/sentence-list.ts'
+import { storeAway } from '#http/store-reply.ts'
+import type { Ports } from '#ports/ports.ts'
 import { routesOf } from '#api/route/route.ts'
 import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 
@@ -93,14 +96,15 @@ const post = route('POST /api/v1/members/{id}/health-signal', {
     '`webhook` for a source that is not named. `vendor_a` is the alarm of a cloud (`AlarmName`, ' +
     '`NewStateValue`), `vendor_b` the webhook of a monitoring service (`title`, with ' +
     '`alert_transition` or `alert_type`); the default of `ttl` is that of both. Other fields are ' +
-    'passed over.',
+    'passed over. A node without `health.enabled` goes by no signal, and says so in ' +
+    '`X-Gslb-Warnings`; with Redis the others get it all the same.',
   query: closed({ format: Type.Optional(Type.Enum([...signalFormats])) }),
   // Monitors send fields of their own.
   body: Type.Object({}, { additionalProperties: true }),
   shownBody: SignalBody,
   responses: { 200: { description: 'The verdict as it was taken', schema: Signal } },
   refusals: [409],
-  ports: ['config', 'healthSignals', 'clock'],
+  ports: ['config', 'healthSignals', 'goesBySignals', 'clock'],
   handle: async (context) => {
     const { ports, params, query, body } = context
     const found = findPart(context, 'Member', params.id)
@@ -113,10 +117,10 @@ const post = route('POST /api/v1/members/{id}/health-signal', {
     const memberUid = found.part.uid
     const signal = { memberUid, source, healthy, score, postedAtMs, expiresAtMs }
     const outcome = await ports.healthSignals.post(signal).catch(() => 'away' as const)
-    if (outcome === 'accepted') return success(shown(signal))
+    if (outcome === 'accepted') return success(shown(signal), warningOf(ports))
     if (outcome === 'replaced') return refused(409, 'a newer word of this source is there already')
     if (outcome === 'full') return refused(503, 'there is no room for one more source')
-    return refused(503, 'the store of health signals is away; send it again')
+    return storeAway('the store of health signals does not answer')
   },
 })
 
@@ -130,7 +134,7 @@ const list = route('GET /api/v1/members/{id}/health-signals', {
     const found = findPart(context, 'Member', params.id)
     if (found === undefined) return missing('member')
     const kept = await ports.healthSignals.load().catch(() => undefined)
-    if (kept === undefined) return refused(503, 'the store of health signals is away; try again')
+    if (kept === undefined) return storeAway('the store of health signals does not answer')
     const nowMs = ports.clock.nowMs()
     const live = kept.filter(
       ({ memberUid, expiresAtMs }) => memberUid === found.part.uid && expiresAtMs > nowMs,
@@ -138,6 +142,13 @@ const list = route('GET /api/v1/members/{id}/health-signals', {
     return success(live.toSorted((a, b) => (a.source < b.source ? -1 : 1)).map(shown))
   },
 })
+
+/** A sender would wait in vain for an effect. */
+function warningOf({ goesBySignals }: Ports<'goesBySignals'>): Record<string, string> {
+  if (goesBySignals) return {}
+  const text = 'this node goes by no signal: health.enabled is false in its settings'
+  return { 'x-gslb-warnings': sentenceList([{ text, code: 'signals-off' }]) }
+}
 
 function shown({ source, healthy, score, postedAtMs, expiresAtMs }: HealthSignal) {
   return {

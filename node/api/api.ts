@@ -214,7 +214,7 @@ function portsOf(
     tenantKeys,
     ...{ audit, auditCopy: records.state.atOnce.audit },
     checkPolicy: checkPolicyOfNode(settings.health),
-    ...{ healthSignals, alerts, usage },
+    ...{ healthSignals, goesBySignals: settings.health.enabled, alerts, usage },
     ...bucketsOf(systemClock),
     simulator: {
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },

@@ -106,7 +106,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     licenceAdmin: portOf('licenceAdmin'),
     checkPolicy: strictPolicy,
     memberHealth: unprobedMembers,
-    healthSignals: createMemoryHealthSignals(stores.clock),
+    ...{ healthSignals: createMemoryHealthSignals(stores.clock), goesBySignals: true },
     dynamicDns: portOf('dynamicDns'),
     ...{ hiddenBy: () => undefined, hasTextsOfOthers: () => false },
     alerts: portOf('alerts'),

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { everythingLicensed } from '#test/support/everything-licensed.ts'
 import type { RolloutTrip } from '#routing/time/rollout.ts'
 import { unseenOverlays } from '#test/support/api-ports.ts'
+import { createApp } from '#api/server/app.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'
 import type { AnsweredBody, ConfigWorld } from '#test/support/config-world.ts'
@@ -468,6 +469,23 @@ describe('health signals', () => {
     const answer = await call(acme, 'POST', `/members/${id}/health-signal${query}`, body)
     expect(answer.status).toBe(400)
     expect(answer.body.error).toContain(word)
+  })
+
+  test('a node without health checks says that it goes by none', async () => {
+    const { id } = await newMember()
+    const path = `/members/${id}/health-signal`
+    const said = { source: 'x', healthy: false }
+    expect((await call(acme, 'POST', path, said)).headers).not.toHaveProperty('x-gslb-warnings')
+    const without = createApp({ ...world.ports, goesBySignals: false }, [])
+    const answer = await without.inject({
+      method: 'POST',
+      url: `/api/v1${path}`,
+      headers: { authorization: `Bearer ${acme}` },
+      payload: said,
+    })
+    expect(answer.statusCode).toBe(200)
+    const why = '"this node goes by no signal: health.enabled is false in its settings"'
+    expect(answer.headers['x-gslb-warnings']).toBe(`1, ${why};code=signals-off`)
   })
 
   test("another tenant's member takes no word", async () => {
