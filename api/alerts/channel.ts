@@ -6,7 +6,7 @@ import type { ChannelKind } from '#alerts/channel-kind.ts'
 import { conditionNames } from '#alerts/conditions.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { textPattern } from '#lib/text/patterns.ts'
+import { namePattern } from '#lib/text/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type {
   ChannelSettings,
@@ -21,8 +21,8 @@ import { closed, nullable, unixSeconds, UnixSeconds } from '#http/shapes.ts'
 const name = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: textPattern,
-  'x-expected': 'one line of 1 to 100 characters',
+  pattern: namePattern,
+  'x-expected': 'one line of 1 to 100 characters, not of blanks alone',
   description: 'Of no other channel of the tenant',
 })
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Type } from '#lib/schema/type.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { textPattern } from '#lib/text/patterns.ts'
+import { namePattern } from '#lib/text/patterns.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { tokenHash } from '#access/auth/policy.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
@@ -36,8 +36,8 @@ const create = route('POST /api/v1/tenants', {
     name: Type.String({
       minLength: 1,
       maxLength: 63,
-      pattern: textPattern,
-      'x-expected': 'a text on one line of 1 to 63 characters',
+      pattern: namePattern,
+      'x-expected': 'a text on one line of 1 to 63 characters, not of blanks alone',
     }),
     rpsLimit: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: rpsLimitDefault }),

@@ -9,6 +9,8 @@ export const hiddenSigns =
   '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
 /** Text for people. */
 export const textPattern = `^[^${hiddenSigns}]*$`
+/** Empty, or a name for people, of which something can be seen. */
+export const namePattern = `^([^${hiddenSigns}]*[^\\s${hiddenSigns}][^${hiddenSigns}]*)?$`
 export const uuidPattern =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 /** Path of an HTTP request, which cannot have spaces (RFC 9112 section 3). */
@@ -50,6 +52,9 @@ export const dnskeyPattern = '^25[67] 3 [0-9]{1,3} [A-Za-z0-9+/]{16,1400}={0,2}$
 export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
   [textPattern]:
     'write it on one line, without control characters and signs that turn the direction',
+  [namePattern]:
+    'write it on one line, not of blanks alone, without control characters and signs that turn ' +
+    'the direction',
   [uuidPattern]: 'write 32 hexadecimal digits as 01976c1e-7e5c-7000-8000-000000000001',
   [requestPathPattern]: 'start it with "/", and write spaces as %20 and other signs in ASCII',
   [hostPattern]: 'write it in ASCII, without spaces',

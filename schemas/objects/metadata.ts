@@ -1,7 +1,7 @@
 // The metadata of an object: its name, and the uid that survives a rename.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { textPattern, uuidPattern } from '#lib/text/patterns.ts'
+import { namePattern, uuidPattern } from '#lib/text/patterns.ts'
 
 export const apiVersion = 'gslb/v1'
 
@@ -17,7 +17,7 @@ export const Metadata = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: 255,
-      pattern: textPattern,
+      pattern: namePattern,
       description:
         'Name that references use. Pool and service names are unique across all tenants.',
     }),

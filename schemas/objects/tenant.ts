@@ -1,7 +1,7 @@
 // A tenant, the owner of pools and services; its id is the name of its folder.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
-import { textPattern } from '#lib/text/patterns.ts'
+import { namePattern } from '#lib/text/patterns.ts'
 
 /** The tenant that every repository has, with or without a folder. */
 export const defaultTenant = 'default'
@@ -14,7 +14,7 @@ export const TenantSpec = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        pattern: textPattern,
+        pattern: namePattern,
         description: "Name for people, unique; without it the tenant's id.",
       }),
     ),

@@ -142,9 +142,12 @@ describe('a channel', () => {
   test.each([
     [
       'x'.repeat(101),
-      'name: must be one line of 1 to 100 characters, not this text of 101 characters',
+      'name: must be one line of 1 to 100 characters, not of blanks alone, not this text of 101 characters',
     ],
-    ['a\nb', 'name: must be one line of 1 to 100 characters, not this text of 3 characters'],
+    [
+      'a\nb',
+      'name: must be one line of 1 to 100 characters, not of blanks alone, not this text of 3 characters',
+    ],
     ['', 'name: must not be empty'],
   ])('with a wrong name is refused with the right ones (%#)', async (name, error) => {
     const answer = await call(acme, 'POST', '/alerts', { ...webhook(), name })

@@ -14,7 +14,8 @@ const call: ConfigWorld['call'] = (...args) => world.call(...args)
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 
 const hiddenSign =
-  'name: write it on one line, without control characters and signs that turn the direction'
+  'name: write it on one line, not of blanks alone, without control characters and signs that ' +
+  'turn the direction'
 const halfCharacter =
   'has half of a surrogate pair, which is no character; write both halves, such as \\ud83d\\ude00'
 
@@ -103,6 +104,7 @@ describe('pools', () => {
     [{ name: '' }, 'name: must not be empty'],
     [{ name: 7 }, 'name: must be a text of 1 to 255 characters, not 7'],
     [{ name: 'a\nb' }, hiddenSign],
+    [{ name: ' \u00a0 ' }, hiddenSign],
     [{ name: 'a\u202eb' }, hiddenSign],
     [{ name: 'a\u0085b' }, hiddenSign],
     [{ name: 'a\u2028b' }, hiddenSign],
