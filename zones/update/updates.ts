@@ -60,6 +60,10 @@ const faults: ReadonlyMap<Rcode, string> = new Map([
 
 const faultOf = (rcode: Rcode): UpdateOutcome => ({ rcode, why: faults.get(rcode) ?? '' })
 
+const undeclared: UpdateOutcome = {
+  rcode: Rcode.NotAuth,
+  why: 'the configuration has no such zone: declare it in gslb.yaml',
+}
 const nobody: PrincipalGrants = { tenantId: '', grants: [] }
 const keyIsGone = { rcode: Rcode.Refused, why: 'the key is deleted: use another one' }
 const tooMany = { rcode: Rcode.ServFail, why: 'too many updates wait: try again' }
@@ -192,7 +196,9 @@ export class Updates {
 
   /** A prerequisite that does not hold is no fault: DHCP servers ask by them. RFC 4703. */
   #refuse({ zone }: UpdateMessage, { label, tenantId }: UpdateWriter, rcode: Rcode): UpdateOutcome {
-    const outcome = faultOf(rcode)
+    const isUndeclared =
+      rcode === Rcode.NotAuth && this.#parts.zones.some((one) => sameOctets(one, zone))
+    const outcome = isUndeclared ? undeclared : faultOf(rcode)
     const { why: reason } = outcome
     if (reason === '') return outcome
     const about = { key: label, tenant: tenantId, zone: formatName(zone) }

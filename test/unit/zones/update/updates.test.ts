@@ -88,7 +88,7 @@ function updatesWith(parts: Partial<UpdatesParts['dynamicDns']> = {}, log: Log =
     ...parts,
   }
   const mayWrite = (_tenant: string, name: string): boolean => !name.startsWith('no.')
-  const zones = [zone]
+  const zones = [zone, wireName('undeclared.example.')]
   const types = new Set([16])
   const updates = new Updates({ dynamicDns, bundle: () => bundle, zones, types, mayWrite, log })
   const outcomeOf = (sections: Sections) => updates.carryOut(messageOf(sections), key.name)
@@ -108,6 +108,7 @@ test.each<
   ['below a DNAME', { updates: [addText('x', wireName('x.d._acme.example.com.'))] }, 'leads to'],
   ['a name of others', { updates: [addText('x', wireName('no._acme.example.com.'))] }, 'tenant of'],
   ['a zone without updates', { apex: wireName('example.net.') }, 'dns.update.zones'],
+  ['a zone that is not declared', { apex: wireName('undeclared.example.') }, 'gslb.yaml'],
   ['a fault', { updates: [addText('x')] }, 'its log', { apply: () => Promise.reject(new Error()) }],
   ['a key that is gone', { updates: [addText('x')] }, 'deleted', { find: () => undefined }],
 ])('the outcome of %s says why', async (_what, sections, why, parts) => {
