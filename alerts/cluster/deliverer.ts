@@ -112,6 +112,8 @@ export class Deliverer {
     this.#count(kind, outcome.ok)
     if (outcome.ok) {
       if (health.failures > 0) log.info(fields, 'an alert channel works again')
+      const { fault = '' } = outcome
+      if (fault !== '' && fault !== health.fault) log.warn({ ...fields, fault }, notToAll)
       return
     }
     // Logged when failures begin; the API shows how they go on.
@@ -132,6 +134,8 @@ export class Deliverer {
     return Math.round(pauseMs * (1 + spread * clusterLimits.retryJitter))
   }
 }
+
+const notToAll = 'an alert was not sent to all receivers of its channel'
 
 function byChannel(notices: readonly AlertNotice[]): ReadonlyMap<string, readonly AlertNotice[]> {
   return Map.groupBy(notices, ({ channelId }) => channelId)

@@ -1,4 +1,5 @@
 // Sends e-mail by an SMTP server, over TLS (RFC 8314) or with STARTTLS (RFC 3207).
+import { isIP } from 'node:net'
 import { withoutFinalDot } from '#dns/final-dot.ts'
 import { text, textOf } from '#alerts/channel-kind.ts'
 import type { ChannelFault, ChannelKind } from '#alerts/channel-kind.ts'
@@ -86,7 +87,7 @@ export const email: ChannelKind = {
     try {
       return await send(message, settings, way)
     } catch (error) {
-      return failed(faultOf(error as Error))
+      return failed(faultOf(error as MailError), isRefusedForGood(error as MailError))
     }
   },
 }
@@ -128,7 +129,11 @@ async function send(
       secure: security === 'tls',
       requireTLS: security === 'starttls',
       ignoreTLS: security === 'none',
-      tls: { servername: withoutFinalDot(host), ...(way.ca === undefined ? {} : { ca: way.ca }) },
+      tls: {
+        // No address is a server name: RFC 6066 section 3. Its certificate is checked all the same.
+        ...(isIP(host) === 0 ? { servername: withoutFinalDot(host) } : {}),
+        ...(way.ca === undefined ? {} : { ca: way.ca }),
+      },
       ...(username === '' ? {} : { auth: { user: username, pass: textOf(settings, 'password') } }),
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
@@ -136,8 +141,10 @@ async function send(
       disableFileAccess: true,
       disableUrlAccess: true,
     })
-    await transport.sendMail(mailOf(message, settings))
-    return sent
+    const { rejectedErrors = [] } = await transport.sendMail(mailOf(message, settings))
+    return rejectedErrors.length === 0
+      ? sent
+      : { ok: true, fault: partsOf(rejectedErrors, settings) }
   } finally {
     // By then it has been said, or it is too late.
     stop()
@@ -169,9 +176,35 @@ function portOf(settings: ChannelSettings): number {
   return typeof port === 'number' ? port : ports[securityOf(settings)]
 }
 
+interface MailError extends Error {
+  readonly code?: string | undefined
+  readonly responseCode?: number | undefined
+  readonly permanent?: boolean | undefined
+  readonly recipient?: string | undefined
+}
+
+/**
+ * The mail was refused, rather than the login, the sender or all receivers, which other settings
+ * mend: it would be refused again (RFC 5321 section 4.2.1), and those behind it would wait.
+ */
+function isRefusedForGood({ code, permanent }: MailError): boolean {
+  return code === 'EMESSAGE' && permanent === true
+}
+
+/**
+ * Others have the mail, and would get it again with each try: receivers that are refused are named
+ * by their place in the settings, since addresses do not belong in a log.
+ */
+function partsOf(errors: readonly MailError[], { to }: ChannelSettings): string {
+  const places = errors.map(({ recipient = '', responseCode = 0 }) => {
+    const at = Array.isArray(to) ? to.indexOf(recipient) : -1
+    return `settings.to[${at < 0 ? '?' : at}] (${responseCode})`
+  })
+  return `the server refused some receivers: ${places.join(', ')}; the others have the mail`
+}
+
 /** Only codes, since a server's text may hold anything. */
-function faultOf(error: Error): string {
-  const { code = 'failed', responseCode } = error as { code?: string; responseCode?: number }
+function faultOf({ code = 'failed', responseCode }: MailError): string {
   const isTls = code === 'ETLS' || code === 'ESOCKET'
   const hint = isTls ? ': no STARTTLS, or a certificate that is not trusted' : ''
   const status = responseCode === undefined ? '' : `, the server said ${responseCode}`

@@ -119,7 +119,9 @@ const shown = {
   updatedAt: UnixSeconds,
   lastSentAt: nullable(Type.Integer({ description: 'null: never' })),
   failures: Type.Integer({ description: 'In a row; 0: the last message was taken' }),
-  lastError: Type.String({ description: 'Why the last message was not taken; empty: it was' }),
+  lastError: Type.String({
+    description: 'Why the last message was not taken, or not by all receivers; empty: it was',
+  }),
   queued: Type.Integer({ description: 'What waits to be sent' }),
   dropped: Type.Integer({ description: 'What was never sent: too much, too old, or refused' }),
 }

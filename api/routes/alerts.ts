@@ -145,7 +145,7 @@ const remove = route('DELETE /api/v1/alerts/{id}', {
 const Tested = Type.Object(
   {
     delivered: Type.Boolean({ description: 'The receiver has taken the message' }),
-    error: Type.String({ description: 'Why it was not delivered; empty: it was' }),
+    error: Type.String({ description: 'Why it was not delivered, or not to all; empty: it was' }),
     milliseconds: Type.Integer({ description: 'How long it took' }),
   },
   { title: 'AlertTest' },
@@ -173,7 +173,7 @@ const test = route('POST /api/v1/alerts/{id}/test', {
       testMessage(channel.value, ports.clock.nowMs()),
     )
     const milliseconds = Math.round(ports.clock.monotonicMs() - startedMs)
-    const error = outcome.ok ? '' : outcome.fault
+    const error = outcome.fault ?? ''
     return success({ delivered: outcome.ok, error, milliseconds })
   },
 })

@@ -41,7 +41,7 @@ interface ChannelHealth {
   readonly lastSentAtMs: number | null
   /** Consecutive failures; 0: the last message was sent. */
   readonly failures: number
-  /** Reason of the last failure; empty without one. */
+  /** Why the last message was not sent, or not to all; empty: it was. */
   readonly fault: string
   /** Time of the next try; 0: at once. */
   readonly retryAtMs: number
@@ -162,7 +162,8 @@ export interface AlertNotice {
 }
 
 export type SendOutcome =
-  | { readonly ok: true }
+  /** `fault`: of several receivers, some were refused. */
+  | { readonly ok: true; readonly fault?: string }
   /** `isFinal`: the message itself was refused, so a retry is pointless. */
   | { readonly ok: false; readonly fault: string; readonly isFinal: boolean }
 

@@ -50,6 +50,8 @@ const tls = (name: string): string =>
 
 /** Self-signed certificate of www.example.com. */
 export const receiverCertificate = tls('named.cert.pem')
+/** Self-signed certificate of 127.0.0.1. */
+export const addressCertificate = tls('addressed.cert.pem')
 
 export interface ReceivedMail {
   readonly from: string
@@ -66,27 +68,45 @@ export interface MailReceiver {
   readonly stop: () => Promise<void>
 }
 
+interface MailReceiverOptions {
+  readonly hasStartTls?: boolean
+  readonly isTls?: boolean
+  /** Whose certificate it shows: that of www.example.com, or of 127.0.0.1. */
+  readonly certificateOf?: 'named' | 'addressed'
+  /** The reply to a mail; 0: it is taken. */
+  readonly refuses?: number
+  /** Replies to receivers that are refused, by address. */
+  readonly refusesTo?: Readonly<Record<string, number>>
+}
+
+const refusal = (responseCode: number): Error =>
+  Object.assign(new Error('secret words'), { responseCode })
+
 export async function startMailReceiver({
   hasStartTls = true,
   isTls = false,
+  certificateOf = 'named',
   refuses = 0,
-} = {}): Promise<MailReceiver> {
+  refusesTo = {},
+}: MailReceiverOptions = {}): Promise<MailReceiver> {
   const mails: ReceivedMail[] = []
   const server = new SMTPServer({
     secure: isTls,
-    cert: receiverCertificate,
-    key: tls('named.key.pem'),
+    cert: tls(`${certificateOf}.cert.pem`),
+    key: tls(`${certificateOf}.key.pem`),
     authOptional: true,
     disabledCommands: hasStartTls ? [] : ['STARTTLS'],
     onAuth: ({ username, password }, _session, callback) => {
       if (password !== 'right') return callback(new Error('Invalid username or password'))
       callback(null, { user: username ?? '' })
     },
+    onRcptTo: ({ address }, _session, callback) => {
+      const status = refusesTo[address]
+      callback(status === undefined ? null : refusal(status))
+    },
     onData: (stream, session, callback) => {
       void text(stream).then((mail) => {
-        if (refuses > 0) {
-          return callback(Object.assign(new Error('secret words'), { responseCode: refuses }))
-        }
+        if (refuses > 0) return callback(refusal(refuses))
         const { mailFrom, rcptTo } = session.envelope
         mails.push({
           from: mailFrom === false ? '' : mailFrom.address,

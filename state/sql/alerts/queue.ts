@@ -242,7 +242,8 @@ async function settle(
   const channel = db.updateTable('alert_channels').where('id', '=', channelId)
   if (outcome.ok) {
     await ofMessage.execute()
-    const well = { failures: 0, fault: '', retry_at_ms: 0 }
+    const fault = (outcome.fault ?? '').slice(0, alertLimits.faultLengthMax)
+    const well = { failures: 0, fault, retry_at_ms: 0 }
     await channel.set({ ...well, last_sent_at_ms: nowMs }).execute()
     return
   }

@@ -13,7 +13,8 @@ import { networksOf } from '#routing/tables/network-list.ts'
 import type { ChannelSettings, SendOutcome } from '#state/ports/alerts.ts'
 import { newAlert, newChannel } from '#test/support/alerts.ts'
 import { silentLog } from '#test/support/api-ports.ts'
-import { receiverCertificate, startMailReceiver, startReceiver } from '#test/support/receivers.ts'
+import { addressCertificate, receiverCertificate } from '#test/support/receivers.ts'
+import { startMailReceiver, startReceiver } from '#test/support/receivers.ts'
 import type { HttpReceiver } from '#test/support/receivers.ts'
 
 const local: Way = {
@@ -238,16 +239,49 @@ describe('e-mail', () => {
     expect(text).toContain('condition disk, tenant acme, since 2026-01-15T12:00:00.000Z')
   })
 
-  test.each<[string, object, ChannelSettings, Partial<Way>, string]>([
+  test.each([
+    ['with STARTTLS', { hasStartTls: true }, {}],
+    ['over TLS', { isTls: true }, { security: 'tls' }],
+  ])('is sent %s to a server that is named by its address', async (_case, server, settings) => {
+    const { port, mails } = await mailServer({ ...server, certificateOf: 'addressed' })
+    const to = mailTo(port, { ...settings, host: '127.0.0.1' })
+    expect(await sendBy('email', to, message, { ca: addressCertificate })).toEqual({ ok: true })
+    expect(mails).toMatchObject([{ isSecure: true }])
+    const another = await mailServer({ ...server, certificateOf: 'named' })
+    const refused = await sendBy('email', { ...to, port: another.port })
+    expect(refused).toEqual(failure('a certificate that is not trusted'))
+  })
+
+  test.each([
+    ['for a time', 451],
+    ['for good', 550],
+  ])('names the receivers that a server refuses %s while it takes others', async (_case, code) => {
+    const { port, mails } = await mailServer({ refusesTo: { 'on-call@example.org': code } })
+    expect(await sendBy('email', mailTo(port))).toEqual({
+      ok: true,
+      fault: `the server refused some receivers: settings.to[1] (${code}); the others have the mail`,
+    })
+    expect(mails).toMatchObject([{ to: ['ops@example.org'] }])
+  })
+
+  test('is tried again where a server refuses all receivers', async () => {
+    const refusesTo = { 'ops@example.org': 550, 'on-call@example.org': 451 }
+    const { port } = await mailServer({ refusesTo })
+    const sent = await sendBy('email', mailTo(port))
+    expect(sent).toEqual(failure('EENVELOPE, the server said 451'))
+  })
+
+  test.each<[string, object, ChannelSettings, Partial<Way>, string, boolean?]>([
     ['without STARTTLS', { hasStartTls: false }, {}, {}, 'ETLS'],
     ['whose certificate is not trusted', {}, {}, { ca: '' }, 'a certificate that is not trusted'],
     ['that knows another password', {}, { password: 'wrong' }, {}, 'EAUTH, the server said 535'],
-    ['that refuses the mail', { refuses: 554 }, {}, {}, 'EMESSAGE, the server said 554'],
+    ['that refuses the mail', { refuses: 554 }, {}, {}, 'EMESSAGE, the server said 554', true],
+    ['that puts it off', { refuses: 451 }, {}, {}, 'EMESSAGE, the server said 451'],
     ['inside, which is not listed', {}, {}, { allowed: [] }, 'internal address'],
-  ])('is not sent by a server %s', async (_case, server, settings, way, fault) => {
+  ])('is not sent by a server %s', async (_case, server, settings, way, fault, isFinal) => {
     const { port, mails } = await mailServer(server)
     const sent = await sendBy('email', mailTo(port, settings), message, way)
-    expect(sent).toEqual(failure(fault))
+    expect(sent).toEqual(failure(fault, isFinal))
     expect(JSON.stringify(sent)).not.toMatch(/right|wrong|secret words/)
     expect(mails).toEqual([])
   })
