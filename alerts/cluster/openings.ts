@@ -7,8 +7,10 @@ import { alertLimits, operatorId, severities } from '#state/ports/alerts.ts'
 import type {
   AlertChanges,
   AlertStore,
+  AlertUpdate,
   Finding,
   NodeReport,
+  Severity,
   StoredAlert,
   StoredChannel,
 } from '#state/ports/alerts.ts'
@@ -28,10 +30,25 @@ interface Wanted {
   readonly node: string
 }
 
+interface Changes extends Omit<AlertChanges, 'opened'> {
+  readonly opened: readonly StoredAlert[]
+  /** Open alerts that have become more severe. */
+  readonly rising: readonly StoredAlert[]
+  /** An open alert is found less severe, and not for long. */
+  readonly isFalling: boolean
+}
+
+const rank = (severity: Severity): number => severities.indexOf(severity)
+
+/** An alert whose condition only a newer version has ends at once. */
+const clearMsOf = ({ condition }: StoredAlert): number => conditionOf(condition)?.clearMs ?? 0
+
 export class Openings {
   readonly #parts: OpeningsParts
   /** When an open alert was last found, by the monotonic clock. */
   #lastWantedMs = new Map<string, number>()
+  /** When it was last found as severe as it is. */
+  #lastSevereMs = new Map<string, number>()
   #isFullLogged = false
   #opened = 0
   #resolved = 0
@@ -52,19 +69,22 @@ export class Openings {
     const open = await store.listAlerts('every-tenant', query)
     if (!open.ok) return false
     const wanted = wantedBy(reports)
-    const changes = this.#changes(open.value, wanted)
+    const { isFalling, rising, ...changes } = this.#changes(open.value, wanted)
     const { opened, updated, resolved } = changes
-    if (opened.length + updated.length + resolved.length === 0) {
-      return open.value.length === wanted.size
+    if (opened.length + rising.length + updated.length + resolved.length === 0) {
+      return open.value.length === wanted.size && !isFalling
     }
-    const channels = opened.length === 0 ? undefined : await store.listChannels('every-tenant')
+    const asks = opened.length + rising.length > 0
+    const channels = asks ? await store.listChannels('every-tenant') : undefined
     if (channels?.ok === false) return false
     const listeners = channels?.value ?? []
-    const withChannels = opened.map(({ alert }) => ({
-      alert,
-      channels: listeners.filter((channel) => hears(channel, alert)).map(({ id }) => id),
-    }))
-    const recorded = await store.record(term, { ...changes, opened: withChannels })
+    const heardBy = (alert: StoredAlert): string[] =>
+      listeners.filter((channel) => hears(channel, alert)).map(({ id }) => id)
+    const recorded = await store.record(term, {
+      ...changes,
+      opened: opened.map((alert) => ({ alert, channels: heardBy(alert) })),
+      updated: [...updated, ...rising.map((alert) => ({ ...alert, channels: heardBy(alert) }))],
+    })
     if (recorded.ok && recorded.value === 'recorded') {
       this.#opened += opened.length
       this.#resolved += resolved.length
@@ -72,7 +92,7 @@ export class Openings {
     return false
   }
 
-  #changes(open: readonly StoredAlert[], wanted: ReadonlyMap<string, Wanted>): AlertChanges {
+  #changes(open: readonly StoredAlert[], wanted: ReadonlyMap<string, Wanted>): Changes {
     const { clock, groupWaitMs } = this.#parts
     const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()]
     const byKey = new Map(open.map((alert) => [alertKey(alert), alert]))
@@ -81,22 +101,46 @@ export class Openings {
     for (const [key, alert] of byKey) {
       const atMs = wanted.has(key) ? monotonicMs : (this.#lastWantedMs.get(key) ?? monotonicMs)
       lastWantedMs.set(key, atMs)
-      // An alert whose condition only a newer version has ends at once.
-      const clearMs = conditionOf(alert.condition)?.clearMs ?? 0
-      if (!wanted.has(key) && monotonicMs - atMs >= clearMs) resolved.push(alert.id)
+      if (!wanted.has(key) && monotonicMs - atMs >= clearMsOf(alert)) resolved.push(alert.id)
     }
     this.#lastWantedMs = lastWantedMs
     const missing = [...wanted].filter(([key]) => !byKey.has(key))
     const opened = this.#bounded(missing, alertLimits.openMax - open.length + resolved.length).map(
-      ([, { finding, node }]) => ({ alert: alertOf(finding, node, nowMs), channels: [] }),
+      ([, { finding, node }]) => alertOf(finding, node, nowMs),
     )
-    const updated = [...wanted].flatMap(([key, { finding }]) => {
-      const alert = byKey.get(key)
-      if (alert === undefined || isSame(alert, finding)) return []
+    const found = this.#found(byKey, wanted, monotonicMs)
+    return { opened, ...found, resolved, nowMs, readyAtMs: nowMs + groupWaitMs }
+  }
+
+  /**
+   * Open alerts that are found in other words. Like an end, a lower severity must have been found
+   * for a while: what goes up and down must not be told again each time.
+   */
+  #found(
+    open: ReadonlyMap<string, StoredAlert>,
+    wanted: ReadonlyMap<string, Wanted>,
+    monotonicMs: number,
+  ): Pick<Changes, 'updated' | 'rising' | 'isFalling'> {
+    const lastSevereMs = new Map<string, number>()
+    const updated: AlertUpdate[] = []
+    const rising: StoredAlert[] = []
+    let isFalling = false
+    for (const [key, { finding }] of wanted) {
+      const alert = open.get(key)
+      if (alert === undefined) continue
       const { severity, title, detail } = finding
-      return [{ id: alert.id, severity, title, detail }]
-    })
-    return { opened, updated, resolved, nowMs, readyAtMs: nowMs + groupWaitMs }
+      const isLess = rank(severity) > rank(alert.severity)
+      const atMs = isLess ? (this.#lastSevereMs.get(key) ?? monotonicMs) : monotonicMs
+      lastSevereMs.set(key, atMs)
+      if (isLess && monotonicMs - atMs < clearMsOf(alert)) isFalling = true
+      else if (rank(severity) < rank(alert.severity)) {
+        rising.push({ ...alert, severity, title, detail })
+      } else if (!isSame(alert, finding)) {
+        updated.push({ id: alert.id, severity, title, detail, channels: [] })
+      }
+    }
+    this.#lastSevereMs = lastSevereMs
+    return { updated, rising, isFalling }
   }
 
   #bounded<T>(missing: readonly T[], room: number): readonly T[] {
@@ -139,6 +183,6 @@ function alertOf(finding: Finding, node: string, nowMs: number): StoredAlert {
 function hears(channel: StoredChannel, alert: StoredAlert): boolean {
   const isTheirs = channel.tenantId === operatorId || channel.tenantId === alert.tenantId
   const isChosen = channel.conditions.length === 0 || channel.conditions.includes(alert.condition)
-  const isSevere = severities.indexOf(alert.severity) <= severities.indexOf(channel.minSeverity)
+  const isSevere = rank(alert.severity) <= rank(channel.minSeverity)
   return channel.enabled && isTheirs && isChosen && isSevere
 }

@@ -135,10 +135,14 @@ interface AlertOpening {
   readonly channels: readonly string[]
 }
 
+export interface AlertUpdate extends Pick<StoredAlert, 'id' | 'severity' | 'title' | 'detail'> {
+  /** Ids of the channels to notify, since it has become more severe. */
+  readonly channels: readonly string[]
+}
+
 export interface AlertChanges {
   readonly opened: readonly AlertOpening[]
-  /** Changed titles or details; no notice is sent. */
-  readonly updated: readonly Pick<StoredAlert, 'id' | 'severity' | 'title' | 'detail'>[]
+  readonly updated: readonly AlertUpdate[]
   /** Ids of ended alerts. Each channel notified of the alert is notified of its end. */
   readonly resolved: readonly string[]
   readonly nowMs: number

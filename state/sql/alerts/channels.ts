@@ -15,6 +15,7 @@ import type { TenantScope } from '#state/ports/tenant-scope.ts'
 import { asOnlyWriter, countRows, deleteRow, inScope } from '#state/sql/database/scope.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { AlertChannelsTable, AlertSilencesTable, Db } from '#state/sql/database/tables.ts'
+import { holdBack } from './queue.ts'
 
 type ChannelCall =
   'listChannels' | 'findChannel' | 'createChannel' | 'updateChannel' | 'deleteChannel'
@@ -215,6 +216,7 @@ async function createSilence(
         ...{ created_at_ms: createdAtMs, until_ms: untilMs },
       })
       .execute()
+    await holdBack(transaction, createdAtMs)
     return undefined
   })
 }

@@ -9,6 +9,7 @@ import type {
   AlertEvent,
   AlertNotice,
   AlertStore,
+  AlertUpdate,
   SendOutcome,
   Severity,
   StoredAlert,
@@ -67,8 +68,8 @@ async function recordAll(db: Db, changes: AlertChanges): Promise<void> {
       notices.push({ channelId, alertId: alert.id, event: 'opened', readyAtMs })
     }
   }
-  for (const { id, severity, title, detail } of updated) {
-    await db.updateTable('alerts').set({ severity, title, detail }).where('id', '=', id).execute()
+  for (const one of updated) {
+    for (const notice of await update(db, one)) notices.push({ ...notice, readyAtMs })
   }
   for (const id of resolved) {
     const notified = await resolve(db, id, nowMs)
@@ -77,13 +78,39 @@ async function recordAll(db: Db, changes: AlertChanges): Promise<void> {
     }
   }
   await queue(db, notices, nowMs)
+  await holdBack(db, nowMs)
 }
+
+/** `raised`: told as opened, to a channel that knows the alert and will be told of its end. */
+type StoredEvent = AlertEvent | 'raised'
 
 interface NewNotice {
   readonly channelId: string
   readonly alertId: string
-  readonly event: AlertEvent
+  readonly event: StoredEvent
   readonly readyAtMs: number
+}
+
+/** @returns notices of a rise; one that was not sent yet tells it by itself */
+async function update(
+  db: Db,
+  { id: alertId, severity, title, detail, channels }: AlertUpdate,
+): Promise<readonly Omit<NewNotice, 'readyAtMs'>[]> {
+  const named = db.updateTable('alerts').where('id', '=', alertId)
+  const row = await named.set({ severity, title, detail }).returning('channels').executeTakeFirst()
+  if (row === undefined || channels.length === 0) return []
+  const known = new Set(JSON.parse(row.channels) as string[])
+  await named.set({ channels: JSON.stringify([...known.union(new Set(channels))]) }).execute()
+  const waiting = await db
+    .selectFrom('alert_notices')
+    .select('channel_id')
+    .where('alert_id', '=', alertId)
+    .where('message_id', '=', '')
+    .execute()
+  const told = new Set(waiting.map(({ channel_id }) => channel_id))
+  return channels
+    .filter((channelId) => !told.has(channelId))
+    .map((channelId) => ({ channelId, alertId, event: known.has(channelId) ? 'raised' : 'opened' }))
 }
 
 /** @returns channels that may have been notified of the alert; for others it never began */
@@ -100,9 +127,11 @@ async function resolve(db: Db, id: string, nowMs: number): Promise<readonly stri
     .deleteFrom('alert_notices')
     .where('alert_id', '=', id)
     .where('message_id', '=', '')
-    .returning('channel_id')
+    .returning(['channel_id', 'event'])
     .execute()
-  const names = new Set(untold.map(({ channel_id }) => channel_id))
+  const names = new Set(
+    untold.flatMap(({ channel_id, event }) => (event === 'opened' ? channel_id : [])),
+  )
   return (JSON.parse(row.channels) as string[]).filter((channel) => !names.has(channel))
 }
 
@@ -144,6 +173,27 @@ async function queue(db: Db, notices: readonly NewNotice[], nowMs: number): Prom
   for (const some of slices(rows)) await db.insertInto('alert_notices').values(some).execute()
   for (const [id, count] of dropped) await addDropped(db, id, count)
 }
+
+/** The day in which a notice is sent begins when no silence holds it back any more. */
+export async function holdBack(db: Db, nowMs: number): Promise<void> {
+  const untilMs = sql<number>`(
+    select max(s.until_ms) from alert_silences s, alert_channels c, alerts a
+    where c.id = alert_notices.channel_id and a.id = alert_notices.alert_id
+      and ${silences}
+  )`
+  await db
+    .updateTable('alert_notices')
+    .set({ created_at_ms: untilMs })
+    .where('event', '!=', 'resolved')
+    .where('message_id', '=', '')
+    .where(untilMs, '>', sql<number>`greatest(created_at_ms, ${nowMs})`)
+    .execute()
+}
+
+/** Of the silence s, the channel c and the alert a. */
+const silences = sql<boolean>`s.tenant_id = c.tenant_id
+  and (s.condition = '' or s.condition = a.condition)
+  and (s.subject = '' or s.subject = a.subject)`
 
 async function addDropped(db: Db, channelId: string, count: number): Promise<void> {
   if (count === 0) return
@@ -191,9 +241,7 @@ async function due(
   // A silence applies to the channels of its tenant, but not to notices that were tried already.
   const silenced = sql<boolean>`exists (
     select 1 from alert_silences s
-    where s.tenant_id = c.tenant_id and s.until_ms > ${nowMs}
-      and (s.condition = '' or s.condition = a.condition)
-      and (s.subject = '' or s.subject = a.subject)
+    where s.until_ms > ${nowMs} and ${silences}
   )`
   const rank = sql<number>`row_number() over (
     partition by n.channel_id order by (n.message_id = ''), n.id
@@ -222,7 +270,7 @@ async function due(
   return rows.map((row) => ({
     id: row.notice_id,
     channelId: row.channel_id,
-    event: row.event as AlertEvent,
+    event: row.event === 'resolved' ? 'resolved' : 'opened',
     messageId: row.message_id,
     alert: alertOf(row),
   }))

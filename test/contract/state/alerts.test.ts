@@ -140,9 +140,10 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     // It ended: the same may begin anew.
     const anew = { ...newAlert('a4'), subject: newAlert('a2').subject }
     await record(term, { opened: [{ alert: anew, channels: [] }] })
-    await record(term, { updated: [{ id: 'a4', severity: 'info', title: 't', detail: 'd' }] })
+    const words = { severity: 'info', title: 't', detail: 'd' } as const
+    await record(term, { updated: [{ id: 'a4', ...words, channels: [] }] })
     const [newest] = await valueOf(store().listAlerts(acme, { before: '', limit: 1 }))
-    expect(newest).toEqual({ ...anew, severity: 'info', title: 't', detail: 'd' })
+    expect(newest).toEqual({ ...anew, ...words })
   })
 
   test('an end is told to whoever may have heard of the beginning, and to none else', async () => {
@@ -162,6 +163,45 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     expect(await due(nowMs + 20)).toEqual(['c1 opened a1', 'c1 resolved a1'])
     await valueOf(settle('m1', null, nowMs + 20))
     expect(await due(nowMs + 20)).toEqual(['c1 resolved a1'])
+  })
+
+  test('what becomes more severe is told again, and its end to whoever was told', async () => {
+    const { term } = await lead()
+    for (const id of ['c1', 'c2', 'c3']) await valueOf(store().createChannel(newChannel(id)))
+    await record(term, { opened: [{ alert: newAlert('a1'), channels: ['c1'] }] })
+    const tell = async (channel: string, message: string): Promise<void> => {
+      const notices = (await noticesOf(channel)).map(({ id }) => id)
+      await valueOf(store().beginMessage(term, message, notices))
+      await valueOf(store().settleMessage(channel, message, { ok: true }, { nowMs, retryAtMs: 0 }))
+    }
+    const words = { severity: 'critical', title: 't', detail: 'd' } as const
+    const rise = { id: 'a1', ...words, channels: ['c1', 'c2'] }
+    // It waits, and tells the rise by itself.
+    await record(term, { updated: [rise] })
+    expect(await due()).toEqual(['c1 opened a1', 'c2 opened a1'])
+    await tell('c1', 'm1')
+    await tell('c2', 'm2')
+    expect(await due()).toEqual([])
+    await record(term, { updated: [{ ...rise, channels: ['c1', 'c2', 'c3'] }] })
+    expect(await due()).toEqual(['c1 opened a1', 'c2 opened a1', 'c3 opened a1'])
+    await tell('c2', 'm3')
+    // c1 knows the alert, though not how severe it was; c3 never heard of it.
+    await record(term, { resolved: ['a1'] })
+    expect(await due()).toEqual(['c1 resolved a1', 'c2 resolved a1'])
+  })
+
+  test('what some receivers refuse is sent, and said', async () => {
+    const { term } = await lead()
+    await valueOf(store().createChannel(newChannel('c1')))
+    await record(term, { opened: [{ alert: newAlert('a1'), channels: ['c1'] }] })
+    const [notice] = await noticesOf('c1')
+    await valueOf(store().beginMessage(term, 'm1', [notice!.id]))
+    const times = { nowMs, retryAtMs: nowMs + 5_000 }
+    const outcome = { ok: true, fault: 'settings.to[1] (550)' } as const
+    await valueOf(store().settleMessage('c1', 'm1', outcome, times))
+    const { health } = (await valueOf(store().findChannel(acme, 'c1')))!
+    const said = { fault: outcome.fault, failures: 0, queued: 0, retryAtMs: 0 }
+    expect(health).toMatchObject({ ...said, lastSentAtMs: nowMs })
   })
 
   test('a failure holds its channel back, and what was tried keeps its id', async () => {
@@ -231,6 +271,35 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     expect(await due()).toEqual(isHeld ? [] : ['c1 opened a1'])
     expect(await due(newSilence('s1').untilMs)).toEqual(['c1 opened a1'])
   })
+
+  test.each<[string, readonly ('silence' | 'alert')[]]>([
+    ['begins under it', ['silence', 'alert']],
+    ['waits already', ['alert', 'silence']],
+  ])(
+    'a silence of days takes nothing of the day in which is sent what %s',
+    async (_case, order) => {
+      const { term } = await lead()
+      await valueOf(store().createChannel(newChannel('c1')))
+      const untilMs = nowMs + 3 * alertLimits.noticeKeptMs
+      for (const what of order) {
+        if (what === 'alert') {
+          await record(term, { opened: [{ alert: newAlert('a1'), channels: ['c1'] }] })
+        } else {
+          const shorter = newSilence('s1', { createdAtMs: nowMs, untilMs: nowMs + 5 })
+          await valueOf(store().createSilence(shorter))
+          await valueOf(store().createSilence({ ...shorter, id: 's2', untilMs }))
+        }
+      }
+      expect(await due(untilMs - 1)).toEqual([])
+      const [notice] = await noticesOf('c1', untilMs)
+      await valueOf(store().beginMessage(term, 'm1', [notice!.id]))
+      await valueOf(settle('m1', false, untilMs + alertLimits.noticeKeptMs - 1))
+      const health = async () => (await valueOf(store().findChannel(acme, 'c1')))?.health
+      expect(await health()).toMatchObject({ dropped: 0, queued: 1 })
+      await valueOf(settle('m1', false, untilMs + alertLimits.noticeKeptMs + 1))
+      expect(await health()).toMatchObject({ dropped: 1, queued: 0 })
+    },
+  )
 
   test('old alerts and silences go, open ones stay', async () => {
     const { term } = await lead()

@@ -187,6 +187,44 @@ describe('one node', () => {
     expect(await alerts('open')).toContain('1 % of the disk of the data directory is free on n1')
   })
 
+  test('tells again what becomes more severe, whoever had not chosen it before', async () => {
+    await addChannel('operator', { tenantId: operatorId })
+    await addChannel('severe', { tenantId: operatorId, minSeverity: 'critical' })
+    const node = new Node('n1', { isAlone: true })
+    const low = { disk: () => ({ fault: '', freePercent: 1 }) }
+    const full = { disk: () => ({ fault: 'nothing can be written', freePercent: 1 }) }
+    const title = '1 % of the disk of the data directory is free'
+    node.facts = low
+    await pass(60_000, node)
+    expect([told('operator'), told('severe')]).toEqual([[[`opened ${title}`]], []])
+    node.facts = full
+    await pass(20_000, node)
+    const [[, [worse = '']], [[first = '']]] = [told('operator'), told('severe')] as [
+      [string[], string[]],
+      [string[]],
+    ]
+    expect(worse).toBe('opened the data directory cannot be written')
+    expect([worse, first]).toEqual([first, worse])
+    // To and fro, it is told once.
+    for (let i = 0; i < 4; i++) {
+      node.facts = low
+      await pass(10_000, node)
+      node.facts = full
+      await pass(10_000, node)
+    }
+    expect(told('operator')).toHaveLength(2)
+    node.facts = low
+    await pass(120_000, node)
+    expect(await alerts('open')).toEqual([`${title} on n1`])
+    node.facts = full
+    await pass(20_000, node)
+    expect([told('operator').length, told('severe').length]).toEqual([3, 2])
+    node.mend()
+    await pass(120_000, node)
+    const end = worse.replace('opened', 'resolved')
+    expect([told('operator').at(-1), told('severe').at(-1)]).toEqual([[end], [end]])
+  })
+
   test('tries again under the same id after growing pauses', async () => {
     await addChannel('bad')
     await addChannel('good')
