@@ -7,8 +7,6 @@ export type LibraryClient = Awaited<ReturnType<typeof libraryClient>>
 interface ClientOptions {
   readonly target: RedisTarget
   readonly place: RedisPlace
-  /** Reconnects automatically. */
-  readonly reconnects: boolean
   /** It is a Sentinel: it has another password, and no database. */
   readonly isSentinel?: boolean
 }
@@ -16,7 +14,7 @@ interface ClientOptions {
 const protocol = { RESP: 2 } as const
 
 export async function libraryClient(options: ClientOptions) {
-  const { target, place, reconnects, isSentinel = false } = options
+  const { target, place, isSentinel = false } = options
   // Imported here: a node without Redis does not load its 478 files.
   const { RedisClient } = await import('@redis/client')
   const { username, password, sentinelPassword, database } = target
@@ -37,7 +35,7 @@ export async function libraryClient(options: ClientOptions) {
       ...tlsOptions(target),
       connectTimeout: redisLimits.connectTimeoutMs,
       socketTimeout: redisLimits.silenceMs,
-      reconnectStrategy: (tried) => (reconnects ? reconnectPauseMs(tried) : false),
+      reconnectStrategy: false,
     },
   })
 }

@@ -1,4 +1,5 @@
-// Asks Sentinels, or nodes of a Cluster, which Redis takes writes.
+// Finds the Redis that takes writes: the only one, or the one that Sentinels or nodes of a Cluster
+// name.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { libraryClient } from './client.ts'
@@ -12,6 +13,7 @@ type FoundMaster = Result<RedisPlace, { readonly word: string; readonly at: Redi
 
 /** @param key any key of ours: in a Cluster all are in one slot */
 export async function findMaster(target: RedisTarget, key: string): Promise<FoundMaster> {
+  if (target.kind === 'one') return ok(target.hosts[0]!)
   const ask = target.kind === 'sentinels' ? askSentinel(target.master) : askCluster(key)
   let last: FoundMaster = err({ word: 'NOHOST', at: target.hosts[0]! })
   // Sequentially: the first that knows is enough.
@@ -26,7 +28,7 @@ type Ask = (client: LibraryClient, at: RedisPlace) => Promise<RedisPlace | strin
 
 async function asked(target: RedisTarget, at: RedisPlace, ask: Ask): Promise<FoundMaster> {
   const isSentinel = target.kind === 'sentinels'
-  const client = await libraryClient({ target, place: at, reconnects: false, isSentinel })
+  const client = await libraryClient({ target, place: at, isSentinel })
   client.on('error', () => undefined)
   const late = Promise.withResolvers<string>()
   const timer = setTimeout(() => late.resolve('TIMEOUT'), redisLimits.findTimeoutMs)

@@ -7,60 +7,19 @@ import { findMaster } from './find-master.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
 import { isElsewhere, wordOf } from './fault-codes.ts'
 
-/** The interface of both kinds of connection. */
-export interface RedisConnection {
-  readonly isReady: boolean
-  /** The place that it is or was last connected to. */
-  readonly place: RedisPlace
-  readonly open: (handlers: ConnectionHandlers) => void
-  readonly send: <T>(words: readonly string[]) => Promise<T>
-  readonly subscribe: (channel: string, hear: (message: string) => void) => Promise<void>
-  /** Makes it locate the Redis again. */
-  readonly leave: () => void
-  readonly destroy: () => void
-}
-
 interface ConnectionHandlers {
   readonly onReady: () => void
   readonly onFault: (word: string, at: RedisPlace) => void
 }
 
-/** A connection to the only Redis: the library reconnects. */
-export function plainConnection(target: RedisTarget): RedisConnection {
-  const [place] = target.hosts
-  const making = libraryClient({ target, place: place!, reconnects: true })
-  let client: LibraryClient | undefined
-  let isClosed = false
-  const open = async ({ onReady, onFault }: ConnectionHandlers): Promise<void> => {
-    client = await making
-    if (isClosed) return
-    client.on('ready', onReady).on('error', (error: unknown) => onFault(wordOf(error), place!))
-    // Rejects only when the client is closed before its first connection.
-    await client.connect().catch(() => undefined)
-  }
-  return {
-    get isReady() {
-      return client?.isReady ?? false
-    },
-    place: place!,
-    open: (handlers) => void open(handlers),
-    send: async (words) => (await making).sendCommand([...words]),
-    subscribe: async (channel, hear) => (await making).subscribe(channel, hear),
-    leave: () => undefined,
-    destroy: () => {
-      isClosed = true
-      if (client !== undefined) destroyQuietly(client)
-    },
-  }
-}
-
-export class FollowedConnection implements RedisConnection {
+export class FollowedConnection {
   readonly #target: RedisTarget
   readonly #key: string
   #client: LibraryClient | undefined
   /** Ends the use of the current connection. */
   #isOver = (): void => undefined
   #isClosed = false
+  /** The place that it is or was last connected to. */
   place: RedisPlace
 
   /** @param key any key of ours */
@@ -93,6 +52,7 @@ export class FollowedConnection implements RedisConnection {
     await this.#client?.subscribe(channel, hear)
   }
 
+  /** Makes it locate the Redis again: also the only one, whose address may lead elsewhere now. */
   leave(): void {
     this.#isOver()
   }
@@ -117,13 +77,16 @@ export class FollowedConnection implements RedisConnection {
     }
   }
 
-  /** @returns at the end of the connection: whether it was ever ready */
+  /**
+   * @returns at the end of the connection: whether the next one may follow at once. One that was
+   * left may be found again.
+   */
   async #use({ onReady, onFault }: ConnectionHandlers): Promise<boolean> {
     const { place } = this
-    const client = await libraryClient({ target: this.#target, place, reconnects: false })
+    const client = await libraryClient({ target: this.#target, place })
     if (this.#isClosed) return false
     const over = Promise.withResolvers<undefined>()
-    let wasReady = false
+    let wasGood = false
     // It does not reconnect, so an error is final.
     const fail = (error: unknown): void => {
       if (this.#client === client) onFault(wordOf(error), place)
@@ -131,18 +94,21 @@ export class FollowedConnection implements RedisConnection {
     }
     client
       .on('ready', () => {
-        wasReady = true
+        wasGood = true
         onReady()
       })
       .on('error', fail)
       .on('end', () => over.resolve(undefined))
     this.#client = client
-    this.#isOver = () => over.resolve(undefined)
+    this.#isOver = () => {
+      wasGood = false
+      over.resolve(undefined)
+    }
     client.connect().catch(fail)
     await over.promise
     this.#client = undefined
     destroyQuietly(client)
-    return wasReady
+    return wasGood
   }
 }
 

@@ -6,11 +6,10 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreCall, StoreFailure } from '../ports/store-result.ts'
-import { FollowedConnection, plainConnection } from './followed-client.ts'
-import type { RedisConnection } from './followed-client.ts'
+import { FollowedConnection } from './followed-client.ts'
 import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
-import { isRefusal, wordOf } from './fault-codes.ts'
+import { isElsewhere, isRefusal, wordOf } from './fault-codes.ts'
 
 interface RedisOptions {
   readonly target: RedisTarget
@@ -54,8 +53,8 @@ export class Redis {
   readonly #prefix: string
   readonly #clock: Clock
   readonly #log: Log
-  readonly #client: RedisConnection
-  readonly #listener: RedisConnection
+  readonly #client: FollowedConnection
+  readonly #listener: FollowedConnection
   readonly #upHandlers = new Set<() => void>()
   /** By channel; Redis knows one subscription of ours for each. */
   readonly #channels = new Map<string, Channel>()
@@ -74,10 +73,8 @@ export class Redis {
     this.#clock = clock
     this.#log = log
     this.#status = { state: 'away', sinceMs: clock.nowMs(), fault: 'Redis was not reached yet.' }
-    const connection = (): RedisConnection =>
-      target.kind === 'one' ? plainConnection(target) : new FollowedConnection(target, prefix)
-    this.#client = connection()
-    this.#listener = connection()
+    this.#client = new FollowedConnection(target, prefix)
+    this.#listener = new FollowedConnection(target, prefix)
     this.#client.open({
       onReady: () => void this.#tellUp(),
       onFault: (word, at) => {
@@ -176,7 +173,10 @@ export class Redis {
       this.#isLate()
       return err('TIMEOUT')
     } catch (error) {
-      return err(wordOf(error))
+      const word = wordOf(error)
+      // The client has left by itself; an address may lead to another Redis than before.
+      if (isElsewhere(word)) this.#listener.leave()
+      return err(word)
     } finally {
       clearTimeout(timer)
     }

@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { backoffMs } from '#lib/backoff.ts'
 import type { After } from '#lib/timer.ts'
-import { findPrimary, postgresHosts } from './database/find-primary.ts'
+import { findPrimary, postgresHosts, takesWrites } from './database/find-primary.ts'
 import { sqlLimits } from './database/limits.ts'
 
 export interface ChangeListener {
@@ -11,6 +11,8 @@ export interface ChangeListener {
 }
 
 const pauses = { firstMs: 500, mostMs: 10_000 }
+/** How often the server is asked: nobody says that it is gone, or takes no writes any more. */
+const lookEveryMs = 30_000
 
 /**
  * Reconnects when the connection breaks. Some poolers accept LISTEN but deliver no notices, so a
@@ -32,6 +34,7 @@ export function listenForChanges(
   let failures = 0
   let callOff = (): void => undefined
   const again = (): void => {
+    callOff()
     if (!isClosed) callOff = after(backoffMs(pauses, ++failures), () => void connect())
   }
   const connect = async (): Promise<void> => {
@@ -41,6 +44,7 @@ export function listenForChanges(
     const made = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: sqlLimits.connectTimeoutMs,
+      query_timeout: sqlLimits.statementTimeoutMs,
       application_name: 'gslbd',
       keepAlive: true,
     })
@@ -55,11 +59,17 @@ export function listenForChanges(
     made.on('error', lose)
     made.on('end', lose)
     made.on('notification', ({ payload }) => onNotice(payload))
+    const look = async (): Promise<void> => {
+      const writes = await takesWrites(made).catch(() => false)
+      if (!writes) lose()
+      else if (!isLost && !isClosed) callOff = after(lookEveryMs, () => void look())
+    }
     try {
       await made.connect()
       await made.query(`listen ${pg.escapeIdentifier(channel)}`)
       failures = 0
       onNotice()
+      await look()
     } catch {
       lose()
     }

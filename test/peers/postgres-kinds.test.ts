@@ -13,6 +13,7 @@ import { listenForChanges } from '#state/sql/change-listener.ts'
 import { startPostgres } from '#test/support/postgres-server.ts'
 import type { PostgresServer } from '#test/support/postgres-server.ts'
 import { valueOf } from '#test/support/store-values.ts'
+import { startPassage } from '#test/support/tcp-passage.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -63,6 +64,40 @@ test('several hosts: the one that takes writes is used, and followed', async () 
     return node.status().fault?.endsWith('is a standby, which takes no writes: promote one.')
   })
   await standby.sql('select pg_promote()')
+  await waitUntil('the promoted one', async () => (await write(node, 1)).ok)
+  expect([await revisionIn(node), node.status().state]).toEqual([2, 'up'])
+  await waitUntil('a notice of the promoted one', async () => {
+    await standby.sql("notify gslbd_test, 'promoted'")
+    return heard.has('promoted')
+  })
+})
+
+test('one address that leads to another server: connections to the old one are given up', async () => {
+  const primary = await server()
+  const standby = await server({ standbyOf: primary })
+  let { port } = primary
+  const passage = await startPassage(() => port)
+  onTestFinished(passage.stop)
+  const url = `postgresql://gslbd@127.0.0.1:${passage.port}/postgres`
+  const node = await state(url)
+  expect(await valueOf(write(node, 0))).toBe(true)
+  const heard = new Set<string | undefined>()
+  const soon: typeof systemAfter = (delayMs, fn) => systemAfter(Math.min(delayMs, 100), fn)
+  const listener = listenForChanges(url, 'gslbd_test', (text) => heard.add(text), soon)
+  onTestFinished(() => listener.close())
+  await waitUntil('the listener', () => heard.size > 0)
+  await waitUntil('the copy', async () => {
+    return (await standby.sql('select count(*) from deliveries').catch(() => '')) === '1'
+  })
+  // As a fail-over with a proxy does it that ends no connection.
+  await primary.sql('alter system set default_transaction_read_only = on')
+  await primary.sql('select pg_reload_conf()')
+  await standby.sql('select pg_promote()')
+  await waitUntil(
+    'the promotion',
+    async () => (await standby.sql('select pg_is_in_recovery()')) === 'f',
+  )
+  port = standby.port
   await waitUntil('the promoted one', async () => (await write(node, 1)).ok)
   expect([await revisionIn(node), node.status().state]).toEqual([2, 'up'])
   await waitUntil('a notice of the promoted one', async () => {

@@ -12,6 +12,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { redisCli, redisProducts, startRedis } from '#test/support/redis-server.ts'
 import type { RedisOptionList, RedisProduct, RedisServer } from '#test/support/redis-server.ts'
 import { valueOf } from '#test/support/store-values.ts'
+import { startPassage } from '#test/support/tcp-passage.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -154,6 +155,29 @@ describe.each(redisProducts)('%s', (product) => {
     await hears(a, b)
     const wrong = node({ ...settings, master: 'theirs' })
     await isAway(wrong, 'NOMASTER')
+  })
+
+  test('one address that leads to another server: the old one is given up', async () => {
+    const master = await redis(() => ({}))
+    const replica = await redis(() => ({ replicaof: `127.0.0.1 ${master.port}` }))
+    let { port } = master
+    const passage = await startPassage(() => port)
+    onTestFinished(passage.stop)
+    const url = `redis://127.0.0.1:${passage.port}`
+    const [a, b] = [node({ url }), node({ url })]
+    await Promise.all([isUp(a), isUp(b)])
+    await begin(a, 1)
+    await hears(a, b)
+    await waitUntil('the copy', async () => Number(await redisCli(replica.port, 'DBSIZE')) > 0)
+    // As a fail-over with a proxy does it that ends no connection.
+    await redisCli(replica.port, 'REPLICAOF', 'NO', 'ONE')
+    await redisCli(master.port, 'REPLICAOF', '127.0.0.1', `${replica.port}`)
+    await Promise.all([isAway(a, 'READONLY'), isAway(b, 'READONLY')])
+    port = replica.port
+    await Promise.all([isUp(a), isUp(b)])
+    await begin(a, 2)
+    expect([await isKnown(b, 1), await isKnown(b, 2)]).toEqual([true, true])
+    await hears(a, b)
   })
 
   test('as a Cluster: the owner of our keys is killed, its replica takes its place', async () => {

@@ -84,6 +84,9 @@ const ownFaults: readonly string[] = ['40', '55P03', '57014', '25P']
 /** Codes of a server that is where it was, and lacks what is ours. */
 export const isOfSchema = ({ code }: SqlFault): boolean => /^(42|3F)/.test(code)
 
+/** Code of a server that takes no writes. */
+export const isReadOnly = ({ code }: SqlFault): boolean => code === '25006'
+
 /** True when the server is away or out of order. */
 export function isServerFault({ kind, code }: SqlFault): boolean {
   const isAny = kind === 'untouched' || kind === 'unknown'

@@ -50,7 +50,7 @@ function without(url: string): string {
 export async function findPrimary(hosts: readonly PostgresHost[]): Promise<PostgresHost> {
   const [only] = hosts
   if (hosts.length === 1 && only !== undefined) return only
-  const asked = hosts.map((host) => takesWrites(host))
+  const asked = hosts.map((host) => askHost(host))
   let fault: unknown
   for (const [i, answer] of asked.entries()) {
     const found = await answer
@@ -63,7 +63,15 @@ export async function findPrimary(hosts: readonly PostgresHost[]): Promise<Postg
 
 const readOnly = Object.assign(new Error('no server takes writes'), { code: '25006' })
 
-async function takesWrites({ url }: PostgresHost): Promise<Result<boolean, unknown>> {
+/** @throws the driver's error */
+export async function takesWrites(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ readonly transaction_read_only: string }>(
+    'show transaction_read_only',
+  )
+  return rows[0]?.transaction_read_only === 'off'
+}
+
+async function askHost({ url }: PostgresHost): Promise<Result<boolean, unknown>> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: sqlLimits.connectTimeoutMs,
@@ -73,10 +81,7 @@ async function takesWrites({ url }: PostgresHost): Promise<Result<boolean, unkno
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<{ readonly transaction_read_only: string }>(
-      'show transaction_read_only',
-    )
-    return ok(rows[0]?.transaction_read_only === 'off')
+    return ok(await takesWrites(client))
   } catch (error) {
     return err(error)
   } finally {

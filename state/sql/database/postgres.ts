@@ -1,6 +1,7 @@
 // PostgreSQL over the network, through a connection pool.
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { isReadOnly } from './faults.ts'
 import { findPrimary } from './find-primary.ts'
 import type { PostgresHost } from './find-primary.ts'
 import { sqlLimits } from './limits.ts'
@@ -52,8 +53,9 @@ export function postgresDriver(options: PostgresOptions): SqlDriver {
         else await closed
       },
       isBroken: () => isElsewhere,
-      // A single host comes back under the same address.
-      onFault: () => (isElsewhere = hosts.length > 1),
+      // A single host comes back under the same address. One that takes no writes any more may
+      // keep its connections, while a proxy or a name leads new ones to its successor.
+      onFault: (fault) => (isElsewhere ||= hosts.length > 1 || isReadOnly(fault)),
     }
   }
 }

@@ -20,7 +20,7 @@ interface SqlConnection {
   /** Broken for good; a new one must be opened. */
   readonly isBroken: () => boolean
   /** Called for each call that failed because the server is away or out of order. */
-  readonly onFault?: () => void
+  readonly onFault?: (fault: SqlFault) => void
 }
 
 /**
@@ -196,7 +196,7 @@ class SqlCalls implements Sql {
       const failure = failureOf(fault)
       const isServers = isServerFault(fault)
       if (isOfSchema(fault)) this.#lackedAtMs = this.#clock.monotonicMs()
-      if (isServers && !isOfSchema(fault)) connection.onFault?.()
+      if (isServers && !isOfSchema(fault)) connection.onFault?.(fault)
       if (fault.kind === 'refused') return err({ again: 'never', failure, isServers })
       const again = fault.kind === 'untouched' ? 'safe' : 'if-repeatable'
       return err({ again, failure, isServers })

@@ -68,7 +68,7 @@ test('in a Cluster all keys lie in one slot', () => {
 test('connections to several places share the class of the library', async () => {
   const target = targetOf({ url: 'redis://a,b:5', master: 'm' })
   const made = target.hosts.map(async (place) => {
-    const client = await libraryClient({ target, place, reconnects: false, isSentinel: true })
+    const client = await libraryClient({ target, place, isSentinel: true })
     return classOf(classOf(client))
   })
   const [one, other] = await Promise.all(made)
