@@ -107,13 +107,17 @@ async function secondFactor(
     return refused(500, 'the TOTP secret cannot be read: GSLB_SECRET_KEY is not the one it needs')
   }
   const step = stepOfCode(secret.value, code, clock.nowMs())
-  const wrong = refused(401, 'invalid TOTP code', { mfaRequired: true })
+  const wrong = refused(401, wrongCode, { mfaRequired: true })
   if (step === null) return wrong
   // A code that somebody has seen is not valid a second time.
   const used = await users.useTotpStep(user.id, step)
   if (!used.ok) return storeFailed(used.error)
   return used.value ? null : wrong
 }
+
+/** Whether it is of another time is not said: one of the future would be good later. */
+const wrongCode =
+  'invalid TOTP code: each is good once, and only while the app shows it, by a clock that is right'
 
 export function tooMany(waitMs: number): Reply {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))

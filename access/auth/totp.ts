@@ -23,17 +23,34 @@ export async function qrCode(uri: string): Promise<string> {
   return toDataURL(uri, { type: 'image/png', errorCorrectionLevel: 'M' })
 }
 
+/** Steps around the present one in which the code of an enrolment is looked for. */
+const searched = 20
+
 /**
  * @param secret in base32
  *
  * @returns the step of thirty seconds that the code belongs to; null: it is wrong
  */
 export function stepOfCode(secret: string, code: string, nowMs: number): number | null {
+  const delta = deltaOf(secret, code, nowMs, window)
+  return delta === null ? null : Math.floor(nowMs / 1_000 / periodSeconds) + delta
+}
+
+/**
+ * For callers who know the secret alone: a code of the future must not be told from a wrong one.
+ *
+ * @returns by how much the clock of the app is ahead, in seconds; null: the code is of no time near
+ */
+export function secondsAhead(secret: string, code: string, nowMs: number): number | null {
+  const delta = deltaOf(secret, code, nowMs, searched)
+  return delta === null ? null : delta * periodSeconds
+}
+
+function deltaOf(secret: string, code: string, nowMs: number, steps: number): number | null {
   // Digits of other scripts have more octets, on which the comparison would throw.
   if (!/^[0-9]{6}$/.test(code)) return null
   const totp = totpOf(Secret.fromBase32(secret), '')
-  const delta = totp.validate({ token: code, timestamp: nowMs, window })
-  return delta === null ? null : Math.floor(nowMs / 1_000 / periodSeconds) + delta
+  return totp.validate({ token: code, timestamp: nowMs, window: steps })
 }
 
 function totpOf(secret: Secret, label: string): TOTP {

@@ -5,7 +5,7 @@ import { countEnrolment, forgetEnrolment } from '#access/auth/login-limits.ts'
 import { tooMany } from '#access/auth/login.ts'
 import { seal, unseal } from '#lib/secret-box.ts'
 import { secretKeyFault } from '#access/auth/secret-key.ts'
-import { newEnrolment, qrCode, stepOfCode } from '#access/auth/totp.ts'
+import { newEnrolment, qrCode, secondsAhead, stepOfCode } from '#access/auth/totp.ts'
 import type { Caller } from '#access/caller.ts'
 import type { Ports } from '#ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
@@ -78,13 +78,24 @@ const verify = route('POST /api/v1/auth/totp/verify', {
     if (counted.value > 0) return tooMany(counted.value)
     const secret = unseal(secretKey, user.totp.secretCiphertext)
     if (!secret.ok) return (await wrongKey(ports)) ?? beginAgain
-    const step = stepOfCode(secret.value, body.code, ports.clock.nowMs())
-    if (step === null) return invalid('code', 'is not the one that the app shows now')
+    const nowMs = ports.clock.nowMs()
+    const step = stepOfCode(secret.value, body.code, nowMs)
+    if (step === null) return invalid('code', whyWrong(secret.value, body.code, nowMs))
     await forgetEnrolment(ports.loginAttempts, user.id)
     const saved = await save(ports, user, { ...user.totp, active: true, lastUsedStep: step })
     return saved ?? success({ totpEnabled: true })
   },
 })
+
+function whyWrong(secret: string, code: string, nowMs: number): string {
+  const ahead = secondsAhead(secret, code, nowMs)
+  if (ahead === null) return 'is not the one that the app shows now'
+  const word = ahead > 0 ? 'ahead of' : 'behind'
+  return (
+    `is of another time: the clock of the app is ${Math.abs(ahead)} s ${word} that of this node; ` +
+    'set the one that is wrong'
+  )
+}
 
 const noSecretKey = refused(409, 'this node has no GSLB_SECRET_KEY, so it keeps no TOTP secrets')
 const beginAgain = refused(409, 'begin again with POST /api/v1/auth/totp/setup')

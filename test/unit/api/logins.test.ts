@@ -344,7 +344,8 @@ test('a new password ends the sessions of the old one', async () => {
 })
 
 describe('TOTP', () => {
-  async function enrol(world: World): Promise<{ token: string; code: () => string }> {
+  /** `code` takes by how much the clock of the app is ahead. */
+  async function enrol(world: World): Promise<{ token: string; code: (ms?: number) => string }> {
     const { token } = (await logIn(world)).body as { token: string }
     const set = await post(world, '/auth/totp/setup', undefined, token)
     const { secret, qrCode } = set.body as { secret: string; qrCode: string }
@@ -352,7 +353,8 @@ describe('TOTP', () => {
     const png = Buffer.from(qrCode.replace('data:image/png;base64,', ''), 'base64')
     expect(png.subarray(0, 8)).toEqual(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'))
     const app = new TOTP({ secret: Secret.fromBase32(secret) })
-    return { token, code: () => app.generate({ timestamp: world.time.clock.nowMs() }) }
+    const code = (offMs = 0) => app.generate({ timestamp: world.time.clock.nowMs() + offMs })
+    return { token, code }
   }
   const wrongCode = (code: string): string => (code === '000000' ? '111111' : '000000')
 
@@ -403,7 +405,24 @@ describe('TOTP', () => {
     world.time.pass(60_000)
     const old = code()
     world.time.pass(120_000)
-    expect((await logIn(world, { totpCode: old })).status).toBe(401)
+    const refused = await logIn(world, { totpCode: old })
+    const error = expect.stringMatching(
+      /^invalid TOTP code: .* by a clock that is right$/,
+    ) as string
+    expect(refused).toMatchObject({ status: 401, body: { error, mfaRequired: true } })
+    // Nobody learns which codes will be good.
+    expect((await logIn(world, { totpCode: code(120_000) })).body).toEqual(refused.body)
+  })
+
+  test.each([
+    [-120_000, '120 s behind that'],
+    [120_000, '120 s ahead of that'],
+  ])('says at the enrolment that the clock of the app is %i ms off', async (offMs, words) => {
+    const world = await withAdmin()
+    const { token, code } = await enrol(world)
+    const refused = await post(world, '/auth/totp/verify', { code: code(offMs) }, token)
+    const error = expect.stringContaining(`the clock of the app is ${words} of this node`) as string
+    expect(refused).toMatchObject({ status: 400, body: { error } })
   })
 
   test('is cleared for another account by an update, but not for one’s own', async () => {
