@@ -10,6 +10,7 @@ import { dataDirOf } from '#cli/files/data-dir.ts'
 
 const usage = `Usage: gslbd node add NAME [--label KEY=VALUE]... [--data-dir D | --file F]
        gslbd node list [--data-dir D | --file F]
+       gslbd node renew NAME [--data-dir D | --file F]
        gslbd node remove NAME [--data-dir D | --file F]
 
 Nodes of the role dns and agents that a control node knows: these alone count in waves, gates and
@@ -18,6 +19,8 @@ drift. Run it on the control node, whose data directory has the list.
 add     lists a node and prints its token, once: set it as GSLB_NODE_TOKEN on that node, whose
         state.nodeName is NAME. The list has the public half alone, and may be shown and copied.
 list    shows the nodes that are listed
+renew   gives a listed node another token, and leaves its labels; what it tells counts again when it
+        runs with that
 remove  takes a node out of the list; what it tells no longer counts
 
   --label KEY=VALUE  what waves choose it by; it counts instead of what the node says of itself
@@ -42,9 +45,10 @@ export const node: Command = {
     const [verb, name = '', ...rest] = positionals
     const isNamed = name !== '' && rest.length === 0
     if (verb === 'add' && isNamed) add(name, values.label ?? [], file, io)
+    else if (verb === 'renew' && isNamed) renew(name, file, io)
     else if (verb === 'remove' && isNamed) remove(name, file, io)
     else if (verb === 'list' && name === '') list(file, io)
-    else throw new UsageError('say "add NAME", "list" or "remove NAME"')
+    else throw new UsageError('say "add NAME", "list", "renew NAME" or "remove NAME"')
     return Exit.Ok
   },
 }
@@ -62,11 +66,30 @@ function add(name: string, words: readonly string[], file: string, io: Io): void
   }
   const { text, nodes } = opened(file)
   if (nodes.has(name))
-    throw refused(`${name} is listed in ${file}; for a new token, remove it first`)
+    throw refused(`${name} is listed in ${file}; "gslbd node renew ${name}" gives it a new token`)
   const { token, listed } = newNodeToken()
   const line = [name, listed, ...words].join(' ')
   const before = text === '' || text.endsWith('\n') ? text : `${text}\n`
   writeDurably(file, `${before}${line}\n`)
+  tell(name, token, line, file, io)
+}
+
+/** Its labels stay: a wave chooses nodes by them. */
+function renew(name: string, file: string, io: Io): void {
+  const { text, nodes } = opened(file)
+  if (!nodes.has(name)) throw refused(`${name} is not listed in ${file}`)
+  const { token, listed } = newNodeToken()
+  const lines = text.split('\n')
+  const at = lines.findIndex((line) => nameIn(line) === name)
+  const [, , ...words] = lines[at]!.trim().split(/\s+/)
+  lines[at] = [name, listed, ...words].join(' ')
+  writeDurably(file, lines.join('\n'))
+  tell(name, token, lines[at], file, io)
+}
+
+const nameIn = (line: string): string | undefined => line.trim().split(/\s+/)[0]
+
+function tell(name: string, token: string, line: string, file: string, io: Io): void {
   io.err(`listed in ${file}: ${line}\nSet this on ${name}; it is shown only now:\n`)
   io.out(`GSLB_NODE_TOKEN=${token}\n`)
 }
@@ -83,7 +106,7 @@ function list(file: string, io: Io): void {
 function remove(name: string, file: string, io: Io): void {
   const { text, nodes } = opened(file)
   if (!nodes.has(name)) throw refused(`${name} is not listed in ${file}`)
-  const kept = text.split('\n').filter((line) => line.trim().split(/\s+/)[0] !== name)
+  const kept = text.split('\n').filter((line) => nameIn(line) !== name)
   writeDurably(file, kept.join('\n'))
   io.out(`removed from ${file}: ${name}\n`)
   if (nodes.size === 1) {
