@@ -55,7 +55,7 @@ export const rumScript = `'use strict'
   }
 
   const run = async () => {
-    if (document.hidden || !isDue()) return
+    if (!isDue()) return
     const answer = await fetch(config, { credentials: 'omit', referrerPolicy: 'no-referrer' })
     const { targets } = await answer.json()
     const chosen = targets
@@ -83,7 +83,12 @@ export const rumScript = `'use strict'
     })
   }
 
-  const later = () => setTimeout(() => run().catch(() => undefined), 1000)
+  // A tab that was opened behind another one, or a page that was made ahead, waits until it is seen.
+  const begin = () => {
+    if (!document.hidden) return run().catch(() => undefined)
+    document.addEventListener('visibilitychange', begin, { once: true })
+  }
+  const later = () => setTimeout(begin, 1000)
   if (document.readyState === 'complete') later()
   else window.addEventListener('load', later, { once: true })
 })()

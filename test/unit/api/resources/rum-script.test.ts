@@ -17,6 +17,8 @@ interface Page {
    */
   readonly latenciesMs?: Readonly<Record<string, readonly number[]>>
   readonly isHidden?: boolean
+  /** It was hidden when it was loaded, and is shown then. */
+  readonly isShownLater?: boolean
   readonly saveData?: boolean
   /** Storage of the tab, kept from page to page. */
   readonly storage?: Map<string, string>
@@ -55,15 +57,21 @@ async function view(page: Page) {
   const navigator = {
     connection: { saveData: page.saveData ?? false },
   }
-  const context = createContext({
-    document: {
-      currentScript: {
-        src: `${origin}/api/v1/rum.js`,
-        dataset: domain === undefined ? {} : { domain },
-      },
-      hidden: page.isHidden ?? false,
-      readyState: 'complete',
+  const shown: (() => Promise<void> | undefined)[] = []
+  const document = {
+    currentScript: {
+      src: `${origin}/api/v1/rum.js`,
+      dataset: domain === undefined ? {} : { domain },
     },
+    hidden: page.isHidden ?? page.isShownLater ?? false,
+    readyState: 'complete',
+    addEventListener: (name: string, hear: () => Promise<void> | undefined) => {
+      expect(name).toBe('visibilitychange')
+      shown.push(hear)
+    },
+  }
+  const context = createContext({
+    document,
     sessionStorage: {
       getItem: (key: string) => storage.get(key) ?? null,
       setItem: (key: string, text: string) => storage.set(key, text),
@@ -81,6 +89,11 @@ async function view(page: Page) {
   runInContext(rumScript, context)
   // The first timer is the script's own; the others would cut off a request.
   await timers[0]?.()
+  if (page.isShownLater === true) {
+    expect(fetched).toEqual([])
+    document.hidden = false
+    await shown[0]?.()
+  }
   return { fetched, sent }
 }
 
@@ -126,6 +139,12 @@ test.each<[string, Page]>([
   ['is to cost little', { domain, saveData: true }],
 ])('a page that %s asks for nothing', async (_, page) => {
   expect(await view({ targets: [target(1)], ...page })).toEqual({ fetched: [], sent: [] })
+})
+
+test('a page that was opened behind another one measures when it is seen', async () => {
+  const latenciesMs = { 'https://m1.example/': [5] }
+  const { sent } = await view({ domain, targets: [target(1)], latenciesMs, isShownLater: true })
+  expect(sent).toEqual([[ingestUrl, { domain, samples: [{ ip: '192.0.2.1', latencyMs: 5 }] }]])
 })
 
 test('a page without targets sends no report', async () => {
