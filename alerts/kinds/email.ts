@@ -114,7 +114,7 @@ async function send(
   const timeoutMs = way.timeoutMs ?? sendLimits.timeoutMs
   const connected = await connectTo(host, portOf(settings), way, timeoutMs)
   if (!connected.ok) return failed(connected.error)
-  const { socket, areListed, stop } = connected.value
+  const { socket, areListed, isLate, stop } = connected.value
   try {
     if (security === 'none' && !areListed) {
       return failed('security none is for servers of alerts.allowedHosts alone')
@@ -135,9 +135,10 @@ async function send(
         ...(way.ca === undefined ? {} : { ca: way.ca }),
       },
       ...(username === '' ? {} : { auth: { user: username, pass: textOf(settings, 'password') } }),
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
+      // Longer than the deadline of the connection, which says what was late.
+      connectionTimeout: 2 * timeoutMs,
+      greetingTimeout: 2 * timeoutMs,
+      socketTimeout: 2 * timeoutMs,
       disableFileAccess: true,
       disableUrlAccess: true,
     })
@@ -145,6 +146,10 @@ async function send(
     return rejectedErrors.length === 0
       ? sent
       : { ok: true, fault: partsOf(rejectedErrors, settings) }
+  } catch (error) {
+    // The library says only that the connection is gone.
+    if (isLate()) return failed(`the server has not taken the mail within ${timeoutMs} ms`)
+    throw error
   } finally {
     // By then it has been said, or it is too late.
     stop()

@@ -10,6 +10,8 @@ interface OpenConnection {
   readonly socket: Socket
   /** As in `OpenAddresses`. */
   readonly areListed: boolean
+  /** Whether the time was over before the connection was closed. */
+  readonly isLate: () => boolean
   /** Closes the connection; to be called in any case. */
   readonly stop: () => void
 }
@@ -47,5 +49,6 @@ export async function connectTo(
     if (deadline.aborted) return err(`no connection within ${timeoutMs} ms`)
     return err(`no connection (${(error as NodeJS.ErrnoException).code ?? 'failed'})`)
   }
-  return ok({ socket, areListed: open.value.areListed, stop })
+  const isLate = (): boolean => deadline.aborted
+  return ok({ socket, areListed: open.value.areListed, isLate, stop })
 }

@@ -304,7 +304,7 @@ describe('e-mail', () => {
     stops.push(() => new Promise((resolve) => server.close(() => resolve())))
     const { port } = server.address() as AddressInfo
     const sent = await sendBy('email', mailTo(port), message, { timeoutMs: 300 })
-    expect(sent).toEqual(failure('the mail was not sent'))
+    expect(sent).toEqual(failure('the server has not taken the mail within 300 ms'))
     await expect.poll(() => [...sockets].every((socket) => socket.destroyed)).toBe(true)
   })
 })
