@@ -88,14 +88,21 @@ export class FeedClient {
     return this.#hasStats
   }
 
-  /** Only sent to a client that has everything else, since numbers are soon outdated. */
-  offerStats(message: Buffer): void {
+  /**
+   * Only sent to a client that has everything else, since numbers are soon outdated.
+   *
+   * @param message null: the client sees no numbers, and gets a sign of life, for a connection may
+   * end without a word
+   */
+  offerStats(message: Buffer | null): void {
     const hasState = this.#state === null && !this.#isLiveDue
     const isBehind = !hasState || this.#place < this.#parts.log.next
     if (!this.#isOpen || isBehind || this.#parts.socket.bufferedBytes() > 0) return
-    this.#hasStats = true
-    this.#send(message)
-    if (this.#sentRevision === this.#revision) return
+    if (message !== null) {
+      this.#hasStats = true
+      this.#send(message)
+      if (this.#sentRevision === this.#revision) return
+    }
     // For commits of other tenants, so that the client's place does not expire.
     this.#sentRevision = this.#revision
     this.#send(revisionMessage(this.#revision))

@@ -223,7 +223,11 @@ export class Feed implements FeedPort {
       stats = this.#stats = { atMs: nowMs, of: this.#parts.stats(), messages: new Map() }
     }
     for (const [client, recheck] of this.#clients) {
-      if (!recheck.seesStats || (!isDue && client.hasStats)) continue
+      if (!recheck.seesStats) {
+        if (isDue) client.offerStats(null)
+        continue
+      }
+      if (!isDue && client.hasStats) continue
       const { tenant } = client
       const message = stats.messages.get(tenant) ?? messageOf('stats_update', stats.of(tenant))
       stats.messages.set(tenant, message)

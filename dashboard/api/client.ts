@@ -26,7 +26,12 @@ export interface Request {
   readonly isDryRun?: boolean
   /** Subject of the commit; empty: a description of the change. */
   readonly subject?: string
+  /** Time of each try, until the whole answer is there. */
+  readonly timeoutMs?: number
 }
+
+/** A connection may hang for much longer; the node itself answers sooner. */
+const answerMs = 120_000
 
 /** A refusal. Its message is the API's own sentence. */
 export class Refusal extends Error {
@@ -93,8 +98,10 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   const url = isDryRun ? `${path}${separator}dryRun=true` : path
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
   const own = sessionNow()
-  const response = await ask(url, init)
-  const found = await bodyOf(response)
+  const { response, found } = await ask(url, init, request.timeoutMs ?? answerMs, () => {
+    const isWrite = method !== 'GET' && !isDryRun && !path.startsWith('/api/v1/auth/')
+    return new Refusal(0, isWrite ? { error: mayBeDone } : null)
+  })
   // A web page comes from a proxy in between, since the node sends data.
   const isPage = (response.headers.get('content-type') ?? '').startsWith('text/html')
   if (!response.ok) {
@@ -124,18 +131,36 @@ const octetsOf = (text: string): string => String.fromCharCode(...new TextEncode
 const pageInstead =
   'a page of HTML came in place of data: something between this browser and the node answers'
 
+const mayBeDone =
+  'the node does not answer, and it is not known whether it has done this: look before you try again'
+
 const busyTriesMax = 8
 const busyWaitMaxMs = 2_000
 
+interface Asked {
+  readonly response: Response
+  readonly found: unknown
+}
+
 /** 503 means that nothing has happened yet: the request is repeated a little later. */
-async function ask(url: string, init: RequestInit): Promise<Response> {
+async function ask(
+  url: string,
+  init: RequestInit,
+  timeoutMs: number,
+  silence: () => Refusal,
+): Promise<Asked> {
   for (let tries = 1; ; tries++) {
-    const response = await fetch(url, init).catch(() => {
-      throw new Refusal(0, null)
+    const signal = AbortSignal.timeout(timeoutMs)
+    const answered = fetch(url, { ...init, signal }).then(async (response) => {
+      learnClock(response.headers.get('date'))
+      return { response, found: await bodyOf(response) }
     })
-    learnClock(response.headers.get('date'))
-    const wait = Number(response.headers.get('retry-after') ?? NaN)
-    if (response.status !== 503 || Number.isNaN(wait) || tries === busyTriesMax) return response
+    const asked = await answered.catch(() => {
+      throw silence()
+    })
+    const { status, headers } = asked.response
+    const wait = Number(headers.get('retry-after') ?? NaN)
+    if (status !== 503 || Number.isNaN(wait) || tries === busyTriesMax) return asked
     await new Promise((resolve) => setTimeout(resolve, Math.min(wait * 1_000, busyWaitMaxMs)))
   }
 }
@@ -145,7 +170,7 @@ export const typeOf = (method: string): string =>
   method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
 
 async function bodyOf(response: Response): Promise<unknown> {
-  const text = await response.text().catch(() => '')
+  const text = await response.text()
   if (text === '') return null
   if (!(response.headers.get('content-type') ?? '').startsWith('application/json')) return text
   try {

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
-import { Refusal, endSession, firstRevisions, read, send, sentence, sessionNow } from './client.ts'
+import { Refusal, endSession, firstRevisions, send, sentence, sessionNow } from './client.ts'
 import { forgetTrail, noteTrail } from './health-changes.ts'
 
 type Snapshot = paths['/api/v1/snapshot']['get']['responses'][200]['content']['application/json']
@@ -117,6 +117,13 @@ const beatMs = 250
 /** How many pauses in a reader's typing a change waits for. */
 const pausesMax = 4
 const retryMaxMs = 15_000
+/** The node says something every ten seconds: after this time the connection is gone. */
+const silentMaxMs = 30_000
+const lookMs = 5_000
+/** Time of an answer before the feed begins: a connection that hangs must not stop the next try. */
+const beginMs = 15_000
+/** That of a large installation takes its time on a slow line. */
+const snapshotMs = 60_000
 
 /** Numbers change together, not ten times a second under the reader's cursor. */
 function changed(): void {
@@ -155,7 +162,8 @@ export function unfollow(): void {
 
 async function connect(): Promise<void> {
   try {
-    const { token } = await read('/api/v1/ws/token')
+    const { body } = await send('/api/v1/ws/token', { timeoutMs: beginMs })
+    const { token } = body as { readonly token: string }
     if (revision.value === '') await readSnapshot()
     if (isWanted) open(token)
   } catch (error) {
@@ -172,7 +180,7 @@ function follows(next: string): void {
 }
 
 async function readSnapshot(): Promise<void> {
-  const answer = await send('/api/v1/snapshot')
+  const answer = await send('/api/v1/snapshot', { timeoutMs: snapshotMs })
   const found = answer.body as Snapshot
   for (const map of [pools, services, members]) map.clear()
   for (const pool of found.pools) pools.set(pool.id, pool)
@@ -196,18 +204,30 @@ function open(token: string): void {
   const opened = new WebSocket(`${scheme}://${location.host}/api/v1/ws?${query.toString()}`)
   socket = opened
   const own = sessionNow()
+  // By this computer's clock: the node's may be learned anew in between.
+  let saidAtMs = Date.now()
+  const watch = setInterval(() => {
+    if (Date.now() - saidAtMs > silentMaxMs) lose()
+  }, lookMs)
+  const lose = (code = 0): void => {
+    clearInterval(watch)
+    if (socket !== opened) return
+    socket = null
+    opened.close()
+    if (code === 4401) endSession(own)
+    again()
+  }
   opened.onopen = () => {
     failures = 0
     link.value = 'live'
     heardMs.value = nowMs()
+    saidAtMs = Date.now()
   }
-  opened.onmessage = ({ data }: MessageEvent<string>) => hear(data)
-  opened.onclose = ({ code }) => {
-    if (socket !== opened) return
-    socket = null
-    if (code === 4401) endSession(own)
-    again()
+  opened.onmessage = ({ data }: MessageEvent<string>) => {
+    saidAtMs = Date.now()
+    if (socket === opened) hear(data)
   }
+  opened.onclose = ({ code }) => lose(code)
 }
 
 function again(): void {

@@ -32,10 +32,18 @@ export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Lo
     if (isOver) return
     let isCurrent = true
     let again: ReturnType<typeof setTimeout> | undefined
+    let isAsking = false
     const ask = (): void => {
+      // A browser has few connections to a node: what is slow must not take all of them.
+      if (isAsking) return
+      isAsking = true
       latest.current().then(
-        (value) => isCurrent && setState({ key, value, fault: '' }),
+        (value) => {
+          isAsking = false
+          if (isCurrent) setState({ key, value, fault: '' })
+        },
         (error: unknown) => {
+          isAsking = false
           if (!isCurrent) return
           setState((before) => ({
             ...{ key, value: before.key === key ? before.value : undefined },

@@ -21,6 +21,12 @@ export function partOf(body: unknown, part: string): unknown {
   return part in body ? (body as Fields)[part] : body
 }
 
+/** @returns theirs, with the fields in which `mine` differs from what both began with */
+export function merged(mine: Fields, begun: Fields, theirs: Fields): Fields {
+  const changed = differencesOf(begun, mine).map(({ field, after }) => [field, after] as const)
+  return { ...theirs, ...Object.fromEntries(changed) }
+}
+
 export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 }

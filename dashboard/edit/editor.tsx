@@ -11,7 +11,7 @@ import { Answers } from './answers.tsx'
 import { collect, collectedFor, mayCollect } from './basket.ts'
 import { CollectButton } from './collect-button.tsx'
 import { DifferenceTable } from './difference-table.tsx'
-import { differencesOf, isSame, partOf } from './differences.ts'
+import { differencesOf, isSame, merged, partOf } from './differences.ts'
 import { FormOrYaml, nothingWritten } from './form-or-yaml.tsx'
 import type { Draft } from '../forms/schema-form.tsx'
 import { SubjectField } from './subject.tsx'
@@ -44,6 +44,8 @@ interface Review {
 interface Conflict {
   readonly theirs: Draft
   readonly etag: string
+  /** What this editor goes on with: fields that only the other one has changed stay. */
+  readonly mine: Draft
 }
 
 /** State of the dialog, and the actions of its buttons. */
@@ -80,14 +82,16 @@ function useChange(editing: Editing) {
   const check = (wanted: Draft): Promise<string> =>
     refusalOf(operation, path, bodyOf(operation, base.object, wanted), base.etag)
   const meet = async (from: string): Promise<void> => {
-    const { body: theirs, etag } = await send(from)
+    const { body: found, etag } = await send(from)
+    const theirs = partOf(found, part) as Draft
+    const mine = merged(draft, startOf(operation, base.object), startOf(operation, theirs))
     setReview(null)
-    setConflict({ theirs: partOf(theirs, part) as Draft, etag })
+    setConflict({ theirs, etag, mine })
   }
   const settle = (isMine: boolean): void => {
     if (conflict === null) return
     setBase({ object: conflict.theirs, etag: conflict.etag })
-    if (!isMine) setDraft(startOf(operation, conflict.theirs))
+    setDraft(isMine ? conflict.mine : startOf(operation, conflict.theirs))
     setWritten(nothingWritten)
     setConflict(null)
   }
@@ -142,7 +146,7 @@ export function Editor(editing: Editing) {
         }}
       >
         {conflict !== null ? (
-          <ConflictView {...{ conflict, draft, settle }} current={base.object ?? {}} />
+          <ConflictView {...{ conflict, settle }} current={base.object ?? {}} />
         ) : review !== null ? (
           <ReviewView
             {...{ review, operation, path, body, before: base.object, etag: base.etag }}
@@ -309,14 +313,13 @@ export function curlOf(
 interface ConflictProps {
   readonly conflict: Conflict
   readonly current: Draft
-  readonly draft: Draft
   readonly settle: (isMine: boolean) => void
 }
 
 /** Shows the version of a faster editor beside this one, to choose from. */
-function ConflictView({ conflict, current, draft, settle }: ConflictProps) {
-  const { theirs } = conflict
-  const rows = differencesOf(theirs, { ...theirs, ...draft })
+function ConflictView({ conflict, current, settle }: ConflictProps) {
+  const { theirs, mine } = conflict
+  const rows = differencesOf(theirs, { ...theirs, ...mine })
   const changed = differencesOf(current, theirs).map(({ field }) => labelOf(field))
   return (
     <div class="review">
@@ -326,7 +329,11 @@ function ConflictView({ conflict, current, draft, settle }: ConflictProps) {
           {changed.length > 0 && `They changed: ${changed.join(', ')}.`} Nothing of yours is lost.
         </p>
       </Notice>
-      <DifferenceTable rows={rows} before="As it is now" after="Yours" />
+      {rows.length === 0 ? (
+        <Notice tone="info">It is as you want it already.</Notice>
+      ) : (
+        <DifferenceTable rows={rows} before="As it is now" after="Yours" />
+      )}
       <footer class="dialog-foot">
         <button type="button" onClick={() => settle(false)}>
           Take theirs

@@ -1,8 +1,5 @@
 // The dashboard in a real browser as people use it: by keyboard, far away, in a hurry, for years.
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
@@ -446,55 +443,6 @@ test(
     await button(page, 'Trace').click()
     await page.getByText('Candidates: none').waitFor()
     await page.getByText('No records.').waitFor()
-  },
-  patienceMs,
-)
-
-test(
-  'a page whose connection was cut comes back by itself with all that happened meanwhile',
-  async () => {
-    const sockets = new Set<Socket>()
-    let isShut = false
-    const door = createServer((browser) => {
-      if (isShut) {
-        browser.destroy()
-        return
-      }
-      const inside = connect(node.daemon().apiPort, '127.0.0.1')
-      for (const [from, to] of [
-        [browser, inside],
-        [inside, browser],
-      ] as const) {
-        sockets.add(from)
-        from.pipe(to)
-        from.on('error', () => to.destroy()).on('close', () => to.destroy())
-      }
-    })
-    await once(door.listen(0, '127.0.0.1'), 'listening')
-    const { origin } = node
-    node.origin = `http://127.0.0.1:${(door.address() as AddressInfo).port}`
-    try {
-      const { page } = await signedIn(admin)
-      await visit(page, '/pools')
-      await page.getByRole('link', { name: 'web', exact: true }).waitFor()
-      const mark = `globalThis.sameDocument ??= Math.random()`
-      const loaded = await page.evaluate<number>(mark)
-      isShut = true
-      for (const socket of sockets) socket.destroy()
-      await page.getByText('The connection to the node is lost').waitFor()
-      await made('/pools', { name: 'made-meanwhile' })
-      await call('PATCH', `/pools/${ids.pool}`, { name: 'renamed-meanwhile' })
-      isShut = false
-      await page.getByRole('link', { name: 'made-meanwhile' }).waitFor()
-      await page.getByRole('link', { name: 'renamed-meanwhile' }).waitFor()
-      await page.getByText('live', { exact: true }).waitFor()
-      await page.getByText('The connection to the node is lost').waitFor({ state: 'detached' })
-      expect(await page.evaluate<number>(mark)).toBe(loaded)
-    } finally {
-      node.origin = origin
-      door.close()
-      for (const socket of sockets) socket.destroy()
-    }
   },
   patienceMs,
 )

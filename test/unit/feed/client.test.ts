@@ -197,6 +197,15 @@ describe('a client of the feed', () => {
     expect(socket.taken).toEqual(['revision 1', 'stats_update', 'revision 2', 'stats_update'])
   })
 
+  test('hears that the node is there, also where it sees no numbers', () => {
+    const { socket, client, run } = connect({ revision: '1' })
+    run()
+    client.offerStats(null)
+    client.offerStats(null)
+    expect(socket.taken).toEqual(['revision 1', 'revision 1', 'revision 1'])
+    expect(client.hasStats).toBe(false)
+  })
+
   test('begins again when too much happened at once', () => {
     const sizes = { eventsMax: 10, eventBytesMax: 1_000_000 }
     const { socket, log, client, mark, run } = connect({ revision: '1', sizes })
