@@ -55,7 +55,8 @@ export const NewSilence = closed({
       minLength: 1,
       maxLength: 200,
       ...oneLine,
-      description: 'Of one alert, such as the id of a pool. Left out: every subject',
+      description:
+        'Of one alert, as `alerts/events` has it; of a pool its name, too. Left out: every subject',
     }),
   ),
   reason: Type.Optional(

@@ -14,6 +14,7 @@ import {
   showChannel,
 } from '#api/alerts/channel.ts'
 import type { CheckedSettings } from '#api/alerts/channel.ts'
+import { findObject } from '#api/config/reads.ts'
 import { NamedPaging } from '#http/paging.ts'
 import { created, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
@@ -227,12 +228,17 @@ const createSilence = route('POST /api/v1/alerts/silences', {
   body: NewSilence,
   responses: { 201: { description: 'The silence', schema: Silence } },
   refusals: [409],
-  ports: ['alerts', 'clock'],
-  handle: async ({ caller, ports, body }) => {
+  ports: ['alerts', 'clock', 'config'],
+  handle: async (context) => {
+    const { caller, ports, body } = context
     const tenantId = ownerOf(caller, body.scope)
     if (!tenantId.ok) return tenantId.error
     const nowMs = ports.clock.nowMs()
-    const { condition = '', subject = '', reason = '', seconds } = body
+    const { condition = '', reason = '', seconds } = body
+    const given = body.subject ?? ''
+    // Alerts know pools by their ids, and people by their names. Also before it has been read.
+    const pool = ports.config.isReady() ? findObject(context, 'Pool', given) : undefined
+    const subject = pool?.uid ?? given
     const silence = {
       ...{ id: uuidV7(nowMs), tenantId: tenantId.value, condition, subject, reason },
       ...{ createdAtMs: nowMs, untilMs: nowMs + seconds * 1_000 },

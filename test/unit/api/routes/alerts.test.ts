@@ -232,6 +232,17 @@ describe('a silence', () => {
     const operators = await call(acme, 'POST', '/alerts/silences', { ...body, scope: 'platform' })
     expect(operators.status).toBe(403)
   })
+
+  test('of a pool takes its name, where the caller may see the pool', async () => {
+    const pool = await call(acme, 'POST', '/pools', { name: 'quiet' })
+    expect(pool.status).toBe(201)
+    const subjects = []
+    for (const key of [acme, zenith]) {
+      const { body } = await call(key, 'POST', '/alerts/silences', { seconds: 9, subject: 'quiet' })
+      subjects.push((body as unknown as { readonly subject: string }).subject)
+    }
+    expect(subjects).toEqual([pool.body.id, 'quiet'])
+  })
 })
 
 describe('a test', () => {
