@@ -21,8 +21,15 @@ export interface Browser {
 
 const redirectsMax = 20
 
-/** @param hosts real origins of sites without an address of their own */
-export function openBrowser(hosts: Readonly<Record<string, string>>): Browser {
+/**
+ * @param hosts real origins of sites without an address of their own
+ *
+ * @param headers of each request
+ */
+export function openBrowser(
+  hosts: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Browser {
   const jars = new Map<string, Map<string, string>>()
   const jarOf = (origin: string): Map<string, string> => {
     const jar = jars.get(origin) ?? new Map<string, string>()
@@ -35,7 +42,7 @@ export function openBrowser(hosts: Readonly<Record<string, string>>): Browser {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     const answer = await fetch((hosts[origin] ?? origin) + pathname + search, {
       redirect: 'manual',
-      headers: cookie === '' ? {} : { cookie },
+      headers: { ...headers, ...(cookie === '' ? {} : { cookie }) },
     })
     for (const line of answer.headers.getSetCookie()) keep(jar, line)
     return { url, status: answer.status, headers: answer.headers, text: await answer.text() }

@@ -176,6 +176,21 @@ describe('a provider', () => {
     }
   })
 
+  test('that refuses somebody is told of on a page with a way back', async () => {
+    const scene = await open()
+    const browser = openBrowser(scene.hosts, {
+      accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+    })
+    const denied = await browser.get(`${redirectUri}?state=${'x'.repeat(43)}&error=access_denied`)
+    expect(denied.status).toBe(400)
+    expect(denied.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(denied.headers.get('content-security-policy')).toMatch(/^default-src 'none'/)
+    expect(denied.text).toMatch(
+      /<p>state: is of no login, [^<]*; begin again<\/p>\n<p><a href="\/">/,
+    )
+    expect(denied.text).not.toContain('access_denied')
+  })
+
   test('that starts again with other keys is believed at the next login', async () => {
     const first = await startIdentityProvider(redirectUri)
     const scene = await open({ discoveryUrl: first.issuer })
