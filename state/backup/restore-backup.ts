@@ -42,6 +42,7 @@ export async function restoreBackup(
       // A backup of an older schema has accounts, but no mark.
       await markRestoredAccounts(transaction)
       await beginRestoredRevision(transaction)
+      await forgetNodes(transaction)
       return true
     }),
   )
@@ -184,6 +185,12 @@ async function isEmpty(db: Db): Promise<boolean> {
     if (found.rows.length > 0) return false
   }
   return true
+}
+
+/** Nodes of the lost installation, which another one may replace: nobody is to miss them. */
+async function forgetNodes(db: Db): Promise<void> {
+  await db.deleteFrom('alert_reports').execute()
+  await db.updateTable('alert_lease').set({ holder: '' }).execute()
 }
 
 async function insertAll(db: Db, path: string, onRows: (count: number) => void): Promise<void> {

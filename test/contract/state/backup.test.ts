@@ -42,6 +42,20 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     expect(await everything(state())).toEqual(before)
   })
 
+  test('brings back no word of the nodes that ran: another one may take their place', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    const { alerts } = state()
+    await fill(state())
+    expect(await valueOf(alerts.reports())).toMatchObject([{ node: 'n1' }])
+    const before = await valueOf(alerts.lease())
+    expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
+    await emptyTables(state().sql)
+    expect((await restoreFrom(path, state().sql)).ok).toBe(true)
+    expect(await valueOf(alerts.reports())).toEqual([])
+    // Nobody waits until it is over, and the next term is above it.
+    expect(await valueOf(alerts.lease())).toEqual({ ...before, holder: '' })
+  })
+
   test('sets the mark of the first account if its schema had none', async () => {
     const path = join(tempDir('backup'), 'x.db')
     await valueOf(state().users.create(newUser('u1')))
