@@ -10,7 +10,7 @@ import { dataDirOf } from '#cli/files/data-dir.ts'
 
 const usage = `Usage: gslbd node add NAME [--label KEY=VALUE]... [--data-dir D | --file F]
        gslbd node list [--data-dir D | --file F]
-       gslbd node renew NAME [--data-dir D | --file F]
+       gslbd node renew NAME [--done] [--data-dir D | --file F]
        gslbd node remove NAME [--data-dir D | --file F]
 
 Nodes of the role dns and agents that a control node knows: these alone count in waves, gates and
@@ -19,11 +19,12 @@ drift. Run it on the control node, whose data directory has the list.
 add     lists a node and prints its token, once: set it as GSLB_NODE_TOKEN on that node, whose
         state.nodeName is NAME. The list has the public half alone, and may be shown and copied.
 list    shows the nodes that are listed
-renew   gives a listed node another token, and leaves its labels; what it tells counts again when it
-        runs with that
+renew   gives a listed node another token beside the one that it has, and leaves its labels. When it
+        runs with the new one, "renew NAME --done" forgets the one before
 remove  takes a node out of the list; what it tells no longer counts
 
   --label KEY=VALUE  what waves choose it by; it counts instead of what the node says of itself
+  --done             forget the token before: at once, where it is in wrong hands
   --data-dir D       the control node's data directory (default GSLB_DATA_DIR, or ./data)
   --file F           the list (default D/nodes, or node.listFile of the settings)
 
@@ -32,6 +33,7 @@ Exit codes: 0 done; 2 wrong call; 4 the list cannot be used.`
 
 const options = {
   label: { type: 'string', multiple: true },
+  done: { type: 'boolean' },
   'data-dir': { type: 'string' },
   file: { type: 'string' },
 } as const
@@ -45,7 +47,7 @@ export const node: Command = {
     const [verb, name = '', ...rest] = positionals
     const isNamed = name !== '' && rest.length === 0
     if (verb === 'add' && isNamed) add(name, values.label ?? [], file, io)
-    else if (verb === 'renew' && isNamed) renew(name, file, io)
+    else if (verb === 'renew' && isNamed) renew(name, values.done === true, file, io)
     else if (verb === 'remove' && isNamed) remove(name, file, io)
     else if (verb === 'list' && name === '') list(file, io)
     else throw new UsageError('say "add NAME", "list", "renew NAME" or "remove NAME"')
@@ -74,17 +76,22 @@ function add(name: string, words: readonly string[], file: string, io: Io): void
   tell(name, token, line, file, io)
 }
 
-/** Its labels stay: a wave chooses nodes by them. */
-function renew(name: string, file: string, io: Io): void {
+/** Its labels stay, by which waves choose it, and it counts while it still has the token before. */
+function renew(name: string, isDone: boolean, file: string, io: Io): void {
   const { text, nodes } = opened(file)
   if (!nodes.has(name)) throw refused(`${name} is not listed in ${file}`)
   const { token, listed } = newNodeToken()
   const lines = text.split('\n')
   const at = lines.findIndex((line) => nameIn(line) === name)
-  const [, , ...words] = lines[at]!.trim().split(/\s+/)
-  lines[at] = [name, listed, ...words].join(' ')
+  const [, keys = '', ...words] = lines[at]!.trim().split(/\s+/)
+  const [latest = '', before] = keys.split(',')
+  if (!isDone && before !== undefined) {
+    throw refused(`${name} has two tokens; "gslbd node renew ${name} --done" forgets the older one`)
+  }
+  lines[at] = [name, isDone ? latest : `${listed},${latest}`, ...words].join(' ')
   writeDurably(file, lines.join('\n'))
-  tell(name, token, lines[at], file, io)
+  if (isDone) io.out(`the latest token of ${name} is its only one in ${file}\n`)
+  else tell(name, token, lines[at], file, io)
 }
 
 const nameIn = (line: string): string | undefined => line.trim().split(/\s+/)[0]

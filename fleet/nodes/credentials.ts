@@ -12,7 +12,8 @@ export interface ListedNode {
   readonly name: string
   /** Labels for waves; those in the node's own report are ignored. */
   readonly labels: Readonly<Record<string, string>>
-  readonly key: KeyObject
+  /** Whichever signs: beside that of its token, that of the token before, until it is forgotten. */
+  readonly keys: readonly KeyObject[]
 }
 
 export const credentialLimits = {
@@ -35,6 +36,8 @@ const [privatePrefix, publicPrefix] = [
   Buffer.from('302a300506032b6570032100', 'hex'),
 ]
 const domain = 'gslb/node-report/v1\0'
+/** That of its token, and that of the one before. */
+const keysMax = 2
 
 /** @returns the token, and the key for the list */
 export function newNodeToken(): { readonly token: string; readonly listed: string } {
@@ -69,7 +72,7 @@ export function signedReport(report: NodeReport, key: KeyObject | null): object 
  * @returns whether that node signed it recently
  */
 export function isSignedBy(
-  { name, key }: ListedNode,
+  { name, keys }: ListedNode,
   told: unknown,
   report: NodeReport,
   nowMs: number,
@@ -77,13 +80,14 @@ export function isSignedBy(
   const { signature, ...rest } = told as { readonly signature?: unknown }
   if (report.name !== name || typeof signature !== 'string' || signature.length !== 88) return false
   if (Math.abs(report.sentAtMs - nowMs) > credentialLimits.ageMsMax) return false
-  return verify(null, signedBytes(rest), key, Buffer.from(signature, 'base64'))
+  const [bytes, octets] = [signedBytes(rest), Buffer.from(signature, 'base64')]
+  return keys.some((key) => verify(null, bytes, key, octets))
 }
 
 /** JSON keeps the order of fields. */
 const signedBytes = (report: object): Buffer => Buffer.from(domain + JSON.stringify(report))
 
-/** Parses lines `NAME KEY label=value …`, except comments after `#`. Errors name the line. */
+/** Parses lines `NAME KEY[,KEY] label=value …`, except comments after `#`. Errors name the line. */
 export function readNodeList(text: string): Result<ReadonlyMap<string, ListedNode>, string> {
   const nodes = new Map<string, ListedNode>()
   for (const [i, line] of text.split('\n').entries()) {
@@ -101,15 +105,17 @@ export function readNodeList(text: string): Result<ReadonlyMap<string, ListedNod
 
 function nodeOf([name = '', word = '', ...rest]: readonly string[]): Result<ListedNode, string> {
   if (!nameForm.test(name)) return err('it does not begin with the name of a node')
-  const half = keyForm.exec(word)?.[1]
-  if (half === undefined) return err(`what follows ${name} is no key; "gslbd node add" makes one`)
+  const halves = word.split(',').map((key) => keyForm.exec(key)?.[1])
+  if (halves.length > keysMax || halves.includes(undefined)) {
+    return err(`what follows ${name} is no key; "gslbd node add" makes one`)
+  }
   const labels = labelsOf(rest)
   if (!labels.ok) return labels
-  const der = Buffer.concat([publicPrefix, Buffer.from(half, 'base64url')])
-  return ok({
-    ...{ name, labels: labels.value },
-    key: createPublicKey({ key: der, format: 'der', type: 'spki' }),
+  const keys = halves.map((half = '') => {
+    const der = Buffer.concat([publicPrefix, Buffer.from(half, 'base64url')])
+    return createPublicKey({ key: der, format: 'der', type: 'spki' })
   })
+  return ok({ name, labels: labels.value, keys })
 }
 
 /** Parses words such as `site=fra1`. Errors: a sentence. */
