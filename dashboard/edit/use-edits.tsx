@@ -14,6 +14,8 @@ import type { Confirming } from './confirm.tsx'
 import { Editor } from './editor.tsx'
 import { partOf } from './differences.ts'
 import type { Editing } from './editor.tsx'
+import { Delivered, deliveryIn } from './delivered.tsx'
+import type { Delivery } from './delivered.tsx'
 import { ShownOnce, secretIn } from './shown-once.tsx'
 import type { Secret } from './shown-once.tsx'
 
@@ -42,6 +44,7 @@ export function useEdits(): Edits {
   const [editing, setEditing] = useState<Editing | null>(null)
   const [confirming, setConfirming] = useState<Confirming | null>(null)
   const [secret, setSecret] = useState<Secret | null>(null)
+  const [delivery, setDelivery] = useState<Delivery | null>(null)
   const { fault, setFault, act } = useAct()
   const close = (): void => {
     setEditing(null)
@@ -57,6 +60,7 @@ export function useEdits(): Edits {
     const onDone = ({ body }: Answer): void => {
       close()
       setSecret(secretIn(body))
+      setDelivery(deliveryIn(body))
       announce(`Done: ${edit.title.replace(/\?$/, '')}.`)
       edit.onDone?.()
     }
@@ -85,6 +89,7 @@ export function useEdits(): Edits {
       {editing && <Editor {...editing} />}
       {confirming && <Confirm {...confirming} />}
       {secret && <ShownOnce {...secret} onClose={() => setSecret(null)} />}
+      {delivery && <Delivered {...delivery} onClose={() => setDelivery(null)} />}
       {fault !== '' && (
         <Dialog title="That did not work" onClose={close}>
           <Fault fault={fault} />

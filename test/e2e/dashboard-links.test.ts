@@ -1,5 +1,5 @@
-// The dashboard in a real browser behind a connection that breaks, hangs or loses an answer, and
-// beside somebody who edits the same.
+// The dashboard in a real browser where something does not go well: a connection that breaks, hangs
+// or loses an answer, somebody who edits the same, a message that does not arrive.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { button, useDashboard } from '#test/support/dashboard-node.ts'
@@ -118,6 +118,23 @@ test(
     await page.getByText('It is as you want it already.').waitFor()
     const { body } = await call<readonly { readonly subject: string }[]>('GET', '/history')
     expect(body.filter(({ subject }) => subject.includes('late-renamed'))).toHaveLength(1)
+  },
+  patienceMs,
+)
+
+test(
+  'a test of a channel says that it was not delivered, and why',
+  async () => {
+    const settings = { url: 'https://127.0.0.1:9/hook' }
+    const id = await made('/alerts', { name: 'on-call', kind: 'webhook', settings })
+    const { page } = await signedIn(admin)
+    await visit(page, `/r/alerts/${id}`)
+    await button(page, 'Test').click()
+    await page.getByRole('dialog', { name: 'Test?' }).getByRole('button', { name: 'Test' }).click()
+    const dialog = page.getByRole('dialog', { name: 'It was not delivered' })
+    await dialog.getByText('internal address').waitFor()
+    await button(page, 'Close').last().click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
   },
   patienceMs,
 )
