@@ -83,7 +83,7 @@ export const rumScript = `'use strict'
     })
   }
 
-  // A tab that was opened behind another one, or a page that was made ahead, waits until it is seen.
+  // A tab that was opened behind another one, or a page made ahead, waits until it is seen.
   const begin = () => {
     if (!document.hidden) return run().catch(() => undefined)
     document.addEventListener('visibilitychange', begin, { once: true })

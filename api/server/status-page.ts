@@ -7,7 +7,7 @@ import { effectiveNow } from '#api/config/effective.ts'
 import { isReachable } from '#ports/member-health.ts'
 import type { Ports } from '#ports/ports.ts'
 import { healthOf } from '#api/resources/health-status.ts'
-import { escapedHtml } from '#lib/text/html.ts'
+import { escapedHtml as escaped } from '#lib/text/html.ts'
 
 export interface StatusPage {
   /** Names of services; empty: there is no page. */
@@ -126,17 +126,17 @@ function htmlOf(
   const worst = worstFirst.find((one) => rows.some(({ standing }) => standing === one)) ?? 'unknown'
   const items = rows.map(
     ({ name, standing }) =>
-      `<li><span>${escapedHtml(name)}</span><strong class="${standing}">${words[standing]}</strong></li>`,
+      `<li><span>${escaped(name)}</span><strong class="${standing}">${words[standing]}</strong></li>`,
   )
   const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z')
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapedHtml(title)}: ${summaries[worst]}</title>
+<title>${escaped(title)}: ${summaries[worst]}</title>
 <style>${style}</style>
 <main>
-<h1>${escapedHtml(title)}</h1>
+<h1>${escaped(title)}</h1>
 <h2 class="${worst}">${summaries[worst]}</h2>
 <ul>
 ${items.join('\n')}

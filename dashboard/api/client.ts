@@ -132,7 +132,8 @@ const pageInstead =
   'a page of HTML came in place of data: something between this browser and the node answers'
 
 const mayBeDone =
-  'the node does not answer, and it is not known whether it has done this: look before you try again'
+  'the node does not answer, and it is not known whether it has done this: look before you try ' +
+  'again'
 
 const busyTriesMax = 8
 const busyWaitMaxMs = 2_000

@@ -7,6 +7,9 @@ export const clockOffMs = signal(0)
 /** Responses have whole seconds, and take time to arrive. */
 const nearMs = 30_000
 
+/** This computer's clock, for spans of time: the node's may be learned anew in between. */
+export const ownMs = (): number => Date.now()
+
 /** Unix milliseconds. */
 export const nowMs = (): number => Date.now() + clockOffMs.value
 

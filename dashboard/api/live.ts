@@ -1,7 +1,7 @@
 // Holds pools, members, services and their health as they are now: a snapshot, then the feed.
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
-import { nowMs } from './clock.ts'
+import { nowMs, ownMs } from './clock.ts'
 import { Refusal, endSession, firstRevisions, send, sentence, sessionNow } from './client.ts'
 import { forgetTrail, noteTrail } from './health-changes.ts'
 
@@ -204,10 +204,9 @@ function open(token: string): void {
   const opened = new WebSocket(`${scheme}://${location.host}/api/v1/ws?${query.toString()}`)
   socket = opened
   const own = sessionNow()
-  // By this computer's clock: the node's may be learned anew in between.
-  let saidAtMs = Date.now()
+  let saidAtMs = ownMs()
   const watch = setInterval(() => {
-    if (Date.now() - saidAtMs > silentMaxMs) lose()
+    if (ownMs() - saidAtMs > silentMaxMs) lose()
   }, lookMs)
   const lose = (code = 0): void => {
     clearInterval(watch)
@@ -221,10 +220,10 @@ function open(token: string): void {
     failures = 0
     link.value = 'live'
     heardMs.value = nowMs()
-    saidAtMs = Date.now()
+    saidAtMs = ownMs()
   }
   opened.onmessage = ({ data }: MessageEvent<string>) => {
-    saidAtMs = Date.now()
+    saidAtMs = ownMs()
     if (socket === opened) hear(data)
   }
   opened.onclose = ({ code }) => lose(code)

@@ -72,7 +72,7 @@ test('several hosts: the one that takes writes is used, and followed', async () 
   })
 })
 
-test('one address that leads to another server: connections to the old one are given up', async () => {
+test('one address that leads to another server: the old one is given up', async () => {
   const primary = await server()
   const standby = await server({ standbyOf: primary })
   let { port } = primary

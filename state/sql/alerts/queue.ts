@@ -190,7 +190,7 @@ export async function holdBack(db: Db, nowMs: number): Promise<void> {
     .execute()
 }
 
-/** Of the silence s, the channel c and the alert a. */
+/** Whether the silence s holds back what the channel c is told of the alert a. */
 const silences = sql<boolean>`s.tenant_id = c.tenant_id
   and (s.condition = '' or s.condition = a.condition)
   and (s.subject = '' or s.subject = a.subject)`

@@ -259,7 +259,9 @@ describe('e-mail', () => {
     const { port, mails } = await mailServer({ refusesTo: { 'on-call@example.org': code } })
     expect(await sendBy('email', mailTo(port))).toEqual({
       ok: true,
-      fault: `the server refused some receivers: settings.to[1] (${code}); the others have the mail`,
+      fault:
+        `the server refused some receivers: settings.to[1] (${code}); ` +
+        'the others have the mail',
     })
     expect(mails).toMatchObject([{ to: ['ops@example.org'] }])
   })
