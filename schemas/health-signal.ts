@@ -124,7 +124,7 @@ function withSource(
   value: unknown,
   make: (text: string) => SignalBody,
 ): Result<SignalBody, string> {
-  if (typeof value !== 'string' || value === '') return err(`${field} must be a text`)
+  if (typeof value !== 'string' || value.trim() === '') return err(`${field} must be a text`)
   if (!value.isWellFormed() || !onOneLine.test(value))
     return err(`${field} must not hold control characters`)
   const signal = make(value)

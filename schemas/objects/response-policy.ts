@@ -3,7 +3,7 @@ import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Uid } from './metadata.ts'
-import { textPattern } from '#lib/text/patterns.ts'
+import { namePattern } from '#lib/text/patterns.ts'
 
 /** About what fits into a file of 1 MiB; longer lists are several files with one `source`. */
 export const rulesPerPolicyMax = 20_000
@@ -47,7 +47,7 @@ export const ResponsePolicySpec = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 255,
-        pattern: textPattern,
+        pattern: namePattern,
         description: 'Label of where the rules come from. Without it: `metadata.name`.',
       }),
     ),

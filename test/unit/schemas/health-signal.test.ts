@@ -74,6 +74,7 @@ describe('a signal that is refused', () => {
     [null, 'healthy', 'not a JSON object'],
     [null, { healthy: true }, 'source must be a text'],
     [null, { healthy: true, source: '' }, 'source must be a text'],
+    [null, { healthy: true, source: ' \u00a0' }, 'source must be a text'],
     [null, { healthy: true, source: 'a\nb' }, 'control characters'],
     [null, { healthy: true, source: '\ud800' }, 'control characters'],
     [null, { healthy: true, source: long }, 'must be shorter'],

@@ -127,6 +127,7 @@ describe('response rules', () => {
     [{ action: 'cname' }, 'action: '],
     [{ action: 'cname', actionTarget: 'no name' }, 'actionTarget: '],
     [{ source: '' }, 'source: '],
+    [{ source: '  ' }, 'source: '],
     [{ tenantId: 'acme' }, 'tenantId: '],
   ])('%j is refused by field and reason', async (wrong, told) => {
     const answer = await call('POST', '', fresh(wrong))
