@@ -42,7 +42,8 @@ beforeAll(async () => {
     'dnsdist',
     ['--supervised', '--disable-syslog', '-C'],
     `setLocal('127.0.0.1:${dnsdistPort}')
-newServer{address='127.0.0.1:${nodePort}', useProxyProtocol=true, checkName='plain.example.com.'}
+newServer{address='127.0.0.1:${nodePort}', useProxyProtocol=true,
+  checkName='plain.example.com.', mustResolve=true}
 `,
   )
   startBalancer(
