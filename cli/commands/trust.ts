@@ -6,6 +6,7 @@ import { formatPublicKeyLine, parsePublicKeyLine } from '#gitops/trust/openssh-k
 import { statePathOf } from '#gitops/thread/options.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
+import { systemClock } from '#lib/clock.ts'
 import { CommandFault, commandLine, Exit, needed, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { checkNodeKey, dataDirOf, holding } from '#cli/files/data-dir.ts'
@@ -88,7 +89,9 @@ function add({ principal, key, mayOverride }: AddedKey, { file }: Options, io: I
       `${key} is neither a readable file nor a public key that starts with "ssh-ed25519"`,
     )
   }
-  const added = needed(addSigner(file, { principal, publicKeyLine, mayOverride }), Exit.Trust)
+  const atSeconds = Math.floor(systemClock.nowMs() / 1000)
+  const given = { principal, publicKeyLine, mayOverride, atSeconds }
+  const added = needed(addSigner(file, given), Exit.Trust)
   if (added === 'present') io.out(`${principal} has this key in ${file} already\n`)
   else io.out(`added to ${file}:\n${added.line}\n`)
   return Exit.Ok

@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { isAllowedFor, overrideNamespace, parseAllowedSigners } from './allowed-signers.ts'
+import {
+  findSigner,
+  isAllowedFor,
+  overrideNamespace,
+  parseAllowedSigners,
+} from './allowed-signers.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import { formatPublicKeyLine, parsePublicKeyLine } from './openssh-key.ts'
 
@@ -23,16 +28,19 @@ interface NewSigner {
   readonly publicKeyLine: string
   /** Whether it may say that a change beyond the guardrails is meant. */
   readonly mayOverride?: boolean
+  /** When the key has to be good for commits, Unix time in seconds; of a new key, any time. */
+  readonly atSeconds: number
 }
 
 /**
  * Adds a line, or the right to override to the line that is there.
  *
- * @returns the line; 'present' when the same person has the key already. Errors: a sentence.
+ * @returns the line; 'present' when the same person has the key already. Errors: a sentence, also
+ * where another line of the key stands before, so that the new one would count for nothing.
  */
 export function addSigner(
   path: string,
-  { principal, publicKeyLine, mayOverride = false }: NewSigner,
+  { principal, publicKeyLine, mayOverride = false, atSeconds }: NewSigner,
 ): Result<{ line: string } | 'present', string> {
   if (!/^[A-Za-z0-9._%+@-]{1,200}$/.test(principal)) {
     return err(
@@ -47,18 +55,29 @@ export function addSigner(
   // A file with an error refuses every commit; another line would hide that.
   if (!signers.ok) return err(`${path} has an error: ${signers.error}`)
   const { publicKey, comment } = key.value
+  const isGood = (lines: readonly AllowedSigner[], namespace: string): Result<unknown, string> =>
+    findSigner(lines, { publicKey, namespace, atSeconds })
   const present = signers.value.find(
-    (signer) => signer.principals === principal && signer.publicKey.raw.equals(publicKey.raw),
+    (signer) => signer.principals === principal && isGood([signer], 'git').ok,
   )
-  if (present !== undefined) {
-    if (!mayOverride || isAllowedFor(present, overrideNamespace)) return ok('present')
-    return widen(path, text.value, present)
-  }
   // The key is bound to uses of this product, so that its other signatures do not count.
-  const uses = mayOverride ? `git,gslb-attest,${overrideNamespace}` : 'git,gslb-attest'
-  const line = `${principal} namespaces="${uses}" ${formatPublicKeyLine(publicKey, comment)}`
+  const uses = ['git', 'gslb-attest', ...(mayOverride ? [overrideNamespace] : [])]
+  const options = `namespaces="${uses.join(',')}"`
+  const line = `${principal} ${options} ${formatPublicKeyLine(publicKey, comment)}`
   const gap = text.value === '' || text.value.endsWith('\n') ? '' : '\n'
-  return written(path, `${text.value}${gap}${line}\n`, { line })
+  const after = present === undefined ? `${text.value}${gap}${line}\n` : text.value
+  const listed = parseAllowedSigners(after)
+  if (!listed.ok) return err(`${path} would have an error: ${listed.error}`)
+  const good = isGood(listed.value, 'git')
+  if (!good.ok) {
+    return err(
+      `a line of ${principal} counts for nothing: ${good.error}; take the line away first: ` +
+        `gslbd trust remove ${publicKey.fingerprint}`,
+    )
+  }
+  if (present === undefined) return written(path, after, { line })
+  if (!mayOverride || isAllowedFor(present, overrideNamespace)) return ok('present')
+  return widen(path, text.value, present)
 }
 
 /** Adds the right to override to the line of a signer. */

@@ -24,7 +24,8 @@ export function believeOwnKey({ dataDir, api, gitops }: Settings): Result<null, 
   if (!isOurs || existsSync(allowedSigners)) return ok(null)
   const key = ownKey(dataDir)
   if (!key.ok) return key
-  addSigner(allowedSigners, { principal: nodePrincipal, publicKeyLine: key.value.line })
+  const publicKeyLine = key.value.line
+  addSigner(allowedSigners, { principal: nodePrincipal, publicKeyLine, atSeconds: 0 })
   return ok(null)
 }
 

@@ -33,7 +33,7 @@ export function rotateNodeKey(dataDir: string, signersFile: string): Result<stri
   assert(publicKey.fingerprint !== old.fingerprint, 'a new key is another one')
   const publicKeyLine = formatPublicKeyLine(publicKey, 'gslbd node')
   if (isListed) {
-    const added = addSigner(signersFile, { principal: nodePrincipal, publicKeyLine })
+    const added = addSigner(signersFile, { principal: nodePrincipal, publicKeyLine, atSeconds: 0 })
     if (!added.ok) return added
   }
   writeSecret(join(dataDir, 'keys', 'node.pem'), pem)

@@ -1,10 +1,17 @@
-// `gslbd trust remove` and `add --may-override`; what is said of the node's own key.
+// `gslbd trust remove`, `add` of a key that is there already, and `add --may-override`; what is
+// said of the node's own key.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openNodeKey } from '#process/data/key.ts'
 import { Exit } from '#system/process/command.ts'
-import { formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
+import { findSigner } from '#gitops/trust/allowed-signers.ts'
+import {
+  formatPublicKeyLine,
+  generateSshKey,
+  parsePublicKeyLine,
+} from '#gitops/trust/openssh-key.ts'
+import { listSigners } from '#gitops/trust/trust-file.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -90,6 +97,49 @@ test('trust list says how the key of the node is added where it is not listed', 
   await runCli('trust', 'add', 'node@gslbd', line, '--data-dir', dataDir)
   const after = await runCli('trust', 'list', '--data-dir', dataDir)
   expect([after.out.includes('node@gslbd'), after.err]).toEqual([true, ''])
+})
+
+const signs = (file: string, { line }: { readonly line: string }): boolean => {
+  const [key, signers] = [parsePublicKeyLine(line), listSigners(file)]
+  if (!key.ok || !signers.ok) throw new Error('cannot be read')
+  const atSeconds = Date.now() / 1000
+  return findSigner(signers.value, { ...key.value, namespace: 'git', atSeconds }).ok
+}
+
+test.each([
+  ['is for other uses', 'namespaces="gslb-attest"'],
+  ['has expired', 'valid-before="20200101Z"'],
+])(
+  'trust add gives a key another line where that of the same person %s',
+  async (_what, options) => {
+    const file = fileWith(`ann@example.com ${options} ${ann.line}\n`)
+    expect(signs(file, ann)).toBe(false)
+    const add = ['trust', 'add', 'ann@example.com', ann.line, '--file', file]
+    expect((await runCli(...add)).out).toMatch(/^added to /)
+    expect(signs(file, ann)).toBe(true)
+    expect((await runCli(...add)).out).toContain('already')
+  },
+)
+
+test('trust add refuses a key whose first line is of another person, and not for git', async () => {
+  const before = `ann@work.example namespaces="gslb-attest" ${ann.line}\n`
+  const file = fileWith(before)
+  const add = ['trust', 'add', 'ann@example.com', ann.line, '--file', file]
+  const refused = await runCli(...add)
+  expect([refused.exit, refused.err]).toEqual([
+    Exit.Trust,
+    expect.stringMatching(/ann@work.example.*line 1/),
+  ])
+  expect(readFileSync(file, 'utf8')).toBe(before)
+  // The same where both lines are there.
+  writeFileSync(file, `${before}ann@example.com namespaces="git" ${ann.line}\n`)
+  expect((await runCli(...add)).err).toBe(refused.err)
+  const [, remedy = ''] = /gslbd (trust remove SHA256:\S+)/.exec(refused.err) ?? []
+  expect(remedy).toBe(`trust remove ${ann.fingerprint}`)
+  writeFileSync(file, `${before}bob@example.com ${bob.line}\n`)
+  expect((await runCli(...remedy.split(' '), '--file', file)).exit).toBe(Exit.Ok)
+  expect((await runCli(...add)).exit).toBe(Exit.Ok)
+  expect(signs(file, ann)).toBe(true)
 })
 
 test.each([

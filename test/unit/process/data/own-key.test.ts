@@ -64,12 +64,12 @@ test('a node whose key is not believed says that the API cannot write, and what 
   expect(removeSigners(allowedSigners, () => true).ok).toBe(true)
   const { publicKey } = generateSshKey('ann')
   const publicKeyLine = formatPublicKeyLine(publicKey, 'ann')
-  addSigner(allowedSigners, { principal: 'ann@example.com', publicKeyLine })
+  addSigner(allowedSigners, { principal: 'ann@example.com', publicKeyLine, atSeconds: 0 })
   const warning = unbelievedKey(given, systemClock) ?? ''
   expect(warning).toMatch(/^the API can write nothing: .*run: gslbd trust add node@gslbd 'ssh-ed/)
 
   const [, line = ''] = /'(ssh-ed25519 [^']+)'/.exec(warning) ?? []
-  addSigner(allowedSigners, { principal: 'node@gslbd', publicKeyLine: line })
+  addSigner(allowedSigners, { principal: 'node@gslbd', publicKeyLine: line, atSeconds: 0 })
   expect(unbelievedKey(given, systemClock)).toBeUndefined()
 })
 
