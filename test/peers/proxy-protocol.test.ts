@@ -23,11 +23,12 @@ const [north, south] = ['192.0.2.41', '192.0.2.42']
 let site: Site
 let nodePort = 0
 let dnsdistPort = 0
+let cachePort = 0
 let haproxyPort = 0
 const balancers: ChildProcess[] = []
 
 function startBalancer(program: string, args: readonly string[], text: string): void {
-  const file = join(site.path, `${program}.conf`)
+  const file = join(site.path, `${program}-${balancers.length}.conf`)
   writeFileSync(file, text)
   balancers.push(spawn(program, [...args, file], { env, stdio: 'ignore' }))
 }
@@ -37,13 +38,26 @@ beforeAll(async () => {
   const daemon = await start('serve', '--settings', site.settingsFile)
   nodePort = daemon.dnsPort
   dnsdistPort = await freePort()
+  cachePort = await freePort()
   haproxyPort = await freePort()
+  const [server, dnsdist] = [
+    `address='127.0.0.1:${nodePort}', useProxyProtocol=true,
+  checkName='plain.example.com.', mustResolve=true`,
+    ['--supervised', '--disable-syslog', '-C'],
+  ]
   startBalancer(
     'dnsdist',
-    ['--supervised', '--disable-syslog', '-C'],
+    dnsdist,
     `setLocal('127.0.0.1:${dnsdistPort}')
-newServer{address='127.0.0.1:${nodePort}', useProxyProtocol=true,
-  checkName='plain.example.com.', mustResolve=true}
+newServer{${server}}
+`,
+  )
+  startBalancer(
+    'dnsdist',
+    dnsdist,
+    `setLocal('127.0.0.1:${cachePort}')
+newServer{${server}, useClientSubnet=true}
+getPool(''):setCache(newPacketCache(100, {cookieHashing=true, parseECS=true}))
 `,
   )
   startBalancer(
@@ -59,7 +73,7 @@ listen dns
   server node 127.0.0.1:${nodePort} send-proxy-v2 proxy-v2-options crc32c,unique-id check
 `,
   )
-  const servers = [dnsdistPort, haproxyPort].map((port) => ({ host: '127.0.0.1', port }))
+  const servers = [dnsdistPort, cachePort, haproxyPort].map((port) => ({ host: '127.0.0.1', port }))
   for (const server of servers) {
     await waitUntil('a load balancer gives an answer', async () => {
       const asked = ask(server, 'plain.example.com. A', { tcp: true })
@@ -100,6 +114,17 @@ describe('behind', () => {
     const question = ['near.example.com', 'A', way, '+subnet=10.3.2.0/24']
     expect(await digFrom('127.0.5.1', port(), ...question)).toBe(iad)
   })
+})
+
+test('behind a packet cache of dnsdist each client has its own answer and cookie', async () => {
+  const question = ['office.example.com', 'A', '+notcp']
+  for (let round = 0; round < 3; round++) {
+    expect(await digFrom('127.0.5.1', cachePort, ...question)).toBe(north)
+    expect(await digFrom('127.0.0.1', cachePort, ...question)).toBe(south)
+    const said = await digFrom('127.0.0.1', cachePort, '+noshort', '+comments', ...question)
+    expect(said).toMatch(/COOKIE: [0-9a-f]+ \(good\)/)
+    expect(said).not.toMatch(/mismatch/)
+  }
 })
 
 describe('kdig', () => {
