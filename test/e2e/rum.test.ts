@@ -1,9 +1,11 @@
-// From a beacon's samples to the answer of a rum chain, on a whole daemon.
+// From a beacon's samples to the answer of a rum chain, on a whole daemon and in a real browser.
 import { once } from 'node:events'
-import { request } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { createServer, request } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { useBrowser } from '#test/support/chromium.ts'
 import { subnet } from '#test/support/geo-site.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
@@ -11,6 +13,8 @@ import { poolPath, servicePath, Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const { start } = useDaemons()
+const patienceMs = 120_000
+const openPage = useBrowser(patienceMs)
 const sites: Site[] = []
 afterAll(() => {
   for (const site of sites) site.remove()
@@ -116,3 +120,54 @@ test('measurements of browsers affect only answers to their networks', async () 
   })
   await daemon.stop()
 })
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test(
+  'a page in a browser measures its members, and its network gets the fastest one',
+  async () => {
+    const slow = await serve((_, response) => void setTimeout(() => response.end(), 300))
+    const fast = await serve((_, response) => void response.end())
+    const site = await Site.make('rum-browser')
+    sites.push(site)
+    const rumUrls = [slow, fast, slow]
+    const urls = members.map((ip, i) => [`http://${ip}/ping`, `${rumUrls[i]}/ping`] as const)
+    site.write(
+      poolPath,
+      urls.reduce((text, [from, to]) => text.replace(from, to), pool),
+    )
+    site.write(servicePath, service)
+    await site.commit('rum')
+    await site.push()
+    const daemon = await start('serve', '--settings', site.settingsFile)
+    await waitUntil('the bundle', () => daemon.logged('bundle activated') !== undefined)
+    const node = `http://127.0.0.1:${daemon.apiPort}`
+    const shop = await serve((_, response) => {
+      const script = `async src="${node}/api/v1/rum.js" data-domain="www.example.com"`
+      response.writeHead(200, { 'content-type': 'text/html' })
+      response.end(`<!doctype html><script ${script}></script>`)
+    })
+    const { page } = await openPage()
+    const reported = page.waitForRequest(`${node}/api/v1/rum/ingest`)
+    await page.goto(shop)
+    const { samples } = (await reported).postDataJSON() as { readonly samples: { ip: string }[] }
+    expect(samples.map(({ ip }) => ip).toSorted()).toEqual(members)
+    await waitUntil('the measurements', async () => {
+      const status = await daemon.get('/api/v1/rum/status')
+      return (JSON.parse(status) as { readonly measurements: number }).measurements === 3
+    })
+    expect(await daemon.answers('www.example.com. A')).toEqual([
+      'www.example.com. 5 IN A 192.0.2.2',
+    ])
+    await daemon.stop()
+  },
+  patienceMs,
+)
