@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { canonicalRdata, parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { textOfFile } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { dynamicDnsLimits, writtenTypes } from '#state/ports/dynamic-dns.ts'
@@ -13,7 +14,7 @@ const known: ReadonlySet<number> = new Set(Object.values(writtenTypes))
 export function readWrittenRecords(path: string): Result<readonly StoredRecord[], string> {
   let listed: unknown
   try {
-    listed = JSON.parse(readFileSync(path, 'utf8'))
+    listed = JSON.parse(textOfFile(readFileSync(path)))
   } catch (error) {
     return err(`${path} cannot be read: ${(error as Error).message}`)
   }

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { lineIn } from './json-line.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
-import { isFields } from '#lib/text/json.ts'
+import { isFields, textOfFile } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { CountedNetwork, Traffic } from './traffic.ts'
@@ -26,7 +26,7 @@ export function readTraffic(path: string): Result<Traffic, string> {
     if (size > trafficLimits.bytesMax) {
       return err(`${path} has more than ${trafficLimits.bytesMax / 1_048_576} MiB`)
     }
-    text = readFileSync(path, 'utf8')
+    text = textOfFile(readFileSync(path))
     value = JSON.parse(text)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

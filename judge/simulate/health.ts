@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { isFields } from '#lib/text/json.ts'
+import { isFields, textOfFile } from '#lib/text/json.ts'
 import { didYouMean } from '#lib/suggest.ts'
 import { rebuildPool } from '#routing/state/candidates.ts'
 import { memberNames, setHealth } from '#routing/choose/explain.ts'
@@ -62,7 +62,7 @@ export function unknownMember(bundle: Bundle, path: string, name: string): strin
 export function readHealth(path: string): Result<ReadonlyMap<string, GivenHealth>, string> {
   let value: unknown
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'))
+    value = JSON.parse(textOfFile(readFileSync(path)))
   } catch (error) {
     return err(`${path}: ${error instanceof Error ? error.message : String(error)}`)
   }

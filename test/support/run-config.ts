@@ -75,7 +75,7 @@ export const longOnly = [
   'test/e2e/{replace,replace-roles}.test.ts',
   // Third-party programs, and walks through everything.
   'test/e2e/{alias-records,api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
-  'test/e2e/dashboard{,-commits,-people,-screens,-yaml}.test.ts',
+  'test/e2e/dashboard{,-commits,-links,-people,-screens,-yaml}.test.ts',
   'test/e2e/{node-key-rotation,plan-page,readme,reference-page}.test.ts',
   'test/property/plan-world.test.ts',
   // Several starts each; their parts have tests of their own.

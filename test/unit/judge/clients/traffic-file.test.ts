@@ -83,6 +83,8 @@ test('a file that is missing, and one that is no JSON', () => {
     return read.ok ? '' : read.error
   }
   expect(errorOf()).toBe(`${path}: there is no such file`)
+  writeFileSync(path, '\uFEFF{"countries": {"DE": 1}}')
+  expect(errorOf()).toBe('')
   writeFileSync(path, '{"countries": ')
   expect(errorOf()).toMatch(/traffic\.json: .*JSON/)
 })
