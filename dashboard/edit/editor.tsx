@@ -326,7 +326,10 @@ function ConflictView({ conflict, current, settle }: ConflictProps) {
       <Notice tone="warn">
         <p>
           <strong>Somebody changed this while you were at work.</strong>{' '}
-          {changed.length > 0 && `They changed: ${changed.join(', ')}.`} Nothing of yours is lost.
+          {changed.length > 0
+            ? `They changed: ${changed.join(', ')}.`
+            : 'They changed none of these fields, but what belongs to it, such as a member.'}{' '}
+          Nothing of yours is lost.
         </p>
       </Notice>
       {rows.length === 0 ? (

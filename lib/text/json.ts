@@ -3,7 +3,7 @@
 /** An object whose fields were not examined yet. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The text of a file: without the mark that editors of Windows put first (RFC 8259 section 8.1). */
+/** A file's text, without the mark that editors of Windows put first (RFC 8259 section 8.1). */
 export const textOfFile = (octets: Uint8Array): string => new TextDecoder().decode(octets)
 
 /** @returns undefined: it is no JSON */

@@ -97,6 +97,27 @@ test(
 )
 
 test(
+  'a member that somebody adds to a pool meanwhile is no other version of its fields',
+  async () => {
+    const id = await made('/pools', { name: 'grown' })
+    const { page } = await signedIn(admin)
+    await visit(page, `/pools/${id}`)
+    await button(page, 'Edit').click()
+    await review(page, 'Name', 'grown-renamed')
+    await made(`/pools/${id}/members`, { ipAddress: '192.0.2.7', port: 80 })
+    await button(page, 'Commit').click()
+    await page.getByText('They changed none of these fields').waitFor()
+    await button(page, 'Go on with mine').click()
+    await button(page, 'Review the change').click()
+    await button(page, 'Commit').click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    const { body } = await call<{ readonly name: string }>('GET', `/pools/${id}`)
+    expect(body.name).toBe('grown-renamed')
+  },
+  patienceMs,
+)
+
+test(
   'a commit whose answer is lost is not called undone, and is not made twice',
   async () => {
     const id = await made('/pools', { name: 'late' })

@@ -80,8 +80,8 @@ describe('two nodes and one Redis', () => {
     await valueOf(a.sessions.create(hashOf(2), bob, hour))
     await server.kill()
     await Promise.all([isAway(a), isAway(b)])
-    // Another node's session of the same user, older than the end of them all. Redis learns ages, so
-    // that a machine that is busy in between shifts them a little.
+    // Another node's session of the same user, older than the end of them all. Redis learns ages,
+    // which a busy machine shifts a little.
     const [before, after] = [Date.now() - 60_000, Date.now() + 60_000]
     await valueOf(b.sessions.create(hashOf(3), { ...bob, createdAtMs: before }, hour))
     await valueOf(a.sessions.revoke(hashOf(1)))
