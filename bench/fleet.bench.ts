@@ -46,8 +46,8 @@ export async function runFleet({ isQuick, say }: BenchContext): Promise<Report> 
       const busy = await measured(redis, period)
       await jitter
       traffic.push([...head, 'nothing', ...quiet], [...head, '1 % of words / s', ...busy])
-      const { told, changed } = await failed
-      delays.push([...head.slice(0, 2), ...told, ...changed.map((ms) => fixed(ms / 1_000, 1))])
+      const { reachedMs, changed } = await failed
+      delays.push([...head.slice(0, 2), ...reachedMs, ...changed.map((ms) => fixed(ms / 1_000, 1))])
       figures[`fleet.${shape.probers}.failure`] = { value: changed[0]!, unit: 'ms', n: failures }
     } finally {
       fleet.close()
@@ -124,7 +124,7 @@ async function redisFacts({ port }: RedisServer) {
 async function fail(
   fleet: SimulatedFleet,
   withinMs: number,
-): Promise<{ readonly told: readonly string[]; readonly changed: readonly number[] }> {
+): Promise<{ readonly reachedMs: readonly string[]; readonly changed: readonly number[] }> {
   const keys = [...fleet.probersOf.keys()]
   const failed = Array.from({ length: failures }, (_, i) => keys[(i * 37) % keys.length]!)
   const beganMs = performance.now()
@@ -146,7 +146,7 @@ function delaysOf(
   failed: readonly string[],
   { beganMs, found }: { beganMs: number; found: ReadonlyMap<string, number> },
 ) {
-  const told: number[] = []
+  const reachedMs: number[] = []
   const [any, quorum]: [number[], number[]] = [[], []]
   for (const key of failed) {
     const probers = fleet.probersOf.get(key) ?? []
@@ -170,7 +170,7 @@ function delaysOf(
         .filter((node) => node !== prober)
         .map((node) => node.heardDown.find((one) => one.key === key && one.node === prober.name))
         .map((one) => one?.atMs ?? Infinity)
-      told.push(Math.max(...heardMs) - found.get(`${key} ${prober.name}`)!)
+      reachedMs.push(Math.max(...heardMs) - found.get(`${key} ${prober.name}`)!)
     }
   }
   const both = (times: readonly number[]): readonly number[] => [
@@ -178,7 +178,7 @@ function delaysOf(
     Math.max(...times),
   ]
   return {
-    told: both(told).map((ms) => fixed(ms, 0)),
+    reachedMs: both(reachedMs).map((ms) => fixed(ms, 0)),
     changed: [...both(any), ...both(quorum)],
   }
 }

@@ -18,15 +18,15 @@ interface ChangedMember {
 export class EffectiveNews {
   readonly #overlays: OverlayView
   /** Members that differ from their declaration, as last reported. */
-  #told: ReadonlyMap<string, EffectiveMember> = new Map()
+  #reported: ReadonlyMap<string, EffectiveMember> = new Map()
 
   constructor(overlays: OverlayView) {
     this.#overlays = overlays
   }
 
   /** The view that was reported last. */
-  readonly told: EffectiveView = {
-    of: (_poolId, member) => this.#told.get(member.uid) ?? asDeclared(member),
+  readonly reported: EffectiveView = {
+    of: (_poolId, member) => this.#reported.get(member.uid) ?? asDeclared(member),
   }
 
   now(config: ConfigSnapshot, nowMs: number): EffectiveView {
@@ -41,7 +41,7 @@ export class EffectiveNews {
     const visit = (poolId: string, tenant: string, member: MemberPart): void => {
       const effective = view.of(poolId, member)
       if (effective.heldBy !== null) next.set(member.uid, effective)
-      const was = this.told.of(poolId, member)
+      const was = this.reported.of(poolId, member)
       if (!isSame(was, effective)) changed.push({ poolId, tenant, member })
     }
     const seen = new Set<string>()
@@ -50,11 +50,11 @@ export class EffectiveNews {
       seen.add(member.uid)
       visit(pool.uid, pool.tenant, member)
     }
-    for (const uid of this.#told.keys()) {
+    for (const uid of this.#reported.keys()) {
       const found = seen.has(uid) ? undefined : config.part('Member', uid)
       if (found !== undefined) visit(found.owner.uid, found.owner.tenant, found.part)
     }
-    this.#told = next
+    this.#reported = next
     return changed
   }
 

@@ -143,7 +143,7 @@ export class Feed implements FeedPort {
   #configChanged(change: ConfigChange): void {
     const nowMs = this.#parts.clock.nowMs()
     const after = this.#effective.now(change.after, nowMs)
-    this.#history.append(configEvents(change, { before: this.#effective.told, after }))
+    this.#history.append(configEvents(change, { before: this.#effective.reported, after }))
     this.#look(poolsIn(change))
     this.#history.mark(change.after.revision)
     const gone = [...change.deleted, ...change.updated.map(({ before }) => before)]
@@ -156,9 +156,9 @@ export class Feed implements FeedPort {
   /**
    * Reports members that time or a regression changed.
    *
-   * @param told pools that were reported already
+   * @param reported pools that were reported already
    */
-  #look(told: ReadonlySet<string> = new Set()): void {
+  #look(reported: ReadonlySet<string> = new Set()): void {
     this.#callOffLook?.()
     this.#callOffLook = null
     if (this.#isClosing) return
@@ -168,7 +168,7 @@ export class Feed implements FeedPort {
     const view = this.#effective.now(snapshot, nowMs)
     const changed = this.#effective
       .look(snapshot, nowMs)
-      .filter(({ poolId }) => !told.has(poolId))
+      .filter(({ poolId }) => !reported.has(poolId))
       .map(({ poolId, tenant, member }) => ({
         tenant,
         message: memberMessage('updated', poolId, member, view),

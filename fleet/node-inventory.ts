@@ -26,13 +26,13 @@ export interface NodeInventory {
   /**
    * Takes a report. false: there is no room for another node.
    *
-   * @param told as it arrived; left out: it is this node's own
+   * @param sent as it arrived; left out: it is this node's own
    */
-  readonly report: (report: NodeReport, told?: object) => boolean
+  readonly report: (report: NodeReport, sent?: object) => boolean
   /** Name and labels under which the node gets bundles, if its report counts. */
-  readonly counted: (report: NodeReport, told: object) => NodeReport | undefined
+  readonly counted: (report: NodeReport, sent: object) => NodeReport | undefined
   /** Whether a listed node signed the report: whether its name is its own. */
-  readonly isListed: (report: NodeReport, told: object) => boolean
+  readonly isListed: (report: NodeReport, sent: object) => boolean
   /** Ordered by name. */
   readonly all: () => readonly KnownNode[]
   /** For how long the store of the control nodes was there; 0: it is away. */
@@ -101,9 +101,9 @@ export function createNodeInventory(
   judge: NodeJudge = everyNode,
 ): NodeInventory {
   const entries = new Map<string, Entry>()
-  const vouched = (report: NodeReport, told: object): Vouched => {
+  const vouched = (report: NodeReport, sent: object): Vouched => {
     // A control node pulls no bundles.
-    const signer = report.role === 'control' ? undefined : judge.signer(told, report)
+    const signer = report.role === 'control' ? undefined : judge.signer(sent, report)
     if (signer === undefined) return { report, isVouched: false }
     return { report: { ...report, labels: signer.labels }, isVouched: true }
   }
@@ -115,22 +115,22 @@ export function createNodeInventory(
     keepIn(entries, { ...one, isShared }, ageMs, clock)
   let store: StoreSeen = { sinceMs: -Infinity, missedBefore: new Set() }
   return {
-    report: (report, told) => {
-      const isOwn = told === undefined && report.role === 'control'
-      const one = isOwn ? { report, isVouched: true } : vouched(report, told ?? report)
+    report: (report, sent) => {
+      const isOwn = sent === undefined && report.role === 'control'
+      const one = isOwn ? { report, isVouched: true } : vouched(report, sent ?? report)
       const isKept = keep(one, 0)
       if (isKept && shared !== undefined && counts(one)) {
         // Stored as it arrived, since other nodes verify it, too.
-        const text = JSON.stringify(told ?? report)
+        const text = JSON.stringify(sent ?? report)
         void shared.tell({ key: sharedKeyOf(report), text, atMs: clock.nowMs() })
       }
       return isKept
     },
-    counted: (report, told) => {
-      const one = vouched(report, told)
+    counted: (report, sent) => {
+      const one = vouched(report, sent)
       return counts(one) ? one.report : undefined
     },
-    isListed: (report, told) => vouched(report, told).isVouched,
+    isListed: (report, sent) => vouched(report, sent).isVouched,
     heardMs: () => Math.max(0, clock.monotonicMs() - store.sinceMs),
     refresh: async () => {
       const words = shared === undefined ? [] : await shared.list()
@@ -140,15 +140,15 @@ export function createNodeInventory(
         store = { sinceMs: Infinity, missedBefore: new Set(missed) }
       } else if (words !== undefined && wasAway) store = { ...store, sinceMs: nowMs }
       for (const { text, atMs } of words ?? []) {
-        const told = parseJson(text)
-        const report = readNodeReport(told)
+        const sent = parseJson(text)
+        const report = readNodeReport(sent)
         if (!report.ok) continue
         const { role } = report.value
         // Control nodes report through the shared store alone.
         const one =
           role === 'control'
             ? { report: report.value, isVouched: true }
-            : vouched(report.value, told as object)
+            : vouched(report.value, sent as object)
         keep(one, Math.max(0, clock.nowMs() - atMs), true)
       }
     },

@@ -404,8 +404,8 @@ export class Puller {
     const path = channelPath(channel) + (seconds > 0 ? `?wait=${seconds}` : '')
     const common = { bytesMax: fleetLimits.recordBytesMax, waitMs: seconds * 1000 }
     if (isReported) {
-      const told = sealed(report(this.pulled()))
-      const body = JSON.stringify({ tag: source.tag ?? null, report: told })
+      const sent = sealed(report(this.pulled()))
+      const body = JSON.stringify({ tag: source.tag ?? null, report: sent })
       const heard = await this.#fetch(source, path, { ...common, body })
       if (heard.ok || !reportRefusals.includes(heard.error.status ?? 0)) return heard
       source.takesReports = false

@@ -33,13 +33,13 @@ interface ParentsParts {
 export class Parents {
   readonly #parts: ParentsParts
   #seen: ReadonlyMap<string, ParentOfZone>
-  #told: string
+  #reported: string
   #faults: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: ParentsParts) {
     this.#parts = parts
     this.#seen = parts.before
-    this.#told = JSON.stringify([...parts.before])
+    this.#reported = JSON.stringify([...parts.before])
   }
 
   /** See `NodeDomains`. */
@@ -72,9 +72,9 @@ export class Parents {
     }
     this.#seen = seen
     this.#faults = faults
-    const told = JSON.stringify([...seen])
-    if (told !== this.#told) onParents(seen)
-    this.#told = told
+    const text = JSON.stringify([...seen])
+    if (text !== this.#reported) onParents(seen)
+    this.#reported = text
   }
 }
 

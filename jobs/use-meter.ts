@@ -80,9 +80,9 @@ export class UseMeter {
     const changes = this.#changes
     this.#changes = new Map()
     const report = { node, nowMs, used, seen: there.seen, gone: there.gone, changes, isLast }
-    const told = await store.report(report satisfies UseReport)
-    this.#tell(told.ok ? '' : told.error.message)
-    if (!told.ok) return this.#takeBack(changes)
+    const stored = await store.report(report satisfies UseReport)
+    this.#tell(stored.ok ? '' : stored.error.message)
+    if (!stored.ok) return this.#takeBack(changes)
     this.#known = there.all
     this.#digest = serving.digest
     this.#used.clear()

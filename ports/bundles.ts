@@ -4,7 +4,7 @@ import type { Result } from '#lib/result.ts'
 
 export interface Bundles {
   /** Takes a report sent with a request. undefined: the node does not count. Errors: a sentence. */
-  readonly told: (report: unknown) => Result<AskingNode | undefined, string>
+  readonly takeReport: (report: unknown) => Result<AskingNode | undefined, string>
   /**
    * Takes the findings of a probe agent. `instance` identifies this process, which remembers them.
    * Errors: a sentence; null: they cannot be passed on now.

@@ -289,7 +289,14 @@ test('a name that says only that something was said', () => {
   const judge = (path: string, text: string) => riddleViolations(parseSource(path, text))
   const named = 'const told = 1\nfunction planWords() {}\ntype Told = 1'
   expect(judge('low/plan-words.ts', named)).toHaveLength(4)
-  expect(judge('low/a.ts', 'const toldoni = 2\nlet { told } = a')).toEqual([])
+  expect(judge('low/a.ts', 'const toldoni = 2\nlet { steps } = a')).toEqual([])
+  const inner = [
+    'let { told } = a',
+    'b((told) => 1)',
+    'class A { #untold = 1 }',
+    'a({ isTold: 1 })',
+  ]
+  for (const text of inner) expect(judge('low/a.ts', `function c() { ${text} }`)).toHaveLength(1)
   expect(judge('bundle/a.ts', 'const rowWords = 4')).toEqual([])
 })
 

@@ -106,7 +106,7 @@ export class AlertKeeper {
     this.#term = await this.#leadership.look()
     if (this.#term === null || this.#isStopped) return
     // The report that was just stored is not in the list yet.
-    const isDone = await this.#openings.look(this.#term, this.#told(reports.value))
+    const isDone = await this.#openings.look(this.#term, this.#allReports(reports.value))
     await this.#deliverer.look(this.#term)
     if (isDone) await this.#rest()
     if (clock.monotonicMs() - this.#prunedAtMs < clusterLimits.pruneEveryMs) return
@@ -186,7 +186,7 @@ export class AlertKeeper {
   }
 
   /** Findings of all nodes. A missing node keeps those that only it can report. */
-  #told(reports: readonly NodeReport[]): readonly NodeReport[] {
+  #allReports(reports: readonly NodeReport[]): readonly NodeReport[] {
     const { node, isAlone } = this.#parts
     const own = { node, beat: 0, commit: '', findings: this.#current }
     const others = isAlone ? [] : reports.filter((report) => report.node !== node)

@@ -95,7 +95,7 @@ export class Deliverer {
     const ids = notices.map(({ id }) => id)
     const begun = await store.beginMessage(term, messageId, ids)
     if (!begun.ok || begun.value !== 'begun') return false
-    const message = { id: messageId, sentAtMs, isTest: false, told: notices }
+    const message = { id: messageId, sentAtMs, isTest: false, steps: notices }
     const outcome = await send(channel, message).catch(() => failed('gslbd itself failed'))
     this.#tell(channel, outcome)
     const failures = channel.health.failures + 1

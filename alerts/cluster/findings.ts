@@ -19,7 +19,7 @@ export class Findings {
   /** When it was first found, by the monotonic clock and `keyOf`. */
   #since = new Map<string, number>()
   #isTooManyLogged = false
-  readonly #told = new Set<string>()
+  readonly #logged = new Set<string>()
 
   constructor(parts: FindingsParts) {
     this.#parts = parts
@@ -49,10 +49,10 @@ export class Findings {
     try {
       return condition.find(facts, settings)
     } catch (error) {
-      if (!this.#told.has(condition.name)) {
+      if (!this.#logged.has(condition.name)) {
         log.error({ err: error, condition: condition.name }, 'a condition cannot be looked at')
       }
-      this.#told.add(condition.name)
+      this.#logged.add(condition.name)
       return []
     }
   }

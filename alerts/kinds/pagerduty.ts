@@ -37,8 +37,8 @@ export const pagerduty: ChannelKind = {
 }
 
 /** The alert's id joins its end to its beginning, and a repeated event to the first. */
-function pagerdutyBody({ told, isTest }: AlertMessage, routingKey: string): string {
-  const [{ event, alert } = undefined!] = told
+function pagerdutyBody({ steps, isTest }: AlertMessage, routingKey: string): string {
+  const [{ event, alert } = undefined!] = steps
   const common = { routing_key: routingKey, dedup_key: `gslbd-${alert.id}` }
   if (event === 'resolved') return JSON.stringify({ ...common, event_action: 'resolve' })
   const { title, detail, severity, condition, subject, tenantId, node, openedAtMs } = alert

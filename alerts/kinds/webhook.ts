@@ -54,7 +54,7 @@ function webhookBody(message: AlertMessage): string {
     sentAt: Math.floor(message.sentAtMs / 1_000),
     test: message.isTest,
     summary: headline(message),
-    alerts: message.told.map(({ event, alert }) => ({ event, ...shown(alert) })),
+    alerts: message.steps.map(({ event, alert }) => ({ event, ...shown(alert) })),
   })
 }
 

@@ -14,38 +14,38 @@ export interface AlertMessage {
   /** True: a person requested a test, and nothing is wrong. */
   readonly isTest: boolean
   /** At least one. */
-  readonly told: readonly AlertStep[]
+  readonly steps: readonly AlertStep[]
 }
 
 /** The highest severity of opening alerts; `info` when alerts only end. */
-export function severityOf({ told }: AlertMessage): Severity {
+export function severityOf({ steps }: AlertMessage): Severity {
   const open = new Set(
-    told.flatMap(({ event, alert }) => (event === 'opened' ? alert.severity : [])),
+    steps.flatMap(({ event, alert }) => (event === 'opened' ? alert.severity : [])),
   )
   return severities.find((severity) => open.has(severity)) ?? 'info'
 }
 
 /** Returns the headline of a message, one line without a line feed. */
 export function headline(message: AlertMessage): string {
-  const [first] = message.told
-  if (message.told.length === 1 && first !== undefined)
+  const [first] = message.steps
+  if (message.steps.length === 1 && first !== undefined)
     return `${wordOf(first)}: ${first.alert.title}`
-  const opened = message.told.filter(({ event }) => event === 'opened').length
-  const resolved = message.told.length - opened
+  const opened = message.steps.filter(({ event }) => event === 'opened').length
+  const resolved = message.steps.length - opened
   const parts = [
     ...(opened === 0 ? [] : [`${opened} new`]),
     ...(resolved === 0 ? [] : [`${resolved} resolved`]),
   ]
-  return `${message.told.length} alerts: ${parts.join(', ')}`
+  return `${message.steps.length} alerts: ${parts.join(', ')}`
 }
 
 /** A paragraph for each alert, the most severe first, those that end last. */
 export function paragraphs(message: AlertMessage): readonly string[] {
   const rank = ({ event, alert }: AlertStep): number =>
     event === 'resolved' ? severities.length : severities.indexOf(alert.severity)
-  return message.told
+  return message.steps
     .toSorted((a, b) => rank(a) - rank(b))
-    .map((told) => [`${wordOf(told)}: ${told.alert.title}`, ...linesOf(told)].join('\n'))
+    .map((step) => [`${wordOf(step)}: ${step.alert.title}`, ...linesOf(step)].join('\n'))
 }
 
 function linesOf({ event, alert }: AlertStep): string[] {

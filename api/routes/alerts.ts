@@ -292,7 +292,7 @@ function testMessage({ tenantId, name }: StoredChannel, nowMs: number): AlertMes
     ...{ detail: 'Nothing is wrong: somebody tests this channel.' },
     ...{ openedAtMs: nowMs, resolvedAtMs: null },
   }
-  return { id: uuidV7(nowMs), sentAtMs: nowMs, isTest: true, told: [{ event: 'opened', alert }] }
+  return { id: uuidV7(nowMs), sentAtMs: nowMs, isTest: true, steps: [{ event: 'opened', alert }] }
 }
 
 export const alertRoutes = Object.freeze([

@@ -98,9 +98,9 @@ const tell = route('POST /bundles/channels/{name}', {
   ports: ['bundles'],
   handle: async ({ ports: { bundles }, params: { name }, query: { wait = 0 }, body }) => {
     if (bundles.record(name) === undefined) return missing('channel')
-    const told = bundles.told(body.report)
-    if (!told.ok) return refused(400, told.error)
-    const node = told.value
+    const asking = bundles.takeReport(body.report)
+    if (!asking.ok) return refused(400, asking.error)
+    const node = asking.value
     const before = bundles.record(name, node)
     if (before === undefined || before === 'later') return busy
     const isSame = body.tag === before.tag

@@ -125,7 +125,7 @@ class Asked {
     const overrun = dropped - this.#overrun
     this.#overrun = dropped
     const { name } = this
-    const told = {
+    const report = {
       name,
       ...this.#counts,
       overrun,
@@ -135,7 +135,7 @@ class Asked {
     }
     this.#counts = { sent: 0, lost: 0, late: 0, wrong: 0, gapMs: 0 }
     this.#samples = []
-    return told
+    return report
   }
 
   #gap(nowMs: number): void {

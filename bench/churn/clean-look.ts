@@ -74,11 +74,11 @@ export async function differences(
   const pools = await get<readonly Listed[]>('/pools')
   compare('the list of pools', pools.map(({ name }) => name).sort(), [...clean.pools.keys()].sort())
   const services = await get<readonly Listed[]>('/services')
-  const told = services.map(({ name, domain, ttl }) => `${name} ${domain} ${ttl}`)
+  const listed = services.map(({ name, domain, ttl }) => `${name} ${domain} ${ttl}`)
   const declared = [...clean.services].map(
     ([name, { spec }]) => `${name} ${spec.domain} ${spec.ttl}`,
   )
-  compare('the list of services', told.sort(), declared.sort())
+  compare('the list of services', listed.sort(), declared.sort())
   for (const [, { spec }] of clean.services) {
     const answer = await ask({ host: '127.0.0.1', port: node.port }, `${spec.domain} A`)
     compare(`the answer for ${spec.domain}`, linesOf(answer.answer).sort(), answerOf(spec, clean))

@@ -60,9 +60,9 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
   const incoming = variable(io.env, 'GIT_QUARANTINE_PATH') ?? null
   const push = { head: update.to, incoming, attestations }
   // Asked first: this process would have to read and compile every file.
-  const told = await askNode(check.value.dataDir, push)
+  const verdict = await askNode(check.value.dataDir, push)
   const judgeHere = async () => (await import('#node/push/judge-in-hook.ts')).judgeHere
-  const stop = told ?? (await (await judgeHere())(push, check.value, gitdir))
+  const stop = verdict ?? (await (await judgeHere())(push, check.value, gitdir))
   if (typeof stop === 'string') return passUnjudged(io, stop)
   // The node may be able to read what this process cannot.
   if (stop.sync === 'unreachable') return passUnjudged(io, stop.reason)

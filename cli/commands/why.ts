@@ -93,11 +93,11 @@ export const why: Command = {
     if (values.record !== undefined) return await replayed(values.record, positionals, values, io)
     const question = questionOf(positionals, values)
     const [name = ''] = positionals
-    const told =
+    const explained =
       values.url === undefined && values.node === undefined
         ? await explainedHere(name, question, values, io)
         : await explainedByNode(name, values, io)
-    const { text, shown } = told
+    const { text, shown } = explained
     io.out(values.json ? `${JSON.stringify(shown, null, 2)}\n` : text)
     return Exit.Ok
   },

@@ -47,13 +47,13 @@ const tagMax = 65_535
  */
 async function waitsAfter(api: NodeApi, zone: string, verb: string, body: object): Promise<string> {
   const path = `/api/v1/dnssec/zones/${encodeURIComponent(zone)}/${verb}`
-  const told = await api.post(path, { body, patienceMs })
-  if (!told.ok) {
-    const { status, message } = told.error
+  const answer = await api.post(path, { body, patienceMs })
+  if (!answer.ok) {
+    const { status, message } = answer.error
     // The message of the API says nothing of what to do.
     const absent = `${zone} is not signed there: "gslbd dnssec status" has the zones`
     throw new CommandFault(Exit.ErrorsFound, status === 404 ? absent : message)
   }
-  const messages = rowsOf(fieldsOf(told.value)['waiting']).map(({ message }) => message)
+  const messages = rowsOf(fieldsOf(answer.value)['waiting']).map(({ message }) => message)
   return messages.map((one) => (typeof one === 'string' ? `  ${plain(one)}\n` : '')).join('')
 }

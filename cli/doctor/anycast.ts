@@ -22,12 +22,12 @@ export const anycast: Check = {
         ),
       )
     }
-    const told = await driver.look()
-    if (!told.ok)
-      findings.push(bad(told.error, 'the node tries again; see docs/operations/anycast.md'))
-    else if (told.value.announces === null) {
+    const seen = await driver.look()
+    if (!seen.ok)
+      findings.push(bad(seen.error, 'the node tries again; see docs/operations/anycast.md'))
+    else if (seen.value.announces === null) {
       findings.push(unknown(`${section.driver} cannot be asked what it announces`))
-    } else findings.push(good(`${section.driver} can be told: ${told.value.text}`))
+    } else findings.push(good(`${section.driver} can be told: ${seen.value.text}`))
     return findings
   },
 }

@@ -99,11 +99,11 @@ export async function compareWithBase(
       ? await judge.line({ commit: head.value, outline: committed })
       : undefined
   if (line !== undefined && !line.ok) return ok({ ...heldFor(line.error), ...more })
-  const told =
+  const verdict =
     line === undefined
       ? judge.directory(now)
       : await judge.commits(line.value, hasUncommitted ? now : undefined)
-  return ok({ ...told, ...more })
+  return ok({ ...verdict, ...more })
 }
 
 interface BaseJudgeParts extends Pick<ComparisonParts, 'allowedSigners'> {

@@ -53,16 +53,16 @@ export async function healthAt(
   url: string,
   env: Io['env'],
 ): Promise<Result<ReadonlyMap<string, AssumedHealth>, string>> {
-  return await asked(url, env, '/api/v1/health/members', (told, api) =>
-    healthIn(told, `${api.url}/api/v1/health/members`),
+  return await asked(url, env, '/api/v1/health/members', (body, api) =>
+    healthIn(body, `${api.url}/api/v1/health/members`),
   )
 }
 
 /** Queries of the last hour, by country. Errors: a sentence. */
 export async function trafficAt(url: string, env: Io['env']): Promise<Result<Traffic, string>> {
   const path = '/api/v1/client-regions'
-  return await asked(url, env, path, (told, api): Result<Traffic, string> => {
-    const { hasDatabase, sampled, countries, seconds } = told
+  return await asked(url, env, path, (body, api): Result<Traffic, string> => {
+    const { hasDatabase, sampled, countries, seconds } = body
     if (hasDatabase === false) {
       return err(`${api.url} has no database of countries, so it counts nobody: set geoip.dbPath`)
     }
@@ -104,12 +104,12 @@ async function asked<T>(
   url: string,
   env: Io['env'],
   path: string,
-  read: (told: Fields, api: NodeApi) => Result<T, string>,
+  read: (body: Fields, api: NodeApi) => Result<T, string>,
 ): Promise<Result<T, string>> {
   const api = openNodeApi(url, env)
   if (!api.ok) return api
-  const told = await api.value.json(path)
-  if (!told.ok) return err(told.error.message)
-  if (isFields(told.value)) return read(told.value, api.value)
+  const answer = await api.value.json(path)
+  if (!answer.ok) return err(answer.error.message)
+  if (isFields(answer.value)) return read(answer.value, api.value)
   return err(`${api.value.url}${path} is no object: is it the API of gslbd?`)
 }

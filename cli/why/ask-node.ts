@@ -22,9 +22,9 @@ interface AskedPast {
  * @throws CommandFault
  */
 export async function askNode(api: NodeApi, asked: AskedPast): Promise<NodeAnswer> {
-  const told = await api.post('/api/v1/why', { body: asked, patienceMs })
-  if (told.ok) return readExplanation(api.url, told.value)
-  const { status, message } = told.error
+  const answer = await api.post('/api/v1/why', { body: asked, patienceMs })
+  if (answer.ok) return readExplanation(api.url, answer.value)
+  const { status, message } = answer.error
   const advice = status === 400 && asked.node !== undefined ? await whereToAsk(api, asked.node) : ''
   throw new CommandFault(Exit.ErrorsFound, `${message}${advice}`)
 }

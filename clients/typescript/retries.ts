@@ -57,10 +57,10 @@ export function waitMsOf(headers: Headers, sent: number, part: number): number {
 }
 
 function retryAfterMsOf(headers: Headers): number | undefined {
-  const told = headers.get('retry-after')?.trim() ?? ''
-  if (/^\d{1,9}$/.test(told)) return Number(told) * 1_000
+  const field = headers.get('retry-after')?.trim() ?? ''
+  if (/^\d{1,9}$/.test(field)) return Number(field) * 1_000
   // By the clock of the server, which may be another one than ours.
-  const [then, now] = [Date.parse(told), Date.parse(headers.get('date') ?? '')]
+  const [then, now] = [Date.parse(field), Date.parse(headers.get('date') ?? '')]
   return Number.isNaN(then - now) ? undefined : Math.max(0, then - now)
 }
 

@@ -15,9 +15,9 @@ export const nowMs = (): number => Date.now() + clockOffMs.value
 
 /** @param date the field of an answer (RFC 9110 section 6.6.1) */
 export function learnClock(date: string | null): void {
-  const told = Date.parse(date ?? '')
-  if (Number.isNaN(told)) return
-  const off = told - Date.now()
+  const serverMs = Date.parse(date ?? '')
+  if (Number.isNaN(serverMs)) return
+  const off = serverMs - Date.now()
   // The last value stays: times must not jump by the delay of a response.
   if (Math.abs(off - clockOffMs.value) > nearMs) clockOffMs.value = Math.abs(off) > nearMs ? off : 0
 }

@@ -9,7 +9,7 @@ export type Draft = Readonly<Record<string, unknown>>
 export interface FieldsProps {
   readonly schema: Schema
   readonly draft: Draft
-  readonly told: readonly FieldRefusal[]
+  readonly refusals: readonly FieldRefusal[]
   /** Where the object may be left out, so may all of its fields. */
   readonly isNeeded: boolean
   readonly onChange: (draft: Draft) => void
@@ -59,11 +59,11 @@ export const withoutRow = (rows: readonly Draft[], at: number): Draft[] =>
 
 /** Returns the refusals of a field itself, and of its own fields, by their names within it. */
 export function refusalsWithin(
-  told: readonly FieldRefusal[],
+  refusals: readonly FieldRefusal[],
   name: string,
 ): { readonly sentence: string; readonly inner: readonly FieldRefusal[] } {
-  const own = told.filter(({ field }) => field === name).map(({ sentence }) => sentence)
-  const inner = told
+  const own = refusals.filter(({ field }) => field === name).map(({ sentence }) => sentence)
+  const inner = refusals
     .filter(({ field }) => field.startsWith(`${name}.`))
     .map(({ field, sentence }) => ({ field: field.slice(name.length + 1), sentence }))
   return { sentence: own.join(' '), inner }

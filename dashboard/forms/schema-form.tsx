@@ -22,11 +22,11 @@ interface FormProps {
 }
 
 export function SchemaForm({ schema, draft, refusal = '', onChange }: FormProps) {
-  const told = refusalsOf(refusal, (name) => Object.hasOwn(schema.properties ?? {}, name))
-  return <Fields {...{ schema, draft, told, onChange }} isNeeded />
+  const refusals = refusalsOf(refusal, (name) => Object.hasOwn(schema.properties ?? {}, name))
+  return <Fields {...{ schema, draft, refusals, onChange }} isNeeded />
 }
 
-function Fields({ schema, draft, told, isNeeded, onChange }: FieldsProps) {
+function Fields({ schema, draft, refusals, isNeeded, onChange }: FieldsProps) {
   const required = new Set(isNeeded ? schema.required : [])
   return (
     <div class="fields">
@@ -37,7 +37,7 @@ function Fields({ schema, draft, told, isNeeded, onChange }: FieldsProps) {
           schema={part}
           isRequired={required.has(name)}
           value={draft[name]}
-          {...refusalsWithin(told, name)}
+          {...refusalsWithin(refusals, name)}
           onChange={(value) => onChange(withField(draft, name, value))}
         />
       ))}
@@ -118,7 +118,7 @@ function Inner({ schema, isRequired, value, inner, onChange }: FieldProps) {
   const draft = (value ?? {}) as Draft
   return (
     <Fields
-      {...{ draft, told: inner, schema: withoutNull(schema) }}
+      {...{ draft, refusals: inner, schema: withoutNull(schema) }}
       isNeeded={isRequired || Object.keys(draft).length > 0}
       onChange={(now) => onChange(Object.keys(now).length === 0 && !isRequired ? undefined : now)}
     />

@@ -204,7 +204,7 @@ function StepBody({ step: { name, kind, draft }, end, sentence, Form, onChange }
       {isSet && (
         <Form
           {...{ schema: kind.options, draft, isNeeded: true }}
-          told={sentence === '' ? [] : [{ field: option, sentence }]}
+          refusals={sentence === '' ? [] : [{ field: option, sentence }]}
           onChange={(now) => onChange(textOfStep(name, kind, now))}
         />
       )}

@@ -293,9 +293,9 @@ class Round {
   /** Each key that is needed no more has a next step, also where it is another key's. */
   #tellOthers(entryKey: Uint8Array, signerKey: Uint8Array): void {
     const [entry, signer] = [this.#at(entryKey), this.#at(signerKey)]
-    const told = new Set(this.#waiting.map(({ tag }) => tag))
+    const waiting = new Set(this.#waiting.map(({ tag }) => tag))
     for (const { tag, role, publicKey } of this.#own) {
-      if (told.has(tag) || publicKey === entryKey || publicKey === signerKey) continue
+      if (waiting.has(tag) || publicKey === entryKey || publicKey === signerKey) continue
       const isEntryNext = role === 'ksk' || signer.times.activeMs !== null
       this.#waiting.push({ for: 'key', tag, by: (isEntryNext ? entry : signer).tag })
     }

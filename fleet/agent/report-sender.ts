@@ -36,9 +36,9 @@ export class AgentReportSender {
     for (const word of sent.changed) this.#said.set(keyOf(word), word)
     const faults: string[] = []
     for (const url of this.#parts.urls) {
-      const told = await this.#tell(url, sent)
-      if (told === null) return
-      faults.push(told)
+      const fault = await this.#tell(url, sent)
+      if (fault === null) return
+      faults.push(fault)
     }
     throw new Error(faults.join('; '))
   }
@@ -58,9 +58,9 @@ export class AgentReportSender {
   async #postAll(url: string, update: SentReport): Promise<PostOutcome> {
     const by = new Set<string>()
     for (const body of bodiesOf(update)) {
-      const told = await this.#post(url, body)
-      if (!told.ok) return told
-      by.add(told.by)
+      const posted = await this.#post(url, body)
+      if (!posted.ok) return posted
+      by.add(posted.by)
     }
     const [only = ''] = by
     return { ok: true, by: by.size === 1 ? only : '' }

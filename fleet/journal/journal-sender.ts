@@ -38,12 +38,12 @@ export class JournalSender {
   readonly add = async (part: JournalUpload): Promise<Result<number, SendFault>> => {
     const faults: SendFault[] = []
     for (const url of this.#urls) {
-      const told = await this.#post(url, part)
-      if (told.ok) {
+      const posted = await this.#post(url, part)
+      if (posted.ok) {
         this.#urls = [url, ...this.#urls.filter((other) => other !== url)]
-        return told
+        return posted
       }
-      faults.push(told.error)
+      faults.push(posted.error)
     }
     const worst = faults.find(({ code }) => code === 'away') ?? faults.find(isRefused) ?? faults[0]
     const message = faults.map((fault) => fault.message).join('; ')

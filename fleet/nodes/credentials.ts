@@ -66,18 +66,18 @@ export function signedReport(report: NodeReport, key: KeyObject | null): object 
 }
 
 /**
- * @param told as it arrived, with its signature
+ * @param sent as it arrived, with its signature
  *
  * @param report the same, parsed
  * @returns whether that node signed it recently
  */
 export function isSignedBy(
   { name, keys }: ListedNode,
-  told: unknown,
+  sent: unknown,
   report: NodeReport,
   nowMs: number,
 ): boolean {
-  const { signature, ...rest } = told as { readonly signature?: unknown }
+  const { signature, ...rest } = sent as { readonly signature?: unknown }
   if (report.name !== name || typeof signature !== 'string' || signature.length !== 88) return false
   if (Math.abs(report.sentAtMs - nowMs) > credentialLimits.ageMsMax) return false
   const [bytes, octets] = [signedBytes(rest), Buffer.from(signature, 'base64')]

@@ -13,7 +13,7 @@ export type UnlistedWay = (typeof unlistedWays)[number]
 /** Decides whose report it is. */
 export interface NodeJudge {
   /** The row of the node that signed the report; undefined: no listed node did. */
-  readonly signer: (told: unknown, report: NodeReport) => ListedNode | undefined
+  readonly signer: (sent: unknown, report: NodeReport) => ListedNode | undefined
   readonly isListed: (name: string) => boolean
   readonly countsUnlisted: () => boolean
 }
@@ -38,10 +38,10 @@ export class NodeList implements NodeJudge {
     this.#log = log
   }
 
-  readonly signer = (told: unknown, report: NodeReport): ListedNode | undefined => {
+  readonly signer = (sent: unknown, report: NodeReport): ListedNode | undefined => {
     const node = this.#now().get(report.name)
     const nowMs = this.#clock.nowMs()
-    return node !== undefined && isSignedBy(node, told, report, nowMs) ? node : undefined
+    return node !== undefined && isSignedBy(node, sent, report, nowMs) ? node : undefined
   }
 
   readonly isListed = (name: string): boolean => this.#now().has(name)

@@ -138,8 +138,8 @@ export class Publisher {
     assert(seq >= before, 'the numbers of a channel never fall')
     assert(seq > before || digest === served, 'a number of a channel names one bundle')
     assert(seq >= (this.#node?.seq ?? 0), 'nothing is published below what the node runs')
-    const told = { commit, tree, signer, seq, serial, digest, previous }
-    this.#save({ ...told, earlier: this.#earlierAfter(tree, succession) })
+    const facts = { commit, tree, signer, seq, serial, digest, previous }
+    this.#save({ ...facts, earlier: this.#earlierAfter(tree, succession) })
     this.#bytes = draft.bytes
     this.#served = undefined
     if (isNews || serial !== this.#recordSerial) this.#handOver(draft.bytes)

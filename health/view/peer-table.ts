@@ -163,8 +163,8 @@ export class PeerTable {
       if (this.#votes >= healthLimits.peerVotesMax) return
       this.#votes++
     }
-    const told = reason.slice(0, healthLimits.reasonLengthMax)
-    votes.set(node, { node, healthy, score, rttMs, reason: told, sinceMs, isWarming })
+    const shortReason = reason.slice(0, healthLimits.reasonLengthMax)
+    votes.set(node, { node, healthy, score, rttMs, reason: shortReason, sinceMs, isWarming })
     this.#members.set(key, votes)
   }
 

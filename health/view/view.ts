@@ -101,8 +101,8 @@ class HealthView implements HealthMonitor {
       const { node, site, bus, isAgent = false, isLone = false } = peers
       const table = new PeerTable(node, isAgent)
       this.#table = table
-      const told = { node, site, isAgent, peers: bus, local, clock, log }
-      if (!isLone) this.#publisher = new PeerPublisher(told)
+      const publishing = { node, site, isAgent, peers: bus, local, clock, log }
+      if (!isLone) this.#publisher = new PeerPublisher(publishing)
       const probers = parts.policy === 'local-only' ? 0 : peers.probers
       this.#share = new SiteShare({ node, site, probers, table, local, clock })
     }
@@ -129,8 +129,8 @@ class HealthView implements HealthMonitor {
     this.#share?.setTargets(targets)
     this.#parts.local.setTargets(targets, options)
     // A node that has just started adopts verdicts of others before its first probe.
-    const told = targets.filter((one) => this.#table?.has(targetKey(one.memberUid, one.ipAddress)))
-    if (told.length > 0) this.#update(told)
+    const known = targets.filter((one) => this.#table?.has(targetKey(one.memberUid, one.ipAddress)))
+    if (known.length > 0) this.#update(known)
   }
 
   onChange(handler: (changes: readonly VerdictChange[]) => void): void {

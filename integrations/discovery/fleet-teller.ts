@@ -32,7 +32,7 @@ interface KnownTargets {
 
 export class FleetTeller {
   readonly #parts: FleetTellerParts
-  readonly #told = new Map<string, KnownTargets>()
+  readonly #sent = new Map<string, KnownTargets>()
   #isAway = false
 
   constructor(parts: FleetTellerParts) {
@@ -42,16 +42,16 @@ export class FleetTeller {
   /** @param key what was asked: `SOURCE/SERVICE` */
   tell(key: string, targets: readonly Target[], intervalMs: number): void {
     const nowMs = Math.floor(this.#parts.clock.nowMs())
-    const before = this.#told.get(key)
+    const before = this.#sent.get(key)
     const isSame = before?.targets === targets
     if (isSame && Math.abs(nowMs - before.atMs) < tellerLimits.againMs) return
-    this.#told.set(key, { targets, atMs: nowMs })
+    this.#sent.set(key, { targets, atMs: nowMs })
     void this.#publish(key, targets, nowMs, intervalMs)
   }
 
   /** Nobody here asks for it any more. */
   forget(key: string): void {
-    this.#told.delete(key)
+    this.#sent.delete(key)
   }
 
   async #publish(
@@ -73,7 +73,7 @@ export class FleetTeller {
       if (this.#isAway) log.info({}, 'discovered members are shared again')
       this.#isAway = false
     } catch (error) {
-      this.#told.delete(key)
+      this.#sent.delete(key)
       const { message: reason } = error as Error
       if (!this.#isAway) log.warn({ reason }, 'discovered members cannot be shared; tried again')
       this.#isAway = true

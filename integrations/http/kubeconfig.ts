@@ -105,18 +105,18 @@ function ofFile(path: string, env: NodeJS.ProcessEnv, timeoutMs: number): Kubern
 
 /** @throws what is wrong and where, without the library's text, which quotes the file */
 function yamlValue(text: string): unknown {
-  let told = 'it is no YAML that can be used'
+  let fault = 'it is no YAML that can be used'
   try {
     // Not 'silent', which takes the first of several documents.
     const document = parseDocument(text, { logLevel: 'error' })
     const [mistake] = [...document.errors, ...document.warnings]
     if (mistake === undefined) return document.toJS()
     const [at] = mistake.linePos ?? []
-    told = `${told}: ${mistake.code}${at ? ` in line ${at.line}, column ${at.col}` : ''}`
+    fault = `${fault}: ${mistake.code}${at ? ` in line ${at.line}, column ${at.col}` : ''}`
   } catch {
     // An alias is undefined, or aliases are too many or too deep.
   }
-  throw new Error(told)
+  throw new Error(fault)
 }
 
 interface Program {

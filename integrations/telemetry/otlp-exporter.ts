@@ -45,7 +45,7 @@ export class OtlpExporter {
   readonly #stop = new AbortController()
   #counts = { sent: 0, dropped: 0, refused: 0 }
   #failures = 0
-  #isTold = false
+  #isLogged = false
   #timer: (() => void) | undefined
   #sending: Promise<void> | undefined
 
@@ -135,17 +135,17 @@ export class OtlpExporter {
 
   /** Logged when it begins: the metrics say how it goes on. */
   #tell(reason: string): void {
-    if (!this.#isTold) {
+    if (!this.#isLogged) {
       this.#parts.log.warn(
         { reason },
         'traces are not taken; writes and answers go on without them',
       )
     }
-    this.#isTold = true
+    this.#isLogged = true
   }
 
   #tellWell(): void {
-    if (this.#isTold) this.#parts.log.info({}, 'traces are taken again')
-    this.#isTold = false
+    if (this.#isLogged) this.#parts.log.info({}, 'traces are taken again')
+    this.#isLogged = false
   }
 }

@@ -35,17 +35,17 @@ export const rollOutLimits = {
 
 export function givingCertificate(parts: GivingParts): Bundles['certificate'] {
   const { vault, inventory, entries, key, clock } = parts
-  return ({ report: told, revision: known }) => {
-    const report = readNodeReport(told)
+  return ({ report: sent, revision: known }) => {
+    const report = readNodeReport(sent)
     if (!report.ok) return err({ code: 'refused', message: report.error })
     const { name, sealTo, role, acme = [''] } = report.value
     if (sealTo === undefined) return err({ code: 'refused', message: 'sealTo is missing' })
     if (vault === null) return err({ code: 'none', message: noAcme })
-    if (role !== 'dns' || inventory.counted(report.value, told) === undefined) {
+    if (role !== 'dns' || inventory.counted(report.value, sent) === undefined) {
       return err({ code: 'stranger', message: stranger })
     }
     const named = acme.filter((entry) => entry === '' || Object.hasOwn(entries, entry))
-    const isListed = inventory.isListed(report.value, told)
+    const isListed = inventory.isListed(report.value, sent)
     const closed = named.filter((entry) => {
       const { nodes } = entries[entry] ?? {}
       return nodes !== undefined && !(isListed && nodes.includes(name))

@@ -74,11 +74,11 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     if (enforced || vendorKey === null) onAgents(count)
   }
   permit()
-  let told = 0
+  let logged = 0
   const tell = (): void => {
     const count = warnings().length
-    if (count === told) return
-    told = count
+    if (count === logged) return
+    logged = count
     if (count === 0) return log.info({}, 'everything is within the licence again')
     const { file, message } = warnings()[0]!
     const fields = { count, atLeast: count === excessMax, file, tier: keeper.state.tier }

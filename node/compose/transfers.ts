@@ -163,12 +163,12 @@ const signedNow =
 
 /** @returns to be called with each active bundle whose zones are transferred */
 export function watchRefused(log: Pick<Log, 'info' | 'warn'>): (bundle: Bundle) => void {
-  let told = ''
+  let before = ''
   return (bundle) => {
     const { first, others } = setsBindRefuses(bundle)
     const now = first.length === 0 ? '' : `${first.join()} ${others}`
-    if (now === told) return
-    told = now
+    if (now === before) return
+    before = now
     if (now === '') log.info({}, 'no zone has more than BIND takes as a secondary server')
     else log.warn({ sets: first, others }, tooManyForBind)
   }

@@ -326,7 +326,7 @@ function bundlesIn(later: Later): BundleOutputs {
 function bundlesOf(have: Needs): Passed['bundles'] {
   const given = (): BundleOutputs => bundlesIn(have.later)
   return {
-    told: (report) => takeReport(have, report),
+    takeReport: (report) => takeReport(have, report),
     heard: hearing(have),
     journal: (part) => have.journals.take(part),
     keys: givingKeys({

@@ -132,8 +132,8 @@ function nodesIn({ inventory }: Needs): readonly DeliveryNode[] {
   return inventory.all().flatMap(({ report, ageMs, clockOffsetMs, isCounted }) => {
     const { role, name, labels, instance, digest, seq, refusals, counters, shadow } = report
     if (role !== 'dns' || !isCounted) return []
-    const told = { name, labels, instance, digest, seq, refusals, counters, shadow }
-    return [{ ...told, ageMs, clockOffsetMs }]
+    const seen = { name, labels, instance, digest, seq, refusals, counters, shadow }
+    return [{ ...seen, ageMs, clockOffsetMs }]
   })
 }
 

@@ -39,8 +39,8 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const { token, nodeKey, keys, dataDir, shared } = open.value
   const { path } = dataDir
   const mayBegin = before === null ? undefined : run.gate.opened
-  const told = { ...shared, ...reportsTo(settings, token) }
-  const health = createNodeHealth(probing(settings), told, log, env, mayBegin)
+  const reporting = { ...shared, ...reportsTo(settings, token) }
+  const health = createNodeHealth(probing(settings), reporting, log, env, mayBegin)
   const { resolver } = createAddressSources(given, path, readsFleet(shared, keys.trusted))
   const store = new BundleStore(path)
   const node = new DnsNode({

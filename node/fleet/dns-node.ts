@@ -189,8 +189,8 @@ async function startPulling(
   const pulls = { settings, token, sealed: ours.sealed, node, health, store, texts: ownTexts }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('drop') })
   stops.push(() => releases.stop())
-  const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
-  const puller = new Pullers({ ...pulls, ...self, ...told, log })
+  const hooks = { shadow: shadow.pulled, onActivated: () => releases.changed() }
+  const puller = new Pullers({ ...pulls, ...self, ...hooks, log })
   let announced: NodeAnycast | null = null
   const anycast = () => announced?.status() ?? null
   let keys: KeysPulled | null = null

@@ -62,15 +62,15 @@ export class JournalKeeper {
    */
   async take(value: unknown): Promise<Result<{ readonly bytes: number }, JournalFault>> {
     const { settings, exists, journals, clock } = this.#parts
-    const told = readJournalUpload(value, settings.state.nodeName)
-    if (!told.ok) return err({ code: 'refused', message: told.error })
+    const upload = readJournalUpload(value, settings.state.nodeName)
+    if (!upload.ok) return err({ code: 'refused', message: upload.error })
     // A database is not created for this alone.
     if (!exists()) return err({ code: 'no-database' })
     if (this.#underWay >= journalUploadLimits.underWayMax) return err({ code: 'away' })
     this.#underWay++
     assert(this.#underWay <= journalUploadLimits.underWayMax, 'uploads are within their limit')
     try {
-      const stored = await storePart(journals, told.value, clock.nowMs())
+      const stored = await storePart(journals, upload.value, clock.nowMs())
       if (!stored.ok) return err({ code: 'refused', message: stored.error })
       this.#isWritten = true
       return stored.value.ok ? ok({ bytes: stored.value.value }) : err({ code: 'away' })

@@ -57,9 +57,9 @@ export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
     if (!this.#remember(trip)) return
     for (const handler of this.#handlers) handler({ ...trip, isOwn: true })
     // The commit tells the other nodes as well, but later.
-    void shared.tell(trip).then((told) => {
-      if (told.ok) return
-      const fields = { rollout: rollout.name, reason: told.error.message }
+    void shared.tell(trip).then((done) => {
+      if (done.ok) return
+      const fields = { rollout: rollout.name, reason: done.error.message }
       log.warn(fields, 'the other nodes learn of a regression through Git alone')
     })
   }

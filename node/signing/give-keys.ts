@@ -20,13 +20,13 @@ const aroundBytes = 1024
 
 export function givingKeys({ vault, inventory, key }: GivingParts): Bundles['keys'] {
   let printed: { readonly revision: number; readonly content: Buffer } | undefined
-  return ({ report: told, revision: known }) => {
-    const report = readNodeReport(told)
+  return ({ report: sent, revision: known }) => {
+    const report = readNodeReport(sent)
     if (!report.ok) return err({ code: 'refused', message: report.error })
     const { name, sealTo, role } = report.value
     if (sealTo === undefined) return err({ code: 'refused', message: 'sealTo is missing' })
     if (vault === null) return err({ code: 'none', message: noSecretKey })
-    if (role !== 'dns' || inventory.counted(report.value, told) === undefined) {
+    if (role !== 'dns' || inventory.counted(report.value, sent) === undefined) {
       return err({ code: 'stranger', message: stranger })
     }
     const set = vault.set()

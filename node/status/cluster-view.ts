@@ -28,11 +28,14 @@ export function createClusterView(parts: ClusterParts): ClusterView {
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const oldestMs = parts.clock.nowMs() - clusterNodeLimits.missingMs
     const fleet = await parts.fleet()
-    const told = new Map(fleet.map((one) => [nameAndRole(one.report), one]))
+    const reported = new Map(fleet.map((one) => [nameAndRole(one.report), one]))
     const announced = [
       { ...self, isSelf: true, isMissing: false },
       ...others.map((one) => ({ ...one, isSelf: false, isMissing: one.atMs < oldestMs })),
-    ].map((one) => ({ ...one, ...fleetSide(told.get(nameAndRole({ ...one, role: 'control' }))) }))
+    ].map((one) => ({
+      ...one,
+      ...fleetSide(reported.get(nameAndRole({ ...one, role: 'control' }))),
+    }))
     const nowMs = parts.clock.nowMs()
     const pulling = fleet.filter(({ report }) => report.role !== 'control')
     return [...announced, ...pulling.map((one) => seenOf(one, nowMs))]
@@ -76,25 +79,25 @@ type FleetSide = Pick<
 >
 
 /** Fields that a node reports beside its announcement; an older version reports none. */
-function fleetSide(told: DriftedNode | undefined): FleetSide {
-  if (told === undefined) {
+function fleetSide(drifted: DriftedNode | undefined): FleetSide {
+  if (drifted === undefined) {
     const none = { clockOffsetMs: null, refusals: [], drift: [] }
     return { role: 'control', labels: {}, isKnown: true, ...none }
   }
-  const { report, isCounted: isKnown, clockOffsetMs, drift } = told
+  const { report, isCounted: isKnown, clockOffsetMs, drift } = drifted
   const { role, labels, refusals } = report
   return { role, labels, isKnown, clockOffsetMs, refusals, drift }
 }
 
 /** A node that pulls, in the form of one that announces itself. */
-function seenOf(told: DriftedNode, nowMs: number): SeenNode {
-  const { report, ageMs, isMissing } = told
+function seenOf(drifted: DriftedNode, nowMs: number): SeenNode {
+  const { report, ageMs, isMissing } = drifted
   const { name, version, startedAtMs, digest, seq, issuedAtMs, busyRatio, counters } = report
   const reasons = reasonsOf(report)
   const served = reasons.length === 0 ? 'ok' : 'degraded'
   return {
     ...{ name, version, startedAtMs, digest, seq, issuedAtMs, busyRatio, isMissing },
-    ...fleetSide(told),
+    ...fleetSide(drifted),
     isSelf: false,
     atMs: nowMs - ageMs,
     commit: null,

@@ -24,9 +24,9 @@ export function regressedRollouts(
 ): readonly RegressedRollout[] {
   const found = new Map<string, RegressedRollout>()
   const all = config?.list('Rollout') ?? []
-  const told = all.filter((entry) => isRecent(entry, nowMs))
-  const newest = told.length === 0 ? new Map<string, number>() : newestStarts(all)
-  for (const entry of told) {
+  const recent = all.filter((entry) => isRecent(entry, nowMs))
+  const newest = recent.length === 0 ? new Map<string, number>() : newestStarts(all)
+  for (const entry of recent) {
     const newestMs = newest.get(memberOf(entry))
     assert(newestMs !== undefined, 'a rollout that is told is one of all')
     // A newer rollout tries the same member again.

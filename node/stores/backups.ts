@@ -117,10 +117,10 @@ export class Backups {
 
   /** Logged once, not at each hourly backup. */
   #logMissing(missing: readonly string[]): void {
-    const told = missing.join()
-    if (told !== '' && told !== this.#loggedMissing) {
-      this.#parts.log.warn({}, `a backup is not whole: ${told}`)
+    const names = missing.join()
+    if (names !== '' && names !== this.#loggedMissing) {
+      this.#parts.log.warn({}, `a backup is not whole: ${names}`)
     }
-    this.#loggedMissing = told
+    this.#loggedMissing = names
   }
 }

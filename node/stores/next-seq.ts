@@ -32,9 +32,9 @@ export function leapSince(createdAtMs: number, nowMs: number): number {
  * @returns the highest number. Errors: a sentence for each node that gave none
  */
 export async function askNodes(urls: readonly string[]): Promise<Result<number, string[]>> {
-  const told = await Promise.all(urls.map(askNode))
-  const problems = told.flatMap((one) => (one.ok ? [] : [one.error]))
-  const seqs = told.flatMap((one) => (one.ok ? [one.value] : []))
+  const answers = await Promise.all(urls.map(askNode))
+  const problems = answers.flatMap((one) => (one.ok ? [] : [one.error]))
+  const seqs = answers.flatMap((one) => (one.ok ? [one.value] : []))
   const highest = Math.max(0, ...seqs)
   assert(isSeq(highest), 'a restored node counts on from a number that is believed')
   return problems.length > 0 ? err(problems) : ok(highest)

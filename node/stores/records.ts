@@ -153,8 +153,8 @@ function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOption
     if (!ensured.ok && !isLogged) {
       const { code, message } = ensured.error
       const { fields, remedy } = databaseOf(settings, message)
-      const told = `no logins, accounts and tenant keys until the database is back: ${message}`
-      log.error({ code, ...fields }, `${told} ${remedy}`.trimEnd())
+      const what = `no logins, accounts and tenant keys until the database is back: ${message}`
+      log.error({ code, ...fields }, `${what} ${remedy}`.trimEnd())
     }
     if (ensured.ok && isLogged) log.info({}, 'the built-in roles are stored')
     isLogged = !ensured.ok

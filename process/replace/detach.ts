@@ -45,14 +45,14 @@ export async function startDetached({ args, dataDir, io }: DetachedStart): Promi
     ready.once('data', () => resolve(true)).once('close', () => resolve(false))
     child.once('error', () => resolve(false))
   })
-  const told = await isReady
+  const isStarted = await isReady
   ready.destroy()
   // A process that failed gives the reason before it ends.
-  if (!told) await new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
+  if (!isStarted) await new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
   await said
   child.unref()
-  if (told && later !== undefined) io.err(`gslbd: this output ends here; ${later.words}\n`)
-  return told
+  if (isStarted && later !== undefined) io.err(`gslbd: this output ends here; ${later.words}\n`)
+  return isStarted
 }
 
 /** The journal of systemd is a socket, and takes lines as long as a unit runs: it is no pipe. */

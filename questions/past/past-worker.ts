@@ -10,5 +10,5 @@ assert(parentPort !== null, 'explanations of the past run in a thread')
 const port = parentPort
 port.on('message', (job: PastJob | HealthJob) => {
   const done: Promise<object> = 'members' in job ? runHealthJob(job) : runPastJob(job)
-  void done.then((told) => port.postMessage(told))
+  void done.then((answer) => port.postMessage(answer))
 })

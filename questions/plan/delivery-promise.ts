@@ -38,8 +38,8 @@ export class DeliveryPromise {
     if (key === this.#key) return this.#text
     this.#key = key
     this.#text = ''
-    const told = this.#thread.run(() => this.#jobOf(good.digest, target.digest))
-    void told.then((effect) => {
+    const running = this.#thread.run(() => this.#jobOf(good.digest, target.digest))
+    void running.then((effect) => {
       if (this.#key === key && typeof effect !== 'string') this.#text = effect.text
     })
     return ''

@@ -125,7 +125,7 @@ export class JudgingWriter implements ConfigWriter {
     planned: Planned | undefined,
     sinceMs: number,
   ): Promise<WriteResult> {
-    const { effectFor, ...untold } = request
+    const { effectFor, ...withoutEffect } = request
     const wantsEffect = effectFor !== undefined
     if (planned !== undefined) {
       const { tried } = planned
@@ -136,7 +136,7 @@ export class JudgingWriter implements ConfigWriter {
     const effect = isEffect(planned?.effect) ? planned.effect : undefined
     const waitedMs = this.#parts.clock.monotonicMs() - sinceMs
     const judgement = effect ? ({ by: 'plan', moved: effect.moved } as const) : byNobody
-    const made = await this.#judged({ ...untold, waitedMs }, judgement)
+    const made = await this.#judged({ ...withoutEffect, waitedMs }, judgement)
     if (!made.ok) return made
     const { isChanged, revision } = made.value
     if (effect === undefined && isChanged && this.#isLimited(request)) this.#warn(request, revision)

@@ -60,10 +60,10 @@ export async function runLiveJob(
   if (!served.ok) return invalid('commit', served.error)
   const { bundle, state, tables } = served.value
   if (job.seen.size > 0) setHealth(bundle, state, job.seen)
-  const told = query.health
-  const unknown = told === undefined ? undefined : assume(bundle, state, told, tenant)
+  const given = query.health
+  const unknown = given === undefined ? undefined : assume(bundle, state, given, tenant)
   if (unknown !== undefined) return invalid('health', unknown)
-  if (job.seen.size > 0 || told !== undefined || job.other !== undefined) {
+  if (job.seen.size > 0 || given !== undefined || job.other !== undefined) {
     for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
   }
   // Without a time, the copy is as the node is, regressions included.
@@ -100,10 +100,10 @@ async function serve({ bundle: bytes, digest, routing, tables, other }: LiveJob)
 function assume(
   bundle: Bundle,
   state: RoutingState,
-  told: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
   tenant: string | null,
 ): string | undefined {
-  const names = Object.keys(told)
+  const names = Object.keys(given)
   const known = new Set<string>()
   for (let member = 0; member < bundle.counts.members; member++) {
     const both = memberNames(bundle, member)
@@ -112,7 +112,7 @@ function assume(
   }
   const unknown = names.find((name) => !known.has(name))
   if (unknown !== undefined) return `there is no member "${unknown}"`
-  const healths = names.map((name) => [name, healthOf(told[name])] as const)
+  const healths = names.map((name) => [name, healthOf(given[name])] as const)
   setHealth(bundle, state, new Map(healths.flatMap(([name, one]) => (one ? [[name, one]] : []))))
   return undefined
 }

@@ -96,7 +96,7 @@ export class Anycast {
   #logged = ''
   #warnedAtMs = -Infinity
   /** The last command that the daemon has confirmed. */
-  #told: 'announced' | 'withdrawn' | undefined
+  #confirmed: 'announced' | 'withdrawn' | undefined
   #announcedAtMs = 0
   #failures = 0
   #nextTryAtMs = 0
@@ -134,16 +134,16 @@ export class Anycast {
    */
   async drain(): Promise<void> {
     const { settings, log, clock } = this.#parts
-    const wasAnnounced = this.#announcer.wanted !== 'withdrawn' || this.#told === 'announced'
+    const wasAnnounced = this.#announcer.wanted !== 'withdrawn' || this.#confirmed === 'announced'
     this.#announcer.drain()
     await this.pause()
     const giveUpMs = clock.monotonicMs() + settings.drainMs
     for (;;) {
       await this.#tell(true)
-      if (this.#told === 'withdrawn' || !wasAnnounced || clock.monotonicMs() >= giveUpMs) break
+      if (this.#confirmed === 'withdrawn' || !wasAnnounced || clock.monotonicMs() >= giveUpMs) break
       await this.#wait(Math.min(tries.firstMs, giveUpMs - clock.monotonicMs()))
     }
-    if (!wasAnnounced || this.#told !== 'withdrawn') return
+    if (!wasAnnounced || this.#confirmed !== 'withdrawn') return
     log.info({ drainMs: settings.drainMs }, 'waiting until no more queries come; they are answered')
     await this.#wait(settings.drainMs)
   }
@@ -175,7 +175,7 @@ export class Anycast {
   async #look(): Promise<void> {
     const before = this.#announcer.wanted
     // No query may arrive here before the first answer is seen, so the routes are withdrawn first.
-    if (this.#told === undefined && before === 'withdrawn') await this.#tell(false)
+    if (this.#confirmed === undefined && before === 'withdrawn') await this.#tell(false)
     const finding = await this.#find()
     if (this.#isPaused) return
     const wanted = this.#announcer.see(finding)
@@ -206,31 +206,31 @@ export class Anycast {
    */
   async #check(): Promise<void> {
     const { clock, driver } = this.#parts
-    if (this.#told === undefined) return
+    if (this.#confirmed === undefined) return
     const looked = await driver.look()
     if (!looked.ok) return this.#fail(looked.error)
     const { announces, text } = looked.value
     if (announces !== null) this.#hear(looked.value)
     const isLost = clock.monotonicMs() - this.#announcedAtMs > announceAgainMs && announces === null
-    const other = this.#told === 'announced' ? 'none' : 'all'
+    const other = this.#confirmed === 'announced' ? 'none' : 'all'
     if (announces === other || announces === 'some') {
       this.#counts.overruled++
       this.#warn(text)
     } else if (!isLost) return
-    this.#told = undefined
+    this.#confirmed = undefined
   }
 
   async #tell(isUrgent: boolean): Promise<void> {
     const { wanted } = this.#announcer
     const { clock, driver } = this.#parts
-    if (wanted === 'as-before' || wanted === this.#told) return
+    if (wanted === 'as-before' || wanted === this.#confirmed) return
     if (!isUrgent && clock.monotonicMs() < this.#nextTryAtMs) return
     const done = await (wanted === 'announced' ? driver.announce() : driver.withdraw())
     if (!done.ok) return this.#fail(done.error)
     this.#hear(done.value)
     this.#failures = 0
     this.#nextTryAtMs = 0
-    this.#told = wanted
+    this.#confirmed = wanted
     this.#announcedAtMs = clock.monotonicMs()
     this.#say()
   }
@@ -244,7 +244,7 @@ export class Anycast {
   #say(): void {
     const { settings, log } = this.#parts
     const { reason, wanted } = this.#announcer
-    if (wanted === 'as-before' || this.#told !== wanted) return
+    if (wanted === 'as-before' || this.#confirmed !== wanted) return
     const line = `${wanted} ${reason}`
     if (this.#logged === line) return
     if (!this.#logged.startsWith(wanted)) this.#counts[wanted]++
@@ -269,7 +269,7 @@ export class Anycast {
     this.#counts.driverFaults++
     this.#failures++
     this.#nextTryAtMs = clock.monotonicMs() + backoffMs(tries, this.#failures)
-    this.#told = undefined
+    this.#confirmed = undefined
     if (this.#driver.isReachable !== false || this.#driver.reply !== why) {
       log.error({}, `the BGP daemon cannot be told; answers go on: ${why}`)
     }

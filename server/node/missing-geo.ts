@@ -11,10 +11,10 @@ export function missingGeoOn(node: Pick<DnsNode, 'live'>): readonly string[] {
 
 /** @returns a function to call whenever another bundle serves */
 export function watchMissingGeo(node: Pick<DnsNode, 'live'>, log: Pick<Log, 'warn'>): () => void {
-  let told: readonly string[] = []
+  let logged: readonly string[] = []
   return () => {
     const now = missingGeoOn(node)
-    for (const sentence of now) if (!told.includes(sentence)) log.warn({}, sentence)
-    told = now
+    for (const sentence of now) if (!logged.includes(sentence)) log.warn({}, sentence)
+    logged = now
   }
 }

@@ -39,7 +39,7 @@ const version = 1
 /** An unreadable file counts as missing: the keeper waits then. */
 export function createStoredLooks(path: string, log: Log): StoredLooks {
   const known = new Map(readLooks(path).map((one) => [one.zone, one]))
-  let told = ''
+  let written = ''
   let writtenMs = -Infinity
   return {
     of: (zone) => known.get(zone),
@@ -50,10 +50,10 @@ export function createStoredLooks(path: string, log: Log): StoredLooks {
         looks.map(({ text, looked }) => [text, looked.heldUntilMs, looked.ttls.map(ttlsOf)]),
       ])
       const isSoon = Math.abs(atMs - writtenMs) < writeMs
-      if (looks.length === 0 || (said === told && isSoon)) return
+      if (looks.length === 0 || (said === written && isSoon)) return
       try {
         writeDurably(path, JSON.stringify({ version, looks, views }), 0o600)
-        told = said
+        written = said
         writtenMs = atMs
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException

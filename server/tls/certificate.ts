@@ -39,7 +39,7 @@ export class TlsCertificate {
   #pair: Pair | undefined
   #fault: string | null = null
   /** What the log was told of its end. */
-  #told = ''
+  #logged = ''
 
   constructor(source: PairSource, log: Log, nowMs: () => number) {
     this.#source = source
@@ -103,7 +103,7 @@ export class TlsCertificate {
   get status(): CertificateStatus {
     const expiresAtMs = this.#pair?.expiresAtMs ?? 0
     const { name } = this.#source
-    return { name, fault: this.#fault, expiresAtMs, isEnding: this.#told !== '' }
+    return { name, fault: this.#fault, expiresAtMs, isEnding: this.#logged !== '' }
   }
 
   /**
@@ -125,9 +125,9 @@ export class TlsCertificate {
     const { expiresAtMs, warnMs } = this.#pair
     const leftMs = expiresAtMs - this.#nowMs()
     const is = leftMs <= 0 ? 'over' : leftMs <= warnMs ? 'near' : ''
-    const told = is === '' ? '' : `${is} ${expiresAtMs}`
-    if (told === this.#told) return
-    this.#told = told
+    const state = is === '' ? '' : `${is} ${expiresAtMs}`
+    if (state === this.#logged) return
+    this.#logged = state
     const { name, place } = this.#source
     const fields = { ...place, expires: new Date(expiresAtMs).toISOString() }
     if (is === 'over') this.#log.error(fields, `the certificate of ${name} has expired`)

@@ -6,9 +6,9 @@ import { ExpiringMap } from './expiring-map.ts'
 const entriesMax = 256
 
 export function createMemoryKeptTexts(clock: Clock): KeptTexts {
-  const told = new ExpiringMap<string>(clock, entriesMax)
+  const texts = new ExpiringMap<string>(clock, entriesMax)
   return {
-    publish: async (key, text, keptMs) => told.set(key, text, keptMs),
-    read: async (key) => told.get(key)?.value ?? null,
+    publish: async (key, text, keptMs) => texts.set(key, text, keptMs),
+    read: async (key) => texts.get(key)?.value ?? null,
   }
 }

@@ -154,7 +154,7 @@ const noPushes: ServerPorts['zonePushes'] = {
 }
 
 const noBundles: ServerPorts['bundles'] = {
-  told: () => ok({ name: 'far-1', labels: {} }),
+  takeReport: () => ok({ name: 'far-1', labels: {} }),
   heard: async () => ok({ instance: 'ab' }),
   journal: async () => ok({ bytes: 0 }),
   ...{ keys: () => ok(null), certificate: () => ok(null) },

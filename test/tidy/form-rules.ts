@@ -70,6 +70,8 @@ export function nameViolations(path: string): string[] {
 
 /** Families of names that say that something was said, and not what it is. */
 const riddles = /^told(?![a-z])|Told$|^Told$|[a-z]Then$|Sides$|^brought|Words$|^wordsOf/
+/** Names that no variable, parameter or field may have, either. */
+const told = /^#?(?:un)?told(?![a-z])|Told$|^#?brought(?![a-z])/
 const riddleFiles = /(?:^|-)(?:told|then|words|sides|brought|gifts?)(?:-|\.)/
 /** Words of 32 bits are words. */
 const holdsBits = /^(?:answer|bundle|judge\/clients|routing|system)\//
@@ -87,11 +89,27 @@ export function riddleViolations({ path, ast }: Pick<Source, 'path' | 'ast'>): s
     return isNamed && statement.name !== undefined ? [statement.name.text] : []
   })
   const file = path.split('/').at(-1)!
+  const inner: string[] = []
+  visitKinds(ast, declarations, (node) => {
+    const { name } = node as ts.NamedDeclaration
+    if (name !== undefined && told.test(name.getText())) inner.push(name.getText())
+  })
   return [
-    ...names.filter((name) => riddles.test(name)),
+    ...new Set([...names.filter((name) => riddles.test(name)), ...inner]),
     ...(riddleFiles.test(file) ? [file] : []),
   ].map((name) => `${path}: "${name}" does not say what it is; use the name of the field`)
 }
+
+const declarations = [
+  ts.SyntaxKind.VariableDeclaration,
+  ts.SyntaxKind.Parameter,
+  ts.SyntaxKind.BindingElement,
+  ts.SyntaxKind.PropertySignature,
+  ts.SyntaxKind.PropertyDeclaration,
+  ts.SyntaxKind.PropertyAssignment,
+  ts.SyntaxKind.MethodSignature,
+  ts.SyntaxKind.MethodDeclaration,
+]
 
 /** A file opens with one sentence: what it knows. */
 export function openingViolations(source: Source): string[] {

@@ -56,8 +56,8 @@ export class KeyExchange {
   readonly #keys: AgreedKeys
   #opening: Promise<BeginContext | undefined> | undefined
   #atOnce = 0
-  #toldMs = -Infinity
-  #untold = 0
+  #loggedMs = -Infinity
+  #unlogged = 0
   readonly #counts = { agreed: 0, failed: 0 }
 
   constructor(parts: KeyExchangeParts) {
@@ -198,14 +198,14 @@ export class KeyExchange {
 
   #tell(about: object, line: string): void {
     const nowMs = this.#parts.clock.monotonicMs()
-    if (nowMs < this.#toldMs + this.#limits.logMs) {
-      this.#untold++
+    if (nowMs < this.#loggedMs + this.#limits.logMs) {
+      this.#unlogged++
       return
     }
-    const others = this.#untold
+    const others = this.#unlogged
     this.#parts.log.warn(others === 0 ? about : { ...about, others }, line)
-    this.#toldMs = nowMs
-    this.#untold = 0
+    this.#loggedMs = nowMs
+    this.#unlogged = 0
   }
 }
 

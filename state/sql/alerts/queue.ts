@@ -107,9 +107,9 @@ async function update(
     .where('alert_id', '=', alertId)
     .where('message_id', '=', '')
     .execute()
-  const told = new Set(waiting.map(({ channel_id }) => channel_id))
+  const knowing = new Set(waiting.map(({ channel_id }) => channel_id))
   return channels
-    .filter((channelId) => !told.has(channelId))
+    .filter((channelId) => !knowing.has(channelId))
     .map((channelId) => ({ channelId, alertId, event: known.has(channelId) ? 'raised' : 'opened' }))
 }
 
@@ -123,14 +123,14 @@ async function resolve(db: Db, id: string, nowMs: number): Promise<readonly stri
     .returning('channels')
     .executeTakeFirst()
   if (row === undefined) return []
-  const untold = await db
+  const dropped = await db
     .deleteFrom('alert_notices')
     .where('alert_id', '=', id)
     .where('message_id', '=', '')
     .returning(['channel_id', 'event'])
     .execute()
   const names = new Set(
-    untold.flatMap(({ channel_id, event }) => (event === 'opened' ? channel_id : [])),
+    dropped.flatMap(({ channel_id, event }) => (event === 'opened' ? channel_id : [])),
   )
   return (JSON.parse(row.channels) as string[]).filter((channel) => !names.has(channel))
 }

@@ -33,7 +33,7 @@ beforeEach(() => {
 
 const send = async (channel: StoredChannel, message: AlertMessage): Promise<SendOutcome> => {
   const { id, kind } = channel
-  const told = message.told.map(({ event, alert }) => `${event} ${alert.title}`).toSorted()
+  const told = message.steps.map(({ event, alert }) => `${event} ${alert.title}`).toSorted()
   expect(kind).toBe('webhook')
   received.push({ channel: id, id: message.id, told })
   const hangs = hanging[id]

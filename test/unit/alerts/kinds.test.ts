@@ -30,13 +30,13 @@ const alert = newAlert('a1', {
 })
 const message: AlertMessage = {
   ...{ id: 'm1', sentAtMs: openedAtMs + 10_500, isTest: false },
-  told: [{ event: 'opened', alert }],
+  steps: [{ event: 'opened', alert }],
 }
 const ended: AlertMessage = {
   ...message,
-  told: [{ event: 'resolved', alert: { ...alert, resolvedAtMs: openedAtMs + 60_000 } }],
+  steps: [{ event: 'resolved', alert: { ...alert, resolvedAtMs: openedAtMs + 60_000 } }],
 }
-const both: AlertMessage = { ...message, told: [...ended.told, ...message.told] }
+const both: AlertMessage = { ...message, steps: [...ended.steps, ...message.steps] }
 
 const stops: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -28,8 +28,8 @@ test('takes what we sign once, and nothing that others sign or that is old', asy
   const way = { lookUp: async () => [], allowed: networksOf(['127.0.0.1']) }
   const send = (message: AlertMessage, key = secret) =>
     webhook.send(message, { url: `http://127.0.0.1:${port}/`, secret: key }, way)
-  const told = [{ event: 'opened', alert: newAlert('a1', { title: 'it is broken' }) }] as const
-  const message = { id: 'm1', sentAtMs: Date.now(), isTest: false, told }
+  const steps = [{ event: 'opened', alert: newAlert('a1', { title: 'it is broken' }) }] as const
+  const message = { id: 'm1', sentAtMs: Date.now(), isTest: false, steps }
   try {
     await waitUntil('the receiver', async () => (await send(message)).ok)
     expect(await send(message)).toEqual({ ok: true })

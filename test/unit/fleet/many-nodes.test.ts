@@ -34,7 +34,7 @@ const inventory = createNodeInventory(systemClock)
 const app = createApp(
   portsOf({
     bundles: {
-      told: (value) => {
+      takeReport: (value) => {
         const report = readNodeReport(value)
         if (report.ok) inventory.report(report.value)
         return report

@@ -60,7 +60,7 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false, auth = guarde
     audit: { write: ({ path }) => audited.push(path) },
     sessions: noSessions,
     bundles: {
-      told: (value) => {
+      takeReport: (value) => {
         const report = readNodeReport(value)
         if (report.ok) told.push(report.value)
         return report.ok ? ok(report.value) : report
