@@ -28,7 +28,7 @@ export interface FlappingMember {
 
 export type DownMember = Omit<FlappingMember, 'changes' | 'windowMs'>
 
-export interface GeoFacts {
+interface GeoFacts {
   readonly setting: string
   /** Why the present file is not in use; '': it is. */
   readonly error: string
@@ -107,7 +107,7 @@ export interface StoppedDeliveryFacts {
   readonly limit: number
 }
 
-export interface DiscoverySourceFacts {
+interface DiscoverySourceFacts {
   readonly name: string
   readonly state: 'ok' | 'asking' | 'failing' | 'held' | 'unused'
   /** Half a sentence; empty: all is well. */
@@ -146,7 +146,7 @@ export interface ZoneKeyFacts {
   readonly detail: string
 }
 
-export interface DiskFacts {
+interface DiskFacts {
   /** Why the data directory cannot be used; '': it can. */
   readonly fault: string
   /** 0 to 100; null: unknown. */

@@ -27,7 +27,7 @@ const noOctets = new Uint8Array(0)
 const commitPrefix: Uint8Array = Buffer.from('commit ')
 
 /** Short texts for the codes of RFC 8914 section 4. */
-export const extendedErrorTexts: readonly Uint8Array[] = [
+const extendedErrorTexts: readonly Uint8Array[] = [
   '',
   'no healthy member',
   'no bundle',

@@ -82,7 +82,7 @@ export interface ServingView {
 }
 
 /** Transactions of one thread may share a view. */
-export interface ViewOwner {
+interface ViewOwner {
   /** Number of the thread, which has its own counts. Default 0. */
   readonly thread?: number
   /** null or left out: script steps change nothing. */

@@ -12,7 +12,7 @@ export interface Budget {
   readonly isChecked: boolean
 }
 
-export interface Verdict {
+interface Verdict {
   readonly name: string
   readonly figure: Figure | undefined
   readonly budget: Budget

@@ -82,7 +82,7 @@ export async function sumOf(file: string): Promise<Sum> {
 export const sumsText = (sums: readonly Sum[]): string =>
   sums.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join('')
 
-export interface Making {
+interface Making {
   /** Address of the project, such as https://github.com/gslbd/gslbd. */
   readonly project: string
   readonly version: string

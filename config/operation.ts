@@ -144,7 +144,7 @@ interface RecordWindow {
 }
 
 /** What the client is to be told of its request, beside warnings of the compiler. */
-export interface OwnWarning {
+interface OwnWarning {
   readonly code: string
   readonly text: string
 }

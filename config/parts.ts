@@ -32,7 +32,7 @@ interface PartSpec<K extends PartKind> {
 }
 
 /** The owner's fields from which ids of parts are derived. */
-export interface PartOwner {
+interface PartOwner {
   readonly uid: string
   readonly spec: ObjectOf[Kind]['spec']
 }

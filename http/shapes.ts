@@ -37,7 +37,6 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] })
 }
 
-export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 255 }) })
 /** Unix seconds. */
 export const UnixSeconds = Type.Integer()
 

@@ -254,7 +254,7 @@ function besideAlias(sets: RecordSets, index: number, origin: Uint8Array): strin
 }
 
 /** Names that another zone answers: at a zone cut and below. RFC 1034 section 4.2.1. */
-export interface CutNames {
+interface CutNames {
   readonly cut: RecordSet
   /** Range of their sets; descendants of a name follow it. */
   readonly from: number

@@ -16,7 +16,7 @@ const charactersMax = fileBytesMax - 8_192
 const piecesOfSet = 24
 const piecesOfValue = 3
 
-export interface RecordsFile {
+interface RecordsFile {
   /** From 1. */
   readonly number: number
   /** Name of the object in it. */

@@ -5,7 +5,7 @@ import type { ImportedRule } from '#import/sources/imported.ts'
 /** A file may have 350,000 keys, values and indicators; a rule has up to 20. */
 const rulesPerFileMax = 15_000
 
-export interface RulesFile {
+interface RulesFile {
   readonly name: string
   readonly text: string
   readonly rules: number

@@ -6,7 +6,7 @@ import type { Imported } from './sources/imported.ts'
 import type { OwnerKeys } from './owner-order.ts'
 
 /** The columns behind record sets: a million objects would take too much memory. */
-export interface SetColumns {
+interface SetColumns {
   readonly records: RecordList
   readonly placeOf: Imported['placeOf']
   readonly keys: OwnerKeys

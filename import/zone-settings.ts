@@ -10,7 +10,7 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { ZoneSets } from './record-sets.ts'
 import type { RecordSet, RecordSets } from './set-list.ts'
 
-export interface ZoneSettings {
+interface ZoneSettings {
   /** An item of `spec.zones`. */
   readonly zone: JsonObject
   /** Sets that the settings do not cover. */

@@ -83,7 +83,7 @@ export interface Exemplar {
 }
 
 /** Spans of traces by what became of them. */
-export interface SpanSnapshot {
+interface SpanSnapshot {
   readonly sent: number
   readonly dropped: number
   readonly refused: number
@@ -101,14 +101,14 @@ export interface ZonePushSnapshot {
   >
 }
 
-export interface JournalSnapshot {
+interface JournalSnapshot {
   /** Why it is not written; null: it is. */
   readonly error: string | null
   readonly bytes: number
   readonly losses: number
 }
 
-export interface AnycastSnapshot {
+interface AnycastSnapshot {
   readonly isAnnounced: boolean
   readonly isGuarded: boolean
   /** null: nothing was said to it yet. */
@@ -118,7 +118,7 @@ export interface AnycastSnapshot {
   >
 }
 
-export interface PoolSnapshot extends MemberCounts {
+interface PoolSnapshot extends MemberCounts {
   readonly tenant: string
   readonly pool: string
 }
@@ -132,12 +132,12 @@ export interface ThreadSnapshot extends ThreadCounts {
   readonly byRcode: Readonly<Record<string, number>>
 }
 
-export interface TcpSnapshot extends ConnectionSnapshot {
+interface TcpSnapshot extends ConnectionSnapshot {
   /** DNS over TLS; null: there is none. */
   readonly secure: SecureSnapshot | null
 }
 
-export interface SecureSnapshot {
+interface SecureSnapshot {
   readonly tls: SecureConnectionSnapshot
   /** DNS over HTTPS; undefined: there is none. */
   readonly https?: SecureConnectionSnapshot | undefined
@@ -153,14 +153,14 @@ export interface SecureConnectionSnapshot extends ConnectionSnapshot {
   readonly handshakesFailed: number
 }
 
-export interface ConnectionSnapshot {
+interface ConnectionSnapshot {
   readonly open: number
   readonly accepted: number
   readonly refused: number
   readonly evicted: number
 }
 
-export interface AlertSnapshot {
+interface AlertSnapshot {
   readonly opened: number
   readonly resolved: number
   readonly findings: number
@@ -168,7 +168,7 @@ export interface AlertSnapshot {
   readonly delivered: ReadonlyMap<string, { readonly sent: number; readonly failed: number }>
 }
 
-export interface QueryLogSnapshot {
+interface QueryLogSnapshot {
   readonly written: number
   /** More came than it could write. */
   readonly droppedFull: number
@@ -178,7 +178,7 @@ export interface QueryLogSnapshot {
   readonly isUp: boolean
 }
 
-export interface RedirectSnapshot {
+interface RedirectSnapshot {
   /** null: the listener is off. */
   readonly listener: {
     readonly open: number
@@ -228,7 +228,7 @@ export interface ExchangeSnapshot {
 }
 
 /** The last ones as RFC 8945 names them. */
-export type SignedResult =
+type SignedResult =
   'valid' | 'repeated' | 'malformed' | 'badkey' | 'badsig' | 'badtime' | 'badtrunc'
 
 export interface HealthSnapshot {
@@ -247,7 +247,7 @@ export interface HealthSnapshot {
 }
 
 /** Host names of members. */
-export interface ResolveSnapshot {
+interface ResolveSnapshot {
   readonly hostnames: {
     readonly resolved: number
     readonly stale: number
@@ -275,7 +275,7 @@ export interface OverlaySnapshot {
 }
 
 /** A geo database, by the setting that names its file. */
-export interface GeoSnapshot {
+interface GeoSnapshot {
   readonly setting: string
   /** Seconds since the Unix epoch; null: none is in use. */
   readonly buildEpoch: number | null
@@ -284,7 +284,7 @@ export interface GeoSnapshot {
   readonly isBroken: boolean
 }
 
-export interface BundleSnapshot {
+interface BundleSnapshot {
   /** 0: none yet. */
   readonly seq: number
   /** 0: none yet. */
@@ -300,7 +300,7 @@ export interface BundleSnapshot {
 }
 
 /** Pulls from bundle sources. */
-export interface PullSnapshot {
+interface PullSnapshot {
   /** In the order of the settings. */
   readonly sources: readonly { readonly fault: object | null }[]
   /** null: no contact since the start. */

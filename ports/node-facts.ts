@@ -32,7 +32,7 @@ export interface NodeFacts {
   readonly clientRegions: () => ClientRegions | null
 }
 
-export const sourceStates = ['ok', 'asking', 'failing', 'held', 'unused'] as const
+const sourceStates = ['ok', 'asking', 'failing', 'held', 'unused'] as const
 
 const Unix = (description: string) => nullable(Type.Integer({ description }))
 

@@ -4,7 +4,7 @@ import { Type } from '#lib/schema/type.ts'
 import type { Shown } from '#lib/schema/type.ts'
 import { nullable } from '#http/shapes.ts'
 
-export const pushStates = ['waiting', 'synced', 'pending', 'held', 'conflict', 'failing'] as const
+const pushStates = ['waiting', 'synced', 'pending', 'held', 'conflict', 'failing'] as const
 
 const Count = (description: string) => Type.Integer({ description })
 const Unix = (description: string) =>

@@ -21,7 +21,7 @@ export const checkPolicyUsage = `  --allow-script-checks
                       as on nodes with it in health.clientCertificates, for the tenant or
                       for all; may be given often`
 
-export interface CheckPolicyValues {
+interface CheckPolicyValues {
   readonly 'allow-script-checks': boolean
   readonly 'webhook-allowed-host'?: readonly string[] | undefined
   readonly 'client-certificate'?: readonly string[] | undefined

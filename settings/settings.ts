@@ -53,9 +53,9 @@ export const overrides = [
   { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
 ] as const
 /** Where each value comes from, by key. */
-export type SettingOrigins = ReadonlyMap<string, 'file' | 'environment' | 'command line'>
+type SettingOrigins = ReadonlyMap<string, 'file' | 'environment' | 'command line'>
 
-export type SettingFlag = NonNullable<(typeof overrides)[number]['flag']>
+type SettingFlag = NonNullable<(typeof overrides)[number]['flag']>
 
 export interface SettingSources {
   /** Path of gslbd.yaml; absent: defaults. A file that is named must exist. */

@@ -119,7 +119,7 @@ export async function createPersistent(
   return opened.ok ? ok(persistentState(opened.value)) : opened
 }
 
-export function persistentState(sql: Sql): PersistentState {
+function persistentState(sql: Sql): PersistentState {
   return {
     users: createSqlUsers(sql),
     roles: createSqlRoles(sql),

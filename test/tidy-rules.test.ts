@@ -9,6 +9,7 @@ import {
   riddleViolations,
   sizeViolations,
 } from './tidy/form-rules.ts'
+import { idleExports } from './tidy/export-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
 import { importsOf } from './tidy/imports.ts'
 import {
@@ -298,6 +299,28 @@ test('a name that says only that something was said', () => {
   ]
   for (const text of inner) expect(judge('low/a.ts', `function c() { ${text} }`)).toHaveLength(1)
   expect(judge('bundle/a.ts', 'const rowWords = 4')).toEqual([])
+})
+
+test('an export that no other file imports', () => {
+  const judge = (use: string) =>
+    idleExports(
+      tree({
+        'low/a.ts': 'export const a = 1\nexport function b() {}\nexport interface C {}\nlet d',
+        'low/package.ts': 'export class E {}',
+        'top/use.ts': use,
+      }),
+      (path) => path === 'low/package.ts',
+    )
+  expect(judge(`import { a } from '#low/a.ts'\nimport type { C } from '#low/a.ts'`)).toEqual([
+    'low/a.ts:2: no other file imports b',
+  ])
+  expect(judge(`export { a, b as c } from '../low/a.ts'`)).toEqual([
+    'low/a.ts:3: no other file imports C',
+  ])
+  expect(judge(`import '#low/a.ts'`)).toHaveLength(3)
+  const wholes = [`import * as all from '#low/a.ts'`, `const { a } = await import('#low/a.ts')`]
+  const both = `import type { C } from '#low/a.ts'\n${wholes[1]}`
+  for (const whole of [...wholes, both]) expect(judge(whole)).toEqual([])
 })
 
 test('a layer that keeps state has assertions, each with a sentence', () => {

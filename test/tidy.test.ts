@@ -16,6 +16,7 @@ import {
 } from './layers.ts'
 import { idleDependencies } from './tidy/dependency-rules.ts'
 import { tableRows } from './tidy/doc-rules.ts'
+import { idleExports, offered } from './tidy/export-rules.ts'
 import {
   assertionViolations,
   nameViolations,
@@ -125,6 +126,11 @@ test('every file is used by something', () => {
   )
   const started = scripts.flatMap((script) => script.match(/[\w/-]+\.ts\b/g) ?? [])
   expect(deadFileViolations(sources, layers, [...entries, ...started])).toEqual([])
+})
+
+test('what only its own file uses is not exported', () => {
+  const isOffered = (path: string): boolean => offered.some((start) => path.startsWith(start))
+  expect(idleExports(sources, isOffered)).toEqual([])
 })
 
 test('files, functions and lines keep their sizes', () => {

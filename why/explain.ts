@@ -41,7 +41,7 @@ export interface PastQuestion {
   readonly otherDatabases?: readonly GeoSetting[]
 }
 
-export interface PastShare {
+interface PastShare {
   /** Address, or host name of an alias. */
   readonly member: string
   readonly pool: string

@@ -13,7 +13,7 @@ import { explainPast } from './explain.ts'
 import type { PastAnswer, PastQuestion } from './explain.ts'
 import { journalFault } from './journal-fault.ts'
 
-export interface WhyParts {
+interface WhyParts {
   readonly dataDir: string
   /** Bare repositories, or `.git` of clones. */
   readonly gitdirs: readonly string[]
@@ -51,7 +51,7 @@ export interface PastReport extends PastAnswer {
   readonly notes: readonly string[]
 }
 
-export interface NotExplained {
+interface NotExplained {
   /** Sentences about what is missing. */
   readonly reason: string
   /** True: the journal does not cover the instant. */

@@ -32,7 +32,7 @@ const rrsigFixedBytes = 18
 const serialFromEnd = 20
 
 /** Shared by all views of a thread. */
-export interface SignerParts {
+interface SignerParts {
   readonly table: SignatureTable
   readonly digest: RrsetDigest
   readonly memo: DigestMemo

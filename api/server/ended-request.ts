@@ -1,7 +1,7 @@
 // Tells of a request whose response was sent, for those who measure requests.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-export interface EndedRequest {
+interface EndedRequest {
   readonly requestId: string
   readonly method: string
   /** Path in the table of routes. */

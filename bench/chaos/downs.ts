@@ -5,7 +5,7 @@ const knownMs = 4_000
 /** Losses longer than this after a kill have another cause. */
 const downMostMs = 60_000
 
-export interface NodeSecond {
+interface NodeSecond {
   readonly name: string
   /** Time of the last kill; -Infinity: never. */
   readonly killedMs: number

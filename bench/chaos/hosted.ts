@@ -8,7 +8,7 @@ import type { Host } from './hosts.ts'
 
 const restartMs = 1_000
 
-export interface HostedProgram {
+interface HostedProgram {
   readonly host: Host
   readonly name: string
   /** Includes the prefix that runs it on its machine. */

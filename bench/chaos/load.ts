@@ -20,7 +20,7 @@ export interface LoadOptions {
   readonly beat: string
 }
 
-export interface AskedName {
+interface AskedName {
   readonly qname: string
   /** First three octets of its answers; the fourth is from 1 to 4. */
   readonly prefix: readonly [number, number, number]

@@ -32,7 +32,7 @@ export interface Seen {
   readonly losses: Loss[]
 }
 
-export interface Loss {
+interface Loss {
   readonly node: string
   readonly lost: number
   /** From the start of the fault until the clients gave up. */

@@ -8,7 +8,7 @@ import { allHosts, answering, clients, controlAddress, hub } from './hosts.ts'
 import type { Host } from './hosts.ts'
 
 /** Applies in both directions: a round trip takes twice the delay. */
-export interface Impairment {
+interface Impairment {
   readonly delayMs: number
   /** From 0 to 1. */
   readonly loss: number

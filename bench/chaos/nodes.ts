@@ -13,7 +13,7 @@ const secrets = { GSLB_API_KEY: 'ab'.repeat(32), GSLB_BUNDLE_TOKEN: 'cd'.repeat(
 /** Debian's place of the library that moves a program's clock. */
 const clockLibrary = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'
 /** The node that first looks at the untrusted source. */
-export const misled = answering[3]!
+const misled = answering[3]!
 
 const hostsAt = (hosts: readonly Host[], port: number): string =>
   hosts.map((host) => `${controlAddress(host)}:${port}`).join(',')

@@ -13,7 +13,7 @@ export interface ApiNode {
 export const sharedCount = 3
 export const sharedName = (tenant: string, i: number): string => `${tenant}-shared${i}`
 /** A name that no other service may take. */
-export const takenDomain = (tenant: string): string => `${sharedName(tenant, 0)}.example.com.`
+const takenDomain = (tenant: string): string => `${sharedName(tenant, 0)}.example.com.`
 
 export class Tally {
   readonly counts = new Map<string, number>()

@@ -20,7 +20,7 @@ import { encodeQuery } from './query-wire.ts'
 import { rateLimitSettings } from './rate-limit.ts'
 import { staticZoneModel } from './static-zone.ts'
 
-export interface QueryKind {
+interface QueryKind {
   readonly name: string
   readonly query: Uint8Array
 }
@@ -117,7 +117,7 @@ const v4Bytes = 4
 const batchQueries = 24
 
 /** A limiter as its thread has it, and clients taking turns. */
-export interface LimitedClients {
+interface LimitedClients {
   /** null: nothing is limited. */
   readonly limiter: RateLimiter | null
   /** Number of client networks. */

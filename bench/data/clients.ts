@@ -9,7 +9,7 @@ export interface Clients {
   readonly octets: Uint8Array
 }
 
-export const clientCount = 2 ** 18
+const clientCount = 2 ** 18
 
 /** Any IPv4 address. */
 export function clients4(): Clients {

@@ -8,7 +8,7 @@ import { manyServices } from './many-services.ts'
 import { residentBytes } from '../support/process-cpu.ts'
 import { runForJson } from '../servers/program.ts'
 
-export interface BundleSpec {
+interface BundleSpec {
   readonly services: number
   readonly pools: number
   /** `mixed`: the three algorithms in turn. */

@@ -15,7 +15,7 @@ const require = createRequire(import.meta.url)
 export const worldPath: string =
   require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb')
 
-export const million = 1_000_000
+const million = 1_000_000
 /** Share of IPv4 among a million rows; the others are IPv6. */
 const share4 = 0.65
 /** The /12 that the five registries give IPv6 networks from. */

@@ -13,7 +13,7 @@ export const ednsModes = Object.freeze([
 ] as const)
 export type EdnsMode = (typeof ednsModes)[number]
 
-export interface DnsperfRun {
+interface DnsperfRun {
   readonly port: number
   /** What carries the messages. Default `udp`. */
   readonly mode?: 'udp' | 'tcp' | 'dot'

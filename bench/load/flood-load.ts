@@ -6,7 +6,7 @@ import { Random } from '#lib/random.ts'
 import { runForJson } from '../servers/program.ts'
 import { batchMax, ManyAddresses, slotBytes } from './many-addresses.ts'
 
-export interface FloodLoad {
+interface FloodLoad {
   readonly port: number
   /** The question, in hexadecimal digits. */
   readonly query: string
@@ -25,8 +25,8 @@ export interface FloodResult {
 }
 
 /** 127.64.0.0, the first network of victims; the others follow. */
-export const victims = 0x7f400000
-export const networksMax = 0x3fff
+const victims = 0x7f400000
+const networksMax = 0x3fff
 /** Clients that are no part of the flood may have higher ones. */
 export const victimHosts = 200
 /** Batches that go out before replies are taken. */

@@ -11,7 +11,7 @@ import type { Program } from '../servers/program.ts'
 import { HttpsReplies, HttpsRequests, opening, settingsAck } from './https-frames.ts'
 import type { HttpsMethod } from './https-frames.ts'
 
-export interface OpenPlan {
+interface OpenPlan {
   readonly port: number
   readonly connections: number
   /** In hexadecimal digits. */
@@ -21,7 +21,7 @@ export interface OpenPlan {
   readonly method: HttpsMethod
 }
 
-export interface Opened {
+interface Opened {
   readonly open: number
   readonly seconds: number
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeQuery } from '../data/query-wire.ts'
 import type { QueryOptions } from '../data/query-wire.ts'
 
-export interface SteadyPlan {
+interface SteadyPlan {
   readonly port: number
   /** The client's own, of 127.0.0.0/8. */
   readonly address: string

@@ -8,7 +8,7 @@ import { Random } from '#lib/random.ts'
 import { runForJson } from '../servers/program.ts'
 import { batchMax, ManyAddresses, slotBytes } from './many-addresses.ts'
 
-export interface SubnetLoad {
+interface SubnetLoad {
   readonly port: number
   /** Names to query, in a seemingly random order. */
   readonly qnames: readonly string[]
@@ -20,7 +20,7 @@ export interface SubnetLoad {
   readonly senders?: number
 }
 
-export interface SubnetLoadResult {
+interface SubnetLoadResult {
   readonly sent: number
   /** Replies with one address and a client subnet. */
   readonly answered: number

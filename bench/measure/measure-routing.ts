@@ -22,7 +22,7 @@ export interface MeasuredKind {
   readonly modes: Readonly<Record<ClientMode, MeasuredMode>>
 }
 
-export interface MeasuredMode {
+interface MeasuredMode {
   readonly nanos: number
   /** Medians of differences between adjacent measurements. */
   readonly nanosAbove: number

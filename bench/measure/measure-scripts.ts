@@ -14,7 +14,7 @@ import { domainOf, routingGeneration } from '../data/routing-kinds.ts'
 import type { RoutingKind } from '../data/routing-kinds.ts'
 import { median } from '../support/statistics.ts'
 
-export interface MeasuredScript {
+interface MeasuredScript {
   readonly name: string
   /** From the query to its reply, as seen by the answering thread. */
   readonly wallMicros: number

@@ -19,7 +19,7 @@ export interface ApiDaemon {
   readonly apiPort: number
 }
 
-export interface ApiDaemonOptions {
+interface ApiDaemonOptions {
   readonly pools: number
   /** The only core that it may use; absent: all. */
   readonly core?: number

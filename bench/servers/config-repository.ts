@@ -6,7 +6,7 @@ import { manyFiles } from '../data/many-files.ts'
 import type { ConfigFile } from '../data/many-files.ts'
 import { startProgram } from './program.ts'
 
-export interface Pushed {
+interface Pushed {
   /** As of `performance.now()`. */
   readonly commitStartedMs: number
   readonly pushStartedMs: number

@@ -15,7 +15,7 @@ export interface Sample extends CpuPerQuery {
 }
 
 /** By round: our sample, and with a peer, its sample and the ratio of ours to it. */
-export interface Duel<S extends Sample = Sample> {
+interface Duel<S extends Sample = Sample> {
   readonly ours: S[]
   readonly theirs: S[]
   readonly ratios: number[]

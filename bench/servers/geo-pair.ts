@@ -12,7 +12,7 @@ import type { RunningServer } from './servers.ts'
 import { median, range } from '../support/statistics.ts'
 import { subnetLoad } from '../load/subnet-load.ts'
 
-export interface GeoPair {
+interface GeoPair {
   readonly tables: readonly Table[]
   readonly figures: Readonly<Record<string, Figure>>
 }

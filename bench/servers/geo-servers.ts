@@ -74,7 +74,7 @@ export function* cidrsOf(first: number, last: number): Generator<string> {
   }
 }
 
-export const geoName = 'svc0.gslb.example.com'
+const geoName = 'svc0.gslb.example.com'
 
 export const geoNames = ({ services }: GeoMap): readonly string[] =>
   Array.from({ length: services }, (_, i) => `svc${i}.gslb.example.com`)
@@ -89,7 +89,7 @@ export async function startGeoGslbd(
   return startGslbd([path], { core, hasCountries: map.kind === 'chain' })
 }
 
-export function modelOf({ kind, services, countries, addresses, ranges }: GeoMap): BundleModel {
+function modelOf({ kind, services, countries, addresses, ranges }: GeoMap): BundleModel {
   const model = manyServices(services, { algorithm: kind === 'chain' ? 'round-robin' : 'map-file' })
   if (kind === 'map-file') {
     const v4 = ranges.map(({ start, end, dc }) => ({ start, end, endpoints: [addresses[dc]!] }))

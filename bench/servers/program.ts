@@ -7,7 +7,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { processTree } from '../support/process-cpu.ts'
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** The only core that it may use; absent: all. */
   readonly core?: number | undefined
   readonly cwd?: string

@@ -16,7 +16,7 @@ export interface PullingNode {
   readonly stop: () => Promise<void>
 }
 
-export interface PullingOptions {
+interface PullingOptions {
   readonly url: string
   /** Public key of the control node. */
   readonly publicPem: string

@@ -19,7 +19,7 @@ export interface RunningServer {
   readonly stop: () => Promise<void>
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** Folder for new empty directories. */
   readonly directory: string
   /**

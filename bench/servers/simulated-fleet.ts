@@ -23,7 +23,7 @@ export interface FleetShape {
 }
 
 /** A report of another node that a member is down. */
-export interface Heard {
+interface Heard {
   readonly key: string
   readonly node: string
   readonly atMs: number
@@ -43,7 +43,7 @@ const log = { info: () => undefined, warn: () => undefined, error: () => undefin
 const commandTimeoutMs = 30_000
 const startMs = 60_000
 
-export class SimulatedNode {
+class SimulatedNode {
   readonly name: string
   readonly site: string
   /** Members that it probes, by key. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-export interface TreeServer {
+interface TreeServer {
   readonly url: string
   /** Octets of bodies by kind, since the last call. */
   readonly sent: () => { readonly deltas: number; readonly bundles: number }

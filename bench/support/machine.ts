@@ -2,7 +2,7 @@
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { versionOf } from '../servers/program.ts'
 
-export interface Machine {
+interface Machine {
   readonly cpu: string
   readonly cores: number
   readonly memoryGib: number

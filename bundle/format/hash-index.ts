@@ -3,7 +3,7 @@ import { hashNameAt } from '#dns/name.ts'
 import { bundleLimits } from './limits.ts'
 
 /** Names in wire form, one for each row of a table. */
-export interface IndexedNames {
+interface IndexedNames {
   readonly names: Uint8Array
   readonly rows: Uint32Array
   /** Words of a row. */

@@ -137,7 +137,7 @@ export interface AsnRuleModel {
   readonly endpoint: string
 }
 
-export interface EndpointLocationModel {
+interface EndpointLocationModel {
   readonly endpoint: string
   /** Degrees. */
   readonly lat: number

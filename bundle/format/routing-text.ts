@@ -4,7 +4,7 @@ import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 
 /** Settings of the filter `signal-weight`. */
-export interface SignalsModel {
+interface SignalsModel {
   /** 0 to 1: share of the signal in the blended score. */
   readonly weight: number
   /** Signal by region; lower is better. */
@@ -12,7 +12,7 @@ export interface SignalsModel {
 }
 
 /** Settings of the algorithm `latency`. */
-export interface LatencyModel {
+interface LatencyModel {
   readonly regionBonusMultiplier: number
   readonly minRttThresholdMs: number
   readonly fallbackRegion: string

@@ -34,7 +34,7 @@ export type BundleErrorCode =
   | 'digest-mismatch'
   | 'unknown-section'
 
-export interface BundleError {
+interface BundleError {
   readonly code: BundleErrorCode
   /** A sentence for people. */
   readonly message: string

@@ -1,7 +1,7 @@
 // Parses Prometheus' text format 0.0.4, as /metrics of a node returns it.
 import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 
-export interface MetricSample {
+interface MetricSample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }

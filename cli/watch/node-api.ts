@@ -22,7 +22,7 @@ export interface ApiFault {
   readonly message: string
 }
 
-export interface PostedJson {
+interface PostedJson {
   readonly body: object
   /** Time for a response that may take longer. */
   readonly patienceMs?: number
@@ -42,7 +42,7 @@ export interface NodeApi {
 }
 
 /** A key for a node. */
-export interface KeyUse {
+interface KeyUse {
   /** The environment variable that holds it. */
   readonly variable: string
   /** Remedy for a 401, as a clause. */

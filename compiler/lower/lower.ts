@@ -35,7 +35,7 @@ import type { CheckFields } from '#probes/check-field.ts'
 import { probeFields } from '#probes/probe-types.ts'
 import { HealthCheck } from '#schemas/objects/health-check.ts'
 
-export interface Plans {
+interface Plans {
   readonly zones: ZonePlan
   readonly records: RecordPlan
   readonly responses: ResponsePlan

@@ -10,8 +10,7 @@ import { above, placeOfRrset, zoneOfName } from './record-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
 
 /** `elsewhere`: others answer for the name, or it is unknown. `alias`: the place of the alias. */
-export type Addresses =
-  { readonly found: 'some' | 'none' | 'elsewhere' } | { readonly alias: EntryPlace }
+type Addresses = { readonly found: 'some' | 'none' | 'elsewhere' } | { readonly alias: EntryPlace }
 
 /** Tells whether a query for a name's addresses finds any, and where an alias points. */
 export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Addresses {
@@ -82,7 +81,7 @@ export function endOfAliases(tree: Tree, plan: RecordPlan, name: string): string
 }
 
 /** The zone of ours in which a name is answered; undefined: others answer for it. */
-export function ownZoneOf(plan: RecordPlan, name: string): string | undefined {
+function ownZoneOf(plan: RecordPlan, name: string): string | undefined {
   const isOthers = plan.cuts.has(name) || above(plan, plan.cuts, name) !== undefined
   return isOthers ? undefined : plan.zones[zoneOfName(plan, name) ?? -1]?.name
 }

@@ -173,7 +173,7 @@ const pointerTypes: readonly number[] = [RrType.MX, RrType.NS, RrType.SRV]
 const bindingTypes: readonly number[] = [RrType.SVCB, RrType.HTTPS]
 
 /** Returns the same objects as long as the file and the position of its zone stay. */
-export function plannedOf(entry: Entry<'Records'>, zone: number): readonly PlannedRrset[] {
+function plannedOf(entry: Entry<'Records'>, zone: number): readonly PlannedRrset[] {
   const known = entry.derived.records
   if (known?.zone === zone) return known.rrsets
   const rrsets = readRecords(entry.object.spec).rrsets.map(

@@ -39,7 +39,7 @@ import { pinned, rawParts } from './raw.ts'
 import { decideRollout, settleOver, settleRollout, specOfNewRollout, taken } from './rollouts.ts'
 import { leaveWindows, recordWindow, recordWindowsOf } from './windows.ts'
 
-export type Applied = Result<WrittenObject | null, Fault>
+type Applied = Result<WrittenObject | null, Fault>
 
 /** Changes the draft, or returns the fault; after a fault the caller rolls the draft back. */
 export function applyOperation(draft: Draft, operation: Operation): Applied {

@@ -19,7 +19,7 @@ export interface Answer {
   readonly effect: string
 }
 
-export interface Request {
+interface Request {
   readonly method?: string
   readonly body?: unknown
   readonly ifMatch?: string
@@ -182,7 +182,7 @@ async function bodyOf(response: Response): Promise<unknown> {
 }
 
 /** The strings of a list of RFC 8941, such as `1, "a \"b\".";code=x`. */
-export function stringsOf(header: string): string[] {
+function stringsOf(header: string): string[] {
   return [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
     text.replace(/\\(.)/g, '$1'),
   )

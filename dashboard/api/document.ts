@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { send, sentence } from './client.ts'
 import type { Schema } from './schema.ts'
 
-export interface Parameter {
+interface Parameter {
   readonly name: string
   readonly in: string
 }

@@ -12,7 +12,7 @@ export type Member =
   paths['/api/v1/members/{id}']['get']['responses'][200]['content']['application/json']
 
 /** Findings of one node about a member. */
-export interface Verdict {
+interface Verdict {
   readonly healthy: boolean
   /** false: the member is not probed. */
   readonly probed?: boolean
@@ -23,7 +23,7 @@ export interface Verdict {
 }
 
 /** `off`: this caller may not follow the feed, so screens poll. */
-export type Link = 'connecting' | 'live' | 'lost' | 'off'
+type Link = 'connecting' | 'live' | 'lost' | 'off'
 
 export const link = signal<Link>('connecting')
 /** When the node last sent something, Unix milliseconds; 0: never. */
@@ -31,7 +31,7 @@ export const heardMs = signal(0)
 /** Why nothing is known yet; empty: it is, or is loading. */
 export const liveFault = signal('')
 /** The commit of all values below. */
-export const revision = signal('')
+const revision = signal('')
 /** Raised by each commit after the first that screens have read. */
 export const commits = signal(0)
 /** Raised by each change below, at most a few times a second. */

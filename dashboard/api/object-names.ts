@@ -2,7 +2,7 @@
 import { allMembers, allPools, allServices, memberOf, poolOf, targetOf } from './live.ts'
 import type { Member, Pool } from './live.ts'
 
-export interface Thing {
+interface Thing {
   /** The id that is written. */
   readonly id: string
   readonly words: string

@@ -3,7 +3,7 @@ import { batch, computed, signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { Refusal, beginSession, read, send, sentence } from './client.ts'
 
-export type Me = paths['/api/v1/auth/me']['get']['responses'][200]['content']['application/json']
+type Me = paths['/api/v1/auth/me']['get']['responses'][200]['content']['application/json']
 type Config = paths['/api/v1/auth/config']['get']['responses'][200]['content']['application/json']
 
 /** undefined: not known yet; null: nobody is signed in. */
@@ -63,7 +63,7 @@ async function whoIsIn(): Promise<Me | null> {
   }
 }
 
-export interface Credentials {
+interface Credentials {
   readonly email: string
   readonly password: string
   readonly totpCode?: string

@@ -76,7 +76,7 @@ function groupsOf(operations: Operations): Heading[] {
 }
 
 /** Turns `/api/v1/rpz/rules` into `/r/rpz.rules`. */
-export const screenOf = (path: string): string =>
+const screenOf = (path: string): string =>
   `/r/${path.slice('/api/v1/'.length).replaceAll('/', '.')}`
 
 /** The reverse. */

@@ -12,7 +12,7 @@ import { SchemaForm } from '../forms/schema-form.tsx'
 import type { Draft } from '../forms/schema-form.tsx'
 
 /** State of the YAML view; it stays while the change is reviewed. */
-export interface Written {
+interface Written {
   readonly isShown: boolean
   readonly text: string
   /** The parsed text; null: it is invalid. */

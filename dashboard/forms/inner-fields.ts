@@ -22,7 +22,7 @@ export function withField(draft: Draft, name: string, value: unknown): Draft {
 }
 
 /** An object whose fields are known; a list of such objects, a row each; a list of steps. */
-export type InnerKind = 'object' | 'rows' | 'steps' | 'other'
+type InnerKind = 'object' | 'rows' | 'steps' | 'other'
 
 const columnsMax = 5
 

@@ -1,7 +1,7 @@
 // Shows how many members are up, as a bar with words.
 import type { Standing } from '../api/live.ts'
 
-export type Counts = Readonly<Record<Standing, number>> & { readonly all: number }
+type Counts = Readonly<Record<Standing, number>> & { readonly all: number }
 
 export function barOf(standings: readonly Standing[]): Counts {
   const counts = { up: 0, down: 0, split: 0, disabled: 0, unknown: 0, all: standings.length }

@@ -2,7 +2,7 @@
 import type { HealthChange } from '../api/health-changes.ts'
 import { countOf, spanOf } from '../parts/formats.ts'
 
-export interface Strip {
+interface Strip {
   readonly node: string
   readonly parts: readonly { left: number; width: number; tone: 'up' | 'down' }[]
   /** `up for 5 min, 2 changes seen`. */

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Place } from './places.ts'
 import type * as World from './world.ts'
 
-export type MarkTone = 'good' | 'warn' | 'bad' | 'plain' | 'clients'
+type MarkTone = 'good' | 'warn' | 'bad' | 'plain' | 'clients'
 
 export interface Mark {
   readonly key: string

@@ -5,7 +5,7 @@ export interface Line {
   readonly toMs: number
 }
 
-export interface Stretch {
+interface Stretch {
   readonly left: number
   readonly width: number
 }

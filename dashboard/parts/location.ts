@@ -1,7 +1,7 @@
 // Holds the current address: the part after `#`, which follows the browser's history.
 import { computed, signal } from '@preact/signals'
 
-export interface Place {
+interface Place {
   /** `/services/…`; decoded part by part by who reads it. */
   readonly path: string
   readonly query: URLSearchParams

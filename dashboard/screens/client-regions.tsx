@@ -9,7 +9,7 @@ import type { Mark } from '../map/world-map.tsx'
 import { countOf, spanOf } from '../parts/formats.ts'
 
 const path = '/api/v1/client-regions'
-export type Regions = paths[typeof path]['get']['responses'][200]['content']['application/json']
+type Regions = paths[typeof path]['get']['responses'][200]['content']['application/json']
 
 const everyMs = 10_000
 

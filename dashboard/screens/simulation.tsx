@@ -7,7 +7,7 @@ import type { Column } from '../parts/virtual-table.tsx'
 
 export type Simulation =
   paths['/api/v1/simulate']['post']['responses'][200]['content']['application/json']
-export type Routed = NonNullable<Simulation['service']>
+type Routed = NonNullable<Simulation['service']>
 type Member = Routed['members'][number]
 
 export interface Question {

@@ -21,7 +21,7 @@ export interface CodeEditor {
   readonly close: () => void
 }
 
-export interface CodeOptions {
+interface CodeOptions {
   readonly text: string
   readonly label: string
   /** Read to people who do not see what is below the editor. */

@@ -9,7 +9,7 @@ interface Thing {
   readonly words: string
 }
 
-export interface Offer {
+interface Offer {
   readonly label: string
   /** Text that replaces the typed one. */
   readonly text: string

@@ -3,7 +3,7 @@ import { LineCounter, isCollection, isMap, isPair, isScalar, parseDocument } fro
 import type { Document, Node, Pair } from 'yaml'
 
 /** Characters of the text. */
-export interface Place {
+interface Place {
   readonly from: number
   readonly to: number
 }
@@ -14,7 +14,7 @@ export interface Fault extends Place {
   readonly sentence: string
 }
 
-export interface Reading {
+interface Reading {
   /** null: it cannot be read, and the faults say why. */
   readonly value: Readonly<Record<string, unknown>> | null
   readonly faults: readonly Fault[]

@@ -48,10 +48,10 @@ export interface PrepareParts {
 /**
  * Why there is no commit: the compiler's errors; or a sentence, when the repository cannot be read.
  */
-export type PrepareFailure = CompileFailure | Unprintable | string
+type PrepareFailure = CompileFailure | Unprintable | string
 
 /** A bug: the draft holds an object that cannot be written as YAML. */
-export interface Unprintable {
+interface Unprintable {
   readonly paths: ReadonlySet<string>
   readonly thrown: unknown
 }

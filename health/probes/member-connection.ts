@@ -13,7 +13,7 @@ import type { Probe, ProbeTarget } from './probe.ts'
  *
  * @param protocol name for ALPN (RFC 7301)
  */
-export function openMember(
+function openMember(
   target: ProbeTarget,
   protocol: 'http/1.1' | 'h2',
   certificates: ClientCertificates,

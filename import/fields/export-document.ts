@@ -10,7 +10,7 @@ import { ExportObject } from './export-object.ts'
 const bytesMax = 32 * 1024 * 1024
 const aliasesMax = 1_000
 
-export interface ExportDocument {
+interface ExportDocument {
   /** The content of the file, as its field `rootKey`. */
   readonly root: ExportObject
   /** The start of the file. */

@@ -7,7 +7,7 @@ import { isFields } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 
 /** The treatment of a field, as a line for people. */
-export interface FieldNote {
+interface FieldNote {
   readonly is: 'left out' | 'not mapped'
   readonly place: ZonePlace
   readonly text: string

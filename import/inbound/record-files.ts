@@ -36,7 +36,7 @@ export interface InboundFiles {
 }
 
 /** `misfit`: the changes are not for what is here, so the whole zone is needed. */
-export type FilesFault = { readonly is: 'misfit' | 'refused'; readonly reason: string }
+type FilesFault = { readonly is: 'misfit' | 'refused'; readonly reason: string }
 
 export interface FilesPlan {
   /** None: all is as it should be. */

@@ -6,7 +6,7 @@ import type { ExportObject } from '#import/fields/export-object.ts'
 import { wholeWeights } from './whole-weights.ts'
 import type { BalancedMember, BalancedPool, ZoneBuilder } from './zone-builder.ts'
 
-export interface BalancerParts {
+interface BalancerParts {
   readonly balancer: ExportObject
   readonly pools: readonly ExportObject[]
   readonly monitors: readonly ExportObject[]

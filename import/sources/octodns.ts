@@ -86,6 +86,6 @@ function plainRecord(
   }
 }
 
-export function valuesOf(fields: ExportObject): readonly (string | ExportObject)[] {
+function valuesOf(fields: ExportObject): readonly (string | ExportObject)[] {
   return fields.items(fields.has('value') ? 'value' : 'values')
 }

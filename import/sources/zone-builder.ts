@@ -10,7 +10,7 @@ import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { Imported, ImportedObject, Note } from './imported.ts'
 import { signerRecords } from './zone-file.ts'
 
-export interface TextRecord {
+interface TextRecord {
   /** Absolute. */
   readonly name: string
   readonly type: string
@@ -38,7 +38,7 @@ export interface BalancedPool {
 }
 
 /** A name whose answers are chosen among members. */
-export interface BalancedName extends BalancedPool {
+interface BalancedName extends BalancedPool {
   /** Absolute. */
   readonly domain: string
   readonly ttl: number

@@ -21,7 +21,7 @@ export interface Databases {
 }
 
 /** Identifies a release of a database. */
-export function releaseOf(database: {
+function releaseOf(database: {
   readonly type: string
   readonly buildEpoch: number
   readonly networks: number

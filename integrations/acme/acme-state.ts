@@ -29,7 +29,7 @@ export interface IssuedCertificate {
   readonly renewAtMs: number
 }
 
-export interface AcmeFailure {
+interface AcmeFailure {
   /** `away`, `challenge`, or a word of RFC 8555 section 6.7, such as `rateLimited`. */
   readonly code: string
   /** A sentence without its full stop. */
@@ -79,7 +79,7 @@ export interface HttpChallenge {
 }
 
 /** What is known of one certificate. */
-export interface CertificateState {
+interface CertificateState {
   readonly certificate: IssuedCertificate | null
   /** The last failure; null: none since the certificate came. */
   readonly failure: AcmeFailure | null

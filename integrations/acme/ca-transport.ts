@@ -10,7 +10,7 @@ import { version } from '#lib/version.ts'
 import { acmeRequests } from './acme-client.ts'
 import type { AcmeRequest } from './acme-client.ts'
 
-export interface CaTransportParts {
+interface CaTransportParts {
   /** PEM; undefined: the authorities that come with Node. */
   readonly ca: string | undefined
   readonly signal: AbortSignal
@@ -25,7 +25,7 @@ export interface CaProblem {
   readonly retryAfterMs: number | null
 }
 
-export const transportLimits = {
+const transportLimits = {
   timeoutMs: 20_000,
   bodyBytesMax: 1_048_576,
   messageMax: 600,

@@ -20,7 +20,7 @@ export interface CertificateCopy {
 const fileBytesMax = acmeStateLimits.textMax * 6
 
 /** @returns null: there is no copy. Errors: a sentence without its full stop */
-export function readCertificateCopy(
+function readCertificateCopy(
   path: string,
   key: Uint8Array | null,
 ): Result<AcmeState | null, string> {

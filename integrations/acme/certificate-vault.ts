@@ -22,7 +22,7 @@ import type { AcmeState } from './acme-state.ts'
 import { isOlder } from './renewal.ts'
 import type { CertificateCopy } from './certificate-copy.ts'
 
-export interface CertificateVaultParts {
+interface CertificateVaultParts {
   readonly store: CertificateStore
   readonly copy: CertificateCopy
   /** 32 octets of GSLB_SECRET_KEY. */
@@ -31,7 +31,7 @@ export interface CertificateVaultParts {
   readonly log: Log
 }
 
-export interface CertificateFault {
+interface CertificateFault {
   /** `refused`: the change itself says why not. */
   readonly code: 'refused' | 'too-large' | 'contended' | 'unreadable' | StoreFailure['code']
   readonly message: string

@@ -13,7 +13,7 @@ import { askedAgainMs, chainMark, drawnIn, isAskDue } from './renewal-window.ts'
 import { renewalAskLimits, renewalOf } from './renewal-window.ts'
 import { isFor } from './renewal.ts'
 
-export interface RenewalAskerParts {
+interface RenewalAskerParts {
   readonly vault: Pick<OneCertificate, 'state' | 'nowMs' | 'change'>
   readonly wish: AcmeWish
   readonly authorities: () => Result<string | undefined, string>

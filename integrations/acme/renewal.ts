@@ -6,7 +6,7 @@ import { renewalOf } from './renewal-window.ts'
 import { isPausing, pauseLimits, replacedUntilMs } from './pauses.ts'
 import type { AcmeWish } from './pauses.ts'
 
-export const renewalLimits = {
+const renewalLimits = {
   /** A node that begins earlier leaves the others of the cluster, and of the CA, their time. */
   spreadShare: 1 / 20,
   /** With less than this part of its time left, it is renewed whatever the pace is. */

@@ -25,7 +25,7 @@ import type { FleetTeller } from './fleet-teller.ts'
 import { sourceStatus } from './source-status.ts'
 import type { SourceStatus } from './source-status.ts'
 
-export interface DiscoveryParts {
+interface DiscoveryParts {
   /** By name. */
   readonly sources: ReadonlyMap<string, Source>
   /** True: loopback and link-local addresses are answered. */

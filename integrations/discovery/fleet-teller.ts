@@ -8,14 +8,14 @@ import type { KeptTexts } from '#state/ports/kept-texts.ts'
 import { printTargets, fleetDocumentLimits } from '#integrations/targets/fleet-document.ts'
 import type { SignText } from '#integrations/targets/fleet-document.ts'
 
-export interface FleetTellerParts {
+interface FleetTellerParts {
   readonly store: Pick<KeptTexts, 'publish'>
   readonly sign: SignText
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
 }
 
-export const tellerLimits = {
+const tellerLimits = {
   /** Unchanged targets are shared again after this time. */
   againMs: 60_000,
   /** Shared targets count for this many intervals of their source, and at least this long. */

@@ -1,7 +1,7 @@
 // Decides which of the found members are answered. Members that vanish are dropped after a while,
 // or held if too many vanish at once.
 
-export interface MembershipRules {
+interface MembershipRules {
   /** Share of the members that may vanish at once, 0 to 1. All of them never do by themselves. */
   readonly maxRemoved: number
   /** How long a member must be missing before it goes. */

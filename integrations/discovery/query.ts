@@ -16,7 +16,7 @@ export interface Source {
   readonly ask: Ask
 }
 
-export interface QueryParts {
+interface QueryParts {
   readonly allowLocal: boolean
   readonly clock: Clock
   readonly after: After

@@ -36,7 +36,7 @@ export interface ReferenceStatus {
   readonly fault: string
 }
 
-export interface ReferenceParts {
+interface ReferenceParts {
   readonly name: string
   /** undefined: the text of the member has another form. */
   readonly from: DiscoveredFrom | undefined

@@ -45,7 +45,7 @@ export const httpLimits = {
 } as const
 
 /** A response of any status. */
-export interface AnyAnswer {
+interface AnyAnswer {
   readonly response: IncomingMessage
   readonly text: string
 }

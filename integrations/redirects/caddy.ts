@@ -8,7 +8,7 @@ import type { PushedRedirect } from './rule.ts'
 import { changesOf } from './target.ts'
 import type { Change, RedirectTarget } from './target.ts'
 
-export interface CaddySettings {
+interface CaddySettings {
   readonly adminUrl: string
   readonly serverName: string
 }

@@ -8,12 +8,12 @@ import type { PushedRedirect } from './rule.ts'
 import { changesOf, hasAll, writeEach } from './target.ts'
 import type { Change, RedirectTarget } from './target.ts'
 
-export interface CdnZoneSettings {
+interface CdnZoneSettings {
   readonly zoneId: string
   readonly domains?: readonly string[]
 }
 
-export interface CdnSettings {
+interface CdnSettings {
   readonly apiUrl: string
   /** A secret. */
   readonly apiToken: string

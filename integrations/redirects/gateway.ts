@@ -10,7 +10,7 @@ import type { PushedRedirect } from './rule.ts'
 import { changesOf, hasAll, writeEach } from './target.ts'
 import type { Change, RedirectTarget } from './target.ts'
 
-export interface GatewaySettings {
+interface GatewaySettings {
   /** A path; empty: the account of this pod. */
   readonly kubeconfig: string
   readonly gatewayName: string

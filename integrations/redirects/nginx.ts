@@ -10,14 +10,14 @@ import type { PushedRedirect } from './rule.ts'
 import { changesOf } from './target.ts'
 import type { RedirectTarget } from './target.ts'
 
-export interface NginxSettings {
+interface NginxSettings {
   readonly configDir: string
   readonly configFile: string
   readonly listen: readonly string[]
   readonly reloadCommand: string
 }
 
-export const nginxLimits = {
+const nginxLimits = {
   reloadMs: 30_000,
   outputCharactersMax: 1_000,
   fileBytesMax: 512_000_000,

@@ -6,7 +6,7 @@ import { Rounds } from '#lib/rounds.ts'
 import type { PushedRedirect } from './rule.ts'
 import type { RedirectTarget } from './target.ts'
 
-export interface ReconcilerParts {
+interface ReconcilerParts {
   readonly target: RedirectTarget
   /** The same array as long as none of them changes; undefined: not known yet. */
   readonly wanted: () => readonly PushedRedirect[] | undefined

@@ -65,7 +65,7 @@ export async function writeEach<One>(
   return err(failures === 1 ? first : `${first} (and ${failures - 1} more)`)
 }
 
-export function describe(one: PushedRedirect): string {
+function describe(one: PushedRedirect): string {
   const host = one.isWildcard ? `*.${one.host}` : one.host
   return `${host} -> ${one.target} ${one.code}${one.preservePath ? ', with the path' : ''}`
 }

@@ -21,7 +21,7 @@ export function credentialsOf(
 }
 
 /** The name of the variable; with `_FILE` behind it, of the one that names a file. */
-export function secretVariable(source: string, what: 'TOKEN' | 'PASSWORD'): string {
+function secretVariable(source: string, what: 'TOKEN' | 'PASSWORD'): string {
   return `GSLB_DISCOVERY_${source.toUpperCase().replaceAll('-', '_')}_${what}`
 }
 

@@ -7,7 +7,7 @@ import type { RawTarget } from '#integrations/targets/kind.ts'
 import { discoveryLimits } from '#integrations/targets/limits.ts'
 import { keptTextLimits } from '#state/ports/kept-texts.ts'
 
-export interface FleetDocument {
+interface FleetDocument {
   /** What was asked: `SOURCE/SERVICE`. */
   readonly key: string
   /** When it was found, Unix epoch. */
@@ -42,7 +42,7 @@ export function printTargets(
 
 const version = 1
 
-export interface SignedTargets extends FleetDocument {
+interface SignedTargets extends FleetDocument {
   /** Id of the key that has signed it. */
   readonly signer: string
 }

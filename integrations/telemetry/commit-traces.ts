@@ -8,20 +8,20 @@ import { SpanKind, spanIdOf, traceIdOf } from './span.ts'
 import type { Span, TraceContext } from './span.ts'
 
 /** Unix epoch, with fractions. */
-export interface Period {
+interface Period {
   readonly startMs: number
   readonly endMs: number
 }
 
 /** A write of the API that has made a commit, or a part of one. */
-export interface TracedWrite {
+interface TracedWrite {
   readonly commit: string
   readonly requestId: string
   readonly stages: readonly (Period & { readonly name: string })[]
 }
 
 /** A look at the branch that has judged its head. */
-export interface TracedLook {
+interface TracedLook {
   readonly commit: string
   readonly steps: readonly (Period & { readonly name: string })[]
   /** Why its last step holds the commit; '': it is accepted, and is to be activated. */
@@ -29,7 +29,7 @@ export interface TracedLook {
 }
 
 /** A request of the API, when its response is sent. */
-export interface TracedRequest extends Period {
+interface TracedRequest extends Period {
   readonly requestId: string
   readonly method: string
   /** Path in the table of routes; never that of the request, which names objects. */
@@ -55,7 +55,7 @@ export interface NodeState {
   readonly digest: string | null
 }
 
-export interface CommitTracesParts {
+interface CommitTracesParts {
   /** Takes finished spans. */
   readonly add: (spans: readonly Span[]) => void
   /** Other nodes that are expected to follow, without those that are missing. */

@@ -10,7 +10,7 @@ import { exportRequest, rejectedIn } from './otlp-json.ts'
 import type { Span } from './span.ts'
 import { parseJson } from '#lib/text/json.ts'
 
-export interface OtlpExporterParts {
+interface OtlpExporterParts {
   /** Where export requests go, with its path. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

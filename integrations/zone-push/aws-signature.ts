@@ -8,7 +8,7 @@ export interface AwsKey {
   readonly sessionToken: string
 }
 
-export interface AwsRequest {
+interface AwsRequest {
   readonly method: string
   readonly url: URL
   readonly body: string

@@ -16,7 +16,7 @@ export interface TextAnswer {
   readonly text: string
 }
 
-export interface Waits {
+interface Waits {
   /** Rejects when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>

@@ -12,7 +12,7 @@ export interface Noted {
   readonly why: string
 }
 
-export interface ForeignSet {
+interface ForeignSet {
   readonly owner: string
   readonly type: string
   readonly values: readonly string[]
@@ -67,7 +67,7 @@ const madeByServers: ReadonlySet<string> = new Set([
 const besideCname = /^(RRSIG|NSEC|NSEC3)$/
 
 /** A set that neither is pushed nor counts as drift. */
-export function isOutside(
+function isOutside(
   { owner, type }: Pick<RecordSet, 'owner' | 'type'>,
   zone: string,
   hasApexNs: boolean,

@@ -4,7 +4,7 @@ import { ttlChangeKey, ttlChangesOf } from './push-target.ts'
 import type { PushReport } from './push-state.ts'
 import type { SendResult } from './send-all.ts'
 
-export interface RoundEnd {
+interface RoundEnd {
   readonly plan: PushPlan
   readonly sent: SendResult
   readonly held: PushReport['held']
@@ -12,7 +12,7 @@ export interface RoundEnd {
   readonly fault: string
 }
 
-export const reportLimits = {
+const reportLimits = {
   notesMax: 20,
   noteCharactersMax: 300,
   faultCharactersMax: 600,

@@ -17,7 +17,7 @@ export interface DnsServer {
   readonly port: number
 }
 
-export interface Exchange {
+interface Exchange {
   readonly server: DnsServer
   /** Without a signature. */
   readonly request: Uint8Array

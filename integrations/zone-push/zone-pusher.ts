@@ -32,7 +32,7 @@ export interface PushSettings {
   readonly hasApexNs: boolean
 }
 
-export interface ZonePusherParts {
+interface ZonePusherParts {
   readonly settings: PushSettings
   readonly target: PushTarget
   readonly store: ZonePushStore
@@ -53,7 +53,7 @@ interface RoundOutcome {
   readonly report: PushReport
 }
 
-export interface PlannedPush {
+interface PlannedPush {
   readonly plan: PushPlan
   /** Keys of the records that count as ours. */
   readonly owned: ReadonlySet<string>

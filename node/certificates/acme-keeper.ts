@@ -97,7 +97,7 @@ function createAcmeKeeper(
 }
 
 /** Errors: a sentence that reveals nothing of the key. */
-export function externalAccountOf({
+function externalAccountOf({
   kid,
   hmacKey,
   hmacKeyFile,

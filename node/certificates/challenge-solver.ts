@@ -39,7 +39,7 @@ export interface HttpChallenges {
   readonly spreadMs: number
 }
 
-export const solverLimits = {
+const solverLimits = {
   /** Changes are published together; by then those of this order are. */
   publishedMs: 1_500,
   /** A node reports its records with each request for bundles, at least every half minute. */

@@ -26,7 +26,7 @@ import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
 
 /** What a node has, or is sent. */
-export type SentState = Pick<AcmeState, 'certificate' | 'challenges' | 'more'>
+type SentState = Pick<AcmeState, 'certificate' | 'challenges' | 'more'>
 
 /** Number of the certificates that fits into an envelope; 0: there is none. */
 export function revisionOf(state: Pick<AcmeState, 'certificate' | 'more'>): number {

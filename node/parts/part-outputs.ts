@@ -51,7 +51,7 @@ import type { RumStore } from '#inputs/rum/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 
 /** A part says with `Has` which of them it needs, and which it gives. */
-export interface PartOutputs {
+interface PartOutputs {
   readonly dataDir: DataDir
   readonly key: NodeKey
   readonly shared: EphemeralState

@@ -184,7 +184,7 @@ function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): b
 }
 
 /** Examines all members on the main thread, as `emptyPoolsIn` does with pools. */
-export function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
+function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
   const down = unhealthyMembers(bundle, state, factsMax)
   assert(down.length <= factsMax, 'texts are made of as many members as are told')
   return down.map((row) => {

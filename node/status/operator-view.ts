@@ -28,7 +28,7 @@ import type { Metrics } from '#metrics/metrics.ts'
 import { countPoolHealth } from '#server/node/health-counts.ts'
 
 /** The parts of every node that answers queries. */
-export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
+interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly node: DnsNode
   /** null: health checks are off. */
   readonly health: HealthMonitor | null
@@ -47,7 +47,7 @@ export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly feedClients: () => number
 }
 
-export interface ViewParts extends HealthParts, NodeViewParts {
+interface ViewParts extends HealthParts, NodeViewParts {
   readonly node: DnsNode
   readonly gitops: Pick<GitopsControl, 'status' | 'config'>
   readonly shared: () => EphemeralStatus

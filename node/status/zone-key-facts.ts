@@ -24,7 +24,7 @@ export interface ZoneKeyFactsParts {
 }
 
 /** Parents that read CDS look once a day: RFC 7344 section 6.1 leaves it to them. */
-export const parentPatienceMs = 86_400_000
+const parentPatienceMs = 86_400_000
 
 export function zoneKeyFacts(parts: ZoneKeyFactsParts): readonly ZoneKeyFacts[] {
   const { nodeName } = parts

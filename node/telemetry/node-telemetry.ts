@@ -16,7 +16,7 @@ import { otlpHeadersIn, tracesUrlOf } from '#settings/sections/telemetry.ts'
 import type { TelemetrySection } from '#settings/sections/telemetry.ts'
 import { WriteTimes } from './write-times.ts'
 
-export interface NodeTelemetryParts {
+interface NodeTelemetryParts {
   readonly settings: TelemetrySection['otlp']
   /** Name of this node. */
   readonly node: string

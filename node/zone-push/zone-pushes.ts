@@ -32,7 +32,7 @@ import { readTsigKeyFile } from '#zones/exchange/tsig-key-file.ts'
 import { mirroredZone } from '#zones/export/mirrored-zone.ts'
 import { createZoneMark } from './zone-mark.ts'
 
-export interface ZonePushesParts {
+interface ZonePushesParts {
   readonly settings: ZonePushSection
   readonly store: ZonePushStore
   /** undefined: no configuration is active yet. */

@@ -26,13 +26,13 @@ import type { PastJob, PastJournal, PastAnswer } from './past-job.ts'
 import { segmentsSince, storedSegments } from './stored-segments.ts'
 import type { JournalsRead, NodeSegments } from './stored-segments.ts'
 
-export interface JournalCopies {
+interface JournalCopies {
   readonly journals: JournalsRead
   /** Whether there is a database. */
   readonly exists: () => boolean
 }
 
-export interface PastAnswersParts {
+interface PastAnswersParts {
   readonly dataDir: string
   readonly nodeName: string
   /** null: the settings keep none, or there are no answers to explain. */

@@ -122,7 +122,7 @@ const KeyPolicy = Type.Object(
   },
   { additionalProperties: false, description: 'When keys are followed by others (rollovers).' },
 )
-export type KeyPolicy = Static<typeof KeyPolicy>
+type KeyPolicy = Static<typeof KeyPolicy>
 
 export const Dnssec = Type.Object(
   {

@@ -16,7 +16,7 @@ export interface BehindNode {
   readonly isWaitedFor: boolean
 }
 
-export interface BehindNodesParts {
+interface BehindNodesParts {
   /** Live nodes that answer by keys they are sent. */
   readonly nodes: () => readonly KeyNode[]
   /** Revision of the keys that nodes should have. */

@@ -8,7 +8,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { storeKey } from './key-store.ts'
 
-export interface ImportGiven {
+interface ImportGiven {
   /** The zone of PEM files, in wire form; null: not given. */
   readonly zone: Uint8Array | null
   /** Text with the DNSKEY records of the zone. */

@@ -48,7 +48,7 @@ export const isSaid = ({ code }: VaultFault): boolean =>
   code === 'store-away' || code === 'store-starting' || code === 'older'
 
 /** @returns the keys that the zone is to have; errors: a sentence why there is no change */
-export type KeyChange = (before: readonly KeyRecord[]) => Result<readonly KeyRecord[], string>
+type KeyChange = (before: readonly KeyRecord[]) => Result<readonly KeyRecord[], string>
 
 /** What kept a first key from being made may have ended; it is asked for each ten seconds. */
 const plannedAgainMs = 600_000

@@ -21,7 +21,7 @@ import { TransferHistory } from '#zones/transfer/transfer-history.ts'
 import { ZoneSources } from '#zones/transfer/zone-sources.ts'
 import type { HandedMessage, HandOverGate } from './hand-over.ts'
 
-export interface StreamExchangeParts {
+interface StreamExchangeParts {
   /** For messages from responders. */
   readonly tx: Transaction
   readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>

@@ -10,7 +10,7 @@ export interface TlsFiles {
 /** One of a list: files, or an entry of `acme.certificates`. */
 export type ListedPair = { readonly cert: string; readonly key: string } | { readonly acme: string }
 
-export interface NamedFiles extends TlsFiles {
+interface NamedFiles extends TlsFiles {
   /** The setting that names them. */
   readonly name: string
 }

@@ -1,7 +1,7 @@
 // Lists the tables and columns that a backup holds: the data of people.
 import type { Tables } from '#state/sql/database/tables.ts'
 
-export interface BackupTable {
+interface BackupTable {
   readonly table: keyof Tables
   readonly columns: readonly string[]
 }

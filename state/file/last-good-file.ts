@@ -6,14 +6,14 @@ import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 
-export const lastGoodLimits = {
+const lastGoodLimits = {
   /** Larger files are not read. */
   bytesMax: 67_108_864,
   /** Older entries are not used after a restart. */
   ageMaxMs: 7 * 86_400_000,
 } as const
 
-export interface LastGoodParts<One> {
+interface LastGoodParts<One> {
   readonly path: string
   readonly clock: Clock
   readonly log: Log

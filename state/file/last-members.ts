@@ -6,7 +6,7 @@ import type { FoundMembers, LastMembers } from '../ports/last-members.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 import { createLastGoodFile } from './last-good-file.ts'
 
-export const lastMembersLimits = {
+const lastMembersLimits = {
   /** For one question. */
   membersMax: 10_000,
   weightMax: 65_535,
@@ -22,7 +22,7 @@ export function createFileLastMembers(path: string, clock: Clock, log: Log): Las
 }
 
 /** @returns undefined: the line is no JSON of this form */
-export function foundMembersIn(line: string): FoundMembers | undefined {
+function foundMembersIn(line: string): FoundMembers | undefined {
   const value = parseJson(line)
   if (!isFields(value)) return undefined
   const { name, members, atMs } = value

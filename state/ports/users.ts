@@ -64,7 +64,7 @@ export interface KeptRole {
 }
 
 /** The condition for a first account: none ever existed, or none is left. */
-export type FirstOf = 'all-time' | 'those-left'
+type FirstOf = 'all-time' | 'those-left'
 
 /** The most accounts of one tenant, all of which one list returns. */
 export const userLimits = { perTenantMax: 10_000, emailLengthMax: 254 } as const

@@ -1,7 +1,7 @@
 // The port to what is known of zone pushes: their state, and which records at a target are ours.
 import type { StoreCall } from './store-result.ts'
 
-export interface StoredPush {
+interface StoredPush {
   /** Rises with each change; from 1. */
   readonly revision: number
   readonly state: string

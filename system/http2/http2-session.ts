@@ -25,7 +25,7 @@ const headerOverheadBytes = 32
 const knownHeaders = [':method', ':path', 'content-type', 'content-length'] as const
 export type KnownHeader = (typeof knownHeaders)[number]
 
-export interface Http2Limits {
+interface Http2Limits {
   readonly streamsMax: number
   /** Names and values, with 32 octets for each pair. */
   readonly headerBytesMax: number

@@ -41,7 +41,7 @@ const readBody = ['void *', 'int32_t', 'uintptr_t', 'size_t', 'uintptr_t', 'void
 
 /** The numbers among its arguments, those of other kinds left out. */
 type Callback = (...values: number[]) => number
-export type Nghttp2Callbacks = Readonly<Record<keyof typeof callbacks, Callback>>
+type Nghttp2Callbacks = Readonly<Record<keyof typeof callbacks, Callback>>
 
 /** Made once in a thread: callbacks stay registered. */
 export interface Nghttp2 {

@@ -23,7 +23,7 @@ export interface AcmeServer {
   readonly stop: () => Promise<void>
 }
 
-export interface AcmeServerOptions {
+interface AcmeServerOptions {
   /** Default: five years. */
   readonly validitySeconds?: number
   /** Where it asks for HTTP challenges; default: nowhere. */

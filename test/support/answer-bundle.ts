@@ -12,7 +12,7 @@ import type { Message, QueryParts } from './dns/message.ts'
 
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
 
-export type Ask = (question: string, parts?: QueryParts) => Message
+type Ask = (question: string, parts?: QueryParts) => Message
 
 /** @param dynamic TXT records that were written at run time */
 export function asking(

@@ -24,7 +24,7 @@ export const withKeys: AuthPolicy = {
   systemKey: systemKey(apiKey),
   secretKey: Buffer.alloc(32, 7),
 }
-export const startMs = Date.UTC(2026, 0, 15, 12)
+const startMs = Date.UTC(2026, 0, 15, 12)
 
 const passwords = new Passwords(4)
 
@@ -44,7 +44,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-export type Call = (
+type Call = (
   method: string,
   path: string,
   options?: {

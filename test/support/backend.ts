@@ -48,7 +48,7 @@ export function startRawBackend(write: (socket: Socket) => void): Promise<Backen
   )
 }
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string
   readonly url: string
   readonly host: string

@@ -12,7 +12,7 @@ const programs = [
   ...['sh', 'id', 'git', 'groupadd', 'useradd', 'install', 'readlink', 'dirname', 'getconf'],
 ]
 /** Start command and health check of a container, as a registry keeps them. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly User: string
   readonly Entrypoint: readonly string[]
   readonly Cmd: readonly string[]

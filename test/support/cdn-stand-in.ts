@@ -4,7 +4,7 @@ import type { AskedOf, Given } from './http-stand-in.ts'
 
 type Rule = Record<string, unknown>
 
-export interface Cdn {
+interface Cdn {
   readonly url: string
   readonly rulesOf: (zone: string) => Rule[]
   /** Requests that were refused, apart from a wrong token. */

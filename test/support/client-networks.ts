@@ -3,7 +3,7 @@
 import type { Random } from '#lib/random.ts'
 
 /** Four words, the most significant first. IPv4 is ::ffff:0:0/96. */
-export type Bits128 = readonly [number, number, number, number]
+type Bits128 = readonly [number, number, number, number]
 
 export interface Network {
   readonly cidr: string
@@ -45,7 +45,7 @@ export function longest<T extends { readonly network: Network }>(
   return best
 }
 
-export function maskOf(length: number): Bits128 {
+function maskOf(length: number): Bits128 {
   const word = (i: number): number => {
     const own = Math.min(32, Math.max(0, length - i * 32))
     return own === 0 ? 0 : -1 << (32 - own)

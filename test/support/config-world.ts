@@ -95,7 +95,7 @@ export const writeRequest = (
   ...(override === undefined ? {} : { override }),
 })
 
-export interface ConfigWorldOptions {
+interface ConfigWorldOptions {
   /** gslb.yaml, committed by hand before the first look. */
   readonly settings?: string
   readonly checkPolicy?: HealthCheckPolicy

@@ -28,7 +28,7 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }

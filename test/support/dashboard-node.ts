@@ -22,17 +22,13 @@ const systemKey = 'ab'.repeat(32)
 const stepMs = 60_000
 const root = join(import.meta.dirname, '../..')
 
-export interface Account {
+interface Account {
   readonly email: string
   readonly password: string
 }
 
 /** A call with the system's own key, which a page of another origin could not make. */
-export type SystemCall = <T = Named>(
-  method: string,
-  path: string,
-  body?: object,
-) => Promise<ApiReply<T>>
+type SystemCall = <T = Named>(method: string, path: string, body?: object) => Promise<ApiReply<T>>
 
 export interface DashboardNode {
   readonly daemon: () => DaemonProcess

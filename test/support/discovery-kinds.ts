@@ -12,7 +12,7 @@ import type {
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-export const sourceSettings: SourceSettings = {
+const sourceSettings: SourceSettings = {
   ...{ name: 'one', type: '', path: '', url: '', user: '', kubeconfig: '', service: '' },
   ...{ intervalMs: 30_000, timeoutMs: 1_000, weightLabel: 'weight' },
   ...{ maxRemoved: 0.5, removeAfterMs: 10_000, tenants: ['default'] },
@@ -45,7 +45,7 @@ export function targetLines(answer: Result<KindAnswer, string>, ...names: string
   })
 }
 
-export interface Seen {
+interface Seen {
   readonly url: string
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
 }

@@ -12,7 +12,7 @@ import { isValkeyTested, redisCli, startRedis } from './redis-server.ts'
 import type { RedisProduct, RedisServer } from './redis-server.ts'
 import { waitUntil } from './wait-until.ts'
 
-export interface EphemeralUnderTest {
+interface EphemeralUnderTest {
   readonly ports: EphemeralPorts
   readonly clock: Clock
   /** Ages everything stored by this time. */
@@ -21,7 +21,7 @@ export interface EphemeralUnderTest {
 }
 
 /** Makes an empty store for one test, with its server. */
-export interface EphemeralAdapter {
+interface EphemeralAdapter {
   readonly open: () => Promise<EphemeralUnderTest>
   readonly stop: () => Promise<void>
 }

@@ -31,7 +31,7 @@ spec:
     - { name: customers.example., tenants: [default], delegated: true }
 `
 
-export interface Refused {
+interface Refused {
   readonly status: number
   readonly reason: string
 }

@@ -31,7 +31,7 @@ export interface ModelOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Synced {
+interface Synced {
   readonly status: number
   readonly error: string
   /** How many endpoints it sent; 0: it saw no difference, and sent nothing. */

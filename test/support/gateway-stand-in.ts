@@ -9,7 +9,7 @@ interface Route {
   spec: Readonly<Record<string, unknown>>
 }
 
-export interface GatewayApi {
+interface GatewayApi {
   readonly url: string
   readonly routes: Map<string, Route>
   readonly faults: readonly string[]

@@ -27,7 +27,7 @@ const cities = {
   ashburn: ['US', 'NA', 39.04, -77.49],
   tokyo: ['JP', 'AS', 35.68, 139.69],
 } as const
-export type City = keyof typeof cities
+type City = keyof typeof cities
 
 const cityNetworks: readonly (readonly [string, City])[] = [
   ['127.0.0.0/8', 'paris'],
@@ -174,7 +174,7 @@ const services: Readonly<Record<string, object>> = {
   safe: { filterChain: ['geo-ip', 'failover'], pool: 'down', onAllDown: 'pool:sorry' },
 }
 
-export interface GeoSite {
+interface GeoSite {
   readonly site: Site
   /** Path of the City database. */
   readonly cityFile: string
@@ -230,7 +230,7 @@ export function subnet(cidr: string): EdnsOption {
   return ecs(address.value.length === 4 ? 1 : 2, source, 0, octets.toString('hex'))
 }
 
-export interface Told {
+interface Told {
   /** Addresses in the order of the reply; the response code when there is none. */
   readonly answer: string
   /** undefined: the reply has no client subnet. */

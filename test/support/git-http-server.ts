@@ -33,7 +33,7 @@ export interface GitHttpServer {
 }
 
 /** Leaves a push without an answer; serves everything else. */
-export interface UnansweredPush {
+interface UnansweredPush {
   /** Whether git receives the unanswered push. */
   readonly push: 'dropped' | 'done'
   readonly onPush: () => void

@@ -9,7 +9,7 @@ import type { Manifest } from '#bundle/format/manifest.ts'
 import { encode, smallModel } from './bundle-models.ts'
 import { manifestOf, withElement, withElements, withManifest } from './damaged-bundle.ts'
 
-export interface HostileBundle {
+interface HostileBundle {
   /** `<what-is-wrong-with-it>.<the code it is refused with>` */
   readonly file: string
   readonly code: BundleErrorCode

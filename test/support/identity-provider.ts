@@ -27,9 +27,9 @@ export const clientId = 'gslbd'
 export const clientSecret = 'a secret + of 50% & more'
 
 /** A private JWK. */
-export type SigningKey = Readonly<Record<string, string>>
+type SigningKey = Readonly<Record<string, string>>
 
-export type ProviderClaims = Readonly<Record<string, unknown>>
+type ProviderClaims = Readonly<Record<string, unknown>>
 
 export interface IdentityProvider {
   readonly issuer: string

@@ -45,7 +45,7 @@ export interface StateCopy {
   readonly lists: readonly (readonly number[])[]
 }
 
-export function copyOfState(bundle: Bundle, state: RoutingState): StateCopy {
+function copyOfState(bundle: Bundle, state: RoutingState): StateCopy {
   const lists: number[][] = []
   for (let row = 0; row < bundle.counts.pools; row++) {
     const copy = state.pools[row * PoolCell.Words + PoolCell.Version]! & 1

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface Asked {
+interface Asked {
   readonly method: string
   readonly path: string
   readonly body: string

@@ -31,7 +31,7 @@ export function payload(parts: Partial<LicencePayload> = {}): LicencePayload {
 export const token = (parts: Partial<LicencePayload> = {}, key = vendor.privateKey): string =>
   issueToken(payload(parts), key)
 
-export interface MemoryLicences {
+interface MemoryLicences {
   readonly store: Licences
   readonly shared: SharedSettings
   /** While true, neither can be reached. */
@@ -65,7 +65,7 @@ export function memoryLicences(): MemoryLicences {
   return memory
 }
 
-export interface KeeperScene {
+interface KeeperScene {
   readonly keeper: LicenceService
   readonly time: FakeTime
   readonly memory: MemoryLicences
@@ -77,7 +77,7 @@ export interface KeeperScene {
 /** A busy machine may take longer than half a second to answer. */
 const patient = { trialMs: 45_000, verifyMs: 45_000 }
 
-export interface KeeperChoices {
+interface KeeperChoices {
   readonly memory?: MemoryLicences
   readonly time?: FakeTime
   readonly environmentToken?: string

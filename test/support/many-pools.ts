@@ -7,7 +7,7 @@ const nameOf = (i: number): string => `shop-${i.toString().padStart(5, '0')}`
 const regions = ['DE', 'US', 'SG', 'BR', 'fra1'] as const
 
 /** In the form of GET /api/v1/snapshot. */
-export function snapshotOf(count: number): string {
+function snapshotOf(count: number): string {
   const each = Array.from({ length: count }, (_, i) => i)
   const pools = each.map((i) => ({ id: idOf('pool', i), name: nameOf(i), minHealthy: 0 }))
   const members = each.map((i) => [idOf('pool', i), [0, 1].map((part) => memberOf(i, part))])

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface MemoryLimit {
+interface MemoryLimit {
   /** File that takes the ids of processes to limit. */
   readonly procs: string
   /** Peak memory of its processes. */

@@ -33,7 +33,7 @@ export function listSource(
   return new MemorySource(queue, atEnd)
 }
 
-export class MemorySource implements PacketSource {
+class MemorySource implements PacketSource {
   readonly buffer = new Uint8Array(slots * slotBytes)
   readonly slotBytes = slotBytes
   readonly clients = new Uint8Array(slots * clientBytes)
@@ -97,7 +97,7 @@ export class MemorySource implements PacketSource {
   }
 }
 
-export interface MemoryPlace {
+interface MemoryPlace {
   readonly descriptor: number
 }
 

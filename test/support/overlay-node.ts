@@ -74,7 +74,7 @@ export function maintenance(parts: Partial<WindowModel> = {}): WindowModel {
   }
 }
 
-export interface OverlayNode {
+interface OverlayNode {
   readonly overlays: OverlayClock
   readonly events: readonly RegressionEvent[]
   readonly logged: readonly string[]
@@ -91,7 +91,7 @@ export interface OverlayNode {
   readonly shown: () => string
 }
 
-export interface Measured {
+interface Measured {
   readonly healthy?: boolean
   readonly score?: number
   readonly rttMs?: number

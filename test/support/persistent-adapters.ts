@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-export type PersistentAdapter = () => Promise<{
+type PersistentAdapter = () => Promise<{
   readonly state: PersistentState
   readonly stop: () => Promise<void>
 }>

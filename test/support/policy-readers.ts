@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { waitUntil } from './wait-until.ts'
 
-export interface ReaderParts {
+interface ReaderParts {
   /** A folder of its own. */
   readonly directory: string
   /** Port on 127.0.0.1 to answer at. */
@@ -20,7 +20,7 @@ export interface ReaderParts {
 }
 
 /** A program, and how to configure its policy and its server. */
-export interface PolicyReader {
+interface PolicyReader {
   readonly name: string
   /** False: alias rules are not followed. */
   readonly takesAliases: boolean

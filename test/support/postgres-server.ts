@@ -27,7 +27,7 @@ const host = '127.0.0.1'
 /** PostgreSQL refuses to run as root. */
 export const account = process.getuid?.() === 0 ? accountOf('postgres') : {}
 
-export interface PostgresKind {
+interface PostgresKind {
   /** The server to replicate; a standby takes no writes. */
   readonly standbyOf?: PostgresServer
   /** PEM. */

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
 /** One line of JSON. */
-export interface RunRequest {
+interface RunRequest {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string | undefined

@@ -1,7 +1,7 @@
 // Writes PROXY protocol headers, version 2, as load balancers send them. Independent of the reader.
 import { parseAddress } from '#dns/address.ts'
 
-export interface ProxyHeaderParts {
+interface ProxyHeaderParts {
   /** Version and command; 0x21: PROXY. */
   readonly command?: number
   /** Family and transport; left out: that of the address, as a datagram. */

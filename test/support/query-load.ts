@@ -13,7 +13,7 @@ const pauseMs = 10
 /** Time after which a query counts as lost. */
 const patienceMs = 15_000
 
-export interface LoadResult {
+interface LoadResult {
   readonly asked: number
   readonly lost: number
   /** Distinct answers, addresses only, in the order of first appearance. */

@@ -39,7 +39,7 @@ export const loggedModel: BundleModel = {
 
 const seal = newSigningKey()
 
-export interface LoggingNode extends StartedNode {
+interface LoggingNode extends StartedNode {
   readonly queryLog: QueryLog
   readonly lines: readonly string[]
   /** Stops the node, then the log: everything is written. */

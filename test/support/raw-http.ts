@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly text: string
   /** Status lines, in their order. */
   readonly statuses: readonly number[]

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
 
-export interface ReceivedPost {
+interface ReceivedPost {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -53,7 +53,7 @@ export const receiverCertificate = tls('named.cert.pem')
 /** Self-signed certificate of 127.0.0.1. */
 export const addressCertificate = tls('addressed.cert.pem')
 
-export interface ReceivedMail {
+interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
   readonly text: string
@@ -62,7 +62,7 @@ export interface ReceivedMail {
   readonly isSecure: boolean
 }
 
-export interface MailReceiver {
+interface MailReceiver {
   readonly port: number
   readonly mails: ReceivedMail[]
   readonly stop: () => Promise<void>

@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface Damage {
+interface Damage {
   readonly oid: string
   readonly repair: () => void
 }

@@ -79,7 +79,7 @@ export function naiveMatch(
 }
 
 /** The answer path over a model without sockets, with its hit counts. */
-export interface RuleAnswerer {
+interface RuleAnswerer {
   readonly ask: (question: string, parts?: QueryParts) => Message
   /** Answers a packet repeatedly, ignoring replies. */
   readonly repeat: (packet: Uint8Array, times: number) => void

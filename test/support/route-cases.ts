@@ -6,7 +6,7 @@ import { newUser, valueOf } from './store-values.ts'
 
 export type Params = Readonly<Record<string, string>>
 
-export interface RouteCase {
+interface RouteCase {
   /** See docs/operations/access.md. */
   readonly needs: string
   /** Only the tenant `default` may call it, whatever the roles of others. */

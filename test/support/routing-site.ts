@@ -133,7 +133,7 @@ export function asnRule(endpoint: string, parts: Partial<AsnRuleModel>): AsnRule
 }
 
 /** The result of one choice. */
-export interface Chosen {
+interface Chosen {
   readonly addresses: readonly number[]
   readonly scope: number
 }

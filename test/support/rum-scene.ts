@@ -37,7 +37,7 @@ const bundle = bundleOf({
 
 export const ingestPath = '/api/v1/rum/ingest'
 
-export interface Post {
+interface Post {
   readonly remoteAddress?: string
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -1,7 +1,7 @@
 // Runs gslbd as a script does: gives its output and exit code.
 import { main } from '#cli/main.ts'
 
-export interface CliRun {
+interface CliRun {
   readonly exit: number
   readonly out: string
   readonly err: string

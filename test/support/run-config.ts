@@ -104,7 +104,7 @@ const hasCounts = (path: string): boolean =>
   /\/support\/lane\.ts'|from 'fast-check'/.test(readFileSync(join(root, path), 'utf8'))
 
 /** Files that do more in the long lane; it would only repeat the others. */
-export const filesOfLongLane = (): string[] => {
+const filesOfLongLane = (): string[] => {
   const whole = new Set(filesOf(longOnly))
   return filesOf(everything).filter((path) => whole.has(path) || hasCounts(path))
 }

@@ -8,7 +8,7 @@ import { linesOf, writeLine } from './program-runner.ts'
 import type { RunAnswer } from './program-runner.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 
-export interface RunOptions {
+interface RunOptions {
   readonly cwd?: string
   /** Default: the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -16,7 +16,7 @@ export interface RunOptions {
 }
 
 /** Thrown when the program ends with a code other than 0. */
-export class ProgramFailed extends Error {
+class ProgramFailed extends Error {
   readonly status: number | null
   readonly signal: string | null
   readonly stdout: string

@@ -8,7 +8,7 @@ export interface SaidOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-export interface Said {
+interface Said {
   /** Its output on both streams. */
   readonly text: string
   /** Null where a signal ended it. */

@@ -1,7 +1,7 @@
 // Writes what a script is asked as the script sees it.
 import type { ScriptQuestion } from '#routing/script/engine.ts'
 
-export interface ScriptInput {
+interface ScriptInput {
   readonly candidates: readonly {
     readonly ip: string
     readonly region: string

@@ -10,7 +10,7 @@ import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { newPem, signerLine } from './write-scene.ts'
 
 /** Settings that gslbd.yaml gets over the defaults of a site. */
-export interface SiteSettings {
+interface SiteSettings {
   readonly acme?: object
   readonly acmeDns?: object
   readonly discovery?: object

@@ -15,10 +15,7 @@ import type { RunningServer } from './dns/reference.ts'
  * GSLBD_SUBJECT=knot or =nsd in the environment that server is started instead: it shows which
  * tests cover common behaviour, and which a choice of ours.
  */
-export async function startSubject(
-  config: Served,
-  settings: NodeSettings = {},
-): Promise<RunningServer> {
+async function startSubject(config: Served, settings: NodeSettings = {}): Promise<RunningServer> {
   const other = referenceServers.find(({ name }) => name === process.env['GSLBD_SUBJECT'])
   return other === undefined ? startNode(config, settings) : other.start(config)
 }

@@ -9,7 +9,7 @@ import { waitUntil } from './wait-until.ts'
 
 const host = '127.0.0.1'
 
-export interface Stub {
+interface Stub {
   readonly zone: string
   /** As in `127.0.0.3@5353`. */
   readonly server: string

@@ -1,7 +1,7 @@
 // Waits for a condition with a deadline, never for a fixed time.
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface WaitOptions {
+interface WaitOptions {
   /** Default 120 000: a second's work takes a minute on a busy machine. */
   readonly timeoutMs?: number
   /** Interval between two checks. Default 10. */

@@ -39,7 +39,7 @@ spec:
       - { name: ns1.example.com. }
 `
 
-export const alice = { name: 'alice', address: 'user-alice@users.gslbd' }
+const alice = { name: 'alice', address: 'user-alice@users.gslbd' }
 
 export function newPem(): string {
   return newSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -3,7 +3,7 @@ import ts from 'typescript'
 import { at, folderOf, isTest, visitKinds } from './source.ts'
 import type { Source } from './source.ts'
 
-export interface Sizes {
+interface Sizes {
   readonly fileLinesMax: number
   readonly functionLinesMax: number
   readonly columnsMax: number

@@ -36,7 +36,7 @@ function readImports(source: Source): Import[] {
   const add = (literal: ts.Node | undefined, typeOnly: boolean): void => {
     if (literal === undefined || !ts.isStringLiteralLike(literal)) return
     const specifier = literal.text
-    const target = targetOf(source.path, specifier)
+    const target = targetOf(source.path, literal)
     found.push({ specifier, where: at(source, literal.getStart()), typeOnly, target })
   }
   visitKinds(source.ast, loaders, (node) => {
@@ -71,10 +71,12 @@ function isUrlOfThisModule(node: ts.NewExpression): boolean {
   return node.expression.getText() === 'URL' && /import\.meta/.test(node.getText())
 }
 
-function targetOf(from: string, specifier: string): string | undefined {
-  if (specifier.startsWith('#')) return specifier.slice(1)
-  if (/^\.\.?\//.test(specifier)) return posix.join(posix.dirname(from), specifier)
-  return undefined
+/** The file that a specifier names, from the root; undefined: none of ours. */
+export function targetOf(from: string, specifier: ts.Node | undefined): string | undefined {
+  if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return undefined
+  const { text } = specifier
+  if (text.startsWith('#')) return text.slice(1)
+  return /^\.\.?\//.test(text) ? posix.join(posix.dirname(from), text) : undefined
 }
 
 /** `@scope/name/part` is package `@scope/name`. */

@@ -68,7 +68,7 @@ export function unusedPackages(
   }, unused)
 }
 
-export interface ReachRule {
+interface ReachRule {
   readonly from: string
   readonly never: readonly string[]
 }

@@ -5,7 +5,7 @@ import { folderOf } from './source.ts'
 import type { Source } from './source.ts'
 
 /** A folder that holds the rows of a table; it counts as part of the room that has the table. */
-export interface RowsFolder {
+interface RowsFolder {
   readonly folder: string
   readonly table: string
 }

@@ -23,7 +23,7 @@ const inClock = (path: string): boolean =>
 /** It reads none: it hides all of them from the library, which asks for some at each piece. */
 const hidesEnvironment = (path: string): boolean => path === 'compiler/yaml/parse/parse.ts'
 
-export const bans: readonly Ban[] = [
+const bans: readonly Ban[] = [
   {
     name: 'enum',
     instead: 'a const object',

@@ -26,7 +26,7 @@ import { createHash } from 'node:crypto'
 import { readEntries } from '#journal/format/changes.ts'
 import { OctetReader } from '#journal/format/octets.ts'
 
-export interface ReplayParts {
+interface ReplayParts {
   /** Current settings, since past ones are not recorded. */
   readonly settings: AnswerSettings
   readonly databases: Databases

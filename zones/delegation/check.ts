@@ -26,7 +26,7 @@ export interface WantedDelegation {
   readonly ds: readonly string[] | null
 }
 
-export interface CheckParts {
+interface CheckParts {
   readonly finder: ZoneFinder
   readonly questions: Questions
   readonly nowMs: () => number

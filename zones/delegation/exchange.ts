@@ -17,7 +17,7 @@ import type { Answered } from './response.ts'
 /** `tcp`: at once, for answers that must be complete. */
 export type Transport = 'udp-then-tcp' | 'tcp'
 
-export interface Question {
+interface Question {
   /** Wire form. */
   readonly name: Uint8Array
   readonly type: number

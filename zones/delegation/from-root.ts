@@ -11,7 +11,7 @@ import type { Questions } from './questions.ts'
 import type { Answered, AnsweredRecord } from './response.ts'
 import type { ServerName } from './root-hints.ts'
 
-export interface RootWalkParts {
+interface RootWalkParts {
   readonly hints: readonly ServerName[]
   readonly clock: Clock
 }
@@ -154,7 +154,7 @@ function leadsDown(answered: Answered, zone: FoundZone, name: string): boolean {
 }
 
 /** undefined: the answer is not a referral. */
-export function referralIn(answered: Answered): FoundZone | undefined {
+function referralIn(answered: Answered): FoundZone | undefined {
   const { isAuthoritative, answer, authority } = answered
   const cut = authority.find(({ type }) => type === RrType.NS)
   if (isAuthoritative || answer.length > 0 || cut === undefined) return undefined

@@ -9,7 +9,7 @@ import { askServer } from './exchange.ts'
 import type { Asked, Transport } from './exchange.ts'
 import { delegationLimits } from './limits.ts'
 
-export interface QuestionParts {
+interface QuestionParts {
   /** Port of all servers: 53. */
   readonly port: number
   /** Permits loopback and link-local addresses. */

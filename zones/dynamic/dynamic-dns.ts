@@ -22,7 +22,7 @@ import type { LocalCopy } from './local-copy.ts'
 import { WrittenRecords } from './written-records.ts'
 import type { WrittenSnapshot } from './written-records.ts'
 
-export interface DynamicDnsParts {
+interface DynamicDnsParts {
   readonly store: DynamicDnsStore
   readonly copy: LocalCopy
   /** 32 octets of GSLB_SECRET_KEY; null: not set, and no key can be used. */
@@ -32,7 +32,7 @@ export interface DynamicDnsParts {
   readonly log: Log
 }
 
-export interface TextsChange extends RecordDelta {
+interface TextsChange extends RecordDelta {
   /** As people write them, those whose records have changed. */
   readonly names: readonly string[]
 }
@@ -40,7 +40,7 @@ export interface TextsChange extends RecordDelta {
 /** Told of each change; a write waits until all have taken it. */
 export type TextsHandler = (change: TextsChange) => void | Promise<void>
 
-export type KeysHandler = (keys: readonly LiveTsigKey[]) => void
+type KeysHandler = (keys: readonly LiveTsigKey[]) => void
 
 /** From a change to its place in the copy; more changes meanwhile go with it. */
 export const copyDelayMs = 500

@@ -50,7 +50,7 @@ export interface ExchangeKey extends TsigKey {
   readonly principal?: string
 }
 
-export interface ExchangeParts {
+interface ExchangeParts {
   /** @param name in wire form and lower case */
   readonly findKey: (name: Uint8Array) => ExchangeKey | undefined
   /** Agrees on keys with clients; undefined: it is off. */

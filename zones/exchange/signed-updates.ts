@@ -4,12 +4,12 @@ import type { UpdateOutcome } from '#dns/update/update-outcome.ts'
 import { tsigFudgeSeconds } from '#dns/tsig/tsig-key.ts'
 
 /** Keeps a key from filling the memory. Beyond, the updates signed first are forgotten. */
-export const signedUpdateLimits: SignedUpdateLimits = Object.freeze({
+const signedUpdateLimits: SignedUpdateLimits = Object.freeze({
   perKeyMax: 10_000,
   max: 100_000,
 })
 
-export interface SignedUpdateLimits {
+interface SignedUpdateLimits {
   readonly perKeyMax: number
   /** Updates of all keys together. */
   readonly max: number
@@ -22,7 +22,7 @@ export interface SignedUpdate {
   readonly timeSeconds: number
 }
 
-export type Outcome = Promise<UpdateOutcome>
+type Outcome = Promise<UpdateOutcome>
 
 interface KeyMemory {
   /** Updates signed then or before are forgotten. */

@@ -6,7 +6,7 @@ import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { assert } from '#lib/assert.ts'
 
-export interface RpzExport {
+interface RpzExport {
   readonly records: readonly ZoneRecord[]
   /** Sentences on what the file cannot express. */
   readonly remarks: readonly string[]

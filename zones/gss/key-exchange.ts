@@ -14,7 +14,7 @@ import type { AgreedKey, Negotiation } from './agreed-keys.ts'
 import { gssLimits } from './limits.ts'
 import type { GssLimits } from './limits.ts'
 
-export interface KeyExchangeParts {
+interface KeyExchangeParts {
   /** Reads the keytab. Errors: a sentence for the operator. */
   readonly open: () => Promise<Result<BeginContext, string>>
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number }
@@ -42,7 +42,7 @@ export interface KeyExchangeCounts {
   open: number
 }
 
-export interface TkeyQuery {
+interface TkeyQuery {
   readonly record: TkeyRecord
   /** 16 octets. */
   readonly client: Uint8Array

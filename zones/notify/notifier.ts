@@ -19,7 +19,7 @@ export interface NotifyTarget {
   readonly port: number
 }
 
-export interface NotifierParts {
+interface NotifierParts {
   readonly targets: readonly NotifyTarget[]
   /**
    * Source address, used for targets of its family: secondaries recognise their primary by it.
@@ -38,7 +38,7 @@ export interface NotifierParts {
 }
 
 /** Counts since the start. */
-export interface NotifyCounts {
+interface NotifyCounts {
   sent: number
   acknowledged: number
   /** Answered with an rcode, or given up without an answer. */

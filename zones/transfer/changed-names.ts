@@ -16,7 +16,7 @@ import { glueOf, nameOf, zoneKeyOf, zoneName } from './zone-records.ts'
 import type { ZoneContent } from './zone-source.ts'
 
 /** Names of one zone, in the form of `zoneKeyOf`. */
-export class ChangedNames {
+class ChangedNames {
   readonly #max: number
   readonly #left: { names: number }
   readonly names = new Set<string>()
@@ -43,7 +43,7 @@ export class ChangedNames {
 export type NameLimits = Pick<HistoryLimits, 'namesMax' | 'namesOfZoneMax'>
 
 /** Names by zone, which `zoneKeyOf` names. */
-export type NamesByZone = ReadonlyMap<string, ChangedNames>
+type NamesByZone = ReadonlyMap<string, ChangedNames>
 
 /**
  * @param zones each was there before

@@ -8,7 +8,7 @@ import { recordKeyOf } from './zone-changes.ts'
 import type { ZoneChange } from './zone-changes.ts'
 import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 
-export interface ChangedParts {
+interface ChangedParts {
   /** SOA of the version that the client has. */
   readonly from: GivenVersion
   readonly soa: ZoneRecord

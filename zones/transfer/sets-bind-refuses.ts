@@ -13,7 +13,7 @@ const typesMax = 100
 /** This many are named; others are only counted. */
 const namedMax = 5
 
-export interface RefusedSets {
+interface RefusedSets {
   /** `www.example.com. A: 101 records`, `www.example.com.: 101 types` */
   readonly first: readonly string[]
   readonly others: number

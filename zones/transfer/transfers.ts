@@ -38,7 +38,7 @@ export interface TransferSettings {
   readonly history?: HistoryLimits
 }
 
-export interface TransferKey {
+interface TransferKey {
   readonly id: string
   /** Its names, in wire form; null: all. */
   readonly scope: Uint8Array | null
@@ -46,7 +46,7 @@ export interface TransferKey {
   readonly mayTransfer: boolean
 }
 
-export interface TransferRequest {
+interface TransferRequest {
   /** Without a TSIG record. */
   readonly message: Uint8Array
   /** AXFR, IXFR, or SOA of the catalog zone. */
@@ -106,7 +106,7 @@ export interface TransferCounts {
   ended: number
 }
 
-export interface TransferParts {
+interface TransferParts {
   readonly limits?: TransferLimits
   /** Left out: every transfer is a whole zone. */
   readonly history?: TransferHistory

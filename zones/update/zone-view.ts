@@ -10,7 +10,7 @@ import { findStored } from '#bundle/load/find-node.ts'
 import { rrsetRecords, serviceRecords } from '#zones/transfer/zone-records.ts'
 import type { WrittenRecords, WrittenRrset } from '#zones/dynamic/written-records.ts'
 
-export interface ZoneViewParts {
+interface ZoneViewParts {
   /** The one that answers now. */
   readonly bundle: Bundle | undefined
   /** The records that were written at run time. */

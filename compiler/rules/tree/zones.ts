@@ -175,7 +175,7 @@ export const servicesOutsideZones: TreeRule = ({ tree, zones }, report) => {
 }
 
 /** The name moved into the zone whose name resembles its end most. */
-export function nearestName(name: string, zones: Iterable<string>): string | undefined {
+function nearestName(name: string, zones: Iterable<string>): string | undefined {
   const known = [...zones]
   for (const end of [name, ...enclosingNames(name)]) {
     const labels = end.split('.').length

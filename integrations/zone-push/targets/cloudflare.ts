@@ -14,7 +14,7 @@ import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 import { hasCloudflareForm, recordFields, valueOfRecord } from './cloudflare-record.ts'
 
-export interface CloudflareParts {
+interface CloudflareParts {
   /** Address of the API, without a slash at its end. */
   readonly url: string
   readonly zoneId: string

@@ -21,7 +21,7 @@ import type { Spellings } from '#integrations/zone-push/record-sets.ts'
 import { exchangeSigned } from '#integrations/zone-push/signed-exchange.ts'
 import type { DnsServer } from '#integrations/zone-push/signed-exchange.ts'
 
-export interface Rfc2136Parts {
+interface Rfc2136Parts {
   /** Absolute, in lower case. */
   readonly zone: string
   readonly server: DnsServer

@@ -12,7 +12,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-export interface Route53Parts {
+interface Route53Parts {
   /** Address of the API, without a slash at its end. */
   readonly url: string
   /** Such as `Z111111QQQQQQQ`. */

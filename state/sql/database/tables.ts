@@ -32,7 +32,7 @@ export interface RolesTable {
   readonly updated_at_ms: number
 }
 
-export interface TenantKeysTable {
+interface TenantKeysTable {
   readonly tenant_id: string
   readonly key_hash: string
   readonly created_at_ms: number
@@ -50,21 +50,21 @@ export interface InstallationTable {
   readonly trial_expires_at_ms: number | null
 }
 
-export interface SettingsTable {
+interface SettingsTable {
   readonly key: string
   /** JSON. */
   readonly value: string
   readonly updated_at_ms: number
 }
 
-export interface UsageHoursTable {
+interface UsageHoursTable {
   readonly tenant_id: string
   readonly period: string
   readonly dns_queries: number
   readonly api_calls: number
 }
 
-export interface UsageBatchesTable {
+interface UsageBatchesTable {
   readonly id: string
   readonly at_ms: number
 }
@@ -88,7 +88,7 @@ export interface AuditEntriesTable {
   readonly note: string
 }
 
-export interface HealthVerdictsTable {
+interface HealthVerdictsTable {
   readonly node: string
   readonly member_uid: string
   readonly ip_address: string
@@ -124,19 +124,19 @@ export interface WrittenRecordsTable extends TxtRecordsTable {
 }
 
 /** One row, with id 1; a write of keys or records locks it first. */
-export interface DynamicDnsTable {
+interface DynamicDnsTable {
   readonly id: number
   readonly keys_revision: number
   readonly records_revision: number
 }
 
-export interface ResponseHitsTable {
+interface ResponseHitsTable {
   readonly rule_uid: string
   readonly hits: number
   readonly at_ms: number
 }
 
-export interface ResponseHitBatchesTable {
+interface ResponseHitBatchesTable {
   readonly id: string
   readonly at_ms: number
 }
@@ -202,7 +202,7 @@ export interface AlertNoticesTable {
   readonly created_at_ms: number
 }
 
-export interface AlertReportsTable {
+interface AlertReportsTable {
   readonly node: string
   readonly beat: number
   readonly commit_id: string
@@ -226,13 +226,13 @@ export interface ZoneKeysTable {
   readonly updated_at_ms: number
 }
 
-export interface ZoneKeyRevisionTable {
+interface ZoneKeyRevisionTable {
   readonly id: number
   readonly revision: number
 }
 
 /** One row, with id 1. */
-export interface AcmeStateTable {
+interface AcmeStateTable {
   readonly id: number
   readonly version: number
   /** Sealed under GSLB_SECRET_KEY. */
@@ -250,7 +250,7 @@ export interface AcmeDnsAccountsTable {
   readonly created_at_ms: number
 }
 
-export interface DomainChecksTable {
+interface DomainChecksTable {
   readonly uid: string
   readonly domain: string
   /** null: claimed, but never checked. */
@@ -260,7 +260,7 @@ export interface DomainChecksTable {
   readonly claimed_until_ms: number
 }
 
-export interface DeliveriesTable {
+interface DeliveriesTable {
   readonly channel: string
   readonly revision: number
   readonly decider: string
@@ -268,13 +268,13 @@ export interface DeliveriesTable {
   readonly state: string
 }
 
-export interface CommitActivationsTable {
+interface CommitActivationsTable {
   readonly node: string
   readonly commit_id: string
   readonly at_ms: number
 }
 
-export interface HeldCommitsTable {
+interface HeldCommitsTable {
   readonly commit_id: string
   readonly author: string
   readonly committed_at_ms: number
@@ -283,20 +283,20 @@ export interface HeldCommitsTable {
   readonly held_at_ms: number
 }
 
-export interface ObjectUsesTable {
+interface ObjectUsesTable {
   readonly object_key: string
   readonly seen_ms: number
   readonly used_ms: number | null
 }
 
-export interface NodeUsesTable {
+interface NodeUsesTable {
   readonly node: string
   readonly since_ms: number
   readonly until_ms: number
   readonly is_stopped: boolean
 }
 
-export interface MemberChangesTable {
+interface MemberChangesTable {
   readonly node: string
   readonly member_uid: string
   /** Days since the Unix epoch. */
@@ -304,7 +304,7 @@ export interface MemberChangesTable {
   readonly changes: number
 }
 
-export interface JournalSegmentsTable {
+interface JournalSegmentsTable {
   readonly node: string
   readonly run: string
   readonly number: number
@@ -315,7 +315,7 @@ export interface JournalSegmentsTable {
   readonly stored_ms: number
 }
 
-export interface JournalPartsTable {
+interface JournalPartsTable {
   readonly node: string
   readonly run: string
   readonly number: number
@@ -323,18 +323,18 @@ export interface JournalPartsTable {
   readonly octets: Uint8Array
 }
 
-export interface ZonePushesTable {
+interface ZonePushesTable {
   readonly target: string
   readonly revision: number
   readonly state: string
 }
 
-export interface ZonePushRecordsTable {
+interface ZonePushRecordsTable {
   readonly target: string
   readonly record: string
 }
 
-export interface SchemaVersionsTable {
+interface SchemaVersionsTable {
   readonly version: number
   readonly name: string
   readonly applied_at_ms: number

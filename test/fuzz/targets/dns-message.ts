@@ -5,7 +5,7 @@ import dnsPacket from 'dns-packet'
 import { decodeMessage } from '#test/support/dns/message.ts'
 import type { Message } from '#test/support/dns/message.ts'
 
-export interface CorpusEntry {
+interface CorpusEntry {
   readonly name: string
   readonly bytes: Buffer
 }

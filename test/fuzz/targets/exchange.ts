@@ -34,7 +34,7 @@ export function exchangeCorpus(folder: 'update' | 'transfer'): ReadonlyMap<strin
   return new Map(files.map((file) => [file.replace('.hex', ''), octetsOf(file)]))
 }
 
-export const exchangeSerial = 7
+const exchangeSerial = 7
 export const exchangeSeconds = 1_700_000_000
 const catalog = wireName('catalog.example.')
 const text = [

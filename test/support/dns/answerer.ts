@@ -14,7 +14,7 @@ import type { AnswerSettings } from '#answer/transaction.ts'
 import { modelOf } from './model.ts'
 import type { Served } from './model.ts'
 
-export interface Answerer {
+interface Answerer {
   /**
    * Writes the reply over the query, as the responders do.
    *

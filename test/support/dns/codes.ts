@@ -51,7 +51,7 @@ export const classNumbers: Readonly<Record<string, number>> = Object.freeze({
   ANY: 255,
 })
 
-export const Rcode = Object.freeze({
+const Rcode = Object.freeze({
   NOERROR: 0,
   FORMERR: 1,
   SERVFAIL: 2,

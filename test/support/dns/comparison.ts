@@ -15,7 +15,7 @@ export interface Reply {
   readonly opt: string
 }
 
-export type Field = keyof Reply
+type Field = keyof Reply
 
 const flagNames = ['aa', 'tc', 'rd', 'ra', 'z', 'ad', 'cd'] as const
 

@@ -3,7 +3,7 @@ import { OptionCode } from './codes.ts'
 import type { EdnsOption, Opt } from './message.ts'
 import { uint16 } from './rdata.ts'
 
-export interface Ecs {
+interface Ecs {
   readonly family: number
   readonly source: number
   readonly scope: number

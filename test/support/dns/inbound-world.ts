@@ -17,7 +17,7 @@ const first = { address: '192.0.2.53', port: 53 }
 const second = { address: '198.51.100.53', port: 5_353 }
 
 /** What control nodes share: the repository, where each hears of the commits of all. */
-export class Shared {
+class Shared {
   readonly time = new FakeTime(1_800_000_000_000)
   readonly followers: ZoneFollower[] = []
   stored: StoredZone | undefined

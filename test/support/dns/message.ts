@@ -4,7 +4,7 @@ import { decodeName, encodeName } from './name.ts'
 import { decodeRdata, uint16, uint32 } from './rdata.ts'
 import type { ResourceRecord } from './record.ts'
 
-export interface Question {
+interface Question {
   readonly name: string
   readonly type: number
   readonly class: number

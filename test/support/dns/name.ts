@@ -21,7 +21,7 @@ export function encodeName(text: string): Buffer {
   return Buffer.from([...labels.flatMap((label) => [label.length, ...label]), 0])
 }
 
-export interface DecodedName {
+interface DecodedName {
   /** Presentation format with a final dot; case as on the wire. */
   readonly text: string
   /** Offset after the name where it stands, not where a pointer led. */

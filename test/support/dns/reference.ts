@@ -16,7 +16,7 @@ export interface RunningServer extends Endpoint {
   readonly stop: () => Promise<void>
 }
 
-export interface ReferenceServer {
+interface ReferenceServer {
   readonly name: 'knot' | 'nsd'
   /** False when the program is not on this machine. */
   readonly isInstalled: () => boolean

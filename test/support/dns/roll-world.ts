@@ -46,7 +46,7 @@ class History<T> {
   }
 }
 
-export interface CacheTimes {
+interface CacheTimes {
   readonly keyTtlMs: number
   readonly longestTtlMs: number
   readonly propagationMs: number

@@ -17,7 +17,7 @@ export interface SignedRrset {
 }
 
 /** Seconds since 1970, of which 32 bits count. RFC 4034 section 3.1.5. */
-export interface Validity {
+interface Validity {
   readonly inception: number
   readonly expiration: number
 }

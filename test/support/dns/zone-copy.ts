@@ -9,8 +9,7 @@ const soaType = 6
 export type TransferForm = 'soa' | 'whole' | 'changes'
 
 /** The serial in a SOA record. */
-export const serialOfSoa = ({ rdataText }: ResourceRecord): number =>
-  Number(rdataText.split(' ')[2])
+const serialOfSoa = ({ rdataText }: ResourceRecord): number => Number(rdataText.split(' ')[2])
 
 export class ZoneCopy {
   serial = -1

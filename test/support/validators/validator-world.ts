@@ -39,7 +39,7 @@ host.new.${name} A 192.0.2.67
 `
 
 /** Zones below: one with keys, and one without. */
-export const securedChild = `real.${signedName}`
+const securedChild = `real.${signedName}`
 const openChild = `open.${signedName}`
 
 const moreRecords = (ds: string): string => `

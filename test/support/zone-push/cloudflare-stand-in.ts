@@ -5,7 +5,7 @@ import type { AskedOf, Given } from '#test/support/http-stand-in.ts'
 
 type Fields = Record<string, unknown>
 
-export interface BatchBody {
+interface BatchBody {
   readonly deletes: readonly { id: string }[]
   readonly patches: readonly { id: string; ttl: number }[]
   readonly posts: readonly Fields[]

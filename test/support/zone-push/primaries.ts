@@ -115,7 +115,7 @@ disable-axfr=no
     },
   },
 } as const
-export type PrimaryName = keyof typeof programs
+type PrimaryName = keyof typeof programs
 
 export const primaryNames = Object.keys(programs) as readonly PrimaryName[]
 

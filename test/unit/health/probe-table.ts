@@ -4,7 +4,7 @@ import type { ProbeSettings } from '#health/probes/probe-settings.ts'
 import { createProbes } from '#health/probes/probes.ts'
 import type { ProbeTable } from '#health/probes/probes.ts'
 
-export interface TestProbes {
+interface TestProbes {
   readonly probes: ProbeTable
   /** Logged lines, in order. */
   readonly lines: string[]

@@ -13,12 +13,12 @@ import type { ProbeTable } from '#health/probes/probes.ts'
 import { probeTypeNames } from '#probes/probe-types.ts'
 import { Prober } from '#health/thread/prober.ts'
 
-export interface Answer {
+interface Answer {
   readonly outcome: Outcome
   readonly afterMs: number
 }
 
-export interface StartedProbe {
+interface StartedProbe {
   readonly memberUid: string
   readonly atMs: number
 }

@@ -18,7 +18,7 @@ export const check = {
   timeoutMs: 1_000,
 }
 
-export type Parts = Partial<MemberModel>
+type Parts = Partial<MemberModel>
 
 /** A pool that is probed every ten seconds; the uid of a member ends like its address. */
 export function bundleWith(

@@ -21,7 +21,7 @@ export function corpusMessage(name: string): Buffer {
 }
 
 /** The key with which dig, kdig and nsupdate signed theirs, and when. */
-export const corpusSecret = Buffer.from('0123456789abcdefghijklmnopqrstuv')
+const corpusSecret = Buffer.from('0123456789abcdefghijklmnopqrstuv')
 export const corpusSeconds = 0x6b03c040
 
 export function keyOf(name: string, algorithm = 'hmac-sha256.', secret = corpusSecret): TsigKey {
