@@ -2,6 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Log } from '#lib/log.ts'
+import { Rounds } from '#lib/rounds.ts'
 import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
 import { healthLimits } from '#health/limits.ts'
 import { targetKey } from '#health/probes/probe.ts'
@@ -13,7 +14,7 @@ export class VerdictWriter {
   readonly #log: Log
   /** At most one for each member, however long the store is away. */
   #pending = new Map<string, Pending>()
-  #writing: Promise<void> | undefined
+  readonly #rounds = new Rounds(() => this.#writeBatch())
   #retry: NodeJS.Timeout | undefined
   #failures = 0
 
@@ -24,23 +25,22 @@ export class VerdictWriter {
 
   save(verdicts: readonly StoredVerdict[]): void {
     for (const verdict of verdicts) this.#put(verdict, { save: verdict })
-    this.#write()
+    this.#rounds.ask()
   }
 
   forget(owners: readonly VerdictOwner[]): void {
     for (const owner of owners) this.#put(owner, { forget: owner })
-    this.#write()
+    this.#rounds.ask()
   }
 
   /** Writes the rest once; verdicts that the store refuses are lost. */
   async close(): Promise<void> {
-    clearTimeout(this.#retry)
-    this.#retry = undefined
-    await this.#writing
-    clearTimeout(this.#retry)
-    this.#retry = undefined
-    this.#write()
-    await this.#writing
+    for (const isLast of [false, true]) {
+      clearTimeout(this.#retry)
+      this.#retry = undefined
+      if (isLast) this.#rounds.ask()
+      await this.#rounds.settled()
+    }
     clearTimeout(this.#retry)
   }
 
@@ -48,17 +48,8 @@ export class VerdictWriter {
     this.#pending.set(targetKey(memberUid, ipAddress), pending)
   }
 
-  #write(): void {
-    if (this.#writing !== undefined || this.#retry !== undefined) return
-    if (this.#pending.size === 0) return
-    this.#writing = this.#writeBatch().finally(() => {
-      this.#writing = undefined
-      this.#write()
-    })
-  }
-
   async #writeBatch(): Promise<void> {
-    assert(this.#writing === undefined, 'one write is under way at a time')
+    if (this.#retry !== undefined || this.#pending.size === 0) return
     const batch = this.#pending
     this.#pending = new Map()
     const saves = [...batch.values()].flatMap((entry) => ('save' in entry ? [entry.save] : []))
@@ -80,7 +71,7 @@ export class VerdictWriter {
       )
       this.#retry = setTimeout(() => {
         this.#retry = undefined
-        this.#write()
+        this.#rounds.ask()
       }, retryMs)
     }
   }
