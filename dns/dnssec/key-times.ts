@@ -17,3 +17,8 @@ export function notAfter(times: KeyTimes, nowMs: number, all: readonly KeyRecord
   const later = all.filter((one) => (one.times.dsSubmittedMs ?? 0) > dsSubmittedMs).length
   return { ...past, dsSubmittedMs: nowMs - later }
 }
+
+/** Whether the DS of any key was ever given to the parent, or seen there. */
+export function hadDs(records: readonly KeyRecord[]): boolean {
+  return records.some(({ times }) => times.dsSubmittedMs !== null || times.dsSeenMs !== null)
+}

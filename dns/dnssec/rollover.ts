@@ -6,7 +6,7 @@ import { parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { KeyRecord, KeyRole, KeyTimes } from './key-record.ts'
-import { areSame, notAfter } from './key-times.ts'
+import { areSame, hadDs, notAfter } from './key-times.ts'
 import { longestTtls, servedTtls } from './served-ttls.ts'
 import type { ServedTtls } from './served-ttls.ts'
 import { DigestType, dsRdata } from './zone-key.ts'
@@ -103,16 +103,19 @@ export interface Looked {
  */
 export function look(
   before: Looked,
-  input: Pick<RollInput, 'policy' | 'keyTtlMs' | 'longestTtlMs' | 'nowMs'>,
+  input: Pick<RollInput, 'records' | 'policy' | 'parent' | 'keyTtlMs' | 'longestTtlMs' | 'nowMs'>,
   isOthers: boolean,
 ): Looked {
-  const { policy, nowMs } = input
+  const { policy, nowMs, records, parent } = input
   const gapMs = before.atMs === null ? Infinity : nowMs - before.atMs
   const isTrusted = gapMs >= -backMaxMs && gapMs <= gapMaxMs
   const slackMs = policy.propagationMs + safetyMs
   const ttls = servedTtls(before.ttls, input, { nowMs, slackMs, isTrusted })
   const { keyTtlMs, longestTtlMs } = longestTtls(ttls)
-  const untilMs = nowMs + Math.max(keyTtlMs, longestTtlMs, policy.parentMs) + slackMs
+  // Before the first DS of the zone no cache has one.
+  const hasDs = parent === null || parent.onAny.length > 0 || hadDs(records)
+  const parentMs = hasDs ? policy.parentMs : 0
+  const untilMs = nowMs + Math.max(keyTtlMs, longestTtlMs, parentMs) + slackMs
   const heldUntilMs = isTrusted && !isOthers ? Math.min(before.heldUntilMs, untilMs) : untilMs
   return { atMs: nowMs, heldUntilMs, ttls }
 }

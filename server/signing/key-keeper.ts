@@ -202,10 +202,11 @@ export class KeyKeeper {
     const text = textOf(before)
     const behind = this.#parts.behind?.(zone.policy.propagationMs) ?? []
     const isOthers = text !== state.text || behind.length > 0
-    state.looked = look(state.looked, { ...zone, nowMs }, isOthers)
+    const { parent } = state
+    state.looked = look(state.looked, { ...zone, records: before, parent, nowMs }, isOthers)
     state.text = text
     const { heldUntilMs, ttls } = state.looked
-    const seen = { parent: state.parent, isParentFresh }
+    const seen = { parent, isParentFresh }
     const input = { ...zone, ...longestTtls(ttls), ...seen, nowMs, heldUntilMs }
     const whole = (all: readonly KeyRecord[]): readonly KeyRecord[] =>
       zone.listed === undefined ? all : withListed(all, zone.name, zone.listed, nowMs)

@@ -139,7 +139,8 @@ class Run {
     const { policy, ttls } = this
     const isOthers = node.version !== this.version
     node.version = this.version
-    node.looked = look(node.looked, { policy, ...ttls, nowMs }, isOthers)
+    const { records } = this
+    node.looked = look(node.looked, { records, parent, policy, ...ttls, nowMs }, isOthers)
     for (let again = 0; again < 3; again++) {
       const { heldUntilMs } = node.looked
       const known = longestTtls(node.looked.ttls)

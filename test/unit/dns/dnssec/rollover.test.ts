@@ -146,7 +146,7 @@ test('a DS record is known by either digest', () => {
   expect(isDsOf(dsText(pair[0]!), csk)).toBe(false)
 })
 
-const lookAt = (nowMs: number) => given([], { nowMs })
+const lookAt = (nowMs: number) => given([csk], { nowMs })
 const wasAt = { atMs: start, heldUntilMs: 5, ttls: [] }
 const heldMs = 25 * hour + hour + hour
 test.each([
@@ -164,6 +164,19 @@ test.each([
 test('a node that has just started holds as well', () => {
   const { heldUntilMs } = look({ atMs: null, heldUntilMs: 0, ttls: [] }, lookAt(start), false)
   expect(heldUntilMs).toBe(start + heldMs)
+})
+
+test('before the first DS of a zone a node holds for what caches have of the zone alone', () => {
+  const records = [keyOf('csk', { ...used, dsSubmittedMs: null })]
+  const never = { atMs: null, heldUntilMs: 0, ttls: [] }
+  const held = (more: Partial<RollInput>): number =>
+    look(never, { ...lookAt(start), records, parent: seen(), ...more }, false).heldUntilMs - start
+  expect(held({})).toBe(4 * hour)
+  const early = records.map((one) => ({ ...one, times: { ...one.times, dsSeenMs: start } }))
+  expect(held({ records: early })).toBe(heldMs)
+  // The records may be of a time before the DS.
+  expect(held({ parent: seen(csk) })).toBe(heldMs)
+  expect(held({ parent: null })).toBe(heldMs)
 })
 
 test('a node holds no longer than a TTL of seven days, also where it was told to', () => {
