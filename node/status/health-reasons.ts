@@ -102,7 +102,9 @@ export const keysStale = 'zone-keys-stale'
 /** Returns the message about zones without a key, however many there are. */
 export function missingKeysMessage(missing: readonly string[]): string {
   // The name of a zone may end it.
-  return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`.replace(/\.\.$/, '.')
+  // One reason may hold for all zones.
+  const reasons = [...new Set(missing)]
+  return `Clients that validate get SERVFAIL: ${shownOf(reasons)}.`.replace(/\.\.$/, '.')
 }
 
 export function absentOn(node: Pick<DnsNode, 'live'>): readonly string[] {

@@ -208,6 +208,11 @@ test('a sentence about zones without a key that ends with a name has one dot', (
   expect(missingKeysMessage(['DIR cannot be read'])).toMatch(/ read\.$/)
 })
 
+test('a reason that holds for all zones without a key is said once', () => {
+  const message = missingKeysMessage(['set GSLB_SECRET_KEY', 'set GSLB_SECRET_KEY'])
+  expect(message).toBe('Clients that validate get SERVFAIL: set GSLB_SECRET_KEY.')
+})
+
 test('checks that nobody makes are a notice', () => {
   expect(said({}, true, 'checks-off')).toMatch(/not probed/)
 })
