@@ -117,19 +117,43 @@ describe.each([13, 15])('a zone with a key of algorithm %i', (algorithm) => {
     expect(wrong).toEqual([])
   })
 
-  test('delv validates answers and denials', { timeout: 60_000 }, async () => {
+  test('members go up and down, and all of them follow', { timeout: 120_000 }, async () => {
+    const states = [['192.0.2.11'], [], ['192.0.2.12'], ['192.0.2.10', '192.0.2.11']]
+    for (const [i, up] of states.entries()) {
+      await world.enable(up)
+      for (const { name, address } of resolverRows) {
+        // Names that nobody has asked for, so that no cache has an answer of before.
+        const fresh = ['A', 'AAAA', 'TXT'].map((type) => full(`s${i}.any ${type}`))
+        const [found, ...none] = await world.ask(address, [...fresh, full('app A')])
+        expect({ name, up, secure: found!.isSecure, rcode: found!.rcode }).toEqual({
+          ...{ name, up, secure: true, rcode: 'NOERROR' },
+        })
+        const members = up.map((one) => `A ${one}`)
+        if (up.length === 0) expect({ name, found: found!.records }).toEqual({ name, found: [] })
+        else expect(members).toContain(found!.records[0])
+        expect(none.map(({ isSecure }) => isSecure)).toEqual([true, true, true])
+      }
+      expect(await delvSays(full(`d${i}.any A`))).toEqual(['fully validated'])
+    }
+    await world.enable(['192.0.2.10'])
+  })
+
+  async function delvSays(question: string): Promise<readonly string[]> {
     const [flags, protocol, keyAlgorithm, ...key] = world.root.dnskey.split(' ')
     const anchor = join(folder, 'anchor.conf')
     const text = `${flags} ${protocol} ${keyAlgorithm} "${key.join('')}"`
     writeFileSync(anchor, `trust-anchors { . static-key ${text}; };\n`)
+    const args = [`@${plainResolver.address}`, '-a', anchor, ...question.split(' ')]
+    const said = await world.run('delv', ...args)
+    return said.match(/fully validated|unsigned answer/g) ?? ['no answer']
+  }
+
+  test('delv validates answers and denials', { timeout: 60_000 }, async () => {
     const verdicts: string[] = []
     for (const [, questions] of rows) {
       const said: string[] = []
       for (const question of Object.keys(questions).map(full)) {
-        const args = [`@${plainResolver.address}`, '-a', anchor, ...question.split(' ')]
-        const text = await world.run('delv', ...args)
-        const found = text.match(/fully validated|unsigned answer/g) ?? ['no answer']
-        said.push(...found)
+        said.push(...(await delvSays(question)))
       }
       const isSecure = said.every((word) => word === 'fully validated')
       const isAnswered = !said.includes('no answer')

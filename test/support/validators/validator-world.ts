@@ -83,6 +83,7 @@ export class ValidatorWorld {
   readonly #folder: string
   readonly #children: ChildProcess[] = []
   #node: ChildProcess | undefined
+  #said: AsyncIterator<string> | undefined
   root: RootOfTest = { address: rootAddress, ds: '', dnskey: '' }
 
   private constructor(spaces: Namespaces, folder: string) {
@@ -145,8 +146,8 @@ export class ValidatorWorld {
     const script = join(import.meta.dirname, 'signed-node-child.ts')
     const args = [folder, `${algorithm}`, nodeAddress, join(folder, 'more.zone')]
     this.#node = this.#run(folder, [process.execPath, script, ...args], 'pipe')
-    const [line] = (await once(createInterface(this.#node.stdout!), 'line')) as [string]
-    return line
+    this.#said = createInterface(this.#node.stdout!)[Symbol.asyncIterator]()
+    return (await this.#said.next()).value as string
   }
 
   async #startResolver(row: ResolverRow): Promise<void> {
@@ -163,6 +164,12 @@ export class ValidatorWorld {
       const [reply] = await this.ask(address, [question])
       return reply?.rcode === 'NOERROR'
     })
+  }
+
+  /** Enables these members of the pool alone, by a swap. */
+  async enable(members: readonly string[]): Promise<void> {
+    this.#node!.stdin!.write(`${members.join(' ')}\n`)
+    await this.#said!.next()
   }
 
   /** Pauses the node with SIGSTOP until it is continued. */
@@ -199,7 +206,8 @@ export class ValidatorWorld {
   #run(folder: string, command: readonly string[], stdout: 'pipe' | 'log' = 'log'): ChildProcess {
     const [program = '', ...args] = [...this.#spaces.before(place), ...command]
     const log = openSync(join(folder, 'log'), 'a')
-    const stdio = ['ignore', stdout === 'log' ? log : 'pipe', log] as const
+    const isPiped = stdout === 'pipe'
+    const stdio = [isPiped ? 'pipe' : 'ignore', isPiped ? 'pipe' : log, log] as const
     const child = spawn(program, args, { cwd: folder, env, stdio: [...stdio] })
     this.#children.push(child)
     return child
