@@ -2,7 +2,7 @@
 # What message libraries of npm make of a dot inside a label, as in the instance "Printer 2.0" of DNS-SD and in mailboxes such as john\.doe.c.example.
 #
 # Versions: npm packages dns-packet 5.6.1 (under multicast-dns and bonjour), dns2 3.1.1, native-dns-packet 0.1.1 and bns 0.16.0.
-# Seen, of a PTR record to the four labels `Printer 2.0`, `_ipp`, `_tcp`, `c.example` in octets, read and written again:
+# Seen, of a PTR record to the labels `Printer 2.0`, `_ipp`, `_tcp`, `c` and `example`, read and written again:
 # - dns-packet, dns2 and native-dns-packet have the text `Printer 2.0._ipp._tcp.c.example`, in which nothing tells the dots apart, and write
 #   `Printer 2` and `0` as two labels. What is asked for that text, its SRV record, is asked of another name.
 # - For RNAME of SOA records dns-packet has `john\.doe.c.example`, and writes it as it was; dns2 and native-dns-packet make two labels of it.
