@@ -4,6 +4,7 @@ import type { Condition, ConditionSettings, Found } from '#alerts/condition.ts'
 import type { AlertFacts } from '#alerts/facts.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { fairShare } from '#lib/sequence/fair-share.ts'
 import { alertLimits, severities } from '#state/ports/alerts.ts'
 import type { Finding } from '#state/ports/alerts.ts'
 
@@ -25,7 +26,10 @@ export class Findings {
     this.#parts = parts
   }
 
-  /** The most severe first, at most `alertLimits.findingsPerNodeMax`. */
+  /**
+   * The most severe first, at most `alertLimits.findingsPerNodeMax`. Tenants have equal shares of
+   * them, and so has the operator: pools of one tenant hide nothing that is wrong elsewhere.
+   */
   look(): readonly Finding[] {
     const nowMs = this.#parts.clock.monotonicMs()
     const since = new Map<string, number>()
@@ -69,9 +73,13 @@ export class Findings {
     }
     this.#isTooManyLogged = isTooMany
     const rank = ({ severity }: Finding): number => severities.indexOf(severity)
-    return findings
-      .toSorted((a, b) => rank(a) - rank(b) || (keyOf(a) < keyOf(b) ? -1 : 1))
-      .slice(0, max)
+    const sorted = findings.toSorted((a, b) => rank(a) - rank(b) || (keyOf(a) < keyOf(b) ? -1 : 1))
+    if (!isTooMany) return sorted
+    const shared = fairShare(
+      Map.groupBy(sorted, ({ tenantId }) => tenantId),
+      max,
+    )
+    return sorted.filter((finding) => shared.has(finding))
   }
 }
 

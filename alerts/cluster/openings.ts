@@ -2,6 +2,7 @@
 import { conditionOf } from '#alerts/conditions.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { fairShare } from '#lib/sequence/fair-share.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { alertLimits, operatorId, severities } from '#state/ports/alerts.ts'
 import type {
@@ -104,9 +105,10 @@ export class Openings {
       if (!wanted.has(key) && monotonicMs - atMs >= clearMsOf(alert)) resolved.push(alert.id)
     }
     this.#lastWantedMs = lastWantedMs
-    const missing = [...wanted].filter(([key]) => !byKey.has(key))
-    const opened = this.#bounded(missing, alertLimits.openMax - open.length + resolved.length).map(
-      ([, { finding, node }]) => alertOf(finding, node, nowMs),
+    const missing = [...wanted].flatMap(([key, one]) => (byKey.has(key) ? [] : [one]))
+    const room = alertLimits.openMax - open.length + resolved.length
+    const opened = this.#bounded(missing, room).map(({ finding, node }) =>
+      alertOf(finding, node, nowMs),
     )
     const found = this.#found(byKey, wanted, monotonicMs)
     return { opened, ...found, resolved, nowMs, readyAtMs: nowMs + groupWaitMs }
@@ -143,13 +145,19 @@ export class Openings {
     return { updated, rising, isFalling }
   }
 
-  #bounded<T>(missing: readonly T[], room: number): readonly T[] {
+  #bounded(missing: readonly Wanted[], room: number): readonly Wanted[] {
     const isFull = missing.length > room
     if (isFull && !this.#isFullLogged) {
       this.#parts.log.warn({ max: alertLimits.openMax }, 'no more alerts are opened until some end')
     }
     this.#isFullLogged = isFull
-    return missing.slice(0, Math.max(0, room))
+    if (!isFull) return missing
+    return [
+      ...fairShare(
+        Map.groupBy(missing, ({ finding }) => finding.tenantId),
+        room,
+      ),
+    ]
   }
 }
 

@@ -31,6 +31,8 @@ import type { NodeLicence } from '#node/compose/licence.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { Clock } from '#lib/clock.ts'
+import { fairShare } from '#lib/sequence/fair-share.ts'
+import { getOrInsert } from '#lib/sequence/get-or-insert.ts'
 import { weightedPolicies } from '#routing/choose/policy.ts'
 import { wayOfCode } from '#routing/choose/ways.ts'
 import { Family } from '#routing/state/query.ts'
@@ -133,6 +135,25 @@ function stoppedIn(deliveries: readonly ShownDelivery[]): readonly StoppedDelive
 /** No more are reported; one more shows that there are too many. */
 const factsMax = alertLimits.findingsPerNodeMax + 1
 
+/**
+ * Tenants have equal shares of what is reported: what is down of one hides nothing of others.
+ *
+ * @param poolOf the pool of a row
+ */
+function sharedRows(
+  { poolTenant }: Bundle,
+  rows: Iterable<number>,
+  poolOf: (row: number) => number,
+): ReadonlySet<number> {
+  // By the place of the tenant's name: a name is read of the rows that are reported alone.
+  const own = new Map<string, number[]>()
+  for (const row of rows) {
+    const list = getOrInsert(own, `${poolTenant[poolOf(row)]!}`, () => [])
+    if (list.length < factsMax) list.push(row)
+  }
+  return fairShare(own, factsMax)
+}
+
 /** Examines all pools on the main thread, and makes texts only for those that it finds. */
 export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly PoolFacts[] {
   const found = new Set<number>()
@@ -142,14 +163,16 @@ export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly Pool
     if (pool < 0) continue
     const code = serviceCell(bundle, service, NodeCell.Algorithm)
     if (!hasCandidate(state, pool, isWeighted(code))) found.add(pool)
-    if (found.size === factsMax) break
   }
-  return Array.from(found, (pool) => ({
-    uid: uidOf(bundle.poolUid, pool),
-    name: textOf(bundle, bundle.poolName[pool]!),
-    tenant: textOf(bundle, bundle.poolTenant[pool]!),
-    members: membersOf(bundle, pool),
-  }))
+  return Array.from(
+    sharedRows(bundle, found, (pool) => pool),
+    (pool) => ({
+      uid: uidOf(bundle.poolUid, pool),
+      name: textOf(bundle, bundle.poolName[pool]!),
+      tenant: textOf(bundle, bundle.poolTenant[pool]!),
+      members: membersOf(bundle, pool),
+    }),
+  )
 }
 
 /** How many the pool declares: a host name, or `from`, has a row for each address it may have. */
@@ -184,10 +207,11 @@ function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): b
 }
 
 /** Examines all members on the main thread, as `emptyPoolsIn` does with pools. */
-function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
-  const down = unhealthyMembers(bundle, state, factsMax)
-  assert(down.length <= factsMax, 'texts are made of as many members as are told')
-  return down.map((row) => {
+export function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
+  const poolOf = (row: number): number => bundle.memberPool[row]!
+  const down = sharedRows(bundle, unhealthyMembers(bundle, state), poolOf)
+  assert(down.size <= factsMax, 'texts are made of as many members as are told')
+  return Array.from(down, (row) => {
     const pool = bundle.memberPool[row]!
     return {
       uid: uidOf(bundle.memberUid, row),
@@ -204,11 +228,11 @@ export function flappingIn(
   all: readonly Flapping[],
 ): readonly FlappingMember[] {
   if (bundle === undefined || all.length === 0) return []
-  const flapping = all.slice(0, factsMax)
-  const rows = rowsOf(bundle, new Set(flapping.map(({ uid }) => uid)))
-  return flapping.flatMap(({ uid, address, changes }) => {
+  const rows = rowsOf(bundle, new Set(all.map(({ uid }) => uid)))
+  const told = sharedRows(bundle, rows.values(), (row) => bundle.memberPool[row]!)
+  return all.flatMap(({ uid, address, changes }) => {
     const row = rows.get(uid)
-    if (row === undefined) return []
+    if (row === undefined || !told.has(row)) return []
     const pool = bundle.memberPool[row]!
     const name = textOf(bundle, bundle.poolName[pool]!)
     const tenant = textOf(bundle, bundle.poolTenant[pool]!)

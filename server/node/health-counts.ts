@@ -74,13 +74,11 @@ export function countPoolHealth(
   })
 }
 
-/** Returns rows of unhealthy members, at most so many. */
-export function unhealthyMembers(bundle: Bundle, state: RoutingState, max: number): number[] {
-  const found: number[] = []
-  for (let member = 0; member < bundle.counts.members && found.length < max; member++) {
-    if (stateOf(bundle, state, member) === 'unhealthy') found.push(member)
+/** Rows of unhealthy members. */
+export function* unhealthyMembers(bundle: Bundle, state: RoutingState): Iterable<number> {
+  for (let member = 0; member < bundle.counts.members; member++) {
+    if (stateOf(bundle, state, member) === 'unhealthy') yield member
   }
-  return found
 }
 
 /** @returns undefined when the member does not count, because it is disabled or has no address */

@@ -176,17 +176,21 @@ export const alertLimits = {
   /** Channels of all tenants and the operator. */
   channelsMax: 1_000,
   silencesPerTenantMax: 100,
-  /** Findings in one node's report; the most severe are kept. */
+  /** Findings in one node's report, shared by the tenants and the operator. */
   findingsPerNodeMax: 1_000,
   /** Open alerts of all tenants; above, none are opened until some end. */
   openMax: 5_000,
-  /** Queued notices for one channel; more are dropped and counted. */
+  /**
+   * Queued notices for one channel; more are dropped and counted. A channel of the operator has
+   * half of them for alerts of the installation.
+   */
   noticesPerChannelMax: 500,
   /** Age at which an unsent notice is dropped and counted. */
   noticeKeptMs: 24 * 3_600_000,
   noticesPerMessageMax: 50,
   /** How long an alert is kept after its end. */
   alertKeptMs: 30 * 24 * 3_600_000,
+  /** More are taken from the tenants that have most. */
   alertsKeptMax: 20_000,
   titleLengthMax: 200,
   detailLengthMax: 2_000,
@@ -258,8 +262,8 @@ export interface AlertStore {
     outcome: SendOutcome,
     times: { readonly nowMs: number; readonly retryAtMs: number },
   ) => StoreCall<void>
-  /** Removes old and surplus entries. */
-  readonly prune: (nowMs: number) => StoreCall<void>
+  /** Removes old and surplus entries. @param alertsMax default: `alertLimits.alertsKeptMax` */
+  readonly prune: (nowMs: number, alertsMax?: number) => StoreCall<void>
 }
 
 /** The calls that the API needs. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { assert } from '#lib/assert.ts'
+import { fairMost } from '#lib/sequence/fair-share.ts'
 import { auditLimits } from '../ports/audit.ts'
 import type { AuditCopy, AuditEntry, AuditFilter } from '../ports/audit.ts'
 import type { AuditPage, AuditPosition, AuditQuery } from '../ports/audit.ts'
@@ -133,17 +134,6 @@ async function deleteAbove(db: Db, entriesMax: number): Promise<number> {
     deleted += Number(done.numDeletedRows)
   }
   return deleted
-}
-
-/** The number that each may keep, so that all together keep `all` at most. */
-function fairMost(counts: readonly number[], all: number): number {
-  let left = all
-  for (const [at, count] of counts.toSorted((a, b) => a - b).entries()) {
-    const share = Math.floor(left / (counts.length - at))
-    if (count > share) return share
-    left -= count
-  }
-  return Infinity
 }
 
 function rowOf(entry: AuditEntry): AuditEntriesTable {

@@ -2,6 +2,7 @@
 // are written in one transaction, so that a crash does not separate them.
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
+import { fairMost } from '#lib/sequence/fair-share.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
 import type {
@@ -41,15 +42,31 @@ export function alertCalls(database: Sql): Pick<AlertStore, AlertCall> {
           return 'recorded'
         }),
       ),
-    prune: (nowMs) =>
+    prune: (nowMs, alertsMax = alertLimits.alertsKeptMax) =>
       database.repeatable(async (db) => {
-        const { alertKeptMs, alertsKeptMax } = alertLimits
         const ended = db.deleteFrom('alerts').where('resolved_at_ms', 'is not', null)
-        await ended.where('resolved_at_ms', '<', nowMs - alertKeptMs).execute()
-        const newest = db.selectFrom('alerts').select('id').orderBy('id', 'desc')
-        await ended.where('id', 'not in', newest.limit(alertsKeptMax)).execute()
+        await ended.where('resolved_at_ms', '<', nowMs - alertLimits.alertKeptMs).execute()
+        await deleteAbove(db, alertsMax)
         await db.deleteFrom('alert_silences').where('until_ms', '<=', nowMs).execute()
       }),
+  }
+}
+
+/** Takes from the tenants that have most: what ends of one pushes out nothing of the others. */
+async function deleteAbove(db: Db, alertsMax: number): Promise<void> {
+  const tenants = await db
+    .selectFrom('alerts')
+    .select(({ fn }) => ['tenant_id as id', fn.countAll().as('count')])
+    .groupBy('tenant_id')
+    .execute()
+  const counts = tenants.map(({ count }) => Number(count))
+  const most = fairMost(counts, alertsMax)
+  for (const { id, count } of tenants) {
+    if (Number(count) <= most) continue
+    const own = db.selectFrom('alerts').select('id').where('tenant_id', '=', id)
+    const surplus = own.orderBy('id', 'desc').offset(most)
+    const ended = db.deleteFrom('alerts').where('resolved_at_ms', 'is not', null)
+    await ended.where('id', 'in', surplus).execute()
   }
 }
 
@@ -65,16 +82,17 @@ async function recordAll(db: Db, changes: AlertChanges): Promise<void> {
       .executeTakeFirst()
     if (inserted === undefined) continue
     for (const channelId of channels) {
-      notices.push({ channelId, alertId: alert.id, event: 'opened', readyAtMs })
+      const { id: alertId, tenantId } = alert
+      notices.push({ channelId, alertId, tenantId, event: 'opened', readyAtMs })
     }
   }
   for (const one of updated) {
     for (const notice of await update(db, one)) notices.push({ ...notice, readyAtMs })
   }
   for (const id of resolved) {
-    const notified = await resolve(db, id, nowMs)
-    for (const channelId of notified) {
-      notices.push({ channelId, alertId: id, event: 'resolved', readyAtMs: nowMs })
+    const { tenantId, channels } = await resolve(db, id, nowMs)
+    for (const channelId of channels) {
+      notices.push({ channelId, alertId: id, tenantId, event: 'resolved', readyAtMs: nowMs })
     }
   }
   await queue(db, notices, nowMs)
@@ -87,6 +105,8 @@ type StoredEvent = AlertEvent | 'raised'
 interface NewNotice {
   readonly channelId: string
   readonly alertId: string
+  /** The tenant of the alert. */
+  readonly tenantId: string
   readonly event: StoredEvent
   readonly readyAtMs: number
 }
@@ -97,7 +117,8 @@ async function update(
   { id: alertId, severity, title, detail, channels }: AlertUpdate,
 ): Promise<readonly Omit<NewNotice, 'readyAtMs'>[]> {
   const named = db.updateTable('alerts').where('id', '=', alertId)
-  const row = await named.set({ severity, title, detail }).returning('channels').executeTakeFirst()
+  const set = named.set({ severity, title, detail })
+  const row = await set.returning(['channels', 'tenant_id']).executeTakeFirst()
   if (row === undefined || channels.length === 0) return []
   const known = new Set(JSON.parse(row.channels) as string[])
   await named.set({ channels: JSON.stringify([...known.union(new Set(channels))]) }).execute()
@@ -108,21 +129,31 @@ async function update(
     .where('message_id', '=', '')
     .execute()
   const knowing = new Set(waiting.map(({ channel_id }) => channel_id))
+  const tenantId = row.tenant_id
   return channels
     .filter((channelId) => !knowing.has(channelId))
-    .map((channelId) => ({ channelId, alertId, event: known.has(channelId) ? 'raised' : 'opened' }))
+    .map((channelId) => {
+      const event = known.has(channelId) ? 'raised' : 'opened'
+      return { channelId, alertId, tenantId, event }
+    })
 }
 
-/** @returns channels that may have been notified of the alert; for others it never began */
-async function resolve(db: Db, id: string, nowMs: number): Promise<readonly string[]> {
+/**
+ * @returns the alert's tenant, and channels that may have been notified; for others it never began
+ */
+async function resolve(
+  db: Db,
+  id: string,
+  nowMs: number,
+): Promise<{ readonly tenantId: string; readonly channels: readonly string[] }> {
   const row = await db
     .updateTable('alerts')
     .set({ resolved_at_ms: nowMs })
     .where('id', '=', id)
     .where('resolved_at_ms', 'is', null)
-    .returning('channels')
+    .returning(['channels', 'tenant_id'])
     .executeTakeFirst()
-  if (row === undefined) return []
+  if (row === undefined) return { tenantId: '', channels: [] }
   const dropped = await db
     .deleteFrom('alert_notices')
     .where('alert_id', '=', id)
@@ -132,10 +163,14 @@ async function resolve(db: Db, id: string, nowMs: number): Promise<readonly stri
   const names = new Set(
     dropped.flatMap(({ channel_id, event }) => (event === 'opened' ? channel_id : [])),
   )
-  return (JSON.parse(row.channels) as string[]).filter((channel) => !names.has(channel))
+  const all = JSON.parse(row.channels) as string[]
+  return { tenantId: row.tenant_id, channels: all.filter((channel) => !names.has(channel)) }
 }
 
-/** Notices beyond a channel's limit are counted, not kept. */
+/**
+ * Notices beyond a channel's limit are counted, not kept. Half of the places of the operator's
+ * channels are for what is wrong with the installation: no tenant can fill them.
+ */
 async function queue(db: Db, notices: readonly NewNotice[], nowMs: number): Promise<void> {
   const channels = [...new Set(notices.map(({ channelId }) => channelId))]
   if (channels.length === 0) return
@@ -143,6 +178,7 @@ async function queue(db: Db, notices: readonly NewNotice[], nowMs: number): Prom
     .selectFrom('alert_channels')
     .select((from) => [
       'id',
+      'tenant_id',
       from
         .selectFrom('alert_notices')
         .select((queued) => queued.fn.countAll<number>().as('count'))
@@ -152,15 +188,17 @@ async function queue(db: Db, notices: readonly NewNotice[], nowMs: number): Prom
     .where('id', 'in', channels)
     .where('enabled', '=', true)
     .execute()
+  const { noticesPerChannelMax } = alertLimits
   const room = new Map(
-    present.map(({ id, queued }) => [id, alertLimits.noticesPerChannelMax - Number(queued ?? 0)]),
+    present.map(({ id, queued }) => [id, noticesPerChannelMax - Number(queued ?? 0)]),
   )
+  const owners = new Map(present.map(({ id, tenant_id }) => [id, tenant_id]))
   const dropped = new Map<string, number>()
   const rows: Selectable<AlertNoticesTable>[] = []
-  for (const { channelId, alertId, event, readyAtMs } of notices) {
+  for (const { channelId, alertId, tenantId, event, readyAtMs } of notices) {
     const free = room.get(channelId)
     if (free === undefined) continue
-    if (free <= 0) {
+    if (free <= (tenantId === owners.get(channelId) ? 0 : noticesPerChannelMax / 2)) {
       dropped.set(channelId, (dropped.get(channelId) ?? 0) + 1)
       continue
     }

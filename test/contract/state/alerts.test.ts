@@ -256,6 +256,34 @@ describe.each(persistentAdapters)('alerts in %s', (_name, adapter) => {
     expect(await due()).toEqual([])
   })
 
+  test('tenants fill half of a channel of the operator, and no more', async () => {
+    const { term } = await lead()
+    await valueOf(store().createChannel(newChannel('c0', { tenantId: operatorId })))
+    const half = alertLimits.noticesPerChannelMax / 2
+    const alert = (id: string, tenantId: string) => ({
+      ...{ alert: newAlert(id, { tenantId }), channels: ['c0'] },
+    })
+    const ofTenant = Array.from({ length: half + 3 }, (_, i) => alert(`a${i}`, 'acme'))
+    await record(term, { opened: [...ofTenant, alert('o1', operatorId)] })
+    const found = await valueOf(store().findChannel('every-tenant', 'c0'))
+    expect(found?.health).toMatchObject({ queued: half + 1, dropped: 3 })
+  })
+
+  test('ended alerts of one tenant push out none of the others', async () => {
+    const { term } = await lead()
+    const alertsOf = (tenantId: string, count: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        ...{ alert: newAlert(`${tenantId}-${10_000 + i}`, { tenantId }), channels: [] },
+      }))
+    const opened = [...alertsOf('acme', 3), ...alertsOf('zenith', 40), ...alertsOf('zoo', 4)]
+    await record(term, { opened })
+    await record(term, { resolved: opened.slice(0, -1).map(({ alert }) => alert.id) })
+    await valueOf(store().prune(nowMs, 13))
+    const left = await valueOf(store().listAlerts('every-tenant', { before: '', limit: 99 }))
+    const count = (tenant: string): number => left.filter((one) => one.tenantId === tenant).length
+    expect(['acme', 'zenith', 'zoo'].map(count)).toEqual([3, 6, 4])
+  })
+
   test.each([
     ['of its condition', { condition: 'disk' }, true],
     ['of its subject', { subject: 'of a1' }, true],

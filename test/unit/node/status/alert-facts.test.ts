@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emptyPoolsIn, flappingIn } from '#node/status/alert-facts.ts'
+import { downMembersIn, emptyPoolsIn, flappingIn } from '#node/status/alert-facts.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
 import { bundleOf, member, pool, service, uid, zone } from '#test/support/bundle-models.ts'
@@ -45,6 +45,25 @@ test('more empty pools than alerts can have are counted, not all named', () => {
   const services = pools.map((_, i) => service(i, `w${i}.example.org.`, { pool: i }))
   const bundle = bundleOf({ zones, pools, services })
   expect(emptyPoolsIn(bundle, createRoutingState(bundle, 1))).toHaveLength(findingsPerNodeMax + 1)
+})
+
+test('a tenant with more than alerts can have hides nothing of another one', () => {
+  const count = alertLimits.findingsPerNodeMax + 20
+  const many = (tenant: string, at: number) => ({ ...pool(at, [`192.0.2.1`]), tenant })
+  const pools = [...Array.from({ length: count }, (_, i) => many('a', i)), many('z', count)]
+  const services = pools.map((_, i) => service(i, `w${i}.example.org.`, { pool: i }))
+  const bundle = bundleOf({ zones, pools, services })
+  const state = createRoutingState(bundle, 1)
+  state.memberHealthy.fill(0)
+  const flaps = pools.map(({ members: [one] }) => ({ uid: one!.uid, address: '', changes: 7 }))
+  const down = downMembersIn(bundle, state)
+  for (const found of [down, flappingIn(bundle, flaps)]) {
+    expect(found).toHaveLength(alertLimits.findingsPerNodeMax + 1)
+    expect(found.filter(({ tenant }) => tenant === 'z')).toHaveLength(1)
+  }
+  state.pools.fill(0)
+  const empty = emptyPoolsIn(bundle, state)
+  expect(empty.filter(({ tenant }) => tenant === 'z')).toHaveLength(1)
 })
 
 test('a flapping member is found by its whole uid; one that is gone is nobody', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fairShare } from '#integrations/discovery/fair-share.ts'
+import { fairShare } from '#lib/sequence/fair-share.ts'
 
 const keys = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`)
