@@ -12,7 +12,7 @@ import type { AddressSource, HostnameStatus, ResolveCounts } from './address-sou
 import { resolveLimits } from './limits.ts'
 import { lookupFaults } from './lookup.ts'
 import type { FoundAddresses, Lookup, LookupFault, LookupResult } from './lookup.ts'
-import { canonical, isLocal, slotsFor, whyUnusable } from './usable-addresses.ts'
+import { canonical, isLocal, slotsFor, whyNoTarget } from './usable-addresses.ts'
 
 interface HostnameResolverParts {
   readonly lookup: Lookup
@@ -260,7 +260,7 @@ export class HostnameResolver implements AddressSource {
     const usable = (list: FoundAddresses): FoundAddresses =>
       list
         ?.filter((address) => {
-          const why = whyUnusable(address)
+          const why = whyNoTarget(address)
           if (why === undefined || (this.#parts.allowLocal && isLocal(why))) return true
           refused ||= `${address} is ${why}`
           return false

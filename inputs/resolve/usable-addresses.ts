@@ -1,5 +1,6 @@
 // Selects the addresses of a host name that are answered: usable ones, few, each in its slot.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { isLocalAddress } from '#dns/network.ts'
 
 /** @returns why no client may be sent there, such as `a loopback address`; undefined: it may */
 export function whyUnusable(address: string): string | undefined {
@@ -21,6 +22,16 @@ export function whyUnusable(address: string): string | undefined {
   return first >= 240 ? 'a reserved address' : undefined
 }
 
+/** The same for members, which are probed besides: a probe tells what answers there. */
+export function whyNoTarget(address: string): string | undefined {
+  const parsed = parseAddress(address)
+  const isOfNode = parsed.ok && isLocalAddress(parsed.value)
+  return whyUnusable(address) ?? (isOfNode ? ofNode : undefined)
+}
+
+/** Metadata of clouds, and IPv6 addresses that a gateway makes loopback or link-local ones of. */
+const ofNode = 'an address that leads to a node itself, its link or its cloud'
+
 /** A usable address in the form of RFC 5952. */
 export function canonical(address: string): string {
   const parsed = parseAddress(address)
@@ -29,7 +40,7 @@ export function canonical(address: string): string {
 
 /** Whether the address is of this machine or its link, which settings may permit. */
 export function isLocal(why: string): boolean {
-  return why === 'a loopback address' || why === 'a link-local address'
+  return why === 'a loopback address' || why === 'a link-local address' || why === ofNode
 }
 
 /**

@@ -1,6 +1,6 @@
 // Checks what sources say of members: addresses, weights and labels.
 import type { DiscoveredFrom } from '#bundle/discovered/from.ts'
-import { canonical, isLocal, whyUnusable } from '#inputs/resolve/usable-addresses.ts'
+import { canonical, isLocal, whyNoTarget } from '#inputs/resolve/usable-addresses.ts'
 import type { Fields } from '#lib/text/json.ts'
 import type { Labels, RawTarget } from './kind.ts'
 import { discoveryLimits } from './limits.ts'
@@ -51,7 +51,7 @@ export function checkTargets(
   let fault = ''
   for (const one of raw) {
     const address = canonical(one.address)
-    const why = whyUnusable(address)
+    const why = whyNoTarget(address)
     const weight = weightOf(one.labels.get(weightLabel)?.[0])
     if (why !== undefined && !(allowLocal && isLocal(why))) {
       const shown = one.address.slice(0, 64)

@@ -304,8 +304,9 @@ export const dns = section('The DNS listener.', {
   allowLocalTargets: boolean({
     default: false,
     description:
-      'Whether a `hostname` of a member may resolve to a loopback or link-local address. ' +
-      'Otherwise such addresses are refused, and the last good ones are answered.',
+      'Whether a `hostname` of a member may resolve to a loopback or link-local address, or one ' +
+      'of the metadata of a cloud. Otherwise such addresses are refused, and the last good ones ' +
+      'are answered.',
   }),
   domain: name({
     'x-expected': 'the name of a zone, such as example.com',

@@ -119,6 +119,7 @@ describe('a host name', () => {
   })
 })
 
+const ofNode = 'an address that leads to a node itself, its link or its cloud'
 const failures: readonly [string, LookupResult | undefined, string][] = [
   ['there is no such name', { ok: false, fault: 'no-such-name' }, 'there is no such name'],
   ['it has no addresses', { ok: false, fault: 'no-addresses' }, 'the name has no addresses'],
@@ -129,6 +130,9 @@ const failures: readonly [string, LookupResult | undefined, string][] = [
   ['it is nowhere', found(['0.0.0.0']), '0.0.0.0 is the unspecified address'],
   ['it is this machine in IPv6', found([], 60, ['::1']), '::1 is a loopback address'],
   ['it is the link in IPv6', found([], 60, ['fe80::1']), 'fe80::1 is a link-local address'],
+  ['it is the metadata of a cloud', found(['100.100.100.200']), `100.100.100.200 is ${ofNode}`],
+  ['it is the same in IPv6', found([], 60, ['fd00:ec2::254']), `fd00:ec2::254 is ${ofNode}`],
+  ['a gateway makes it this machine', found([], 60, ['64:ff9b::7f00:1']), `7f00:1 is ${ofNode}`],
   ['it is everybody', found(['224.0.0.1']), '224.0.0.1 is a multicast address'],
 ]
 
