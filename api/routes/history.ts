@@ -11,6 +11,7 @@ import { unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { revertOperations } from '#config/revert.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { visibleTenant } from '#access/caller.ts'
+import { operationsRefusal } from '#api/config/operation-rights.ts'
 import { findObject } from '#api/config/reads.ts'
 import { writeAll } from '#api/config/writes.ts'
 import {
@@ -186,7 +187,8 @@ const revert = route('POST /api/v1/history/{commit}/revert', {
   summary: 'Take back what a commit changed, in a new commit',
   details:
     'Fields, members and rules that it changed get their values from before; other changes stay. ' +
-    '409 names what was changed since and stands in the way. Of a commit that changed objects of ' +
+    '409 names what was changed since and stands in the way. What that writes needs its own ' +
+    'permissions, too, such as `pool:write`. Of a commit that changed objects of ' +
     'several tenants, a tenant takes back its own part.',
   responses: { 201: { description: 'The new commit', schema: Reverted, hasRevision: true } },
   takesDryRun: true,
@@ -209,6 +211,8 @@ const revert = route('POST /api/v1/history/{commit}/revert', {
       return refused(409, `later changes stand in the way: ${named}`)
     }
     if (operations.value.length === 0) return refused(409, 'it has been taken back already')
+    const forbidden = operationsRefusal(caller, operations.value)
+    if (forbidden !== null) return forbidden
     const byHand = operations.value.map((operation) => asByHand(operation, context))
     const done = await writeAll(context, byHand, { reverts: commit })
     if (!done.ok) {

@@ -36,6 +36,12 @@ const user = { ...anyUser, role: 'tenant_admin' }
 
 const unlicensed = new Set<LicensedFeature>()
 let membersMax = Infinity
+/** What the role of the session may; null: it is the built-in one. */
+let permissions: readonly string[] | null = null
+const corrector = {
+  ...{ id: 'r1', name: 'tenant_admin', isSystem: false, tenantId: 'acme' },
+  ...{ createdAtMs: 0, updatedAtMs: 0 },
+}
 const licence: LicenceGate = {
   refusal: (feature) => (unlicensed.has(feature) ? `no licence for ${feature}` : undefined),
   memberLimit: () => ({ membersMax, refusal: 'too many members for the licence' }),
@@ -53,7 +59,9 @@ beforeAll(async () => {
     ...{ view, licence, commitFates },
     sessions: portOf('sessions', { find: async () => ok(anySession) }),
     users: portOf('users', { find: async () => ok(user) }),
-    roles: portOf('roles', { findByName: async () => ok(null) }),
+    roles: portOf('roles', {
+      findByName: async () => ok(permissions === null ? null : { ...corrector, permissions }),
+    }),
   }
   world = await startConfigWorld({
     ports,
@@ -63,6 +71,8 @@ beforeAll(async () => {
 afterEach(() => {
   unlicensed.clear()
   membersMax = Infinity
+  permissions = null
+  world.ports.identities.forget()
   activations.length = 0
   held.length = 0
 })
@@ -107,6 +117,25 @@ const newPool = async (tenant = 'acme') => {
 }
 const newMember = async (pool: string, ipAddress: string) =>
   (await change('POST', `/pools/${pool}/members`, { ipAddress, port: 443, weight: 10 })).id
+
+async function renamedPool() {
+  const { id } = await newPool()
+  return await change('PUT', `/pools/${id}`, { name: `renamed-${count}` })
+}
+async function memberAdded() {
+  const { id } = await newPool()
+  await newMember(id, '192.0.2.1')
+  return { commit: head() }
+}
+async function poolDeleted() {
+  const { id } = await newPool()
+  await newMember(id, '192.0.2.1')
+  return await change('DELETE', `/pools/${id}`)
+}
+const redirectAdded = () =>
+  change('POST', '/redirects', {
+    ...{ sourceFqdn: `old-${++count}.example.com`, targetUrl: 'https://www.example.com' },
+  })
 
 describe('the history', () => {
   test('has each commit with its objects, newest first, and says which one serves', async () => {
@@ -381,6 +410,27 @@ describe('a revert', () => {
   test('needs history:write, which an operator has not', async () => {
     const { commit } = await newPool()
     expect((await call('POST', `/history/${commit}/revert`)).status).toBe(403)
+  })
+
+  test.each([
+    ['a pool that it made', ['pool:delete'], () => newPool()],
+    ['a field of a pool', ['pool:write'], async () => renamedPool()],
+    ['a member', ['member:delete'], async () => memberAdded()],
+    ['a pool with a member that it deleted', ['pool:write', 'member:write'], poolDeleted],
+    ['a redirect', ['redirect:write'], redirectAdded],
+  ])('of %s needs the permissions of that, too', async (_what, needed, make) => {
+    const { commit } = await make()
+    const asRole = (atoms: readonly string[]): Promise<Answered> => {
+      permissions = ['history:write', ...atoms]
+      world.ports.identities.forget()
+      return asAdministrator(commit)
+    }
+    for (const lacking of needed) {
+      const refusal = await asRole(needed.filter((atom) => atom !== lacking))
+      const sentence = `permission denied: this needs ${lacking}`
+      expect([refusal.status, refusal.body.error]).toEqual([403, sentence])
+    }
+    expect((await asRole(needed)).status).toBe(201)
   })
 
   const asAdministrator = (commit: string): Promise<Answered> =>
