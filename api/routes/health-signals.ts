@@ -115,7 +115,8 @@ const post = route('POST /api/v1/members/{id}/health-signal', {
     const postedAtMs = ports.clock.nowMs()
     const expiresAtMs = postedAtMs + ttlSeconds * 1000
     const memberUid = found.part.uid
-    const signal = { memberUid, source, healthy, score, postedAtMs, expiresAtMs }
+    const tenantId = found.owner.tenant
+    const signal = { memberUid, tenantId, source, healthy, score, postedAtMs, expiresAtMs }
     const outcome = await ports.healthSignals.post(signal).catch(() => 'away' as const)
     if (outcome === 'accepted') return success(shown(signal), warningOf(ports))
     if (outcome === 'replaced') return refused(409, 'a newer word of this source is there already')
@@ -133,12 +134,10 @@ const list = route('GET /api/v1/members/{id}/health-signals', {
     const { ports, params } = context
     const found = findPart(context, 'Member', params.id)
     if (found === undefined) return missing('member')
-    const kept = await ports.healthSignals.load().catch(() => undefined)
+    const kept = await ports.healthSignals.of(found.part.uid).catch(() => undefined)
     if (kept === undefined) return storeAway('the store of health signals does not answer')
     const nowMs = ports.clock.nowMs()
-    const live = kept.filter(
-      ({ memberUid, expiresAtMs }) => memberUid === found.part.uid && expiresAtMs > nowMs,
-    )
+    const live = kept.filter(({ expiresAtMs }) => expiresAtMs > nowMs)
     return success(live.toSorted((a, b) => (a.source < b.source ? -1 : 1)).map(shown))
   },
 })

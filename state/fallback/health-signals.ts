@@ -39,6 +39,13 @@ export function withFallbackSignals(
           return await local.load()
         }
       },
+      of: async (memberUid) => {
+        try {
+          return await shared.of(memberUid)
+        } catch {
+          return await local.of(memberUid)
+        }
+      },
       subscribe: local.subscribe,
     },
     recover,

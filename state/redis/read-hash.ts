@@ -4,13 +4,21 @@ import type { StoreCall } from '../ports/store-result.ts'
 import { redisLimits } from './limits.ts'
 import type { Redis } from './redis.ts'
 
-/** @throws Error with a sentence when Redis is away */
-export async function readHash(redis: Redis, key: string): Promise<Map<string, string>> {
+/**
+ * @param pattern of fields, as Redis matches it
+ * @throws Error with a sentence when Redis is away
+ */
+export async function readHash(
+  redis: Redis,
+  key: string,
+  pattern = '*',
+): Promise<Map<string, string>> {
   const fields = new Map<string, string>()
   let cursor = '0'
   do {
     const count = `${redisLimits.fieldsPerScan}`
-    const reply = await redis.command('HSCAN', key, cursor, 'COUNT', count)
+    const some = pattern === '*' ? [] : ['MATCH', pattern]
+    const reply = await redis.command('HSCAN', key, cursor, ...some, 'COUNT', count)
     if (!reply.ok) throw new Error(reply.error.message)
     const [next, pairs] = reply.value as [string, string[]]
     for (let i = 0; i < pairs.length; i += 2) fields.set(pairs[i]!, pairs[i + 1]!)

@@ -4,10 +4,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
-import { flushRedis, prefix } from '#test/support/ephemeral-adapters.ts'
+import { createRedisHealthSignals } from '#state/redis/health-signals.ts'
+import { Redis } from '#state/redis/redis.ts'
+import { redisTarget } from '#state/redis/target.ts'
+import { flushRedis, prefix, silentLog } from '#test/support/ephemeral-adapters.ts'
 import { startRedis } from '#test/support/redis-server.ts'
 import type { RedisServer } from '#test/support/redis-server.ts'
 import { valueOf } from '#test/support/store-values.ts'
+import { expectSharesOfTenants } from '#test/support/tenant-signals.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const hashOf = (n: number): string => `${n}`.padStart(64, '0')
@@ -41,6 +45,15 @@ const isAway = (state: EphemeralState) =>
 
 const isKnown = async (state: EphemeralState, n: number): Promise<boolean> =>
   (await valueOf(state.sessions.find(hashOf(n), null))) !== null
+
+test('a tenant has a share of the places for health signals, and others have theirs', async () => {
+  const target = redisTarget({ url: (await redis()).url })
+  if (!target.ok) throw new Error(target.error)
+  const one = new Redis({ target: target.value, prefix, clock: systemClock, log: silentLog })
+  onTestFinished(() => one.close())
+  await waitUntil('Redis', () => one.status().state === 'up')
+  await expectSharesOfTenants((clock, limits) => createRedisHealthSignals(one, clock, limits))
+})
 
 describe('two nodes and one Redis', () => {
   test("see each other's changes of a session", async () => {

@@ -1,14 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { uuidV7 } from '#lib/uuid.ts'
+import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { healthSignalLimits } from '#state/ports/health-signals.ts'
 import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { ephemeralAdapters, useEphemeral } from '#test/support/ephemeral-adapters.ts'
+import { expectSharesOfTenants } from '#test/support/tenant-signals.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 function ordered(signals: readonly HealthSignal[]): readonly HealthSignal[] {
   const keyOf = (one: HealthSignal): string => `${one.memberUid} ${one.source}`
   return signals.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
+
+test('in memory a tenant has a share of the places, and others have theirs', async () => {
+  await expectSharesOfTenants(createMemoryHealthSignals)
+})
 
 describe.each(ephemeralAdapters)('health signals in %s', (_name, start) => {
   const store = useEphemeral(start)
@@ -68,6 +75,16 @@ describe.each(ephemeralAdapters)('health signals in %s', (_name, start) => {
     expect(await signals.post(signal({ memberUid: 'm2', source: 'one more' }))).toBe('accepted')
     await store().pass(healthSignalLimits.keptMs)
     expect(await signals.post(signal({ source: 'one more' }))).toBe('accepted')
+  })
+
+  test('those of a member are found without the others', async () => {
+    const signals = store().ports.healthSignals
+    const [own, other] = [uuidV7(1), uuidV7(2)]
+    const all = ['a', 'b*', 'c"]'].map((source) => signal({ memberUid: own, source }))
+    const others = [signal({ memberUid: other }), signal({ memberUid: `${own}0` })]
+    for (const one of [...all, ...others]) await signals.post(one)
+    expect(ordered(await signals.of(own))).toEqual(ordered(all))
+    expect(await signals.of(uuidV7(3))).toEqual([])
   })
 
   test('an expired word is kept for two hours, so that an older one cannot return', async () => {
