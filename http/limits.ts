@@ -5,6 +5,8 @@ export const apiLimits = {
   /** Octets of the request line and headers. */
   headerBytesMax: 16 * 1024,
   connectionsMax: 256,
+  /** Share of all connections for one client; proxies have no such limit. */
+  clientShare: 0.5,
   requestsPerConnectionMax: 1_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,

@@ -87,7 +87,8 @@ const api = section('The HTTP API. [More](../operations/access.md).', {
   trustedProxies: networks({
     description:
       'Proxies in front of the API, whose X-Forwarded-For, -Proto and -Host are believed. ' +
-      'Otherwise the address of the connection is that of the client.',
+      'Otherwise the address of the connection is that of the client, and one client has half of ' +
+      'all connections at most.',
   }),
   allowDevMode: boolean({
     default: false,

@@ -8,6 +8,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { admit } from '#access/admit/admit.ts'
 import type { AccessParts, Admitted, Asked } from '#access/admit/admit.ts'
 import { auditEntryOf } from './audit.ts'
+import { limitClients, proxyTest } from './client-connections.ts'
 import type { AuditSink } from './audit.ts'
 import { Authenticator } from '#access/auth/authenticator.ts'
 import { whoFields } from '#access/caller.ts'
@@ -84,7 +85,10 @@ export function createApp(
   }) as FastifyInstance
   if (tls !== null) secure(app.server as unknown as TlsServer, tls)
   const { connectionsMax, bundles } = apiLimits
-  app.server.maxConnections = connectionsMax + ports.feed.clientsMax + bundles.waitersMax
+  const placesMax = connectionsMax + ports.feed.clientsMax + bundles.waitersMax
+  app.server.maxConnections = placesMax
+  const isProxy = proxyTest(trustedProxies)
+  limitClients(app.server, { max: placesMax * apiLimits.clientShare, isProxy })
   ownDelay.attach(app.server)
   const handshakes = new Handshakes()
   handshakes.attach(app)
