@@ -97,6 +97,8 @@ export interface HistoryLimits {
   readonly treeBytesMax: number
   /** Concurrent questions. */
   readonly askedMax: number
+  /** The same of one tenant, so that others have a place. */
+  readonly askedPerTenantMax: number
   /** Commits with cached changes, plus the files in them. */
   readonly keptMax: number
 }
@@ -110,5 +112,6 @@ export const historyLimits: HistoryLimits = Object.freeze({
   commitBytesMax: 16 * 1024 * 1024,
   treeBytesMax: 64 * 1024 * 1024,
   askedMax: 32,
+  askedPerTenantMax: 16,
   keptMax: 20_000,
 })

@@ -44,7 +44,7 @@ import type { RumView } from './rum-view.ts'
 import type { Past } from './past.ts'
 import type { Planner } from './planner.ts'
 import type { Simulator } from './simulator.ts'
-import type { OnePerTenant } from '#access/admit/one-per-tenant.ts'
+import type { TenantPlaces } from '#lib/sequence/tenant-places.ts'
 import type { SourceBuckets } from '#access/admit/source-buckets.ts'
 import type { Tenants } from '#access/tenants.ts'
 import type { ConfigWriter } from '#config/operation.ts'
@@ -114,7 +114,7 @@ export interface ApiPorts {
   readonly simulationSources: SourceBuckets
   readonly planner: Planner
   /** Tenants with a plan under way. */
-  readonly plansUnderWay: OnePerTenant
+  readonly plansUnderWay: TenantPlaces
   /** Bundles for nodes that pull. */
   readonly bundles: Bundles
   /** Keys of signed zones. */

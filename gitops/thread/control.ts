@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
+import { TenantPlaces } from '#lib/sequence/tenant-places.ts'
 import { PendingCalls } from '#lib/thread/pending-calls.ts'
 import { systemClock } from '#lib/clock.ts'
 import { backoffMs } from '#lib/backoff.ts'
@@ -26,7 +27,7 @@ import type { CommitResult, WriteRequest } from '#config/operation.ts'
 import { historyLimits } from '#config/history.ts'
 import type { ConfigHistory } from '#config/history.ts'
 import { failed } from '#config/fault.ts'
-import { historyThrough } from './history-calls.ts'
+import { askerOf, historyThrough } from './history-calls.ts'
 import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import type { NodeDatabases } from '#judge/effects/commit-effect.ts'
 import { withUids } from '#config/uids.ts'
@@ -94,6 +95,7 @@ export class GitopsControl {
   readonly #looked = Promise.withResolvers<void>()
   readonly #writes = new PendingCalls<CommitResult>(gitLimits.writeQueueMax)
   readonly #asked = new PendingCalls<HistoryAnswer>(historyLimits.askedMax)
+  readonly #askers = new TenantPlaces(historyLimits.askedPerTenantMax)
   readonly #verdicts = new PendingCalls<Stop | null>(pushesMax)
   /** Answers which objects commits changed. */
   readonly history: ConfigHistory = historyThrough((question) => this.#ask(question))
@@ -205,10 +207,15 @@ export class GitopsControl {
   async #ask(question: HistoryAsked): Promise<HistoryAnswer> {
     const worker = this.#worker
     if (worker === undefined) return err('unavailable')
-    if (this.#asked.isFull) return err('busy')
-    return this.#asked.add((id) =>
+    const leave = this.#askers.enter(askerOf(question))
+    if (leave === undefined || this.#asked.isFull) {
+      leave?.()
+      return err('busy')
+    }
+    const answer = this.#asked.add((id) =>
       worker.postMessage({ kind: 'history', id, question } satisfies ToWorker),
     )
+    return await answer.finally(leave)
   }
 
   /** Restarts the thread with other options; the accepted commit and its publication stay. */

@@ -16,6 +16,12 @@ export type HistoryAsked =
   | { readonly about: 'files'; readonly commit: string }
 export type HistoryAnswer = Result<HistoryPage | CommitChange | readonly SourceFile[], FilesFault>
 
+/** The tenant that asks; null: a system administrator, or the node itself. */
+export function askerOf(asked: HistoryAsked): string | null {
+  if (asked.about === 'list') return asked.list.tenant
+  return asked.about === 'change' ? asked.tenant : null
+}
+
 /** Answers a question, in the Git thread. Never rejects. */
 export async function askHistory(
   history: ConfigHistory,

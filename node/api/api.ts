@@ -14,7 +14,7 @@ import { createExternalDnsServer } from '#external-dns/server.ts'
 import { shippedDashboard } from '#api/server/web-dashboard.ts'
 import type { HttpServer } from '#api/server/listening.ts'
 import type { ServerTls } from '#api/server/server-tls.ts'
-import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
+import { TenantPlaces } from '#lib/sequence/tenant-places.ts'
 import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -219,7 +219,7 @@ function portsOf(
     simulator: {
       ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
     },
-    ...{ past: parts.past, planner: parts.planner, plansUnderWay: new OnePerTenant() },
+    ...{ past: parts.past, planner: parts.planner, plansUnderWay: new TenantPlaces(1) },
     objectUse: { read: objectUses.read, gaps: parts.useGaps },
     ...{ responseHits: records.responseHits, countCall: records.countCall },
     homePath: referencePath,

@@ -12,6 +12,7 @@ import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { TenantPlaces } from '#lib/sequence/tenant-places.ts'
 import type { GeoSource } from '#inputs/geo/geo-source.ts'
 import type { Journal } from '#journal/journal.ts'
 import { JobThread } from '#system/worker/job-thread.ts'
@@ -57,7 +58,9 @@ interface PastAnswersParts {
 
 export const pastLimits = {
   /** Questions at the same time, including the one under way. */
-  waitingMax: 4,
+  waitingMax: 8,
+  /** Questions of one tenant at once, so that others have a place. */
+  perTenantMax: 4,
   /** Time for one question: a large repository takes seconds to compile. */
   jobMs: 60_000,
   /** Nodes that a refusal lists. */
@@ -71,6 +74,7 @@ export class PastAnswers {
   readonly #parts: PastAnswersParts
   readonly #thread: JobThread<PastJob | HealthJob, Outcome>
   readonly #rows: KnownRows
+  readonly #places = new TenantPlaces(pastLimits.perTenantMax)
 
   constructor(parts: PastAnswersParts) {
     this.#parts = parts
@@ -85,7 +89,7 @@ export class PastAnswers {
     const isOther = query.node !== undefined && query.node !== nodeName
     if (!isOther && !isAnswering) return unknown(answersNothing)
     if (!isOther && journal === null) return unknown(keepsNone)
-    const done = await this.#ask<PastAnswer>(async () => {
+    const done = await this.#ask<PastAnswer>(tenant, async () => {
       const from = isOther ? await this.#copyOf(query, tenant) : await this.#own()
       return from.ok ? ok(this.#jobOf(query, tenant, from.value)) : from
     })
@@ -105,7 +109,7 @@ export class PastAnswers {
       return unknown(isAnswering ? keepsNone : answersNothing)
     }
     const asked = { tenant, members }
-    const done = await this.#ask<PastHealth>(async () => {
+    const done = await this.#ask<PastHealth>(tenant, async () => {
       if (isOwn) await journal.flush()
       const toMs = Math.floor(clock.nowMs())
       const fromMs = toMs - rangeMs
@@ -130,15 +134,19 @@ export class PastAnswers {
 
   /** Waits for its turn and has a time limit: a disk or a database may hang. */
   async #ask<Told extends PastAnswer | PastHealth>(
+    tenant: string | null,
     jobOf: () => Promise<Result<PastJob | HealthJob, PastFault>>,
   ): Promise<Result<Told, PastFault>> {
+    const leave = this.#places.enter(tenant)
+    if (leave === undefined) return err({ code: 'busy' })
     let fault: PastFault | undefined
-    const done = await this.#thread.run(async () => {
+    const run = this.#thread.run(async () => {
       const job = await jobOf()
       if (job.ok) return job.value
       fault = job.error
       return undefined
     })
+    const done = await run.finally(leave)
     if (fault !== undefined) return err(fault)
     if (done === 'busy') return err({ code: 'busy' })
     if (typeof done === 'string') return err({ code: 'too-slow' })

@@ -7,6 +7,7 @@ import type { ConfigHistory, FilesFault } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
+import { TenantPlaces } from '#lib/sequence/tenant-places.ts'
 import type { Result } from '#lib/result.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
@@ -40,6 +41,8 @@ interface LiveSimulatorParts {
 export const liveLimits = {
   /** Queries at the same time, including the one under way. */
   waitingMax: 8,
+  /** Simulations of one tenant at once, so that others have a place. */
+  perTenantMax: 4,
   /** Copies that are tried: the memory of a generation may be reused during the copy. */
   triesMax: 3,
   /** Bundles of other commits that are kept. */
@@ -72,6 +75,7 @@ export class LiveSimulator {
   readonly #thread: JobThread<LiveJob, Outcome>
   /** Bundles by commit, the last used one at the end. */
   readonly #others = new Map<string, Uint8Array>()
+  readonly #places = new TenantPlaces(liveLimits.perTenantMax)
 
   constructor(parts: LiveSimulatorParts) {
     this.#parts = parts
@@ -84,6 +88,12 @@ export class LiveSimulator {
    * In the view of another node: the service is found first, then asked with that node's health.
    */
   simulate: Simulator['simulate'] = async (query, tenant) => {
+    const leave = this.#places.enter(tenant)
+    if (leave === undefined) return err({ code: 'busy' })
+    return await this.#inView(query, tenant).finally(leave)
+  }
+
+  async #inView(query: SimulatedQuery, tenant: string | null): Promise<Simulated> {
     const { nodeName, peers, config, memberHealth } = this.#parts
     const { node: by = nodeName } = query
     if (by === nodeName) return this.#simulate(query, tenant, new Map())

@@ -18,7 +18,7 @@ import { apiLimits } from '#http/limits.ts'
 import type { OverlayView } from '#ports/overlay-view.ts'
 import type { RumView } from '#ports/rum-view.ts'
 import { referencePath } from '#api/routes/reference.ts'
-import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
+import { TenantPlaces } from '#lib/sequence/tenant-places.ts'
 import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -121,7 +121,7 @@ export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
     past: portOf('past'),
     simulationSources: new SourceBuckets(apiLimits.simulations, stores.clock),
     planner: portOf('planner'),
-    plansUnderWay: new OnePerTenant(),
+    plansUnderWay: new TenantPlaces(1),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     ...{ bundles: noBundles, zoneKeys: { ...portOf('zoneKeys'), list: () => [] } },
     deliveries: { list: () => [], act: async () => err({ code: 'unknown', message: '' }) },

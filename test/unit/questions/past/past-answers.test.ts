@@ -322,3 +322,13 @@ test.each([
   expect(await without.why(query, null)).toEqual({ ok: false, error: { code: 'unknown', reason } })
   await without.close()
 })
+
+test('a tenant that asks for much at once leaves places to others', async () => {
+  const query = { name: 'www.example.com.', type: 'A', at: '03:15' } as const
+  const own = Array.from({ length: pastLimits.perTenantMax + 2 }, () => past.why(query, 'acme'))
+  const [others, everybody] = [past.why(query, 'zenith'), past.why(query, null)]
+  const codes = (await Promise.all(own)).map((done) => (done.ok ? '' : done.error.code))
+  expect(codes.filter((code) => code === 'busy')).toHaveLength(2)
+  expect(await others).not.toEqual(err({ code: 'busy' }))
+  expect((await everybody).ok).toBe(true)
+})

@@ -257,6 +257,16 @@ test('queries beyond those that may wait are refused', async () => {
   expect(await ask('www.example.com.')).toMatchObject({ rcode: 'NOERROR' })
 })
 
+test('a tenant that simulates much at once leaves places to others', async () => {
+  const many = Array.from({ length: liveLimits.perTenantMax + 2 }, () =>
+    ask('www.example.com.', {}, 'default'),
+  )
+  const others = ask('www.example.com.')
+  const busy = (await Promise.all(many)).filter((one) => 'code' in one && one.code === 'busy')
+  expect(busy).toHaveLength(2)
+  expect(await others).toMatchObject({ rcode: 'NOERROR' })
+})
+
 test('a slow simulation is ended, and so is one of a node without answers', async () => {
   const hurried = new LiveSimulator({ ...parts, jobMs: 0 })
   expect(await ask('www.example.com.', {}, null, hurried)).toEqual({ code: 'too-slow' })
