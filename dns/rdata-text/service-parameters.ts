@@ -165,8 +165,14 @@ const ech: Key = {
 }
 
 /** RFC 9461 section 5: a relative URI template that has the variable `dns`. */
-const isDohPath = (octets: Uint8Array): boolean =>
-  /^\/.*\{[?&+#/.;]?(?:[\w.%]+,)*dns(?:,[\w.%]+)*\}/.test(textOf(octets)) && isUtf8(octets)
+function isDohPath(octets: Uint8Array): boolean {
+  const text = textOf(octets)
+  if (!text.startsWith('/') || !isUtf8(octets)) return false
+  return text.matchAll(/\{[?&+#/.;]?([\w.%,]+)\}/g).some(([, names = '']) => {
+    const all = names.split(',')
+    return all.includes('dns') && !all.includes('')
+  })
+}
 
 function isUtf8(octets: Uint8Array): boolean {
   return Buffer.from(Buffer.from(octets).toString('utf8'), 'utf8').equals(octets)

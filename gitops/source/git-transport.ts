@@ -347,10 +347,14 @@ function failureOf(said: string, url: string, access: GitAccess): SourceError {
   return { code, reason: `${reason} ${advice(access)}` }
 }
 
+/** More of a line is not looked at: it may be a server's. */
+const lineCharsMax = 1_000
+
 /** The lines that name the cause, without progress and without frames of banners. */
 function detailOf(said: string): string {
   const lines = said
     .split(/[\r\n]+/)
+    .map((line) => line.slice(0, lineCharsMax))
     .filter((line) => /\S/.test(line) && !/^(remote:|@@)/.test(line))
   const telling = lines.filter((line) => failures.some(([says]) => says.test(line)))
   const [first = lines.at(-1) ?? 'git ended without a word'] = telling

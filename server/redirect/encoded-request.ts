@@ -10,7 +10,9 @@ export interface ParseError {
   readonly rawPacket?: Buffer
 }
 
-const requestLine = /^[A-Z]+ [^ ]*[\x80-\xff][^ ]* HTTP\/1\.[01]$/
+/** One expression for both would try each octet as the first raw one. */
+const requestLine = /^[A-Z]+ [^ ]+ HTTP\/1\.[01]$/
+const rawOctet = /[\x80-\xff]/
 
 /**
  * Returns the request as it should have been sent (RFC 3986 section 2.5), to be answered alone:
@@ -28,7 +30,7 @@ export function encodedRequest({ code, bytesParsed, rawPacket }: ParseError): Bu
   const last = text.indexOf('\r\n\r\n', start)
   if (end === -1 || last === -1) return undefined
   const line = text.slice(start, end)
-  if (!requestLine.test(line)) return undefined
+  if (!rawOctet.test(line) || !requestLine.test(line)) return undefined
   const encoded = line.replaceAll(/[\x80-\xff]/g, (octet) => {
     return `%${octet.charCodeAt(0).toString(16).toUpperCase()}`
   })

@@ -63,7 +63,7 @@ function doubtsOfSpf(text: string): string[] {
 
 function termOf(text: string): Term {
   const [, qualifier = '', name = '', sign = '', value = ''] =
-    /^([-+~?]?)([a-z][\w.-]*)?([:=/]?)(.*)$/i.exec(text) ?? []
+    /^([-+~?]?)([a-z][\w.-]*)?([:=/]?)([^]*)$/i.exec(text) ?? []
   return { text, qualifier, name: name.toLowerCase(), value, isModifier: sign === '=' }
 }
 

@@ -7,6 +7,7 @@ import { createCompiler } from '#compiler/compile.ts'
 import { notesPerCodeMax } from '#diagnostics/diagnostic.ts'
 import { printText } from '#diagnostics/print/text.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import { cpuMsOf } from '#test/support/cpu-time.ts'
 import { placesOf, sourceFile } from './fixture.ts'
 import {
   compile,
@@ -264,6 +265,14 @@ describe('the compiler reports', () => {
     ['CAA with a blank', [`{ name: "@", type: CAA, values: ['0 issue " ca.example.net"'] }`], []],
   ])('%s', (_what, sets, messages) => {
     expect(messagesOf(settings, records(sets))).toEqual(messages)
+  })
+
+  test('a long word of SPF takes time that grows with its length, and no faster', async () => {
+    const words = `"${'A'.repeat(200)}" `.repeat(280)
+    const set = `{ name: "@", type: TXT, values: ['"v=spf1 " ${words}"\\010"'] }`
+    // Some milliseconds; with the square of the length it was seconds.
+    const told = (): number => messagesOf(settings, records([set])).length
+    expect(await cpuMsOf(() => expect(told()).toBe(2))).toBeLessThan(1_000)
   })
 
   test('a note of each of many records, by the first few and their number', () => {

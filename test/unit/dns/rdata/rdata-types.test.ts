@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { canonicalRdata, parseRdata, rdataTypeNamed, rdataTypes } from '#dns/rdata/rdata-types.ts'
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
+import { cpuMsOf } from '#test/support/cpu-time.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
 const typeOf = (name: string): RdataType => {
@@ -478,5 +479,14 @@ describe('hostile values are refused by every type', () => {
       const rdata = parseRdata(type, text, origin)
       expect(rdata.ok).toBe(false)
     }
+  })
+
+  test('a path of many names takes time that grows with its length, and no faster', async () => {
+    const type = rdataTypeNamed('SVCB')!
+    const path = (end: string): string => `1 . dohpath="/{?${'dns,'.repeat(14_000)}${end}"`
+    expect(parseRdata(type, path('x}'), origin).ok).toBe(true)
+    // Some milliseconds; with the square of the length it was seconds.
+    const refused = () => expect(parseRdata(type, path(''), origin).ok).toBe(false)
+    expect(await cpuMsOf(refused)).toBeLessThan(400)
   })
 })

@@ -8,6 +8,7 @@ import { createRemoteSource } from '#gitops/source/remote-source.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
 import { gitHttpServer, httpAccess } from '../../../support/git-http-server.ts'
 import type { GitHttpServer } from '../../../support/git-http-server.ts'
+import { cpuMsOf } from '../../../support/cpu-time.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { laneRows, onlyLong } from '../../../support/lane.ts'
 import type { GitSandbox } from '../../../support/git-sandbox.ts'
@@ -272,6 +273,18 @@ test('credentials are not told to a helper of the repository that gslbd starts i
   const head = await open(url, 'other', `${box.at('bin')}:${httpAccess.searchPath}`).head()
   assert(!head.ok && head.error.code === 'Unauthorized')
   assert(!existsSync(box.at('told')))
+})
+
+test('a long line of a server takes time that grows with its length, and no faster', async () => {
+  const { box, push, server, open } = await scene()
+  const head = push()
+  const said = `fatal: remote error: x${'\t'.repeat(60_000)}x`
+  box.write('bin/git', `#!/bin/sh\nprintf '%s\\n' '${said}' >&2; exit 1\n`)
+  chmodSync(box.at('bin/git'), 0o755)
+  const searchPath = `${box.at('bin')}:${httpAccess.searchPath}`
+  const source = open(server.url('config.git'), 'other', searchPath)
+  // Some milliseconds; with the square of the length it was seconds.
+  assert((await cpuMsOf(() => source.fetch(head))) < 1_000)
 })
 
 const broken: readonly [title: string, said: string, code: string, says: RegExp][] = [

@@ -7,6 +7,7 @@ import { systemClock } from '#lib/clock.ts'
 import { RedirectCounters } from '#server/redirect/counters.ts'
 import { RedirectListener } from '#server/redirect/listener.ts'
 import { bundleOf, smallModel } from '#test/support/bundle-models.ts'
+import { cpuMsOf } from '#test/support/cpu-time.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { rawHttp } from '#test/support/raw-http.ts'
 import { redirect } from '#test/support/redirects.ts'
@@ -52,6 +53,13 @@ afterAll(() => listener.stop())
  */
 const nextIsAnswered = (): Promise<void> =>
   expect.poll(async () => (await rawHttp(port, [good])).statuses).toEqual([301])
+
+test('a long line of raw octets takes time that grows with its length, and no faster', async () => {
+  const line = `GET /${'\x80'.repeat(60_000)} x\r\n\r\n`
+  // Some milliseconds; with the square of the length it was seconds.
+  expect(await cpuMsOf(() => rawHttp(port, [line]))).toBeLessThan(1_000)
+  await nextIsAnswered()
+})
 
 test.each(corpus)('%s', async (name) => {
   const { text, statuses } = await rawHttp(port, [readFileSync(join(directory, name), 'latin1')])
