@@ -229,10 +229,10 @@ export function flappingIn(
 ): readonly FlappingMember[] {
   if (bundle === undefined || all.length === 0) return []
   const rows = rowsOf(bundle, new Set(all.map(({ uid }) => uid)))
-  const told = sharedRows(bundle, rows.values(), (row) => bundle.memberPool[row]!)
+  const reported = sharedRows(bundle, rows.values(), (row) => bundle.memberPool[row]!)
   return all.flatMap(({ uid, address, changes }) => {
     const row = rows.get(uid)
-    if (row === undefined || !told.has(row)) return []
+    if (row === undefined || !reported.has(row)) return []
     const pool = bundle.memberPool[row]!
     const name = textOf(bundle, bundle.poolName[pool]!)
     const tenant = textOf(bundle, bundle.poolTenant[pool]!)
