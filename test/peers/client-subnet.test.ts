@@ -1,8 +1,11 @@
-// The client subnet as others' programs send it and read it: BIND's dig and Knot's kdig.
-import { execFile, spawnSync } from 'node:child_process'
+// The client subnet as others' programs send it and read it: dig, kdig, and PowerDNS Recursor for
+// clients of private networks.
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
+import { freePort } from '#test/support/free-port.ts'
 import { askFor, fra, fra6, iad, makeGeoSite, par } from '#test/support/geo-site.ts'
 import type { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -62,5 +65,44 @@ describe.each(installed)('$name', ({ name, subnetLine }) => {
     const { stdout } = await run(name, [...server, 'near.example.com', 'A'])
     expect(stdout).toContain(par)
     expect(stdout).not.toMatch(subnetLine)
+  })
+})
+
+describe('PowerDNS Recursor', () => {
+  const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
+  const args = (recursorPort: number): readonly string[] => [
+    ...[`--config-dir=${site.path}`, `--socket-dir=${site.path}`, '--daemon=no', '--threads=1'],
+    ...['--local-address=127.0.0.1', `--local-port=${recursorPort}`, '--allow-from=0.0.0.0/0'],
+    ...[`--forward-zones=example.com=127.0.0.1:${port}`, '--dont-query=', '--dnssec=off'],
+    ...['--edns-subnet-allow-list=example.com', '--ecs-scope-zero-address=127.0.0.1'],
+    ...['--query-local-address=127.0.5.9', '--proxy-protocol-from=127.0.0.0/8'],
+    ...['--security-poll-suffix=', '--write-pid=no'],
+  ]
+
+  test('its clients of private networks are where it is, others where they are', async () => {
+    const recursorPort = await freePort()
+    const recursor = spawn('pdns_recursor', args(recursorPort), {
+      env: { ...process.env, PATH: path },
+      stdio: 'ignore',
+    })
+    try {
+      const askAs = async (client: string): Promise<string> => {
+        const server = ['@127.0.0.1', '-p', String(recursorPort), '+short', '+retry=0']
+        const proxy = `+proxy=${client}-127.0.0.1`
+        const asked = run('kdig', [...server, proxy, 'office.example.com', 'A'])
+        return asked.then(({ stdout }) => stdout.trim()).catch(() => '')
+      }
+      await waitUntil('it answers', async () => (await askAs('10.20.1.1')) !== '')
+      // 127.0.0.1 would get 192.0.2.42: the Recursor asks from 127.0.5.9.
+      for (const client of ['10.20.1.1', '100.64.0.9', '192.168.3.3']) {
+        expect([client, await askAs(client)]).toEqual([client, '192.0.2.41'])
+      }
+      // A subnet of its own, for which there is no rule: the member of the lowest priority.
+      expect(await askAs('203.0.113.7')).toBe('192.0.2.41')
+    } finally {
+      const ended = once(recursor, 'exit')
+      recursor.kill('SIGTERM')
+      await ended
+    }
   })
 })
