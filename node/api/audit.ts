@@ -5,6 +5,7 @@ import type { AuditSink } from '#api/server/audit.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { Rounds } from '#lib/rounds.ts'
 import { auditLimits } from '#state/ports/audit.ts'
 import type { AuditCopy, AuditEntry } from '#state/ports/audit.ts'
 import { AuditFile, tell } from '#process/data/audit-file.ts'
@@ -13,6 +14,8 @@ import type { AuditLog } from '#process/data/audit-file.ts'
 /** Entries that wait for the database; further ones are in the log alone. */
 const waitingMax = 10_000
 const batchMs = 1_000
+/** Time until a database that has not taken them is asked again. */
+const retryMs = 10_000
 
 export interface NodeAudit extends AuditSink {
   /** false: there is a file, but the last lines went to the main log instead. */
@@ -61,8 +64,9 @@ class Copying {
   readonly #log: Log
   #waiting: AuditEntry[] = []
   #lost = 0
+  #isBehind = false
   #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds = new Rounds(() => this.#flush())
 
   constructor(copy: AuditCopy, log: Log) {
     this.#copy = copy
@@ -73,31 +77,34 @@ class Copying {
     if (this.#waiting.length >= waitingMax) this.#lost += 1
     else this.#waiting.push(entry)
     assert(this.#waiting.length <= waitingMax, 'entries that wait are within their limit')
-    this.#timer ??= setTimeout(() => this.#flushSoon(), batchMs)
+    this.#timer ??= setTimeout(() => this.#rounds.ask(), batchMs)
   }
 
+  /** Copies what waits, once; what the database does not take now is in the log alone. */
   async stop(): Promise<void> {
-    if (this.#timer !== undefined) this.#flushSoon()
-    await this.#running
-  }
-
-  #flushSoon(): void {
+    this.#rounds.ask()
+    await this.#rounds.settled()
     clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#running = this.#running.then(() => this.#flush())
   }
 
   async #flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, auditLimits.entriesPerAppendMax)
       const appended = await this.#copy.append(batch)
       if (!appended.ok) {
-        this.#log.warn({ waiting: this.#waiting.length }, 'the audit copy is behind')
+        const waiting = this.#waiting.length
+        if (!this.#isBehind) this.#log.warn({ waiting }, 'the audit copy is behind')
+        this.#isBehind = true
+        clearTimeout(this.#timer)
+        this.#timer = setTimeout(() => this.#rounds.ask(), retryMs)
         return
       }
       assert(this.#waiting[0] === batch[0], 'entries leave in their order')
       this.#waiting = this.#waiting.slice(batch.length)
     }
+    this.#isBehind = false
     if (this.#lost > 0) this.#log.error({ lost: this.#lost }, 'the audit copy has gaps')
     this.#lost = 0
   }

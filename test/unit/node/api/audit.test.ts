@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '#process/log.ts'
 import { createNodeAudit } from '#node/api/audit.ts'
 import type { NodeAudit } from '#node/api/audit.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { AuditCopy } from '#state/ports/audit.ts'
 import { auditEntry } from '../../../support/store-values.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
@@ -116,4 +116,34 @@ test('without a file, and whatever the level of the log, each call is a line in 
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     { level: 'info', audit: true, request_id: 'a', msg: 'api call' },
   ])
+})
+
+test('what the database did not take is copied when it does, or when the node ends', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const [copied, warnings]: [(string | null)[], object[]] = [[], []]
+  let isAway = true
+  const append: AuditCopy['append'] = async (entries) => {
+    if (isAway) return err({ code: 'store-away', message: 'the database is away' })
+    copied.push(...entries.map(({ requestId }) => requestId))
+    return ok(undefined)
+  }
+  const log = createLog({ format: 'json', level: 'warn' }, (line) => {
+    const parsed = JSON.parse(line) as { readonly audit?: true }
+    if (parsed.audit === undefined) warnings.push(parsed)
+  })
+  const opened = createNodeAudit(null, { ...copy, append }, log)
+  if (!opened.ok) throw new Error(opened.error)
+  opened.value.write(auditEntry('a', { requestId: 'a' }))
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([copied, warnings]).toMatchObject([[], [{ waiting: 1, msg: 'the audit copy is behind' }]])
+  isAway = false
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(copied).toEqual(['a'])
+  isAway = true
+  opened.value.write(auditEntry('b', { requestId: 'b' }))
+  await vi.advanceTimersByTimeAsync(1_000)
+  isAway = false
+  await opened.value.close()
+  expect([copied, warnings.length, vi.getTimerCount()]).toEqual([['a', 'b'], 2, 0])
 })
