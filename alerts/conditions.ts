@@ -6,12 +6,14 @@ import { deliveryStopped } from './conditions/delivery-stopped.ts'
 import { discoverySource } from './conditions/discovery-source.ts'
 import { disk } from './conditions/disk.ts'
 import { drift } from './conditions/drift.ts'
+import { fleetDegraded } from './conditions/fleet-degraded.ts'
 import { fleetDrift } from './conditions/fleet-drift.ts'
 import { geoDatabaseStale } from './conditions/geo-database-stale.ts'
 import { heldCommit } from './conditions/held-commit.ts'
 import { licence } from './conditions/licence.ts'
 import { memberDown } from './conditions/member-down.ts'
 import { memberFlapping } from './conditions/member-flapping.ts'
+import { nodeDegraded } from './conditions/node-degraded.ts'
 import { nodeMissing } from './conditions/node-missing.ts'
 import { poolWithoutMembers } from './conditions/pool-without-members.ts'
 import { rolloutRegression } from './conditions/rollout-regression.ts'
@@ -30,8 +32,10 @@ export const conditions: readonly Condition[] = Object.freeze([
   certificate,
   certificateRenewal,
   nodeMissing,
+  nodeDegraded,
   drift,
   fleetDrift,
+  fleetDegraded,
   deliveryStopped,
   discoverySource,
   zoneTransfer,

@@ -80,9 +80,16 @@ export interface DriftedNodeFacts {
   readonly seq: number
   /** Age of its last report. */
   readonly ageSeconds: number
-  readonly clockOffsetMs: number
+  /** How far its clock is ahead (+) of most others, or behind (-). */
+  readonly clockErrorMs: number
   /** Why it last refused something; '': it did not. */
   readonly refusal: string
+}
+
+/** A node that pulls bundles, and a code of its health. */
+export interface DegradedNodeFacts {
+  readonly node: string
+  readonly code: string
 }
 
 /** A server that gets redirects. */
@@ -173,7 +180,11 @@ export interface AlertFacts {
   readonly missing: () => readonly MissingNode[]
   /** The active commit of each live node; '': none. */
   readonly commits: () => ReadonlyMap<string, string>
+  /** What the health of this node says. */
+  readonly reasons: () => readonly { readonly code: string; readonly message: string }[]
   readonly driftedNodes: () => readonly DriftedNodeFacts[]
+  /** Also what a node that is silent now said last. */
+  readonly degradedNodes: () => readonly DegradedNodeFacts[]
   readonly redirectTargets: () => readonly RedirectTargetFacts[]
   readonly stoppedDeliveries: () => readonly StoppedDeliveryFacts[]
   readonly discoverySources: () => readonly DiscoverySourceFacts[]

@@ -9,7 +9,7 @@ export const driftKinds = [
   'behind',
   /** Other nodes have another digest at the same seq of the same publisher. */
   'split-seq',
-  /** The node's clock is wrong. */
+  /** Its clock differs from most others. */
   'clock',
   /** Refuses what a source gives it. */
   'refusing',
@@ -21,6 +21,8 @@ type DriftKind = (typeof driftKinds)[number]
 export interface DriftedNode extends KnownNode {
   /** Empty: nothing is wrong, or its report is not signed by a listed node. */
   readonly drift: readonly DriftKind[]
+  /** How far its clock is ahead (+) of most others, or behind (-). */
+  readonly clockErrorMs: number
 }
 
 /** The bundle that this node gives to others. */
@@ -57,10 +59,12 @@ export class DriftWatch {
     const isOld = nowMs - (this.#seen?.sinceMs ?? nowMs) > driftLimits.behindMs
     const counted = nodes.filter(({ isCounted }) => isCounted)
     const split = splitSeqs(counted, current)
-    return nodes.map((node) => ({
-      ...node,
-      drift: node.isCounted ? driftOf(node, { current, isOld, split }) : [],
-    }))
+    const middleMs = middleOf(counted.filter(({ isMissing }) => !isMissing))
+    return nodes.map((node) => {
+      const clockErrorMs = node.clockOffsetMs - middleMs
+      const drift = node.isCounted ? driftOf(node, { current, isOld, split, clockErrorMs }) : []
+      return { ...node, drift, clockErrorMs }
+    })
   }
 }
 
@@ -69,10 +73,24 @@ interface Seen {
   /** True when the current bundle has been given for longer than a change takes. */
   readonly isOld: boolean
   readonly split: ReadonlySet<string>
+  readonly clockErrorMs: number
 }
 
-function driftOf(node: KnownNode, { current, isOld, split }: Seen): readonly DriftKind[] {
-  const { report, isMissing, clockOffsetMs, sharesName } = node
+/**
+ * What most clocks say, as an offset from the clock here: where this one is wrong, all others seem
+ * to be. If there are two, this one is believed.
+ */
+function middleOf(nodes: readonly KnownNode[]): number {
+  const offsets = nodes.map(({ clockOffsetMs }) => clockOffsetMs).toSorted((a, b) => a - b)
+  const [low = 0, high = 0] = [offsets[(offsets.length - 1) >> 1], offsets[offsets.length >> 1]]
+  return Math.abs(low) <= Math.abs(high) ? low : high
+}
+
+function driftOf(
+  node: KnownNode,
+  { current, isOld, split, clockErrorMs }: Seen,
+): readonly DriftKind[] {
+  const { report, isMissing, sharesName } = node
   const isBehind =
     current !== undefined &&
     // A control node makes its bundles, and is in no wave.
@@ -84,7 +102,7 @@ function driftOf(node: KnownNode, { current, isOld, split }: Seen): readonly Dri
     missing: isMissing,
     behind: isOld && isBehind,
     'split-seq': report.digest !== null && split.has(seqOf(report)),
-    clock: Math.abs(clockOffsetMs) > driftLimits.clockOffsetMs,
+    clock: Math.abs(clockErrorMs) > driftLimits.clockOffsetMs,
     refusing: report.isRefusing,
     'name-taken': sharesName,
   }

@@ -33,9 +33,10 @@ const kinds: Readonly<Record<DriftedNodeFacts['kind'], Kind>> = {
   clock: {
     severity: 'warning',
     title: (node) => `the clock of node ${node} is off`,
-    detail: ({ clockOffsetMs }) =>
-      `It differs from the clock here by ${(clockOffsetMs / 1000).toFixed(1)} s. Look at time ` +
-      'synchronization there and here.',
+    detail: ({ clockErrorMs }) =>
+      `It is ${(Math.abs(clockErrorMs) / 1000).toFixed(1)} s ` +
+      `${clockErrorMs < 0 ? 'behind' : 'ahead of'} most clocks of the fleet. Look at time ` +
+      'synchronization there.',
   },
   refusing: {
     severity: 'error',

@@ -29,6 +29,7 @@ export const keepAlerts = (have: Needs): Outcome<Has<'alerts'>> => {
     zoneTransfers: () => later.inbound?.status() ?? [],
     zoneKeys: () => zoneKeysOf(have),
     dataDirFault: () => dataDir.fault(),
+    reasons: () => later.operatorView?.health().reasons ?? [],
     drifted: () => later.drifted?.() ?? [],
     // No condition of an alert reads the plan.
     deliveries: () => {

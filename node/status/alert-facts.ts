@@ -5,6 +5,7 @@ import { assert } from '#lib/assert.ts'
 import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
 import type {
   CertificateFacts,
+  DegradedNodeFacts,
   DownMember,
   DriftedNodeFacts,
   FlappingMember,
@@ -14,6 +15,7 @@ import type {
 import type { DriftedNode } from '#fleet/drift.ts'
 import type { StoppedDeliveryFacts } from '#alerts/facts.ts'
 import type { ShownDelivery } from '#ports/deliveries.ts'
+import type { HealthReason } from '#ports/operator-view.ts'
 import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
 import type { Flapping } from '#alerts/flap-counter.ts'
 import {
@@ -62,6 +64,8 @@ export interface AlertFactsParts {
   readonly zonePushes: NodeAlertFacts['zonePushes']
   readonly zoneKeys: NodeAlertFacts['zoneKeys']
   readonly dataDirFault: () => string | null
+  /** What the health of this node says. */
+  readonly reasons: () => readonly HealthReason[]
   /** Nodes of the fleet, each with what is wrong with it. */
   readonly drifted: () => readonly DriftedNode[]
   readonly deliveries: () => readonly ShownDelivery[]
@@ -94,12 +98,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
       const live = node.live()
       return live === undefined ? [] : downMembersIn(live.bundle, live.state)
     },
-    held: () => {
-      const { sync, code, reason, accepted } = gitops.status()
-      // A node that was never given a configuration is not at fault.
-      if (sync !== 'held' || (code === 'BranchMissing' && accepted === null)) return null
-      return { code, reason }
-    },
+    held: heldBy(gitops),
     geo: () =>
       geo.status().map(({ setting, error, buildEpoch }) => ({
         setting,
@@ -109,7 +108,9 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     licence: () => licenceOf(licence()),
     certificates: remembered(clock, () => certificatesOf(parts.settings)),
     renewals: parts.renewals,
+    reasons: () => reasonsOf(parts),
     driftedNodes: () => driftedIn(parts.drifted()),
+    degradedNodes: () => (node.status().active === null ? [] : degradedIn(parts.drifted())),
     redirectTargets: parts.redirectTargets,
     stoppedDeliveries: () => stoppedIn(parts.deliveries()),
     discoverySources: parts.discoverySources,
@@ -121,6 +122,27 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
       freePercent: percentOf(freeRatioOf(parts.settings.dataDir)),
     }),
   }
+}
+
+/** While the repository cannot be asked, or a look is under way, what was held still is. */
+function heldBy(gitops: AlertFactsParts['gitops']): NodeAlertFacts['held'] {
+  let last: ReturnType<NodeAlertFacts['held']> = null
+  return () => {
+    const { sync, code, reason, accepted } = gitops.status()
+    if (sync === 'unreachable' || sync === 'pending') return last
+    // A node that was never given a configuration is not at fault.
+    const isHeld = sync === 'held' && (code !== 'BranchMissing' || accepted !== null)
+    last = isHeld ? { code, reason } : null
+    return last
+  }
+}
+
+/** The operator is told why, which is not for everybody who reads the health. */
+function reasonsOf({ reasons, gitops }: AlertFactsParts): readonly HealthReason[] {
+  const { code: fault, reason } = gitops.status()
+  return reasons().map(({ code, message }) =>
+    code === 'git-unreachable' ? { code, message: `${fault}: ${reason}` } : { code, message },
+  )
 }
 
 function stoppedIn(deliveries: readonly ShownDelivery[]): readonly StoppedDeliveryFacts[] {
@@ -259,16 +281,26 @@ function rowsOf(
 /** The silence of a control node is the condition `node-missing`. */
 function driftedIn(nodes: readonly DriftedNode[]): readonly DriftedNodeFacts[] {
   const found: DriftedNodeFacts[] = []
-  for (const { report, drift, ageMs, clockOffsetMs } of nodes) {
+  for (const { report, drift, ageMs, clockErrorMs } of nodes) {
     for (const kind of drift) {
       if (kind === 'missing' && report.role === 'control') continue
       const refusal = report.refusals.at(-1)?.reason ?? ''
       const node = report.name
-      found.push({ node, kind, seq: report.seq, ageSeconds: ageMs / 1000, clockOffsetMs, refusal })
+      found.push({ node, kind, seq: report.seq, ageSeconds: ageMs / 1000, clockErrorMs, refusal })
       if (found.length === factsMax) return found
     }
   }
   return found
+}
+
+/** Of a control node its own findings tell, of a refused bundle `driftedIn`. */
+function degradedIn(nodes: readonly DriftedNode[]): readonly DegradedNodeFacts[] {
+  return nodes
+    .filter(({ report, isCounted }) => report.role !== 'control' && isCounted)
+    .flatMap(({ report: { name, reasons = [] } }) =>
+      reasons.filter((code) => code !== 'bundle-refused').map((code) => ({ node: name, code })),
+    )
+    .slice(0, factsMax)
 }
 
 function licenceOf(

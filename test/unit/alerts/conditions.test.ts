@@ -21,7 +21,7 @@ const rollout = { uid: 'r1', name: 'up', tenant: 'acme', pool: 'web', reason: 'R
 const member = { uid: 'm1', address: '192.0.2.1', pool: 'web', tenant: 'acme', changes: 7 }
 const geo = { setting: 'geoip.dbPath', error: '', builtAtMs: nowMs - dayMs }
 
-const told = { ageSeconds: 300, clockOffsetMs: -1_500, refusal: 'it is damaged;' }
+const told = { ageSeconds: 300, clockErrorMs: -1_500, refusal: 'it is damaged;' }
 
 type Row = readonly [name: string, facts: Partial<AlertFacts>, found: readonly string[]]
 
@@ -266,6 +266,50 @@ const rows: readonly Row[] = [
       ],
     },
     ['error  main: commit cccccccccccc was taken back from the nodes'],
+  ],
+  ['node-degraded', {}, []],
+  [
+    'node-degraded',
+    {
+      reasons: () =>
+        ['git-unreachable', 'git-held', 'redis-away', 'zone-keys-behind', 'delivery-stopped'].map(
+          (code) => ({ code, message: 'The repository is away.' }),
+        ),
+    },
+    [
+      'error  git-unreachable: the node is degraded: git-unreachable',
+      'warning  redis-away: the node is degraded: redis-away',
+      'warning  delivery-stopped: the node is degraded: delivery-stopped',
+    ],
+  ],
+  [
+    'node-degraded',
+    {
+      reasons: () =>
+        ['delivery-stopped', 'geo-missing'].map((code) => ({ code, message: 'It is told of.' })),
+      geo: () => [{ ...geo, error: 'it is cut short' }],
+      stoppedDeliveries: () => [
+        {
+          ...{ channel: 'main', isReturned: true, commit: 'c'.repeat(40) },
+          ...{ gate: 'membersDown', wave: 1, value: 100, limit: 20 },
+        },
+      ],
+    },
+    [],
+  ],
+  ['fleet-degraded', {}, []],
+  [
+    'fleet-degraded',
+    {
+      degradedNodes: () =>
+        ['zone-key-missing', 'tls-certificate', 'bundle-not-stored'].map((code) => ({
+          ...{ node: 'far-1', code },
+        })),
+    },
+    [
+      'error  far-1: tls-certificate: node far-1 is degraded: tls-certificate',
+      'warning  far-1: bundle-not-stored: node far-1 is degraded: bundle-not-stored',
+    ],
   ],
   ['fleet-drift', {}, []],
   [

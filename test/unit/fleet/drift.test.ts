@@ -75,13 +75,16 @@ test('two digests under one seq of one publisher are told of both nodes', () => 
 })
 
 test.each([
-  [1_000, []],
-  [1_001, ['clock']],
-  [-1_001, ['clock']],
-])('a clock that is off by %i ms', (offMs, kinds) => {
+  ['a second', { a: 1_000 }, ['a', 'self']],
+  ['more, ahead', { a: 1_001 }, ['a clock', 'self']],
+  ['more, behind', { a: -1_001 }, ['a clock', 'self']],
+  ['of one that is not the others', { a: 0, b: -600_000 }, ['a', 'b clock', 'self']],
+  ['here: it is not that of all others', { a: -6e5, b: -6e5 }, ['a', 'b', 'self clock']],
+])('a clock that is off by %s', (_how, offsetsMs: Record<string, number>, expected) => {
   const { time, tell, drift } = scene()
-  tell('a', { sentAtMs: time.clock.nowMs() + offMs })
-  expect(drift()).toEqual([['a', ...kinds].join(' ')])
+  for (const [name, offMs] of Object.entries({ ...offsetsMs, self: 0 }))
+    tell(name, { sentAtMs: time.clock.nowMs() + offMs })
+  expect(drift()).toEqual(expected)
 })
 
 test('a node that refuses, one that is silent and two of one name are told', () => {

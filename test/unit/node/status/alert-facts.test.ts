@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
-import { downMembersIn, emptyPoolsIn, flappingIn } from '#node/status/alert-facts.ts'
+import { unknownStatus } from '#gitops/status/status.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
+import {
+  createAlertFacts,
+  downMembersIn,
+  emptyPoolsIn,
+  flappingIn,
+} from '#node/status/alert-facts.ts'
+import type { AlertFactsParts } from '#node/status/alert-facts.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { bundleOf, member, pool, service, uid, zone } from '#test/support/bundle-models.ts'
 
 const zones = [zone('example.org.')]
@@ -80,4 +89,63 @@ test('a flapping member is found by its whole uid; one that is gone is nobody', 
     expect.objectContaining({ uid: known, pool: 'pool-2', tenant: 'default', changes: 7 }),
   ])
   expect(flappingIn(undefined, flapping)).toEqual([])
+})
+
+function factsWith(parts: object) {
+  const rest = { health: null, clock: new FakeTime(0).clock }
+  return createAlertFacts({ ...rest, ...parts } as unknown as AlertFactsParts)
+}
+
+test('a commit that is held stays so while the repository cannot be asked, or is being read', () => {
+  const code = 'Unsigned'
+  let status: Partial<GitopsStatus> = { sync: 'held', code, reason: 'It has no signature.' }
+  const facts = factsWith({ gitops: { status: () => ({ ...unknownStatus, ...status }) } })
+  const held = { code, reason: 'It has no signature.' }
+  expect(facts.held()).toEqual(held)
+  status = { sync: 'unreachable', code: 'Timeout', reason: 'It did not answer in time.' }
+  expect(facts.held()).toEqual(held)
+  status = { sync: 'pending' }
+  expect(facts.held()).toEqual(held)
+  status = { sync: 'synced' }
+  expect(facts.held()).toBeNull()
+  status = { sync: 'unreachable', code: 'Timeout', reason: 'It did not answer in time.' }
+  expect(facts.held()).toBeNull()
+})
+
+test('the operator is told why the repository is away, and the rest as the health says it', () => {
+  const status = { ...unknownStatus, code: 'HostKeyRefused', reason: 'Its key is another one.' }
+  const facts = factsWith({
+    gitops: { status: () => status },
+    reasons: () => [
+      { code: 'git-unreachable', message: 'The status says why.' },
+      { code: 'redis-away', message: 'Redis is away.' },
+    ],
+  })
+  expect(facts.reasons()).toEqual([
+    { code: 'git-unreachable', message: 'HostKeyRefused: Its key is another one.' },
+    { code: 'redis-away', message: 'Redis is away.' },
+  ])
+})
+
+test('what nodes that pull say of themselves is told, also while they are silent', () => {
+  const one = (name: string, isCounted: boolean, ...reasons: string[]) => ({
+    report: { name, role: name === 'c1' ? 'control' : 'dns', reasons },
+    ...{ isCounted, isMissing: name === 'd2' },
+  })
+  const nodes = [
+    one('c1', true, 'redis-away'),
+    one('d1', true, 'bundle-refused', 'tls-certificate'),
+    one('d2', true, 'no-source'),
+    one('stranger', false, 'no-source'),
+    { report: { name: 'old', role: 'dns' }, isCounted: true, isMissing: false },
+  ]
+  let active: object | null = {}
+  const facts = factsWith({ drifted: () => nodes, node: { status: () => ({ active }) } })
+  expect(facts.degradedNodes()).toEqual([
+    { node: 'd1', code: 'tls-certificate' },
+    { node: 'd2', code: 'no-source' },
+  ])
+  // There is no configuration yet: nobody can have a bundle.
+  active = null
+  expect(facts.degradedNodes()).toEqual([])
 })
