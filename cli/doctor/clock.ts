@@ -1,5 +1,6 @@
 // Checks whether this clock agrees with those of the servers that the settings name.
 import { systemClock } from '#lib/clock.ts'
+import { lookAtDatabase } from '#state/look-at-database.ts'
 import { bad, good, unknown, warning } from './check.ts'
 import type { Check, Finding, CheckedNode } from './check.ts'
 
@@ -12,10 +13,9 @@ export const clock: Check = {
   name: 'clock',
   async look(node) {
     const url = sourceOf(node)
-    if (url === undefined) {
-      return [unknown('not compared: the settings name no server that is asked over HTTP')]
-    }
-    return [await compare(url, node.patienceMs)]
+    if (url !== undefined) return [await compare(url, node.patienceMs)]
+    if (node.settings.database.url !== '') return [await compareWithDatabase(node)]
+    return [unknown('not compared: the settings name no server that says its time')]
   },
 }
 
@@ -42,6 +42,15 @@ async function compare(origin: string, patienceMs: number): Promise<Finding> {
   } catch {
     return unknown(`not compared: ${origin} does not answer`)
   }
+}
+
+/** Where Git is asked over SSH, it is the only one that says its time. */
+async function compareWithDatabase({ settings: { database } }: CheckedNode): Promise<Finding> {
+  const { url, statementTimeoutMs, startupParameters } = database
+  const seen = await lookAtDatabase(url, { connections: 1, statementTimeoutMs, startupParameters })
+  const name = 'the database of database.url'
+  if (!seen.ok) return unknown(`not compared: ${name} does not answer`)
+  return findingOf(name, Math.abs(systemClock.nowMs() - seen.value.nowMs) / 1_000)
 }
 
 function findingOf(origin: string, offSeconds: number): Finding {

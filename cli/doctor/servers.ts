@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { verifyChannelRecord } from '#bundle/signature/channel.ts'
-import type { TrustedKey } from '#bundle/signature/channel.ts'
+import type { SignedChannelRecord, TrustedKey } from '#bundle/signature/channel.ts'
 import { fetchFile } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
 import { channelPath } from '#fleet/tree.ts'
@@ -14,7 +14,7 @@ import type { Log } from '#lib/log.ts'
 import { parseJson } from '#lib/text/json.ts'
 import { readBundleToken } from '#process/data/secrets.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
-import { schemaOf } from '#state/schema-of.ts'
+import { lookAtDatabase } from '#state/look-at-database.ts'
 import { copyFile } from '#zones/dynamic/local-copy.ts'
 import { bad, good, warning } from './check.ts'
 import type { Check, CheckedNode, Finding } from './check.ts'
@@ -35,19 +35,27 @@ async function sources(node: CheckedNode): Promise<Finding[]> {
   const { bundle } = node.settings
   const keys = readTrustedKeyList(bundle.keys)
   if (!keys.ok) return [bad(`bundle.keys: ${keys.error}`, 'see docs/operations/fleet.md')]
-  const found = await Promise.all(bundle.urls.map((url) => source(node, url, keys.value)))
+  const asked = await Promise.all(bundle.urls.map((url) => source(node, url, keys.value)))
+  const found = asked.map(({ finding }) => finding)
   // One source that works is enough for a node.
   const isAnyGood = found.some(({ verdict }) => verdict === 'good')
-  return found.map((one) =>
-    one.verdict === 'bad' && isAnyGood ? { ...one, verdict: 'warning' } : one,
-  )
+  const signers = new Set(asked.flatMap(({ keyId }) => keyId ?? []))
+  return [
+    ...found.map((one) => (one.verdict === 'bad' && isAnyGood ? { ...one, ...lesser } : one)),
+    ...(signers.size > 1 ? [warning(countedApart, 'see docs/operations/fleet.md')] : []),
+  ]
 }
+
+const lesser = { verdict: 'warning' } as const
+const countedApart =
+  'bundle.urls leads to control nodes with keys of their own: each counts its own seq, and a ' +
+  'node that turns from one to another refuses what it finds there (rollback)'
 
 async function source(
   { settings: { bundle }, env, patienceMs }: CheckedNode,
   address: string,
   trusted: readonly TrustedKey[],
-): Promise<Finding> {
+): Promise<{ readonly finding: Finding; readonly keyId?: string }> {
   const url = new URL(address.endsWith('/') ? address : `${address}/`)
   const name = `${url.origin}${url.pathname}`
   const token = readBundleToken(env)
@@ -64,28 +72,31 @@ async function source(
     const todo = isRefused
       ? 'set GSLB_BUNDLE_TOKEN as on that control node'
       : 'see bundle.urls, the network, and whether that node runs'
-    return bad(`${name} gives no bundle: ${message}`, todo)
+    return { finding: bad(`${name} gives no bundle: ${message}`, todo) }
   }
   const signed = parseJson(Buffer.from(answer.value.bytes).toString())
   const record = verifyChannelRecord(signed, trusted)
-  if (record.ok) return good(`${name} gives seq ${record.value.seq}, by a key of bundle.keys`)
-  if (record.error !== 'unknown-key') {
-    return bad(`${name} gives no record that can be used: ${record.error}`, 'see bundle.urls')
+  if (record.ok) {
+    const finding = good(`${name} gives seq ${record.value.seq}, by a key of bundle.keys`)
+    return { finding, keyId: (signed as SignedChannelRecord).keyId }
   }
-  return bad(
-    `${name} signs with a key that is not in ${bundle.keys}`,
-    'add its public key (openssl pkey -in data/keys/node.pem -pubout, there), and reload this node',
-  )
+  if (record.error !== 'unknown-key') {
+    const found = `${name} gives no record that can be used: ${record.error}`
+    return { finding: bad(found, 'see bundle.urls') }
+  }
+  const todo =
+    'add its public key (openssl pkey -in data/keys/node.pem -pubout, there), and reload this node'
+  return { finding: bad(`${name} signs with a key that is not in ${bundle.keys}`, todo) }
 }
 
 async function database({ settings }: CheckedNode): Promise<Finding[]> {
   const { url, statementTimeoutMs, startupParameters } = settings.database
   if (url === '') return []
-  const version = await schemaOf(url, { connections: 1, statementTimeoutMs, startupParameters })
-  if (!version.ok)
-    return [bad(`database.url: ${plainOf(version.error)}`, 'see docs/operations/stores.md')]
+  const seen = await lookAtDatabase(url, { connections: 1, statementTimeoutMs, startupParameters })
+  if (!seen.ok)
+    return [bad(`database.url: ${plainOf(seen.error)}`, 'see docs/operations/stores.md')]
   const name = 'the database of database.url'
-  if (version.value > 0) return [good(`${name} can be used`)]
+  if (seen.value.schema > 0) return [good(`${name} can be used`)]
   // A node writes it when it first reads a database, also an empty one.
   const hadOne = existsSync(join(settings.dataDir, copyFile))
   if (!hadOne) return [good(`${name} is empty: the next start makes its tables`)]

@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Check } from '#cli/doctor/check.ts'
+import { clock } from '#cli/doctor/clock.ts'
 import { servers } from '#cli/doctor/servers.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { startPostgres } from '#test/support/postgres-server.ts'
@@ -13,11 +15,12 @@ async function said(
   env: Readonly<Record<string, string>>,
   patienceMs = 30_000,
   dataDir = tempDir('doctor-stores'),
+  check: Check = servers,
 ): Promise<readonly string[]> {
   const settings = loadSettings({ file: undefined, env, flags: { 'data-dir': dataDir } })
   if (!settings.ok) throw new Error(settings.error.join('\n'))
   const node = { settings: settings.value, env, zones: [], patienceMs }
-  const findings = await servers.look(node)
+  const findings = await check.look(node)
   return findings.map(({ verdict, found, todo = '' }) => `${verdict}: ${found}; ${todo}`)
 }
 
@@ -52,4 +55,25 @@ test('a database and a Redis that answer, refuse, or are away', async () => {
   ])
   await postgres.stop()
   expect((await said(well))[0]).toMatch(/^bad: .*ECONNREFUSED/)
+})
+
+test('where Git is asked over SSH, the clock is compared with that of the database', async () => {
+  const postgres = await startPostgres()
+  onTestFinished(postgres.stop)
+  const env = {
+    GSLB_GITOPS_URL: 'git@git.example.net:config.git',
+    GSLB_DATABASE_URL: `postgresql://gslbd@127.0.0.1:${postgres.port}/postgres`,
+  }
+  const clockSaid = () => said(env, 30_000, tempDir('doctor-stores'), clock)
+  expect(await clockSaid()).toEqual(['good: the clock is that of the database of database.url; '])
+  // From then on, this server says what a machine does whose clock is wrong.
+  await postgres.sql(`create function public.clock_timestamp() returns timestamptz language sql
+    as $$ select pg_catalog.clock_timestamp() + interval '10 minutes' $$`)
+  await postgres.sql('alter role gslbd set search_path = public, pg_catalog')
+  expect(await clockSaid()).toEqual([
+    'bad: the clock and that of the database of database.url are 600 s apart; ' +
+      'run a time service, such as systemd-timesyncd or chrony',
+  ])
+  await postgres.stop()
+  expect((await clockSaid())[0]).toMatch(/^unknown: not compared: /)
 })

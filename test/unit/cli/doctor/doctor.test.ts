@@ -175,6 +175,13 @@ describe('servers', () => {
     const [first, second] = (await said(['http://127.0.0.1:9', right.url], env)).split('\n')
     expect(first, 'one source of use is enough').toMatch(/^warning: .*gives no bundle/)
     expect(second).toMatch(/^good: /)
+    const pems = pem + other.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    writeFileSync(join(dataDir, 'bundle_keys'), pems)
+    const [, , third] = (await said([right.url, wrong.url], env)).split('\n')
+    expect(third, 'two that count apart').toMatch(
+      /^warning: .*keys of their own.*\(rollback\); see/,
+    )
+    expect(await said([right.url, right.url], env)).not.toContain('warning')
   })
 
   test('a database and a Redis that are not there', async () => {
