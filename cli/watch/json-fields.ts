@@ -33,6 +33,19 @@ export function isTrueAt(value: unknown, ...path: Path): boolean {
   return at(value, path) === true
 }
 
+/** False also where there is no such field, as of an older version. */
+export function isFalseAt(value: unknown, ...path: Path): boolean {
+  return at(value, path) === false
+}
+
+/** The texts among the first rows. */
+export function textsAt(value: unknown, ...path: Path): readonly string[] {
+  return listAt(value, ...path).flatMap((one) => {
+    const text = textAt({ one }, 'one')
+    return text === '' ? [] : [text]
+  })
+}
+
 /** The first rows. */
 export function listAt(value: unknown, ...path: Path): readonly unknown[] {
   const found = at(value, path)

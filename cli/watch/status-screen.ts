@@ -1,7 +1,7 @@
 // Prints a status report: health, Git, bundle and nodes in one screen.
 import { columns, strong } from '#cli/terminal/paint.ts'
 import type { Cell, Paint, Row, Tone } from '#cli/terminal/paint.ts'
-import { isTrueAt, listAt, numberAt, textAt } from './json-fields.ts'
+import { isFalseAt, isTrueAt, listAt, numberAt, textAt, textsAt } from './json-fields.ts'
 import type { StatusReport } from './status-report.ts'
 
 const toneOfHealth: Readonly<Record<string, Tone>> = {
@@ -95,7 +95,15 @@ function nodeLines({ nodes }: StatusReport, paint: Paint): string[] {
   const heads = ['nodes', 'health', 'seq', 'bundle', 'age', 'busy', 'queries', 'members', 'version']
   const digests = new Set(rows.map((node) => textAt(node, 'digest')))
   const shown = rows.map((node) => nodeRow(node, digests.size > 1))
-  return tableLines(heads, shown, paint)
+  return [...tableLines(heads, shown, paint), ...rows.flatMap((node) => refusalLines(node, paint))]
+}
+
+/** What the node refuses now; what it refused before is over. */
+function refusalLines(node: unknown, paint: Paint): string[] {
+  if (!textsAt(node, 'drift').includes('refusing')) return []
+  const last = listAt(node, 'refusals').at(-1)
+  const said = `${textAt(last, 'code')}: ${textAt(last, 'reason')}`
+  return [paint('bad', `${textAt(node, 'name')} refuses: ${said}`)]
 }
 
 /** A table below an empty line; nothing without rows. */
@@ -107,9 +115,13 @@ function tableLines(heads: readonly string[], rows: readonly Row[], paint: Paint
 function nodeRow(node: unknown, differs: boolean): Row {
   const isMissing = isTrueAt(node, 'isMissing')
   const status = textAt(node, 'health', 'status')
-  const reasons = listAt(node, 'health', 'reasons').filter((one) => typeof one === 'string')
-  const health = isMissing ? missingText(node) : [status, ...reasons].join(' ')
-  const tone = isMissing ? 'bad' : (toneOfHealth[status] ?? 'warning')
+  const reasons = textsAt(node, 'health', 'reasons')
+  const drift = textsAt(node, 'drift').filter((kind) => kind !== 'missing')
+  const strange = isFalseAt(node, 'isKnown') ? ['not listed'] : []
+  const own = isMissing ? [missingText(node)] : [status, ...reasons]
+  const health = [...own, ...drift, ...strange].join(' ')
+  const isOdd = status === 'ok' && drift.length + strange.length > 0
+  const tone = isMissing ? 'bad' : isOdd ? 'warning' : (toneOfHealth[status] ?? 'warning')
   const busy = numberAt(node, 'load', 'busyRatio')
   const count = (kind: string) => numberAt(node, 'health', 'members', kind) ?? 0
   const down = count('unhealthy')

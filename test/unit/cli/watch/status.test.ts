@@ -48,6 +48,14 @@ const nodes = [
     ...{ isMissing: true, digest: 'e'.repeat(64) },
     members: { healthy: 5, unhealthy: 1, warming: 0, unprobed: 4, unresolved: 2 },
   }),
+  seenNode('odd', {
+    ...{ role: 'dns', drift: ['clock', 'refusing'] },
+    refusals: [
+      { digest: '', code: 'expired', reason: 'its channel record has expired', atMs: 1 },
+      { digest: '', code: 'unknown-key', reason: 'its key is not in bundle.keys', atMs: 2 },
+    ],
+  }),
+  seenNode('strange', { role: 'dns', isKnown: false }),
 ]
 const cluster: ServerPorts['cluster'] = {
   nodes: async () => nodes,
@@ -114,6 +122,9 @@ describe('gslbd status', () => {
       'bundle seq 7 serial 12 dddddddddddd issued 10 min ago',
       'n1 (asked) ok 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
       'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 1 up, 1 down, 4 not probed, 2 without an address 0.1.0',
+      'odd ok clock refusing 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
+      'odd refuses: unknown-key: its key is not in bundle.keys',
+      'strange ok not listed 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
       'consul held 10 min 3 2 2 of 3 members are not found any more',
       'list unused - 0 0 grant it a watch',
       'example.net. held 7 10 min it removes 9 of the 10 names',
@@ -149,7 +160,12 @@ describe('gslbd status', () => {
       health: { status: 'ok' },
       ready: { status: 'ready' },
       gitops: { sync: 'held', node: { seq: 7 } },
-      nodes: [{ name: 'n1' }, { name: 'far', isMissing: true }],
+      nodes: [
+        { name: 'n1' },
+        { name: 'far', isMissing: true },
+        { name: 'odd' },
+        { name: 'strange' },
+      ],
       faults: [],
     })
   })
