@@ -51,6 +51,8 @@ interface HealthViewParts {
   readonly clock: Clock
   /** Calls `fn` once after `delayMs`; returns the function that cancels it. */
   readonly after: (delayMs: number, fn: () => void) => () => void
+  /** Resolves when this process speaks for the node, and none before it; left out: it does. */
+  readonly mayTell?: Promise<unknown>
   readonly log: Log
 }
 
@@ -84,13 +86,20 @@ class HealthView implements HealthMonitor {
   /** Ticks until the next load after a failed one; 0: the last one succeeded. */
   #ticksToLoad = 0
   #isNamesakeLogged = false
+  /** Since when this process speaks for the node; Infinity: one that it replaces does. */
+  #tellsFromMs: number
   #unsubscribe: (() => void) | undefined
   #callOffTick: (() => void) | undefined
 
   constructor(parts: HealthViewParts) {
     this.#parts = parts
     this.runsScripts = parts.local.runsScripts
-    const { local, signals, peers, clock, after, log } = parts
+    const { local, signals, peers, clock, after, mayTell, log } = parts
+    this.#tellsFromMs = mayTell === undefined ? -Infinity : Infinity
+    mayTell?.then(
+      () => (this.#tellsFromMs = clock.nowMs()),
+      () => undefined,
+    )
     if (signals !== null) {
       const onChange = (memberUids: readonly string[]): void => {
         for (const handler of this.#signalHandlers) handler(memberUids)
@@ -256,7 +265,7 @@ class HealthView implements HealthMonitor {
   /** Warns of a node with the same name: each would ignore the updates of the other. */
   #warnOfNamesake(update: PeerUpdate): void {
     const { peers, log } = this.#parts
-    const isOwn = update.node === peers?.node
+    const isOwn = update.node === peers?.node && update.atMs >= this.#tellsFromMs
     if (!isOwn || this.#isNamesakeLogged || this.#publisher?.hasSent(update) !== false) return
     this.#isNamesakeLogged = true
     log.error(
@@ -292,7 +301,7 @@ class HealthView implements HealthMonitor {
 
   #tickLater(table: PeerTable, bus: PeerHealth): void {
     this.#callOffTick = this.#parts.after(healthLimits.peerTickMs, () => {
-      void this.#publisher?.tick()
+      if (this.#tellsFromMs < Infinity) void this.#publisher?.tick()
       table.sweep(this.#parts.clock.monotonicMs())
       this.#share?.tick()
       if (!this.#isAlone) this.#sweep()

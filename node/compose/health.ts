@@ -16,8 +16,8 @@ import type { Settings } from '#settings/settings.ts'
  * @param shared carries verdicts of outside monitors, and through Redis those of other nodes
  *
  * @param environment of the process, for scripts
- * @param mayBegin resolves when the data directory is held: before, nothing is probed or stored.
- * Left out: it is held
+ * @param mayBegin resolves when the data directory is held: before, nothing is probed, stored or
+ * told. Left out: it is held
  * @returns null when health checks are off: every member then counts as healthy
  */
 export function createNodeHealth(
@@ -51,6 +51,7 @@ export function createNodeHealth(
     peers: peersOf(settings, shared.peerHealth),
     policy: state.healthPolicy,
     quorumMinPercent: state.quorumMinPercent,
+    ...(mayBegin === undefined ? {} : { mayTell: mayBegin }),
     clock,
     after: (delayMs, fn) => {
       const timer = setTimeout(fn, delayMs)

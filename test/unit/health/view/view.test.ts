@@ -39,7 +39,11 @@ class Cluster {
     this.#policy = policy
   }
 
-  async add(name: string, outcome: Outcome, rttMs = 10): Promise<Node> {
+  async add(
+    name: string,
+    outcome: Outcome,
+    { rttMs = 10, mayTell }: { readonly rttMs?: number; readonly mayTell?: Promise<unknown> } = {},
+  ): Promise<Node> {
     const simulated = await simulatedMonitor(this.nodes.length + 1, undefined, false)
     const { world, monitor } = simulated
     // A node that joins later starts at the time of the others.
@@ -53,6 +57,7 @@ class Cluster {
       quorumMinPercent: 51,
       clock: world.clock,
       after: world.after,
+      ...(mayTell === undefined ? {} : { mayTell }),
       log,
     })
     const node: Node = { name, simulated, view, outcome, rttMs, seen: [] }
@@ -338,6 +343,26 @@ describe('the verdict of each node', () => {
     const said = first!.view.peersOf(uid, ip)!.map(({ node, healthy }) => `${node} ${healthy}`)
     expect(said.sort()).toEqual(['n1 true', 'n2 false'])
     expect([...first!.view.peers()!].sort()).toEqual(['n1', 'n2'])
+  })
+
+  test('a process that replaces another one speaks after it, and is no second node', async () => {
+    logged.length = 0
+    cluster = new Cluster('global-any-healthy')
+    // The clock of one machine, for both processes.
+    cluster.skewMs = 0
+    for (const name of ['n0', 'n1']) await cluster.add(name, 'failure')
+    await cluster.walk(10_000)
+    const opened = Promise.withResolvers<null>()
+    const next = await cluster.add('n1', 'success', { mayTell: opened.promise })
+    await cluster.walk(20_000)
+    expect(signs(), 'n0 hears the process before').toBe('--+')
+    const [before] = cluster.nodes.splice(1, 1)
+    await before!.view.stop()
+    opened.resolve(null)
+    await cluster.walk(20_000)
+    expect(signs()).toBe('++')
+    expect(sign(next)).toBe('+')
+    expect(logged.filter((line) => line.includes('the name of this one'))).toEqual([])
   })
 
   test('two nodes of one name are told of, once', async () => {
