@@ -52,6 +52,9 @@ class JobLoop {
   #timer: unknown
   #running: Promise<void> = Promise.resolve()
   #isStarted = false
+  /** Whether the last run was late, and what it failed with; each is logged as it begins. */
+  #isLate = false
+  #failed = ''
 
   constructor(job: Job, parts: JobRunnerParts) {
     this.#job = job
@@ -90,14 +93,22 @@ class JobLoop {
   async #runOnce(): Promise<void> {
     const { name, periodMs, run } = this.#job
     const { context, log, timers } = this.#parts
+    const wasLate = this.#isLate
+    this.#isLate = false
     // Otherwise a job that hangs would be silent: its next run never comes.
     const watch = timers.after(periodMs, () => {
-      log.warn({ job: name, periodMs }, 'a job runs longer than its period')
+      this.#isLate = true
+      if (!wasLate) log.warn({ job: name, periodMs }, 'a job runs longer than its period')
     })
     try {
       await run(context)
+      this.#failed = ''
     } catch (error) {
-      log.error({ job: name, err: error }, 'a job failed; it runs again after its period')
+      const failed = String(error)
+      const isNews = failed !== this.#failed
+      this.#failed = failed
+      if (isNews)
+        log.error({ job: name, err: error }, 'a job failed; it runs again after its period')
     } finally {
       timers.cancel(watch)
       if (this.#isStarted) this.#schedule()

@@ -80,15 +80,43 @@ describe('a job', () => {
     ],
     ['rejects', () => Promise.reject(new Error('broken'))],
   ]
-  test.each(failures)('that %s is logged by name and runs again', async (_title, run) => {
-    const { runner, timers, lines } = create([{ name: 'bad', periodMs: 1_000, run }])
+  test.each(failures)('that %s is logged once by name, and runs again', async (_title, run) => {
+    let [runs, isWell] = [0, false]
+    const counted = (): void | Promise<void> => {
+      runs++
+      return isWell ? undefined : run()
+    }
+    const { runner, timers, lines } = create([{ name: 'bad', periodMs: 1_000, run: counted }])
+    const failed = ['error', expect.objectContaining({ job: 'bad' }), expect.any(String)]
     runner.start()
     await timers.advance(3_400)
-    expect(lines).toHaveLength(3)
-    for (const [level, fields] of lines) {
-      expect(level).toBe('error')
-      expect(fields).toMatchObject({ job: 'bad', err: { message: 'broken' } })
-    }
+    expect(runs).toBe(3)
+    expect(lines).toEqual([failed])
+    isWell = true
+    await timers.advance(2_000)
+    isWell = false
+    await timers.advance(3_000)
+    expect(lines, 'it failed anew').toEqual([failed, failed])
+    await runner.stop()
+  })
+
+  test('that is late again and again says so once, until it is in time', async () => {
+    let lateMs = 2_000
+    const { runner, timers, lines } = create([
+      {
+        name: 'slow',
+        periodMs: 1_000,
+        run: () => new Promise((resolve) => void timers.after(lateMs, () => resolve())),
+      },
+    ])
+    runner.start()
+    await timers.advance(30_000)
+    expect(lines).toHaveLength(1)
+    lateMs = 10
+    await timers.advance(5_000)
+    lateMs = 2_000
+    await timers.advance(30_000)
+    expect(lines).toHaveLength(2)
     await runner.stop()
   })
 
