@@ -33,7 +33,7 @@ import {
 } from './steps.ts'
 import type { Run, StepParts, Stop } from './steps.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import { isOfDisk, unknownStatus } from '#gitops/status/status.ts'
+import { unknownStatus } from '#gitops/status/status.ts'
 import type { AcceptedCommit, Condition, GitopsStatus } from '#gitops/status/status.ts'
 
 interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
@@ -416,7 +416,7 @@ export class Reconciler {
           return `allowed_signers can be read again; commit ${short(accepted.commit)} is the head`
         return `the branch is back at commit ${short(accepted.commit)}, which was accepted before`
       }
-      if (before.accepted?.commit === accepted.commit && isOfDisk(before.code))
+      if (before.accepted?.commit === accepted.commit && before.sync === 'unreachable')
         return `the repository can be used again; commit ${short(accepted.commit)} is the head`
       const by =
         accepted.signer === '' ? 'without a signature check' : `signed by ${accepted.signer}`

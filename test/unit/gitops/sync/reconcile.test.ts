@@ -4,6 +4,8 @@ import { test } from 'vitest'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { HashingCompiler, reconcileBench } from '../../../support/reconcile-bench.ts'
 import type { Bench, BenchOptions } from '../../../support/reconcile-bench.ts'
+import { createLocalSource } from '#gitops/source/local-source.ts'
+import { err } from '#lib/result.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import type { Position } from '#gitops/sync/publication.ts'
 
@@ -242,6 +244,23 @@ test('a disk that cannot be written holds back what is tried again at the next l
   box.run('rm', [box.at('data/gitops')])
   assert.equal((await bench.check()).sync, 'synced')
   assert.equal(bench.published.length, 1)
+})
+
+test('a source that is there again brings no commit that is accepted anew', async () => {
+  const { box, open, commit } = scene()
+  commit({ 'tenants/t/a.yaml': '1' })
+  let isAway = false
+  const source = createLocalSource(box.at('repo/.git'), 'main')
+  const head = source.head.bind(source)
+  source.head = async () => (isAway ? err({ code: 'Timeout', reason: 'late' }) : head())
+  const bench = open({ source })
+  await bench.check()
+  assert.match(bench.changes.at(-1)!, /is accepted/)
+  isAway = true
+  assert.equal((await bench.check()).code, 'Timeout')
+  isAway = false
+  assert.equal((await bench.check()).sync, 'synced')
+  assert.match(bench.changes.at(-1)!, /^the repository can be used again; commit .* is the head/)
 })
 
 test('a full disk is called that', async () => {
