@@ -5,7 +5,7 @@ import { assert } from '#lib/assert.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { endPatienceMs, endWithin } from '#process/end-now.ts'
-import { believeOwnKey, unbelievedKey } from '#process/data/own-key.ts'
+import { believeOwnKey, lostKey, unbelievedKey } from '#process/data/own-key.ts'
 import { portClash, withoutEffect } from '#node/compose/clashing-settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -64,6 +64,8 @@ const answering = (chain: PartChain<Opened>) =>
 export const startWholeNode: StartNode = (start) => {
   const { settings, log } = start
   const prepare = async (): Promise<Result<null, string>> => {
+    const lost = lostKey(settings)
+    if (lost !== undefined) log.error({}, lost)
     const believed = believeOwnKey(settings)
     const warning = believed.ok ? unbelievedKey(settings, systemClock) : undefined
     if (warning !== undefined) log.warn({}, warning)

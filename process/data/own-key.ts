@@ -61,6 +61,24 @@ export function howToBelieve(line: string, allowedSigners: string): string {
   return `run: gslbd trust add ${nodePrincipal} '${line}' --file ${shellWord(allowedSigners)}`
 }
 
+/**
+ * To be asked before a start makes the key of the node.
+ *
+ * @returns what has to be done, as the key is gone with which this node has signed; undefined: it
+ * is there, or there never was one
+ */
+export function lostKey({ dataDir }: Pick<Settings, 'dataDir'>): string | undefined {
+  const path = join(dataDir, 'keys', 'node.pem')
+  const hasSigned = existsSync(join(dataDir, 'node', 'active.json'))
+  if (existsSync(path) || !hasSigned) return undefined
+  return (
+    `${path} is gone, with which this node has signed; it makes another one. If a backup has the ` +
+    'old one, stop the node, put it back, and start it. Otherwise nodes that pull from this one ' +
+    'refuse what it gives (unknown-key) until bundle.keys of each have the new one; where the ' +
+    'API writes, allowed_signers need it, too: docs/operations/trust.md'
+  )
+}
+
 export interface OwnKey {
   readonly publicKey: SshPublicKey
   /** `ssh-ed25519 AAAA… gslbd node` */

@@ -1,9 +1,9 @@
 // Tests which signatures a node trusts at its first start, without a setting.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { believeOwnKey, unbelievedKey } from '#process/data/own-key.ts'
+import { believeOwnKey, lostKey, unbelievedKey } from '#process/data/own-key.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -52,6 +52,17 @@ test('a list that cannot be written does not stop the node', () => {
   writeFileSync(aFile, '')
   const given = settings({ allowedSigners: join(aFile, 'allowed_signers') })
   expect(believeOwnKey(given).ok).toBe(true)
+})
+
+test('a node whose key is gone says so, and what to do, unless it has signed nothing yet', () => {
+  const given = settings()
+  expect(lostKey(given)).toBeUndefined()
+  believeOwnKey(given)
+  mkdirSync(join(given.dataDir, 'node'))
+  writeFileSync(join(given.dataDir, 'node', 'active.json'), '{}')
+  expect(lostKey(given)).toBeUndefined()
+  rmSync(join(given.dataDir, 'keys', 'node.pem'))
+  expect(lostKey(given)).toMatch(/node\.pem is gone.*backup.*unknown-key.*bundle\.keys/)
 })
 
 test('a node whose key is not believed says that the API cannot write, and what to do', () => {
