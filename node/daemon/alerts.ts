@@ -6,6 +6,7 @@ import { renewalsOf } from '#node/certificates/certificates-view.ts'
 import { pushFacts } from '#node/zone-push/zone-push-view.ts'
 import { createAlertFacts } from '#node/status/alert-facts.ts'
 import { zoneKeyFacts } from '#node/status/zone-key-facts.ts'
+import { faultOfDisk } from '#process/data/disk-use.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { channel } from './git.ts'
@@ -28,7 +29,7 @@ export const keepAlerts = (have: Needs): Outcome<Has<'alerts'>> => {
     discoverySources: () => have.discovery.sources(),
     zoneTransfers: () => later.inbound?.status() ?? [],
     zoneKeys: () => zoneKeysOf(have),
-    dataDirFault: () => dataDir.fault(),
+    dataDirFault: () => faultOfDisk(dataDir.fault(), gitops.status()),
     reasons: () => later.operatorView?.health().reasons ?? [],
     drifted: () => later.drifted?.() ?? [],
     // No condition of an alert reads the plan.

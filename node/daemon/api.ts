@@ -20,7 +20,7 @@ import { PastAnswers } from '#questions/past/past-answers.ts'
 import { LiveSimulator } from '#questions/simulate/live.ts'
 import { withHostnames } from '#node/status/hostname-health.ts'
 import { createMemberHealthView } from '#node/status/member-health-view.ts'
-import { dataDirectorySnapshot } from '#process/data/disk-use.ts'
+import { dataDirectorySnapshot, faultOfDisk } from '#process/data/disk-use.ts'
 import { createDeliveriesView } from '#node/status/delivery-view.ts'
 import { createSettingsView } from '#node/status/settings-view.ts'
 import { RequestCounts } from '#http/request-counts.ts'
@@ -421,8 +421,12 @@ function takeReport(
   return ok({ name, labels })
 }
 
-const dataDirectoryOf = ({ settings, dataDir, node }: Needs) =>
-  dataDirectorySnapshot(settings.dataDir, dataDir.fault(), node.status())
+const dataDirectoryOf = ({ settings, dataDir, node, gitops }: Needs) =>
+  dataDirectorySnapshot(
+    settings.dataDir,
+    faultOfDisk(dataDir.fault(), gitops.status()),
+    node.status(),
+  )
 
 const strange = new Set<string>()
 const strangeMax = 100

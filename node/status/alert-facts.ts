@@ -137,12 +137,16 @@ function heldBy(gitops: AlertFactsParts['gitops']): NodeAlertFacts['held'] {
   }
 }
 
-/** The operator is told why, which is not for everybody who reads the health. */
+/**
+ * The operator is told why, which is not for everybody who reads the health. A full disk is told
+ * of by `disk`.
+ */
 function reasonsOf({ reasons, gitops }: AlertFactsParts): readonly HealthReason[] {
   const { code: fault, reason } = gitops.status()
-  return reasons().map(({ code, message }) =>
-    code === 'git-unreachable' ? { code, message: `${fault}: ${reason}` } : { code, message },
-  )
+  return reasons().flatMap(({ code, message }) => {
+    if (code !== 'git-unreachable') return [{ code, message }]
+    return fault === 'DiskFull' ? [] : [{ code, message: `${fault}: ${reason}` }]
+  })
 }
 
 function stoppedIn(deliveries: readonly ShownDelivery[]): readonly StoppedDeliveryFacts[] {
@@ -293,7 +297,7 @@ function driftedIn(nodes: readonly DriftedNode[]): readonly DriftedNodeFacts[] {
   return found
 }
 
-/** Of a control node its own findings tell, of a refused bundle `driftedIn`. */
+/** A control node tells of itself by its own findings, `driftedIn` of a refused bundle. */
 function degradedIn(nodes: readonly DriftedNode[]): readonly DegradedNodeFacts[] {
   return nodes
     .filter(({ report, isCounted }) => report.role !== 'control' && isCounted)

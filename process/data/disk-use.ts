@@ -12,6 +12,19 @@ export function freeRatioOf(path: string): number | null {
   }
 }
 
+/**
+ * Why the data directory does not take what is to be stored; null: it does.
+ *
+ * @param fault why it could not be taken at all
+ * @param git how the repository in it is, which each change writes to first
+ */
+export function faultOfDisk(
+  fault: string | null,
+  git: { readonly code: string; readonly reason: string },
+): string | null {
+  return fault ?? (git.code === 'DiskFull' ? git.reason : null)
+}
+
 /** @param fault why the directory cannot be used; null: it can */
 export function dataDirectorySnapshot(
   path: string,

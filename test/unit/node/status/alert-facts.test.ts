@@ -8,6 +8,7 @@ import {
   flappingIn,
 } from '#node/status/alert-facts.ts'
 import type { AlertFactsParts } from '#node/status/alert-facts.ts'
+import { faultOfDisk } from '#process/data/disk-use.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
@@ -96,7 +97,7 @@ function factsWith(parts: object) {
   return createAlertFacts({ ...rest, ...parts } as unknown as AlertFactsParts)
 }
 
-test('a commit that is held stays so while the repository cannot be asked, or is being read', () => {
+test('a commit that is held stays so while the repository is away, or is being read', () => {
   const code = 'Unsigned'
   let status: Partial<GitopsStatus> = { sync: 'held', code, reason: 'It has no signature.' }
   const facts = factsWith({ gitops: { status: () => ({ ...unknownStatus, ...status }) } })
@@ -113,7 +114,7 @@ test('a commit that is held stays so while the repository cannot be asked, or is
 })
 
 test('the operator is told why the repository is away, and the rest as the health says it', () => {
-  const status = { ...unknownStatus, code: 'HostKeyRefused', reason: 'Its key is another one.' }
+  let status = { ...unknownStatus, code: 'HostKeyRefused', reason: 'Its key is another one.' }
   const facts = factsWith({
     gitops: { status: () => status },
     reasons: () => [
@@ -125,6 +126,16 @@ test('the operator is told why the repository is away, and the rest as the healt
     { code: 'git-unreachable', message: 'HostKeyRefused: Its key is another one.' },
     { code: 'redis-away', message: 'Redis is away.' },
   ])
+  status = { ...status, code: 'DiskFull' }
+  expect(facts.reasons().map(({ code }) => code)).toEqual(['redis-away'])
+})
+
+test('a disk that takes no change of the repository is full, as one that is not ours', () => {
+  const git = (code: string) => ({ code, reason: 'Make room.' })
+  expect(faultOfDisk(null, git(''))).toBeNull()
+  expect(faultOfDisk(null, git('Timeout'))).toBeNull()
+  expect(faultOfDisk(null, git('DiskFull'))).toBe('Make room.')
+  expect(faultOfDisk('It is read-only.', git('DiskFull'))).toBe('It is read-only.')
 })
 
 test('what nodes that pull say of themselves is told, also while they are silent', () => {
