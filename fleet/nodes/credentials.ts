@@ -84,6 +84,22 @@ export function isSignedBy(
   return keys.some((key) => verify(null, bytes, key, octets))
 }
 
+/** Says why a report counts nowhere. @param offsetMs how far the clock of its node is ahead */
+export function uncountedLine(offsetMs: number): string {
+  if (Math.abs(offsetMs) <= credentialLimits.ageMsMax) {
+    return (
+      'a node tells of itself that is not listed, or has not signed it: it counts nowhere; ' +
+      '"gslbd node add" makes its credential'
+    )
+  }
+  const seconds = Math.round(Math.abs(offsetMs) / 1_000)
+  return (
+    `a node tells of itself by a clock that is ${seconds} s ` +
+    `${offsetMs < 0 ? 'behind' : 'ahead of'} the one here: what it signs is not believed, so it ` +
+    'counts nowhere; look at time synchronization here and there'
+  )
+}
+
 /** JSON keeps the order of fields. */
 const signedBytes = (report: object): Buffer => Buffer.from(domain + JSON.stringify(report))
 

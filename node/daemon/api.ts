@@ -32,7 +32,9 @@ import { systemClock } from '#lib/clock.ts'
 import type { BundleFeed, FeedCounts } from '#fleet/bundle-feed.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { driftKinds } from '#fleet/drift.ts'
+import { uncountedLine } from '#fleet/nodes/credentials.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { readAgentReport } from '#fleet/agent/agent-report.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
@@ -413,7 +415,7 @@ function takeReport(
   inventory.report(report.value, value as object)
   const counted = inventory.counted(report.value, value as object)
   if (counted === undefined) {
-    logUnlistedNode(report.value.name, log)
+    logUnlistedNode(report.value, log)
     return ok(undefined)
   }
   telemetry.heard(counted)
@@ -432,11 +434,10 @@ const strange = new Set<string>()
 const strangeMax = 100
 
 /** Logs each name once, and a limited number: anybody may invent names. */
-function logUnlistedNode(node: string, log: Given['log']): void {
+function logUnlistedNode({ name: node, sentAtMs }: NodeReport, log: Given['log']): void {
   if (strange.has(node) || strange.size >= strangeMax) return
   strange.add(node)
-  const what = 'a node tells of itself that is not listed, or has not signed it: it counts nowhere'
-  log.warn({ node }, `${what}; "gslbd node add" makes its credential`)
+  log.warn({ node }, uncountedLine(sentAtMs - systemClock.nowMs()))
 }
 
 const deliveriesOf = (have: Needs): Passed['deliveries'] =>

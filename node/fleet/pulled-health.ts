@@ -91,7 +91,9 @@ type Row = readonly [holds: boolean, code: string, message: string]
 
 const newestRefused = 'The newest bundle was refused, and the one before serves. See the log.'
 const recordExpired = 'The channel record is past its expiry: see the clock and the sources.'
-const fromFuture = 'The channel record is from the future: the clock of this node is behind.'
+const fromFuture =
+  'The channel record is from the future: the clock of this node is behind, or that of the ' +
+  'control node is ahead. GET /api/v1/cluster/nodes of a control node says whose differs from the others.'
 const noSource = 'No bundle source is of use: the last good bundle serves. See the log.'
 const textsOld =
   'TXT records written at run time may have changed: no source gives them. See the log.'

@@ -50,4 +50,4 @@ export function givingKeys({ vault, inventory, key }: GivingParts): Bundles['key
 const noSecretKey = 'this node has no GSLB_SECRET_KEY: keys of zones are files that it gives nobody'
 const stranger =
   'keys of zones are for nodes of the role dns that count here; where nodes are listed, ' +
-  '"gslbd node add NAME" makes the GSLB_NODE_TOKEN of one'
+  '"gslbd node add NAME" makes the GSLB_NODE_TOKEN of one, and its clock has to be right'

@@ -11,6 +11,7 @@ import {
   newNodeToken,
   readNodeList,
   signedReport,
+  uncountedLine,
 } from '#fleet/nodes/credentials.ts'
 import { createNodeInventory } from '#fleet/node-inventory.ts'
 import { NodeList } from '#fleet/nodes/node-list.ts'
@@ -209,4 +210,12 @@ test.each<[UnlistedWay, text: string | null, counts: boolean]>([
   ['ignore', null, false],
 ])('node.unlisted: %s, with the list %s', (way, text, counts) => {
   expect(scene(way, text).tell({ name: 'far-9' }, null) !== undefined).toBe(counts)
+})
+
+test.each([
+  [0, /not listed, or has not signed it.*gslbd node add/],
+  [-600_000, /a clock that is 600 s behind the one here.*time synchronization/],
+  [600_400, /a clock that is 600 s ahead of the one here/],
+])('a report that counts nowhere, by a clock that is off by %i ms', (offMs, line) => {
+  expect(uncountedLine(offMs)).toMatch(line)
 })
