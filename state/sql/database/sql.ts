@@ -203,10 +203,14 @@ class SqlCalls implements Sql {
     }
   }
 
-  /** A call that worked says nothing of a table or a right that it did not need. */
+  /**
+   * A call that worked says nothing of a table or a right that it did not need, nor of the server
+   * where it had nothing to ask.
+   */
   async #hasSchema({ db }: SqlConnection): Promise<boolean> {
-    if (this.#lackedAtMs === null) return true
-    if (this.#clock.monotonicMs() - this.#lackedAtMs < sqlLimits.schemaDoubtMs) return false
+    const { schemaDoubtMs } = sqlLimits
+    const lackedAtMs = this.#lackedAtMs ?? -Infinity
+    if (this.#clock.monotonicMs() - lackedAtMs < schemaDoubtMs) return false
     const version = await newestOf(db).catch(() => 0)
     if (version < migrations.length) return false
     this.#lackedAtMs = null

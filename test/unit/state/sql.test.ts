@@ -225,6 +225,26 @@ describe('a database whose tables are gone', () => {
     expect(states).toEqual(['up', 'away', 'up'])
   })
 
+  test('is not there again by a call that had nothing to ask', async () => {
+    const connection = { db, close: () => Promise.resolve(), isBroken: () => false }
+    const opened = await openSql(
+      'postgresql',
+      () => Promise.resolve(connection),
+      new FakeTime(0).clock,
+    )
+    if (!opened.ok) throw new Error(opened.error)
+    const { repeatable, status } = opened.value
+    const lost = Object.assign(new Error('lost'), { code: 'ECONNRESET' })
+    expect(await repeatable(() => Promise.reject(lost))).toMatchObject({ ok: false })
+    // As behind a network that was cut.
+    await sql`alter table gslbd_schema rename to steps`.execute(db)
+    expect(await valueOf(repeatable(() => Promise.resolve([])))).toEqual([])
+    expect(status().state).toBe('away')
+    await sql`alter table steps rename to gslbd_schema`.execute(db)
+    await valueOf(repeatable(() => Promise.resolve([])))
+    expect(status().state).toBe('up')
+  })
+
   test('gets no new ones by a node that had them and connects again', async () => {
     let isBroken = true
     const connection = { db, close: () => Promise.resolve(), isBroken: () => isBroken }
