@@ -58,6 +58,9 @@ export class AlertKeeper {
   readonly #openings: Openings
   readonly #deliverer: Deliverer
   readonly #startedAtMs: number
+  /** Since when the store is away, and when it was back after long, by the monotonic clock. */
+  #awayFromMs: number | undefined
+  #backAtMs = -Infinity
   #commits: ReadonlyMap<string, string> = new Map()
   /** The report that was stored last; null: none was. */
   #reported: { readonly text: string; readonly atMs: number } | null = null
@@ -99,6 +102,7 @@ export class AlertKeeper {
     if (this.#isResting()) return
     this.#restsAt = null
     const reports = await store.reports()
+    this.#noteStore(reports.ok)
     // Once stopped, the node has left the cluster: reporting again would make it missed.
     if (!reports.ok || this.#isStopped) return
     await this.#report(reports.value)
@@ -158,11 +162,21 @@ export class AlertKeeper {
     return this.#parts.clock.monotonicMs() - this.#startedAtMs < clusterLimits.settleMs
   }
 
+  #noteStore(isThere: boolean): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const fromMs = this.#awayFromMs ?? nowMs
+    this.#awayFromMs = isThere ? undefined : fromMs
+    if (isThere && nowMs - fromMs >= clusterLimits.missingAfterMs) this.#backAtMs = nowMs
+  }
+
   async #report(reports: readonly NodeReport[]): Promise<void> {
     const { store, node, facts, clock, isAlone } = this.#parts
     const before = reports.find((report) => report.node === node)
     // Right after a start, healthy may mean not probed yet.
     if (this.#isSettling()) this.#current = union(this.#current, before?.findings ?? [])
+    // What it found while it was cut off from the others may not be so any more.
+    const isBack = clock.monotonicMs() - this.#backAtMs < clusterLimits.settleMs
+    if (isBack && !isAlone) this.#current = before?.findings ?? []
     const commit = facts.commit()
     const text = this.#found()
     const nowMs = clock.monotonicMs()

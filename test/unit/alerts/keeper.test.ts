@@ -5,6 +5,7 @@ import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
 import { clusterLimits } from '#alerts/cluster/limits.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
 import { Random } from '#lib/random.ts'
+import { err } from '#lib/result.ts'
 import { operatorId } from '#state/ports/alerts.ts'
 import type { SendOutcome, StoredChannel } from '#state/ports/alerts.ts'
 import { healthyFacts, newChannel, newSilence } from '#test/support/alerts.ts'
@@ -380,6 +381,27 @@ describe('several nodes on one database', () => {
     read.resolve(undefined)
     await round
     expect((await valueOf(real.reports())).map(({ node }) => node)).toEqual(['n1'])
+  })
+
+  test('one that was cut off tells what it still finds a while after it is back', async () => {
+    await addChannel('c1')
+    let isCut = false
+    const { alerts: real } = state()
+    const away = err({ code: 'store-away', message: 'It is away.' } as const)
+    const reports: typeof real.reports = async () => (isCut ? away : await real.reports())
+    const store = new Proxy(real, {
+      get: (of, key) => (key === 'reports' ? reports : (Reflect.get(of, key) as unknown)),
+    })
+    const [there, cut] = [new Node('n1'), new Node('n2', { store })]
+    await pass(40_000, there, cut)
+    isCut = true
+    cut.breakPools('a', 'b')
+    await pass(60_000, there, cut)
+    isCut = false
+    await pass(20_000, there, cut)
+    cut.breakPools('b')
+    await pass(60_000, there, cut)
+    expect(told('c1')).toEqual([broken('b')])
   })
 
   test('a leader that was cut off sends nothing once another one leads', async () => {
