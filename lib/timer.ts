@@ -1,5 +1,5 @@
-// Defines waiting: the timer that is passed as an argument, work with a time limit, and waiting for
-// news.
+// Defines waiting: the timer that is passed as an argument, work with a time limit, waiting for
+// news; and what is said rarely.
 
 /** Calls `fn` once, no earlier than after `delayMs`; returns the function that cancels it. */
 export type After = (delayMs: number, fn: () => void) => () => void
@@ -45,5 +45,41 @@ export class WaitList {
 
   wakeAll(): void {
     for (const end of this.#waiting) end()
+  }
+}
+
+/** Says what is new at once, and what is new again and again at most once in a period. */
+export class Rarely {
+  readonly #after: After
+  readonly #periodMs: number
+  readonly #say: (times: number) => void
+  #unsaid = 0
+  #callOff: (() => void) | undefined
+
+  /** @param say gets how often it was new since the last time */
+  constructor(after: After, periodMs: number, say: (times: number) => void) {
+    this.#after = after
+    this.#periodMs = periodMs
+    this.#say = say
+  }
+
+  note(): void {
+    this.#unsaid++
+    if (this.#callOff === undefined) this.#sayNow()
+  }
+
+  stop(): void {
+    this.#callOff?.()
+    this.#callOff = undefined
+  }
+
+  #sayNow(): void {
+    const times = this.#unsaid
+    this.#unsaid = 0
+    this.#callOff = this.#after(this.#periodMs, () => {
+      this.#callOff = undefined
+      if (this.#unsaid > 0) this.#sayNow()
+    })
+    this.#say(times)
   }
 }

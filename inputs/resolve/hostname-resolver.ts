@@ -3,6 +3,7 @@ import { backoffMs } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
+import { Rarely } from '#lib/timer.ts'
 import type { After } from '#lib/timer.ts'
 import type { LastAddresses } from '#state/ports/last-addresses.ts'
 import { DueHeap } from '#health/thread/due-heap.ts'
@@ -36,6 +37,8 @@ interface Name extends DueItem {
   unused: number
   failures: number
   hasTried: boolean
+  /** Logs its addresses; undefined: they have not changed yet. */
+  changed?: Rarely
 }
 
 /** Sentences about faults, which follow `does not resolve: `. */
@@ -101,6 +104,7 @@ export class HostnameResolver implements AddressSource {
 
   #leave(name: Name): void {
     this.#line.remove(name)
+    name.changed?.stop()
     if (!name.hasTried) this.#untried--
     name.hasTried = true
   }
@@ -142,6 +146,7 @@ export class HostnameResolver implements AddressSource {
     this.#isStopped = true
     this.#callOffPump?.()
     this.#changes.stop()
+    for (const { changed } of this.#names.values()) changed?.stop()
     this.#names.clear()
   }
 
@@ -224,10 +229,17 @@ export class HostnameResolver implements AddressSource {
     const { storeEveryMs, storeAgainMs } = resolveLimits
     this.#changes.storeWithin(isChanged ? storeEveryMs : storeAgainMs)
     if (!isChanged && !wasFailing) return
-    const { hostname, unused } = name
-    const addresses = [...name.v4, ...name.v6].filter(Boolean)
-    this.#parts.log.info({ hostname, addresses, unused }, 'host name resolved')
+    name.changed ??= new Rarely(this.#parts.after, resolveLimits.logEveryMs, (changes) => {
+      this.#logAddresses(name, changes)
+    })
+    name.changed.note()
     this.#changes.add(name.hostname)
+  }
+
+  #logAddresses({ hostname, v4, v6, unused }: Name, changes: number): void {
+    const fields = { hostname, addresses: [...v4, ...v6].filter(Boolean), unused }
+    const often = changes > 1 ? { changes } : {}
+    this.#parts.log.info({ ...fields, ...often }, 'host name resolved')
   }
 
   #fail(name: Name, fault: LookupFault, why: string): void {

@@ -23,6 +23,8 @@ export const resolveLimits = {
   startPatienceMs: 2_000,
   /** Changes within this time are reported together. */
   batchMs: 250,
+  /** Addresses of a name that change again and again are logged once in this time. */
+  logEveryMs: 60_000,
   storeEveryMs: 5_000,
   /** Interval at which unchanged addresses are stored, with the time they were last found. */
   storeAgainMs: 3_600_000,

@@ -4,6 +4,7 @@ import { discoveredLimits, partsForTenant } from '#bundle/discovered/from.ts'
 import type { HostnameStatus } from '#inputs/resolve/address-source.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { Rarely } from '#lib/timer.ts'
 import type { After } from '#lib/timer.ts'
 import type { FoundMembers } from '#state/ports/last-members.ts'
 import { discoveryLimits } from '#integrations/targets/limits.ts'
@@ -63,12 +64,18 @@ export class Reference {
   #leftOut = 0
   #targetFault = ''
   #callOff: (() => void) | undefined
+  readonly #changed: Rarely
+  readonly #vanished: Rarely
   /** undefined: no source is asked. */
   query: Query | undefined
 
   constructor(parts: ReferenceParts) {
     this.#parts = parts
     this.#foundAtMs = parts.foundAtMs
+    const { after } = parts
+    const { logEveryMs } = discoveryLimits
+    this.#changed = new Rarely(after, logEveryMs, (changes) => this.#logMembers(changes))
+    this.#vanished = new Rarely(after, logEveryMs, () => this.#logHeld())
     this.#fill()
   }
 
@@ -141,6 +148,8 @@ export class Reference {
 
   stop(): void {
     this.#callOff?.()
+    this.#changed.stop()
+    this.#vanished.stop()
   }
 
   #takeTargets(checked: CheckedTargets, foundAtMs: number): void {
@@ -182,16 +191,26 @@ export class Reference {
   }
 
   #log(isChanged: boolean, heldBefore: Held | null): void {
+    const { held } = this.#parts.membership
+    if (held !== null && held.missing !== heldBefore?.missing) this.#vanished.note()
+    if (isChanged) this.#changed.note()
+  }
+
+  #logHeld(): void {
     const { log, membership } = this.#parts
+    const { from } = this.describe()
+    if (membership.held === null) return
+    const { missing, members } = membership.held
+    const line = 'too many members vanished at once: they are held, and answered'
+    log.warn({ from, missing, members }, line)
+  }
+
+  #logMembers(changes: number): void {
     const { from, members, unused, leftOut, fault } = this.describe()
-    const { held } = membership
-    if (held !== null && held.missing !== heldBefore?.missing) {
-      const fields = { from, missing: held.missing, members: held.members }
-      log.warn(fields, 'too many members vanished at once: they are held, and answered')
-    }
-    if (!isChanged) return
     const addresses = members.map(({ address }) => address)
-    log.info({ from, members: addresses, unused, leftOut, fault }, 'members were discovered')
+    const fields = { from, members: addresses, unused, leftOut, fault }
+    const often = changes > 1 ? { changes } : {}
+    this.#parts.log.info({ ...fields, ...often }, 'members were discovered')
   }
 
   #text(): string {

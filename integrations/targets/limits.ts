@@ -24,6 +24,8 @@ export const discoveryLimits = {
   retries: { firstMs: 2_000, mostMs: 60_000 },
   /** Changes within this time are reported together. */
   batchMs: 250,
+  /** Members of a source that change again and again are logged once in this time. */
+  logEveryMs: 60_000,
   /** How long a start waits for the first answers. */
   startPatienceMs: 2_000,
   storeEveryMs: 5_000,
