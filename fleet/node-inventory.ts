@@ -231,6 +231,10 @@ function knownOf(
   const names = [...byName.keys()].toSorted()
   return names.flatMap((name) => {
     const all = byName.get(name)!
+    const [{ report, isVouched } = undefined!] = all
+    // From the store, where its signature has grown too old: the node has started again since.
+    const isBefore = !isVouched && byName.has(`${report.name} true`)
+    if (isBefore && all.every((one) => isLate(one, nowMs, store))) return []
     const newest = all.reduce((a, b) => (b.firstAtMs >= a.firstAtMs ? b : a))
     // Processes of this name that still reported after the newest one had started.
     const others = all.filter(

@@ -182,6 +182,21 @@ describe('a control node that lists a node', () => {
     ])
   })
 
+  test('shows no process of before whose signature is too old to be checked', async () => {
+    const { time, create, tell } = scene('auto')
+    tell({ instance: other }, key)
+    time.pass(credentialLimits.ageMsMax + 60_000)
+    const second = create()
+    const seen = async () => {
+      await second.refresh()
+      return second.all().map(({ report, isMissing }) => [report.instance, isMissing])
+    }
+    expect(await seen(), 'nobody else was heard by that name').toEqual([[other, true]])
+    tell({}, key)
+    const { instance } = reportOf('far-1')
+    expect(await seen()).toEqual([[instance, false]])
+  })
+
   test('reads the list again, and keeps the one before while that has a mistake', () => {
     const { time, path, tell } = scene('auto', null)
     expect(tell({}, null)).toMatchObject({ labels: { said: 'so' } })
