@@ -181,13 +181,8 @@ export function answerKeys(tx: Transaction, bundle: Bundle, zone: number): boole
 function answerChildDs(tx: Transaction, bundle: Bundle, child: number, parent: number): boolean {
   const { signer } = tx
   if (child === parent || !signer.signs(child) || !signer.signs(parent)) return false
-  const keys = signer.keyRdata(child, RrType.CDS)
-  // RFC 8078 section 4: a CDS record of this length asks the parent to delete the DS.
-  if (keys?.[0]?.length === deleteBytes) return false
-  return writeOfKeys(tx, bundle, parent, keys)
+  return writeOfKeys(tx, bundle, parent, signer.keyRdata(child, RrType.CDS))
 }
-
-const deleteBytes = 5
 
 /** Whether it was answered with the DS records of a zone of ours that begins at the node. */
 export function isChildDs(tx: Transaction, bundle: Bundle, node: number, zone: number): boolean {

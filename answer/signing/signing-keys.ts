@@ -81,18 +81,13 @@ export interface ZoneKeySet {
 }
 
 /**
- * A zone: octets of all of it, length of its name, 1 where its DS is to go; the name; its keys. A
- * key: what for, lengths of its rdata and of its private half, both.
+ * A zone: octets of all of it, length of its name; the name; its keys. A key: what for, lengths of
+ * its rdata and of its private half, both.
  */
-const zoneHeadBytes = 6
+const zoneHeadBytes = 5
 const keyHeadBytes = 5
 
-/** @param leaving zones whose DS their parents are to delete: RFC 8078 section 4 */
-export function packKeys(
-  keys: readonly HandedKey[],
-  leaving: readonly Uint8Array[] = [],
-): SharedArrayBuffer {
-  const left = new Set(leaving.map((zone) => formatName(foldName(zone))))
+export function packKeys(keys: readonly HandedKey[]): SharedArrayBuffer {
   const zones = new Map<string, { readonly wire: Uint8Array; readonly parts: Buffer[] }>()
   for (const key of keys) {
     const wire = foldName(key.zone)
@@ -101,12 +96,11 @@ export function packKeys(
     zone.parts.push(packKey(key))
     zones.set(name, zone)
   }
-  const chunks = Array.from(zones, ([name, { wire, parts }]) => {
+  const chunks = Array.from(zones.values(), ({ wire, parts }) => {
     const head = Buffer.alloc(zoneHeadBytes)
     const chunk = Buffer.concat([head, wire, ...parts])
     chunk.writeUInt32BE(chunk.length, 0)
     chunk[4] = wire.length
-    chunk[5] = left.has(name) ? 1 : 0
     return chunk
   })
   const octets = Buffer.concat(chunks)
@@ -152,27 +146,15 @@ function unpackZone(octets: Buffer): ZoneKeySet {
     }
     at = end
   }
-  const rdataOf = octets[5] === 1 ? noDs : dsOf(zone, wanted)
   const zoneWords = new Int32Array(Math.ceil(zone.length / 4))
   for (const [i, octet] of zone.entries()) zoneWords[i >> 2]! |= octet << (24 - (i & 3) * 8)
   const labels = labelOffsets(zone).length
-  const all = { ...rdataOf, [RrType.DNSKEY]: published }
-  return { zone, zoneWords, labels, ofRecords, ofKeys, rdataOf: all }
-}
-
-type RdataOf = Readonly<Record<number, readonly Uint8Array[]>>
-
-function dsOf(zone: Uint8Array, keys: readonly Uint8Array[]): RdataOf {
-  return {
-    [RrType.CDS]: keys.map((rdata) => dsRdata(zone, { rdata }, DigestType.Sha256)),
-    [RrType.CDNSKEY]: keys,
+  const rdataOf = {
+    [RrType.DNSKEY]: published,
+    [RrType.CDS]: wanted.map((rdata) => dsRdata(zone, { rdata }, DigestType.Sha256)),
+    [RrType.CDNSKEY]: wanted,
   }
-}
-
-/** Ask the parent to delete its DS: RFC 8078 section 4. */
-const noDs: RdataOf = {
-  [RrType.CDS]: [Uint8Array.of(0, 0, 0, 0, 0)],
-  [RrType.CDNSKEY]: [Uint8Array.of(0, 0, 3, 0, 0)],
+  return { zone, zoneWords, labels, ofRecords, ofKeys, rdataOf }
 }
 
 interface KnownZone {
