@@ -60,7 +60,7 @@ function zoneKeysOf(have: Needs): ReturnType<typeof zoneKeyFacts> {
     behindNodes: () => (vault === null ? [] : (later.behindNodes?.notable() ?? [])),
     dsFaults: () => later.domains?.dsFaults() ?? new Map(),
     rolled: () => later.keyKeeper?.views() ?? [],
-    nodes: () => later.drifted?.() ?? [],
+    nodes: () => later.inventory?.all() ?? [],
     nowMs: systemClock.nowMs,
   })
 }
