@@ -131,6 +131,13 @@ describe.each(redisProducts)('%s', (product) => {
       waitUntil('the other one', () =>
         log.at(-1)?.includes(`reached. {"address":"127.0.0.1:${port}"`),
       )
+    const follows = (copy: RedisServer) =>
+      waitUntil('the copy', async () => {
+        const copied = await sentinelSays(sentinelPort, 'REPLICAS')
+        return copied.includes(`${copy.port}`) && /master-link-status\s+ok/.test(copied)
+      })
+    // A Sentinel that does not know a good replica yet refuses the next command.
+    await follows(replica)
     // An operator changes their places: the master is there, and takes no writes.
     await sentinelSays(sentinelPort, 'FAILOVER')
     await waitUntil('the failover', async () => {
@@ -141,10 +148,7 @@ describe.each(redisProducts)('%s', (product) => {
     })
     await waitUntil('a write', async () => (await a.sessions.create(hashOf(3), ann, hour)).ok)
     await reaches(replica)
-    await waitUntil('the copy', async () => {
-      const copied = await sentinelSays(sentinelPort, 'REPLICAS')
-      return copied.includes(`${master.port}`) && /master-link-status\s+ok/.test(copied)
-    })
+    await follows(master)
     await replica.kill()
     await isAway(a, 'Redis')
     await begin(a, 2)
