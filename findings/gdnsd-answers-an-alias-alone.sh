@@ -38,6 +38,7 @@ server:
   zonelistfile: "$folder/nsd/zones"
   xfrdir: "$folder/nsd"
   server-count: 1
+  database: ""
 remote-control:
   control-enable: no
 zone:

@@ -69,6 +69,7 @@ server:
   zonelistfile: "$folder/nsd/zones"
   xfrdir: "$folder/nsd"
   server-count: 1
+  database: ""
 remote-control:
   control-enable: no
 zone:
