@@ -167,8 +167,10 @@ function wantedBy(reports: readonly NodeReport[]): ReadonlyMap<string, Wanted> {
     for (const finding of findings) {
       const of = finding.isOfNode ? node : ''
       const key = JSON.stringify([keyOf(finding), of])
-      // The first reporting node has the wording, so that it does not alternate.
-      if (!wanted.has(key)) wanted.set(key, { finding, node: of })
+      const before = wanted.get(key)?.finding
+      // The first of those that find it worst has the wording, so that it does not alternate.
+      const isWorse = before !== undefined && rank(finding.severity) < rank(before.severity)
+      if (before === undefined || isWorse) wanted.set(key, { finding, node: of })
     }
   }
   return wanted

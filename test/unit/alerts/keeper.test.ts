@@ -334,6 +334,21 @@ describe('several nodes on one database', () => {
     expect(nodes.filter(({ keeper }) => keeper.status().isLeading)).toHaveLength(1)
   })
 
+  test('tell what the one finds that finds it worst', async () => {
+    await addChannel('severe', { tenantId: operatorId, minSeverity: 'error' })
+    const nodes = [new Node('n1'), new Node('n2')]
+    await pass(40_000, ...nodes)
+    const renewal = (endsInMs: number) => () => {
+      const valid = { fromMs: startMs - 3_600_000, toMs: startMs + endsInMs }
+      return [{ entry: '', names: ['a.example'], failure: 'it is away', nextMs: null, valid }]
+    }
+    // The second one knows the certificate that has ended.
+    nodes[0]!.facts = { renewals: renewal(86_400_000) }
+    nodes[1]!.facts = { renewals: renewal(-1) }
+    await pass(700_000, ...nodes)
+    expect(told('severe')).toEqual([['opened the certificate of a.example is not renewed']])
+  })
+
   test('have alerts of their own for what is their own', async () => {
     await addChannel('c1', { tenantId: operatorId })
     const nodes = [new Node('n1'), new Node('n2')]
