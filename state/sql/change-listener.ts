@@ -61,13 +61,13 @@ export function listenForChanges(
     made.on('notification', ({ payload }) => onNotice(payload))
     const look = async (): Promise<void> => {
       const writes = await takesWrites(made).catch(() => false)
-      if (!writes) lose()
-      else if (!isLost && !isClosed) callOff = after(lookEveryMs, () => void look())
+      if (!writes) return lose()
+      failures = 0
+      if (!isLost && !isClosed) callOff = after(lookEveryMs, () => void look())
     }
     try {
       await made.connect()
       await made.query(`listen ${pg.escapeIdentifier(channel)}`)
-      failures = 0
       onNotice()
       await look()
     } catch {

@@ -106,6 +106,21 @@ test('one address that leads to another server: the old one is given up', async 
   })
 })
 
+test('a server that takes no writes for long is asked ever more rarely', async () => {
+  const { port } = await server()
+  const readOnly = encodeURIComponent('-c default_transaction_read_only=on')
+  const url = `postgresql://gslbd@127.0.0.1:${port}/postgres?options=${readOnly}`
+  const pausesMs: number[] = []
+  const soon: typeof systemAfter = (delayMs, fn) => {
+    pausesMs.push(delayMs)
+    return pausesMs.length < 4 ? systemAfter(0, fn) : () => undefined
+  }
+  const listener = listenForChanges(url, 'gslbd_test', () => undefined, soon)
+  onTestFinished(() => listener.close())
+  await waitUntil('four tries', () => pausesMs.length === 4)
+  expect(pausesMs).toEqual([500, 1_000, 2_000, 4_000])
+})
+
 test('with TLS: the authority is checked, and a fault does not say the password', async () => {
   const home = tempDir('postgres-tls')
   const [cert, key] = [join(home, 'cert.pem'), join(home, 'key.pem')]
