@@ -28,7 +28,7 @@ export function regressedRollouts(
   const newest = recent.length === 0 ? new Map<string, number>() : newestStarts(all)
   for (const entry of recent) {
     const newestMs = newest.get(memberOf(entry))
-    assert(newestMs !== undefined, 'a rollout that is told is one of all')
+    assert(newestMs !== undefined, 'a recent rollout is one of all')
     // A newer rollout tries the same member again.
     if (startOf(entry) < newestMs) continue
     const { uid, name, tenant, object } = entry

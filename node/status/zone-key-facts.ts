@@ -5,7 +5,13 @@ import type { KnownNode } from '#fleet/node-inventory.ts'
 import type { BehindNode } from '#server/signing/behind-nodes.ts'
 import { waitingLine } from '#server/signing/key-status.ts'
 import type { KeptView } from '#server/signing/stored-looks.ts'
-import { keyMissing, keysStale, missingKeysMessage, unusedKeysMessage } from './health-reasons.ts'
+import {
+  keyMissing,
+  keysStale,
+  keysUnused,
+  missingKeysMessage,
+  unusedKeysMessage,
+} from './health-reasons.ts'
 
 export interface ZoneKeyFactsParts {
   /** Name of this node. */
@@ -55,6 +61,9 @@ function ofNode({ report, isCounted, isMissing }: ReturnType<ZoneKeyFactsParts['
   const facts: ZoneKeyFacts[] = []
   if (reasons.includes(keyMissing)) {
     facts.push(missingOn(name, `Clients that validate get SERVFAIL from it. ${says}`))
+  }
+  if (reasons.includes(keysUnused)) {
+    facts.push({ kind: 'unused', of: name, detail: `Its keys stay as they are. ${says}` })
   }
   if (reasons.includes(keysStale)) {
     const detail = `It signs with what it has. Mend that before keys roll. ${says}`

@@ -29,14 +29,14 @@ test('this node tells the zones that it has no key of, and why keys stay as they
 })
 
 test('a node that pulls is told of by its health, while it counts and is heard', () => {
-  const reasons = ['zone-key-missing', 'zone-keys-stale']
+  const reasons = ['zone-key-missing', 'zone-keys-unused', 'zone-keys-stale']
   const far = { report: reportOf('far-1', { role: 'dns', reasons }) }
   const kinds = (node: Partial<ReturnType<ZoneKeyFactsParts['nodes']>[number]>) =>
     zoneKeyFacts({
       ...well,
       nodes: () => [{ ...far, isCounted: true, isMissing: false, ...node }],
     }).map(({ kind, of }) => `${kind} ${of}`)
-  expect(kinds({})).toEqual(['missing far-1', 'stale far-1'])
+  expect(kinds({})).toEqual(['missing far-1', 'unused far-1', 'stale far-1'])
   expect(kinds({ isCounted: false })).toEqual([])
   expect(kinds({ isMissing: true })).toEqual([])
   expect(kinds({ report: reportOf('c', { role: 'control', reasons }) })).toEqual([])
