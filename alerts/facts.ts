@@ -80,7 +80,7 @@ export interface DriftedNodeFacts {
   readonly seq: number
   /** Age of its last report. */
   readonly ageSeconds: number
-  /** How far its clock is ahead (+) of most others, or behind (-). */
+  /** How far its clock is at least ahead (+) of most others, or behind (-). */
   readonly clockErrorMs: number
   /** Why it last refused something; '': it did not. */
   readonly refusal: string

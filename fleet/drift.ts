@@ -1,5 +1,6 @@
 // Finds nodes that differ from the rest of a fleet, seen from a control node.
 import type { Clock } from '#lib/clock.ts'
+import { distanceMs, fleetOffsetMs } from './fleet-clock.ts'
 import type { KnownNode } from './node-inventory.ts'
 
 export const driftKinds = [
@@ -21,7 +22,7 @@ type DriftKind = (typeof driftKinds)[number]
 export interface DriftedNode extends KnownNode {
   /** Empty: nothing is wrong, or its report is not signed by a listed node. */
   readonly drift: readonly DriftKind[]
-  /** How far its clock is ahead (+) of most others, or behind (-). */
+  /** How far its clock is at least ahead (+) of most others, or behind (-). */
   readonly clockErrorMs: number
 }
 
@@ -59,9 +60,10 @@ export class DriftWatch {
     const isOld = nowMs - (this.#seen?.sinceMs ?? nowMs) > driftLimits.behindMs
     const counted = nodes.filter(({ isCounted }) => isCounted)
     const split = splitSeqs(counted, current)
-    const middleMs = middleOf(counted.filter(({ isMissing }) => !isMissing))
+    const live = counted.filter(({ isMissing }) => !isMissing)
+    const offsetMs = fleetOffsetMs(live.map(({ clockRangeMs }) => clockRangeMs))
     return nodes.map((node) => {
-      const clockErrorMs = node.clockOffsetMs - middleMs
+      const clockErrorMs = distanceMs(node.clockRangeMs, offsetMs)
       const drift = node.isCounted ? driftOf(node, { current, isOld, split, clockErrorMs }) : []
       return { ...node, drift, clockErrorMs }
     })
@@ -74,16 +76,6 @@ interface Seen {
   readonly isOld: boolean
   readonly split: ReadonlySet<string>
   readonly clockErrorMs: number
-}
-
-/**
- * What most clocks say, as an offset from the clock here: where this one is wrong, all others seem
- * to be. If there are two, this one is believed.
- */
-function middleOf(nodes: readonly KnownNode[]): number {
-  const offsets = nodes.map(({ clockOffsetMs }) => clockOffsetMs).toSorted((a, b) => a - b)
-  const [low = 0, high = 0] = [offsets[(offsets.length - 1) >> 1], offsets[offsets.length >> 1]]
-  return Math.abs(low) <= Math.abs(high) ? low : high
 }
 
 function driftOf(

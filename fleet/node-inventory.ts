@@ -2,6 +2,7 @@
 // with its last report.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
+import type { ClockRange } from './fleet-clock.ts'
 import type { NodeJudge } from './nodes/node-list.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
@@ -16,6 +17,8 @@ export interface KnownNode {
   readonly ageMs: number
   /** How far its clock is ahead (+) or behind (-), with the time that the report took. */
   readonly clockOffsetMs: number
+  /** The same by the clock here alone: what came by the store was written since the last look. */
+  readonly clockRangeMs: ClockRange
   /** True: silent for too long. */
   readonly isMissing: boolean
   /** True: another live process reports under the same name. */
@@ -83,6 +86,7 @@ interface Entry {
   readonly firstAtMs: number
   readonly atMs: number
   readonly clockOffsetMs: number
+  readonly clockRangeMs: ClockRange
 }
 
 /** What is known of the store that control nodes share. */
@@ -111,8 +115,10 @@ export function createNodeInventory(
     if (report.role === 'control') return isVouched
     return (isVouched && judge.isListed(report.name)) || judge.countsUnlisted()
   }
-  const keep = (one: Vouched, ageMs: number, isShared = false): boolean =>
-    keepIn(entries, { ...one, isShared }, ageMs, clock)
+  const keep = (one: Vouched, ageMs: number, sinceMs?: number): boolean =>
+    keepIn(entries, { ...one, ageMs, sinceMs }, clock)
+  /** When the last look at the store began, by the monotonic clock. */
+  let lookedAtMs = -Infinity
   let store: StoreSeen = { sinceMs: -Infinity, missedBefore: new Set() }
   return {
     report: (report, sent) => {
@@ -133,6 +139,7 @@ export function createNodeInventory(
     isListed: (report, sent) => vouched(report, sent).isVouched,
     heardMs: () => Math.max(0, clock.monotonicMs() - store.sinceMs),
     refresh: async () => {
+      const beganAtMs = clock.monotonicMs()
       const words = shared === undefined ? [] : await shared.list()
       const [wasAway, nowMs] = [store.sinceMs === Infinity, clock.monotonicMs()]
       if (words === undefined && !wasAway) {
@@ -143,14 +150,13 @@ export function createNodeInventory(
         const sent = parseJson(text)
         const report = readNodeReport(sent)
         if (!report.ok) continue
-        const { role } = report.value
         // Control nodes report through the shared store alone.
-        const one =
-          role === 'control'
-            ? { report: report.value, isVouched: true }
-            : vouched(report.value, sent as object)
-        keep(one, Math.max(0, clock.nowMs() - atMs), true)
+        const isControl = report.value.role === 'control'
+        const own = { report: report.value, isVouched: true }
+        const one = isControl ? own : vouched(report.value, sent as object)
+        keep(one, Math.max(0, clock.nowMs() - atMs), lookedAtMs)
       }
+      if (words !== undefined) lookedAtMs = beganAtMs
     },
     all: () => {
       const nowMs = clock.monotonicMs()
@@ -163,14 +169,16 @@ export function createNodeInventory(
   }
 }
 
+interface Heard extends Vouched {
+  readonly ageMs: number
+  /** When the store did not have it yet, by the monotonic clock; undefined: it came here. */
+  readonly sinceMs: number | undefined
+}
+
 /** @returns false: there is no room for a node that is not listed */
-function keepIn(
-  entries: Map<string, Entry>,
-  one: Vouched & Pick<Entry, 'isShared'>,
-  ageMs: number,
-  clock: Clock,
-): boolean {
-  const { report, isVouched, isShared } = one
+function keepIn(entries: Map<string, Entry>, one: Heard, clock: Clock): boolean {
+  const { report, isVouched, ageMs, sinceMs } = one
+  const isShared = sinceMs !== undefined
   const key = keyOf(one)
   const atMs = clock.monotonicMs() - ageMs
   const before = entries.get(key)
@@ -189,11 +197,16 @@ function keepIn(
   }
   const firstAtMs = before?.firstAtMs ?? atMs
   const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
+  const leastMs = report.sentAtMs - clock.nowMs()
+  const clockRangeMs: ClockRange = [
+    leastMs,
+    leastMs + clock.monotonicMs() - (sinceMs ?? clock.monotonicMs()),
+  ]
   // The node was listed after its first report.
   if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
   const hasRoom = entries.has(key) || entries.size < inventoryLimits.nodesMax
   assert(isVouched || hasRoom, 'nodes that nobody vouches for are within their limit')
-  entries.set(key, { report, isVouched, isShared, firstAtMs, atMs, clockOffsetMs })
+  entries.set(key, { report, isVouched, isShared, firstAtMs, atMs, clockOffsetMs, clockRangeMs })
   return true
 }
 
@@ -244,6 +257,7 @@ function knownOf(
       ...{ report: one.report, isVouched: one.isVouched },
       ageMs: nowMs - one.atMs,
       clockOffsetMs: one.clockOffsetMs,
+      clockRangeMs: one.clockRangeMs,
       isMissing: isLate(one, nowMs, store),
       sharesName: others.length > 0,
     }))

@@ -34,7 +34,7 @@ const kinds: Readonly<Record<DriftedNodeFacts['kind'], Kind>> = {
     severity: 'warning',
     title: (node) => `the clock of node ${node} is off`,
     detail: ({ clockErrorMs }) =>
-      `It is ${(Math.abs(clockErrorMs) / 1000).toFixed(1)} s ` +
+      `It is at least ${(Math.abs(clockErrorMs) / 1000).toFixed(1)} s ` +
       `${clockErrorMs < 0 ? 'behind' : 'ahead of'} most clocks of the fleet. Look at time ` +
       'synchronization there.',
   },

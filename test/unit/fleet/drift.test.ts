@@ -87,6 +87,58 @@ test.each([
   expect(drift()).toEqual(expected)
 })
 
+/** Two control nodes, the first with its clock off, and nodes that pull from each. */
+async function clocksBy(offMs: number, pulls: readonly [number, number]) {
+  const time = new FakeTime(1_000_000_000)
+  const words = new Map<string, { readonly key: string; text: string; atMs: number }>()
+  const shared = {
+    tell: async (word: { key: string; text: string; atMs: number }) => words.set(word.key, word),
+    list: async () => [...words.values()],
+  }
+  const controls = ([offMs, 0] as const).map((off, at) => {
+    const clock = { ...time.clock, nowMs: () => time.clock.nowMs() + off }
+    const inventory = createNodeInventory(clock, shared)
+    const watch = new DriftWatch(clock, () => undefined)
+    const report = () => {
+      const sentAtMs = clock.nowMs()
+      inventory.report(reportOf(`control-${at}`, { role: 'control', sentAtMs }))
+      for (let i = 0; i < pulls[at]!; i++) {
+        const own = reportOf(`pulls-${at}${i}`, { sentAtMs: time.clock.nowMs() })
+        inventory.report(own, own)
+      }
+    }
+    const seen = () =>
+      watch
+        .look(inventory.all())
+        .flatMap(({ report: { name }, drift }) => (drift.includes('clock') ? [name] : []))
+    return { inventory, report, seen }
+  })
+  for (let round = 0; round < 4; round++) {
+    for (const { report } of controls) report()
+    time.pass(2_500)
+    for (const { inventory } of controls) await inventory.refresh()
+    time.pass(2_500)
+  }
+  return controls.map(({ seen }) => seen())
+}
+
+test.each([
+  [10_000, [3, 0]],
+  [10_000, [0, 3]],
+  [10_000, [2, 2]],
+  [10_000, [1, 0]],
+  [-10_000, [3, 0]],
+  [-10_000, [0, 3]],
+  [-10_000, [2, 2]],
+  [-600_000, [0, 1]],
+] as const)(
+  'a control node that is off by %i ms is told by both, and alone, with %j nodes',
+  async (offMs, pulls) => {
+    expect(await clocksBy(offMs, pulls)).toEqual([['control-0'], ['control-0']])
+    expect(await clocksBy(0, pulls)).toEqual([[], []])
+  },
+)
+
 test('a node that refuses, one that is silent and two of one name are told', () => {
   const { time, tell, drift } = scene()
   tell('silent')

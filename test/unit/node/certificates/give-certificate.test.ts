@@ -206,7 +206,14 @@ test('a node that has not taken it a quarter of an hour later is named', () => {
   ] as const
   const known = nodes.map(([name, one]) => ({
     report: reportOf(name, one === undefined ? {} : { certificate: one }),
-    ...{ isCounted: true, isMissing: false, ageMs: 0, clockOffsetMs: 0, sharesName: false },
+    ...{
+      isCounted: true,
+      isMissing: false,
+      ageMs: 0,
+      clockOffsetMs: 0,
+      clockRangeMs: [0, 0] as const,
+      sharesName: false,
+    },
   }))
   const vault = { state: { ...emptyState, certificate: newer } }
   const at = (afterMs: number) =>
@@ -277,7 +284,14 @@ test('a node gets the certificates that it uses, and a first one at once', () =>
 test('a node that keeps a certificate which a new database does not have yet is not named', () => {
   const node = {
     report: reportOf('far-1', { certificate: before, acme: ['', 'shop'] }),
-    ...{ isCounted: true, isMissing: false, ageMs: 0, clockOffsetMs: 0, sharesName: false },
+    ...{
+      isCounted: true,
+      isMissing: false,
+      ageMs: 0,
+      clockOffsetMs: 0,
+      clockRangeMs: [0, 0] as const,
+      sharesName: false,
+    },
   }
   const late = new FakeTime(began + rollOutLimits.spreadMs + rollOutLimits.patienceMs).clock
   const behind = (state: AcmeState) => behindOf({ state }, { all: () => [node] }, late)
