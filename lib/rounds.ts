@@ -3,16 +3,17 @@
 export class Rounds {
   readonly #work: () => Promise<void>
   #isAsked = false
+  #isUnderWay = false
   #isStopped = false
   #running: Promise<void> | undefined
 
-  /** @param work must not throw */
+  /** @param work must not throw; it may ask for another round at once */
   constructor(work: () => Promise<void>) {
     this.#work = work
   }
 
   get isUnderWay(): boolean {
-    return this.#running !== undefined
+    return this.#isUnderWay
   }
 
   get isStopped(): boolean {
@@ -23,7 +24,7 @@ export class Rounds {
   ask(): void {
     if (this.#isStopped) return
     this.#isAsked = true
-    this.#running ??= this.#run()
+    if (!this.#isUnderWay) this.#running = this.#run()
   }
 
   /** Resolves when no round is under way. */
@@ -38,11 +39,12 @@ export class Rounds {
   }
 
   async #run(): Promise<void> {
+    this.#isUnderWay = true
     while (this.#isAsked && !this.#isStopped) {
       this.#isAsked = false
       await this.#work()
     }
     // At once: what is asked for between here and a reaction to the promise would begin nothing.
-    this.#running = undefined
+    this.#isUnderWay = false
   }
 }

@@ -36,6 +36,19 @@ test('what is asked for at any moment around the end of a round begins one', asy
   }
 })
 
+test('a round that asks for another one is followed by it, and not joined', async () => {
+  let [begun, now, most] = [0, 0, 0]
+  const rounds: Rounds = new Rounds(async () => {
+    most = Math.max(most, ++now)
+    if (++begun < 3) rounds.ask()
+    await new Promise(setImmediate)
+    now--
+  })
+  rounds.ask()
+  await rounds.settled()
+  expect([begun, most, rounds.isUnderWay]).toEqual([3, 1, false])
+})
+
 test('no round begins after a stop, which waits for the one under way', async () => {
   const { rounds, begun, end } = heldRounds()
   rounds.ask()
