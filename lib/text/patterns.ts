@@ -9,8 +9,11 @@ export const hiddenSigns =
   '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
 /** Text for people. */
 export const textPattern = `^[^${hiddenSigns}]*$`
-/** Empty, or a name for people, of which something can be seen. */
-export const namePattern = `^([^${hiddenSigns}]*[^\\s${hiddenSigns}][^${hiddenSigns}]*)?$`
+/**
+ * Empty, or a name for people, of which something can be seen: blanks, the first sign, then any.
+ * With any in front of it, each sign of a long name that is refused would be tried as the first.
+ */
+export const namePattern = `^([^\\S${hiddenSigns}]*[^\\s${hiddenSigns}][^${hiddenSigns}]*)?$`
 export const uuidPattern =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 /** Path of an HTTP request, which cannot have spaces (RFC 9112 section 3). */
