@@ -5,7 +5,7 @@
 # Seen: HAProxy asks in small letters and compares octets, and BIND answers a name as the zone file spells it. So a server whose
 # name is `Big` in the zone gets no address, however HAProxy's configuration spells it, and dig shows the right one. The same
 # goes for an alias of `WWW` where the zone has `www`, and for each name below a DNAME record, whose answer begins with
-# that record. Of 30 addresses it takes none: the answer is cut at 512 octets, and it does not ask again over TCP.
+# that record. It takes none of 30 addresses: the answer is cut at 512 octets, and it does not ask again over TCP.
 # An engineer would have guessed: names are compared without case (RFC 4343), DNAME comes with a CNAME record
 # for those that do not know it (RFC 6672 section 3.1), and a truncated answer is asked for again.
 set -euo pipefail

@@ -5,8 +5,8 @@
 # Seen: `v2_encode` of @balena/proxy-protocol-parser writes the length of the addresses with its lower octet first, 3072 for 12, and
 # the command LOCAL, which says that the address behind it is not a client's. Its own decoder reads neither; others wait for
 # 3072 octets. `V2ProxyProtocol.parse` of proxy-protocol-js does not read the length either: what it gives as `data`,
-# the octets behind the header, begins with the TLVs that HAProxy writes with `proxy-v2-options crc32c`. Of version 1 it
-# refuses "PROXY UNKNOWN" without addresses, the shortest line that the specification has.
+# the octets behind the header, begins with the TLVs that HAProxy writes with `proxy-v2-options crc32c`. It refuses
+# the line "PROXY UNKNOWN" without addresses, the shortest of version 1 that the specification has.
 # An engineer would have guessed: numbers in network order and the command PROXY, and a parser that goes by the length.
 # Both look right in a test against themselves, and against a balancer that sends no TLVs.
 set -euo pipefail
