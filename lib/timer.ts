@@ -1,5 +1,5 @@
-// Defines waiting: the timer that is passed as an argument, work with a time limit, waiting for
-// news; and what is said rarely.
+// Defines waiting: the timer that is passed as an argument, work with a time limit, callers that
+// wait for news, and news that waits until it may be said again.
 
 /** Calls `fn` once, no earlier than after `delayMs`; returns the function that cancels it. */
 export type After = (delayMs: number, fn: () => void) => () => void

@@ -28,7 +28,7 @@ interface NewSigner {
   readonly publicKeyLine: string
   /** Whether it may say that a change beyond the guardrails is meant. */
   readonly mayOverride?: boolean
-  /** When the key has to be good for commits, Unix time in seconds; of a new key, any time. */
+  /** When the key must be good for commits, seconds since the epoch: now, as a rule. */
   readonly atSeconds: number
 }
 
@@ -55,10 +55,10 @@ export function addSigner(
   // A file with an error refuses every commit; another line would hide that.
   if (!signers.ok) return err(`${path} has an error: ${signers.error}`)
   const { publicKey, comment } = key.value
-  const isGood = (lines: readonly AllowedSigner[], namespace: string): Result<unknown, string> =>
-    findSigner(lines, { publicKey, namespace, atSeconds })
+  const committerIn = (lines: readonly AllowedSigner[]): Result<AllowedSigner, string> =>
+    findSigner(lines, { publicKey, namespace: 'git', atSeconds })
   const present = signers.value.find(
-    (signer) => signer.principals === principal && isGood([signer], 'git').ok,
+    (signer) => signer.principals === principal && committerIn([signer]).ok,
   )
   // The key is bound to uses of this product, so that its other signatures do not count.
   const uses = ['git', 'gslb-attest', ...(mayOverride ? [overrideNamespace] : [])]
@@ -68,11 +68,11 @@ export function addSigner(
   const after = present === undefined ? `${text.value}${gap}${line}\n` : text.value
   const listed = parseAllowedSigners(after)
   if (!listed.ok) return err(`${path} would have an error: ${listed.error}`)
-  const good = isGood(listed.value, 'git')
-  if (!good.ok) {
+  const committer = committerIn(listed.value)
+  if (!committer.ok) {
     return err(
-      `a line of ${principal} counts for nothing: ${good.error}; take the line away first: ` +
-        `gslbd trust remove ${publicKey.fingerprint}`,
+      `${principal} could not sign commits: ${committer.error}; take the lines of this key away ` +
+        `first: gslbd trust remove ${publicKey.fingerprint}`,
     )
   }
   if (present === undefined) return written(path, after, { line })

@@ -22,9 +22,9 @@ export const refusalSentences: Readonly<Record<RefusalCode, string>> = Object.fr
   'bad-signature': 'the signature of the channel record is wrong; the serving bundle stays',
   'other-channel': 'the record is of another channel than the one this node follows',
   rollback:
-    'the channel record is older than the one that serves: it is of another control node, which counts apart, so name what one of them signs in bundle.urls alone; or of a restored one: gslbd restore --seq-after',
+    'the channel record is older than the one that serves: bundle.urls leads to two control nodes, which count apart (name one of them), or to a restored one (gslbd restore --seq-after)',
   equivocation:
-    'two channel records have this seq and name other bundles: bundle.urls leads to two control nodes, which count apart, or one is forged',
+    'two channel records have this seq and name other bundles: bundle.urls leads to two control nodes, which count apart (name one of them), or one is forged',
   'bad-bundle': 'the bundle is damaged; the serving bundle stays',
   'digest-mismatch':
     'the bundle is not the one that its channel record names; the serving bundle stays',

@@ -59,10 +59,10 @@ function reportUnsigned({ zones }: ZonePlan, plan: ResponsePlan, report: TreeRep
   if (signedZones.length === 0) return
   const declared = new Map(zones.map((zone, i) => [zone.name, i]))
   // A rule for a domain answers in all zones below it that have no rule of their own.
-  const below = new Map<PlannedRule | undefined, string>()
+  const below = new Map<PlannedRule, string>()
   for (const { name } of signedZones) {
     const rule = plan.domain.get(name) ?? ruleAbove(plan, name)
-    if (!below.has(rule)) below.set(rule, name)
+    if (rule !== undefined && !below.has(rule)) below.set(rule, name)
   }
   for (const rule of plan.rules) {
     const { action, trigger, signed } = rule.model
