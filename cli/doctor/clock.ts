@@ -49,7 +49,7 @@ async function compareWithDatabase({ settings: { database } }: CheckedNode): Pro
   const { url, statementTimeoutMs, startupParameters } = database
   const seen = await lookAtDatabase(url, { connections: 1, statementTimeoutMs, startupParameters })
   const name = 'the database of database.url'
-  if (!seen.ok) return unknown(`not compared: ${name} does not answer`)
+  if (!seen.ok) return unknown(`not compared: ${name} cannot be asked`)
   return findingOf(name, Math.abs(systemClock.nowMs() - seen.value.nowMs) / 1_000)
 }
 
