@@ -7,8 +7,8 @@ export const clockOffMs = signal(0)
 /** Responses have whole seconds, and take time to arrive. */
 const nearMs = 30_000
 
-/** This computer's clock, for spans of time: the node's may be learned anew in between. */
-export const ownMs = (): number => Date.now()
+/** For spans of time: this computer's clock may be set, and the node's be learned anew. */
+export const monotonicMs = (): number => performance.now()
 
 /** Unix milliseconds. */
 export const nowMs = (): number => Date.now() + clockOffMs.value

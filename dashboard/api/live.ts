@@ -1,7 +1,7 @@
 // Holds pools, members, services and their health as they are now: a snapshot, then the feed.
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
-import { nowMs, ownMs } from './clock.ts'
+import { monotonicMs, nowMs } from './clock.ts'
 import { Refusal, endSession, firstRevisions, send, sentence, sessionNow } from './client.ts'
 import { forgetTrail, noteTrail } from './health-changes.ts'
 
@@ -204,9 +204,9 @@ function open(token: string): void {
   const opened = new WebSocket(`${scheme}://${location.host}/api/v1/ws?${query.toString()}`)
   socket = opened
   const own = sessionNow()
-  let saidAtMs = ownMs()
+  let saidAtMs = monotonicMs()
   const watch = setInterval(() => {
-    if (ownMs() - saidAtMs > silentMaxMs) lose()
+    if (monotonicMs() - saidAtMs > silentMaxMs) lose()
   }, lookMs)
   const lose = (code = 0): void => {
     clearInterval(watch)
@@ -220,10 +220,10 @@ function open(token: string): void {
     failures = 0
     link.value = 'live'
     heardMs.value = nowMs()
-    saidAtMs = ownMs()
+    saidAtMs = monotonicMs()
   }
   opened.onmessage = ({ data }: MessageEvent<string>) => {
-    saidAtMs = ownMs()
+    saidAtMs = monotonicMs()
     if (socket === opened) hear(data)
   }
   opened.onclose = ({ code }) => lose(code)

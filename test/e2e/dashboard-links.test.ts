@@ -29,29 +29,35 @@ afterAll(() => passage.stop())
 const lost = (page: Page) => page.getByText('The connection to the node is lost')
 const mark = `globalThis.sameDocument ??= Math.random()`
 
-test.each(['shut', 'mute'] as const)(
-  'a page whose connection is %s comes back by itself with all that happened meanwhile',
-  async (how) => {
-    const pool = await made('/pools', { name: `web-${how}` })
+test.each([
+  ['is shut', 'shut', false],
+  ['is mute', 'mute', false],
+  ['is mute while the clock goes back', 'mute', true],
+] as const)(
+  'a page whose connection %s comes back by itself with all that happened meanwhile',
+  async (what, how, isSetBack) => {
+    const [before, other, after] = [`web ${what}`, `made ${what}`, `renamed ${what}`] as const
+    const pool = await made('/pools', { name: before })
     const { page } = await signedIn(admin)
     await page.clock.install()
     await page.reload()
     await visit(page, '/pools')
-    await page.getByRole('link', { name: `web-${how}`, exact: true }).waitFor()
+    await page.getByRole('link', { name: before, exact: true }).waitFor()
     await page.getByText('live', { exact: true }).waitFor()
     const loaded = await page.evaluate<number>(mark)
+    if (isSetBack) await page.clock.setSystemTime(Date.now() - 3_600_000)
     passage.state = how
     if (how === 'shut') passage.cut()
     // Nobody tells a browser that the other end is gone: only its silence does.
     else await page.clock.runFor(40_000)
     await lost(page).waitFor()
-    await made('/pools', { name: `made-${how}` })
-    await call('PATCH', `/pools/${pool}`, { name: `renamed-${how}` })
+    await made('/pools', { name: other })
+    await call('PATCH', `/pools/${pool}`, { name: after })
     passage.state = 'open'
     passage.cut()
     await page.clock.runFor(20_000)
-    await page.getByRole('link', { name: `made-${how}` }).waitFor()
-    await page.getByRole('link', { name: `renamed-${how}` }).waitFor()
+    await page.getByRole('link', { name: other }).waitFor()
+    await page.getByRole('link', { name: after }).waitFor()
     await page.getByText('live', { exact: true }).waitFor()
     await lost(page).waitFor({ state: 'detached' })
     expect(await page.evaluate<number>(mark)).toBe(loaded)
