@@ -14,6 +14,7 @@ import {
   showChannel,
 } from '#api/alerts/channel.ts'
 import type { CheckedSettings } from '#api/alerts/channel.ts'
+import { conditionOf } from '#alerts/conditions.ts'
 import { findObject } from '#api/config/reads.ts'
 import { NamedPaging } from '#http/paging.ts'
 import { created, later, missing, refused, success } from '#http/reply.ts'
@@ -236,8 +237,10 @@ const createSilence = route('POST /api/v1/alerts/silences', {
     const nowMs = ports.clock.nowMs()
     const { condition = '', reason = '', seconds } = body
     const given = body.subject ?? ''
-    // Alerts know pools by their ids, and people by their names. Also before it has been read.
-    const pool = ports.config.isReady() ? findObject(context, 'Pool', given) : undefined
+    // Alerts know pools by their ids, and people by their names; what the operator alone is told is
+    // about none. The configuration may not have been read yet.
+    const isOfPool = conditionOf(condition)?.audience !== 'operator' && ports.config.isReady()
+    const pool = isOfPool ? findObject(context, 'Pool', given) : undefined
     const subject = pool?.uid ?? given
     const silence = {
       ...{ id: uuidV7(nowMs), tenantId: tenantId.value, condition, subject, reason },

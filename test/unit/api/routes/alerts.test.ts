@@ -242,6 +242,10 @@ describe('a silence', () => {
       subjects.push((body as unknown as { readonly subject: string }).subject)
     }
     expect(subjects).toEqual([pool.body.id, 'quiet'])
+    // Such an alert is about no pool: a node may have the name of one.
+    const ofNode = { seconds: 9, condition: 'node-missing', subject: 'quiet' }
+    const { body } = await call(acme, 'POST', '/alerts/silences', ofNode)
+    expect(body).toMatchObject({ subject: 'quiet' })
   })
 })
 
