@@ -46,8 +46,14 @@ export const httpAccess = {
   searchPath: process.env['PATH'] ?? '',
 } as const
 
-/** @param root folder that holds the repositories */
-export async function gitHttpServer(root: string): Promise<GitHttpServer> {
+/**
+ * @param root folder that holds the repositories
+ * @param atEnd registers its end; by default that is the end of the test
+ */
+export async function gitHttpServer(
+  root: string,
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<GitHttpServer> {
   const server = createServer((request, response) => {
     // A connection kept open would hide that a closed port refuses.
     response.shouldKeepAlive = false
@@ -98,7 +104,7 @@ export async function gitHttpServer(root: string): Promise<GitHttpServer> {
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as AddressInfo).port
-  onTestFinished(async () => {
+  atEnd(async () => {
     if (server.listening) await state.close()
   })
   return state

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { test } from 'vitest'
+import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { createRemoteSource } from '#gitops/source/remote-source.ts'
@@ -12,16 +13,23 @@ import { cpuMsOf } from '../../../support/cpu-time.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { laneRows, onlyLong } from '../../../support/lane.ts'
 import type { GitSandbox } from '../../../support/git-sandbox.ts'
+import { quickCommits } from '../../../support/quick-commits.ts'
 import { reconcileBench } from '../../../support/reconcile-bench.ts'
 import type { Bench } from '../../../support/reconcile-bench.ts'
+
+type End = () => void | Promise<void>
 
 interface Scene {
   readonly box: GitSandbox
   readonly server: GitHttpServer
   readonly source: ConfigSource
   readonly bench: Bench
-  /** Commits a signed change and puts it on the server; returns the commit. */
-  readonly push: () => string
+  /** Puts a signed commit on the server, with these files beside its own; returns the commit. */
+  readonly push: (more?: Readonly<Record<string, string>>) => string
+  /** Runs git where the server has the repository. */
+  readonly served: (...args: string[]) => string
+  /** A clone to work in; returns its path. */
+  readonly clone: () => string
   readonly open: (url?: string, data?: string, searchPath?: string) => ConfigSource
   /** From now on a server that is silent for a moment is given up. */
   readonly hurry: () => void
@@ -31,22 +39,23 @@ interface Scene {
 
 const credentials = 'Basic cmVhZGVyOnMzY3JldA=='
 
-async function scene(): Promise<Scene> {
-  const box = gitSandbox()
+/** @param atEnd registers what ends it; by default at the end of the test */
+async function scene(atEnd: (end: End) => void = onTestFinished): Promise<Scene> {
+  const box = gitSandbox(atEnd)
   const key = box.sshKey('alice')
   box.write('allowed_signers', `alice@example.com ${key.publicLine}\n`)
-  box.git(box.path, 'init', '-q', '--bare', '-b', 'main', 'root/config.git')
-  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
-  box.git(box.at('repo'), 'remote', 'add', 'origin', box.at('root/config.git'))
+  const gitdir = box.at('root/config.git')
+  box.git(box.path, 'init', '-q', '--bare', '-b', 'main', gitdir)
+  const commit = quickCommits(gitdir, key.path)
   let count = 0
-  const push = (): string => {
-    box.write('repo/a.yaml', `${count++}\n`)
-    box.git(box.at('repo'), 'add', '-A')
-    box.git(box.at('repo'), ...box.signWith(key), 'commit', '-q', '-S', '-m', `change ${count}`)
-    box.git(box.at('repo'), 'push', '-q', '-f', 'origin', 'main')
-    return box.git(box.at('repo'), 'rev-parse', 'HEAD')
+  const push: Scene['push'] = (more = {}) =>
+    commit({ files: { 'a.yaml': `${count++}\n`, ...more }, message: `change ${count}` })
+  const served: Scene['served'] = (...args) => box.git(gitdir, ...args)
+  const clone = (): string => {
+    box.git(box.path, 'clone', '-q', gitdir, 'repo')
+    return box.at('repo')
   }
-  const server = await gitHttpServer(box.at('root'))
+  const server = await gitHttpServer(box.at('root'), atEnd)
   const stop = new AbortController()
   const limits = { idleMs: 20_000, totalMs: 120_000, bytesMax: 1_000_000 }
   const open = (
@@ -76,7 +85,7 @@ async function scene(): Promise<Scene> {
   const { idleMs } = limits
   const hurry = (): void => void (limits.idleMs = 300)
   const calm = (): void => void (limits.idleMs = idleMs)
-  return { box, server, source, bench, push, open, hurry, calm }
+  return { box, server, source, bench, push, served, clone, open, hurry, calm }
 }
 
 test('follows a remote: clone, nothing new, one new commit', async () => {
@@ -96,24 +105,24 @@ test('follows a remote: clone, nothing new, one new commit', async () => {
 })
 
 test('a rewritten remote is held until it contains the accepted commit again', async () => {
-  const { bench, push, box } = await scene()
+  const { bench, push, served } = await scene()
   push()
   const accepted = push()
   await bench.check()
-  box.git(box.at('repo'), 'reset', '-q', '--hard', 'HEAD~1')
+  served('update-ref', 'refs/heads/main', 'main~1')
   push()
   assert.equal((await bench.check()).code, 'HistoryRewritten')
-  box.git(box.at('repo'), 'reset', '-q', '--hard', accepted)
+  served('update-ref', 'refs/heads/main', accepted)
   const next = push()
   const status = await bench.check()
   assert.equal(status.accepted?.commit, next, status.reason)
 })
 
 test('takes an attestation from the remote', async () => {
-  const { bench, push, box } = await scene()
+  const { bench, push, box, clone } = await scene()
   push()
   await bench.check()
-  const repo = box.at('repo')
+  const repo = clone()
   box.git(repo, 'commit', '-q', '--allow-empty', '-m', 'squashed')
   box.git(repo, 'push', '-q', 'origin', 'main')
   assert.equal((await bench.check()).code, 'Unsigned')
@@ -169,11 +178,23 @@ const failures: readonly [
 ]
 // One of each code, and of what is an answer and what is none.
 const shortFailures = new Set(failures.map(([, , code]) => failures.find((row) => row[2] === code)))
-for (const [title, act, code, says] of laneRows(failures, (row) => shortFailures.has(row))) {
-  test(`${title} is told apart, and what was accepted stays`, async () => {
-    const { bench, push, server, hurry } = await scene()
-    const accepted = push()
-    await bench.check()
+
+describe('a remote that fails', () => {
+  const ends: End[] = []
+  let at: Scene
+  let accepted = ''
+  beforeAll(async () => {
+    at = await scene((end) => void ends.push(end))
+    accepted = at.push()
+    await at.bench.check()
+  })
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end()
+  })
+
+  const rows = laneRows(failures, (row) => shortFailures.has(row))
+  test.each(rows)('%s is told apart, and what was accepted stays', async (_, act, code, says) => {
+    const { bench, server, hurry, calm } = at
     if (code === 'Timeout') hurry()
     await act(server)
     const status = await bench.check()
@@ -183,8 +204,10 @@ for (const [title, act, code, says] of laneRows(failures, (row) => shortFailures
     const told = bench.changes.length
     await bench.check()
     assert.equal(bench.changes.length, told, 'the reason is told once')
+    calm()
+    Object.assign(server, { behave: 'serve', authorization: '' })
   })
-}
+})
 
 onlyLong(() => {
   test('a server that hangs while the pack is sent is given up', async () => {
@@ -210,10 +233,8 @@ onlyLong(() => {
 onlyLong(() => {
   test('an answer without end is cut off, and leaves nothing on the disk', async () => {
     const { box, push, server, open } = await scene()
-    for (let i = 0; i < 3; i++) {
-      box.run('sh', ['-c', `head -c 700000 /dev/urandom > ${box.at(`repo/big${i}.yaml`)}`])
-    }
-    push()
+    const big = (): string => randomBytes(350_000).toString('hex')
+    push({ 'big0.yaml': big(), 'big1.yaml': big(), 'big2.yaml': big(), 'big3.yaml': big() })
     const bench = reconcileBench({
       gitdir: '',
       source: open(server.url('config.git'), 'other'),
@@ -261,11 +282,11 @@ test('credentials do not follow to where the address leads', async () => {
 })
 
 test('credentials are not told to a helper of the repository that gslbd starts in', async () => {
-  const { box, push, server, open } = await scene()
+  const { box, push, server, served, open } = await scene()
   push()
   server.authorization = 'Basic b3RoZXI='
-  const repo = box.at('repo')
-  box.git(repo, 'config', 'credential.helper', `!cat >>${box.at('told')}; :`)
+  const repo = box.at('root/config.git')
+  served('config', 'credential.helper', `!cat >>${box.at('told')}; :`)
   const program = box.run('sh', ['-c', 'command -v git'])
   box.write('bin/git', `#!/bin/sh\ncd ${repo} && exec ${program} "$@"\n`)
   chmodSync(box.at('bin/git'), 0o755)
@@ -424,10 +445,10 @@ for (const [url, isOk, shows] of urls) {
 }
 
 test('a remote that fails while an attestation is read keeps its mirror', async () => {
-  const { bench, push, box, server } = await scene()
+  const { bench, push, box, clone, server } = await scene()
   push()
   await bench.check()
-  const repo = box.at('repo')
+  const repo = clone()
   box.git(repo, 'commit', '-q', '--allow-empty', '-m', 'squashed')
   const head = box.git(repo, 'rev-parse', 'HEAD')
   box.git(repo, 'push', '-q', 'origin', 'main', `main:refs/gslb/attest/${head}`)
