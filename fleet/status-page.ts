@@ -1,6 +1,7 @@
 // Renders the page of a node that pulls: what it serves, from where, and what it refused. Without
 // scripts.
 import { hash } from 'node:crypto'
+import { escapedHtml as escaped } from '#lib/text/html.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { PullStatus } from './puller.ts'
 
@@ -83,12 +84,3 @@ function span(durationMs: number): string {
     ? `${Math.floor(seconds / 3_600)} h`
     : `${Math.floor(seconds / 86_400)} days`
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? '')
